@@ -1,0 +1,1 @@
+"""Benchmarks of sievert; ``python -m bench`` runs them."""

@@ -1,0 +1,537 @@
+"""Runs measures over a table and holds the result."""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert import hierarchies as ladders
+from sievert import roles as role
+from sievert.errors import InputError, InvariantError, UsageError, unknown
+from sievert.measures import BY_ID, MEASURES, Measure
+from sievert.measures.record import Found, Number
+from sievert.roles import Roles
+from sievert.scratch import private_directory
+from sievert.table import Table, open_table
+from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+    from sievert.policy import Policy, Verdict
+
+ENGINES = ("duckdb",)
+Steps = Callable[[str, "Questions | None"], None]
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number with its unit, which way is risky, and why it is missing if it is."""
+
+    id: str
+    value: Number | None
+    unit: str
+    riskier: str
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "value": self.value,
+            "unit": self.unit,
+            "riskier": self.riskier,
+            "reason": self.reason,
+            **self.details,
+        }
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """How exposed the people of one table are: numbers, limits, warnings."""
+
+    table: Mapping[str, Any]
+    roles: Roles
+    reidentification: Mapping[str, Value]
+    inference: Mapping[str, Mapping[str, Value]]
+    verdicts: tuple[Verdict, ...] | None = None
+    warnings: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many records the table has."""
+        return int(self.table["rows"])
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every limit of the policy is met; None without a policy."""
+        return None if self.verdicts is None else all(v.met is not False for v in self.verdicts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        return {
+            "sievert": __version__,
+            "table": dict(self.table),
+            "roles": {
+                "quasi": list(self.roles.quasi),
+                "sensitive": list(self.roles.sensitive),
+                "identifier": list(self.roles.identifier),
+            },
+            "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
+            "inference": {
+                s: {k: v.to_dict() for k, v in values.items()}
+                for s, values in self.inference.items()
+            },
+            "policy": None
+            if self.verdicts is None
+            else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
+            "warnings": list(self.warnings),
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        chapters = [("reidentification", None, self.reidentification)]
+        chapters += [("inference", s, v) for s, v in self.inference.items()]
+        for risk, secret, values in chapters:
+            for v in values.values():
+                yield {
+                    "risk": risk,
+                    "sensitive": secret,
+                    "measure": v.id,
+                    "value": v.value,
+                    "unit": v.unit,
+                    "riskier": v.riskier,
+                    "reason": v.reason,
+                }
+
+    def to_frame(self) -> Any:
+        """One row a number, as a pandas or Polars frame, whichever is installed."""
+        for library in ("pandas", "polars"):
+            try:
+                module = __import__(library)
+            except ImportError:
+                continue
+            return module.DataFrame(list(self._rows()))
+        raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
+
+    def __repr__(self) -> str:
+        from sievert.terminal import render
+
+        return render(self, width=100)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_shown(x))}</td>" for x in row.values()) + "</tr>"
+            for row in self._rows()
+        )
+        names = "risk sensitive measure value unit riskier reason".split()
+        head = "".join(f"<th>{n}</th>" for n in names)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+
+
+def _shown(x: Any) -> str:
+    return "" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What measures are told besides the roles."""
+
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    orders: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    partitions: Mapping[str, Mapping[str, Iterable[str]]] = field(default_factory=dict)
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def _nothing(_step: str, _questions: Questions | None) -> None:
+    """Nobody watches the progress."""
+
+
+@contextmanager
+def opened(
+    data: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    types: Mapping[str, str] | None = None,
+    na: Iterable[str] = (),
+    engine: str = "duckdb",
+    memory: str | None = None,
+    threads: int | None = None,
+    temp: str | os.PathLike[str] | None = None,
+    outputs: Iterable[Path] = (),
+    watch: Steps = _nothing,
+) -> Iterator[tuple[Table, Questions]]:
+    """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
+    if engine not in ENGINES:
+        raise unknown("engine", engine, ENGINES)
+    if threads is not None and threads < 1:
+        raise UsageError("--threads must be at least 1")
+    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.questions import Questions
+
+    with private_directory(temp) as scratch:
+        watch("reading", None)
+        table = open_table(
+            data, delimiter=delimiter, encoding=encoding, types=types, na=na, scratch=scratch
+        )
+        adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
+        try:
+            questions = Questions(adapter)
+            _account(table, questions.records)
+            yield table, questions
+            if isinstance(data, str | os.PathLike):
+                table.unchanged(Path(data))
+        finally:
+            adapter.close()
+
+
+def _account(table: Table, read: int) -> None:
+    """Records read must be records in the file; an empty table has nothing to measure."""
+    if table.kind == "csv" and table.path is not None:
+        from sievert import csvfile
+
+        columns = len(table.columns)
+        if csvfile.count_records(table.path, columns) != read:
+            counted = csvfile.count_slowly(table.path, table.delimiter or ",", columns)
+            if counted != read:
+                raise InputError(
+                    f"{table.name}: {read} records were read where the file has {counted}",
+                    hint="look for stray quotes and line ends",
+                )
+    if read == 0:
+        raise InputError(f"{table.name}: 0 records; nothing to measure")
+
+
+def assess(
+    data: Any,
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
+    identifier: str | Iterable[str] | None = None,
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
+    orders: Mapping[str, Iterable[str]] | None = None,
+    partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    records: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    measures: Iterable[str] | None = None,
+    watch: Steps = _nothing,
+    **source: Any,
+) -> Assessment:
+    """Measure how much a table exposes the people in it.
+
+    Parameters
+    ----------
+    data
+        A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists.
+    quasi, sensitive, identifier
+        Columns an outsider could know; secrets; columns that are dropped before release.
+    hierarchies, orders, partitions
+        For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning.
+    parameters
+        Such as ``{"recursive_c": {"l": 3}, "records_below": {"k": 5}}``.
+    policy
+        Limits: a `Policy`, a TOML file, or its content as a dict.
+    records
+        Write one row a record, in input order, to this CSV or Parquet file.
+    measures
+        Compute only these ids; all that apply unless given.
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+
+    >>> table = {"zip": ["1", "1", "2", "2"], "disease": ["flu", "flu", "flu", "hiv"]}
+    >>> found = assess(table, ["zip"], ["disease"])
+    >>> found.reidentification["k_anonymity"].value, found.inference["disease"]["l_diversity"].value
+    (2, 1)
+    """
+    from sievert import files
+
+    house = _policy(policy)
+    settings = Settings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
+    if house is not None:
+        quasi = quasi if quasi is not None else house.roles.quasi
+        sensitive = sensitive if sensitive is not None else house.roles.sensitive
+        identifier = identifier if identifier is not None else house.roles.identifier
+        given = house.parameters.model_dump(exclude_none=True)
+        settings = Settings(
+            settings.hierarchies,
+            {**house.orders, **settings.orders},
+            {**house.partitions, **settings.partitions},
+            {**given, **settings.parameters},
+        )
+    steps: dict[str, float] = {}
+    clock = _Clock(steps, watch)
+    with files.whole(records, source=data, force=force) as target:
+        outputs = [target] if target else []
+        with opened(data, outputs=outputs, watch=clock, **source) as (table, questions):
+            if not role.names(quasi):
+                columns = questions.distinct(questions.columns)
+                raise role.missing_roles(columns, questions.records)
+            roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
+            for name in roles.used:
+                questions.engine.usable(name)  # type: ignore[attr-defined]
+            run = _Run(questions, roles, settings, _chosen(measures), clock)
+            inference = {s: run.about_secret(s) for s in roles.sensitive}
+            reidentification = run.about_records()
+            if records is not None and target is not None:
+                clock("writing records", questions)
+                run.write(target, files.kind(records))
+            described = _described(table, questions)
+    warnings += run.warnings
+    verdicts = None
+    if house is not None:
+        from sievert import policy as policies
+
+        judged, more = policies.judge(house, reidentification, inference)
+        verdicts, warnings = tuple(judged), warnings + more
+    clock.stop()
+    return Assessment(
+        described, roles, reidentification, inference, verdicts, tuple(warnings), steps
+    )
+
+
+def _policy(policy: Any) -> Policy | None:
+    if policy is None:
+        return None
+    from sievert import policy as policies
+
+    if isinstance(policy, policies.Policy):
+        return policy
+    return policies.parse(policy) if isinstance(policy, Mapping) else policies.read(policy)
+
+
+def _chosen(ids: Iterable[str] | None) -> tuple[Measure, ...]:
+    if ids is None:
+        return MEASURES
+    for name in (ids := list(ids)):
+        if name not in BY_ID:
+            raise unknown("measure", name, BY_ID)
+    return tuple(BY_ID[i] for i in ids)
+
+
+def _described(table: Table, questions: Questions) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": table.name,
+        "kind": table.kind,
+        "rows": questions.records,
+        "columns": len(questions.columns),
+        "engine": questions.engine.name,
+    }
+    if table.kind == "csv":
+        found |= {"delimiter": table.delimiter, "encoding": table.encoding}
+    if table.na:
+        found["na_codes"] = len(table.na)
+    return found
+
+
+class _Clock:
+    """Seconds of each step, passed on to whoever shows progress."""
+
+    def __init__(self, steps: dict[str, float], watch: Steps) -> None:
+        self.steps, self.watch = steps, watch
+        self.step, self.since = "", time.perf_counter()
+
+    def __call__(self, step: str, questions: Questions | None) -> None:
+        self.stop()
+        self.step = step
+        self.watch(step, questions)
+
+    def stop(self) -> None:
+        now = time.perf_counter()
+        if self.step:
+            self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
+        self.step, self.since = "", now
+
+
+class _Run:
+    """One assessment in the making: asks what the chosen measures need, and computes them."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        roles: Roles,
+        settings: Settings,
+        measures: tuple[Measure, ...],
+        clock: _Clock,
+    ) -> None:
+        self.questions, self.roles, self.settings = questions, roles, settings
+        self.measures, self.clock = measures, clock
+        self.warnings: list[str] = []
+
+    def about_records(self) -> dict[str, Value]:
+        """Re-identification: the record is the target."""
+        from sievert.measures.target import RecordTarget
+
+        chosen = [m for m in self.measures if "record" in m.kinds]
+        if not chosen:
+            return {}
+        self.clock("counting classes", self.questions)
+        wildcard = any("wildcard" in m.needs for m in chosen)
+        counts = self.questions.record_counts(self.roles.quasi, wildcard=wildcard)
+        if counts.missing:
+            self.warnings.append(
+                f"{counts.missing} record(s) lack a quasi-identifier; missing is a value of its own"
+            )
+            if counts.wildcard_k is None:
+                self.warnings.append("too many patterns of missing keys: no wildcard k computed")
+        self.clock("computing", self.questions)
+        target = RecordTarget(counts)
+        return {m.id: self._value(m, target, self._options(m)) for m in chosen}
+
+    def about_secret(self, secret: str) -> dict[str, Value]:
+        """Inference: a sensitive attribute is the target."""
+        from sievert.measures.target import SecretTarget
+
+        order, ordered = self._order(secret)
+        partition = self.settings.partitions.get(secret)
+        ladder = self._ladder(secret)
+        given = {"order": ordered, "parts": partition is not None, "ladder": ladder is not None}
+        chosen = [
+            m
+            for m in self.measures
+            if "secret" in m.kinds and all(given.get(n, True) for n in m.needs)
+        ]
+        if not chosen:
+            return {}
+        self.clock(f"counting {secret}", self.questions)
+        counts = self.questions.secret_counts(
+            self.roles.quasi,
+            secret,
+            frozenset().union(*(m.needs for m in chosen)),
+            order=order,
+            hierarchy=ladder,
+            partition=None if partition is None else {p: list(v) for p, v in partition.items()},
+            named=self._named(secret),
+        )
+        if counts.missing:
+            self.warnings.append(
+                f"{counts.missing} record(s) lack {secret!r}; missing is a value of its own"
+            )
+        self.clock("computing", self.questions)
+        target = SecretTarget(counts)
+        merged = SecretTarget(counts.parts) if counts.parts is not None else None
+        return {m.id: self._value(m, target, {**self._options(m), "merged": merged}) for m in chosen}
+
+    def _options(self, measure: Measure) -> dict[str, Any]:
+        options = dict(self.settings.parameters.get(measure.id, {}))
+        for name, least in (("k", 1), ("l", 1)):
+            if name in options:
+                given = options[name]
+                many = [given] if isinstance(given, int) else list(given)
+                if not many or any(not isinstance(x, int) or x < least for x in many):
+                    raise UsageError(f"{measure.id}: {name} must be a whole number >= {least}")
+                options[name] = many if name == "k" else many[0]
+        return options
+
+    def _order(self, secret: str) -> tuple[list[str] | None, bool]:
+        """The order of a secret's values: given, or the type's own; and whether there is one."""
+        given = self.settings.orders.get(secret)
+        if given is not None:
+            return [str(v) for v in given], True
+        return None, self.questions.engine.is_ordered(secret)  # type: ignore[attr-defined]
+
+    def _ladder(self, secret: str) -> ladders.Hierarchy | None:
+        given = self.settings.hierarchies.get(secret)
+        if given is None or isinstance(given, ladders.Hierarchy):
+            return given
+        if not any("ladder" in m.needs for m in self.measures):
+            return None
+        return ladders.parse(str(given), self.questions.values(secret, self.roles.quasi))
+
+    def _named(self, secret: str) -> str | None:
+        value = self.settings.parameters.get("alpha_k", {}).get("value")
+        return value.get(secret) if isinstance(value, Mapping) else value
+
+    def _value(self, measure: Measure, target: Any, options: Mapping[str, Any]) -> Value:
+        found = measure.compute(target, options)
+        if not isinstance(found, Found):
+            found = Found(found)
+        number = None if found.value is None else _within(measure, found.value)
+        return Value(
+            measure.id, number, measure.unit, measure.riskier, found.reason, dict(found.details)
+        )
+
+    def write(self, path: Path, kind: str) -> None:
+        """One row a record: the kernel's numbers for each kind of cell, joined by the engine."""
+        from sievert.measures import records
+
+        sizes = self.questions.sizes(self.roles.quasi)
+        marks: dict[str | None, Any] = {None: records.of_class(sizes, self.questions.records)}
+        for secret in self.roles.sensitive:
+            counts = self.questions.secret_counts(
+                self.roles.quasi, secret, frozenset({"joint"})
+            )
+            assert counts.joint is not None
+            marks[secret] = records.of_cell(counts.joint, self.questions.records, secret)
+        self.questions.write_records(
+            self.roles.quasi, self.roles.sensitive, path, kind, marks
+        )
+
+
+def _within(measure: Measure, number: Number) -> Number:
+    """A number outside its range by rounding is put on the edge; by more, it is a defect."""
+    if isinstance(number, float) and not math.isfinite(number):
+        raise InvariantError(f"{measure.id} is not a finite number")
+    for edge, outside in ((measure.low, -1), (measure.high, 1)):
+        if edge is not None and (number - edge) * outside > 0:
+            if abs(number - edge) > 4 * math.ulp(max(1.0, abs(edge))):
+                raise InvariantError(f"{measure.id} lies outside {measure.bounds}")
+            return type(number)(edge)
+    return number + 0.0 if isinstance(number, float) else number
+
+
+def single(measure_id: str, data: Any, quasi: Any, sensitive: str | None = None, **options: Any) -> Any:
+    """One measure of one table as a plain number; None where it is undefined or unbounded."""
+    measure = BY_ID[measure_id]
+    if sensitive is None and "record" not in measure.kinds:
+        raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
+    if sensitive is not None and "secret" not in measure.kinds:
+        raise UsageError(f"{measure_id} is about finding a record, not about a secret")
+    found = assess(data, quasi, sensitive, measures=[measure_id], **options)
+    values = found.reidentification if sensitive is None else found.inference[sensitive]
+    if measure_id not in values:
+        raise UsageError(
+            f"{measure_id} needs what was not given: {', '.join(sorted(measure.needs))}"
+        )
+    return values[measure_id].value
+
+
+def discrimination_rate_by_value(
+    data: Any, quasi: str | Iterable[str], sensitive: str | None = None, **source: Any
+) -> dict[tuple[Any, ...], float | None]:
+    """The discrimination rate of every class: 1 - h_q/H(X), by the class's own values.
+
+    >>> table = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
+    >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
+    1.0
+    """
+    from sievert.measures.target import RecordTarget, SecretTarget
+    from sievert.measures.kernel import exact, profile_entropies
+
+    measure = BY_ID["discrimination_rate_of_value"]
+    with opened(data, **source) as (_, questions):
+        roles, _warnings = role.assign(questions.columns, quasi, sensitive)
+        target: Any
+        if sensitive is None:
+            target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
+        else:
+            target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
+        found: dict[tuple[Any, ...], float | None] = {}
+        for key, size, profile in questions.each_class(roles.quasi, sensitive):
+            entropy = (
+                math.log2(size)
+                if sensitive is None
+                else float(profile_entropies(exact(profile), exact([0]).astype(int))[0])
+            )
+            options = {"size": size, "entropy": entropy, "records": questions.records}
+            value = measure.compute(target, options)
+            found[key] = None if isinstance(value, Found) else float(_within(measure, value))
+    return found

@@ -1,0 +1,191 @@
+"""What leaves an engine: small exact integer tables, and nothing else.
+
+Three histograms determine almost every measure. *Sizes*: how many classes have n records.
+*Profiles*: how many classes hold their secret's values n1 >= n2 >= ... times. *Joint*: how many cells
+have this class size, this total of their value and this count. The rest (gaps, ranked profiles)
+serves measures that care which value is which. Every answer is put into one order, so that the same
+table gives the same arrays whatever engine, thread count or row order produced them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert.errors import InvariantError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[Any]
+
+
+def _ints(values: Any) -> Ints:
+    found = np.ma.filled(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+    return found if found.dtype == object else found.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A histogram: `times[i]` things (classes, or values of a secret) have `sizes[i]` records."""
+
+    sizes: Ints
+    times: Ints
+
+    @classmethod
+    def of(cls, sizes: Any, times: Any) -> Sizes:
+        """Put a histogram into ascending order."""
+        sizes, times = _ints(sizes), _ints(times)
+        order = np.argsort(sizes, kind="stable")
+        return cls(sizes[order], times[order])
+
+    @property
+    def records(self) -> int:
+        """How many records the histogram covers, exactly."""
+        return sum(int(s) * int(t) for s, t in zip(self.sizes, self.times, strict=True))
+
+    @property
+    def things(self) -> int:
+        """How many classes (or values) there are."""
+        return int(self.times.sum())
+
+    @property
+    def least(self) -> int:
+        """The smallest size."""
+        return int(self.sizes[0])
+
+    @property
+    def most(self) -> int:
+        """The largest size."""
+        return int(self.sizes[-1])
+
+    def check(self, records: int) -> None:
+        """A histogram that does not cover every record is a defect, never an answer."""
+        if self.records != records:
+            raise InvariantError(
+                f"a histogram covers {self.records} records where {records} were read"
+            )
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Distinct class profiles: the counts of a secret's values within a class, downwards.
+
+    `counts` is flat; profile i begins at `starts[i]` and `times[i]` classes have it.
+    """
+
+    counts: Ints
+    starts: Ints
+    times: Ints
+
+    @classmethod
+    def of(cls, lists: Any, times: Any) -> Profiles:
+        """Flatten lists of counts; profiles come out ordered by length, then by content."""
+        times = _ints(times)
+        lengths = np.fromiter((len(x) for x in lists), dtype=np.int64, count=len(lists))
+        counts = np.concatenate(list(lists)).astype(np.int64) if len(lists) else np.zeros(0, int)
+        starts = np.zeros(len(lengths), dtype=np.int64)
+        np.cumsum(lengths[:-1], out=starts[1:])
+        return cls(counts, starts, times)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many different values each profile holds."""
+        return np.diff(np.append(self.starts, len(self.counts)))
+
+    @property
+    def sizes(self) -> Ints:
+        """How many records a class of each profile has."""
+        return np.add.reduceat(self.counts, self.starts)
+
+    @property
+    def largest(self) -> Ints:
+        """The count of each profile's most frequent value."""
+        return self.counts[self.starts]
+
+    def profile(self, i: int) -> list[int]:
+        """The counts of one profile, downwards."""
+        stop = self.starts[i + 1] if i + 1 < len(self.starts) else len(self.counts)
+        return [int(n) for n in self.counts[self.starts[i] : stop]]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """How many (class, value) cells have this class size, this total of the value, this count."""
+
+    class_size: Ints
+    value_size: Ints
+    count: Ints
+    times: Ints
+
+    @classmethod
+    def of(cls, class_size: Any, value_size: Any, count: Any, times: Any) -> Joint:
+        """Put the cells into one order."""
+        a, b, c, t = _ints(class_size), _ints(value_size), _ints(count), _ints(times)
+        order = np.lexsort((c, b, a))
+        return cls(a[order], b[order], c[order], t[order])
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """For each class size the largest sum over s of max(0, n_qs·N - n_s·n_q), and of how many ladders.
+
+    `levels` is 1 for the plain distance; for a hierarchy the gaps of its levels are added up.
+    """
+
+    class_size: tuple[int, ...]
+    gap: tuple[int, ...]
+    levels: int = 1
+
+    @classmethod
+    def of(cls, class_size: Any, gap: Any, levels: int = 1) -> Gaps:
+        """Put the rows into ascending order of class size."""
+        rows = sorted(zip((int(n) for n in class_size), (int(g) for g in gap), strict=True))
+        return cls(tuple(n for n, _ in rows), tuple(g for _, g in rows), levels)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Distinct classes as (rank of the value, count) pairs in the order of the values.
+
+    `totals[r]` is how many records of the table have the value of rank r.
+    """
+
+    ranks: Ints
+    counts: Ints
+    starts: Ints
+    totals: Ints
+
+
+@dataclass(frozen=True)
+class RecordCounts:
+    """All that is asked about finding a person: the sizes of the classes.
+
+    `wildcard_k` is the smallest number of records a record matches when a missing value matches
+    anything; None where no quasi-identifier is missing, or where it was not asked.
+    """
+
+    records: int
+    sizes: Sizes
+    missing: int = 0
+    wildcard_k: int | None = None
+
+
+@dataclass(frozen=True)
+class SecretCounts:
+    """All that is asked about one secret; a field nobody asked for is None."""
+
+    records: int
+    sizes: Sizes
+    values: Sizes
+    profiles: Profiles
+    joint: Joint | None = None
+    gaps: Gaps | None = None
+    missing: int = 0
+    known_profiles: Profiles | None = None
+    ranked: Ranked | None = None
+    ladder: Gaps | None = None
+    parts: SecretCounts | None = None
+    named: Gaps | None = None

@@ -1,0 +1,474 @@
+"""The protocol of integer questions, and the one SQL text that asks them.
+
+Only plain nested GROUP BY and COUNT(*) or SUM of counts: no DISTINCT aggregates, no floats. What
+engines spell differently (lists, mostly) is in the small `Adapter` each engine provides. Columns are
+called c0, c1, ... from here on, in a view `input` the adapter makes; users' names end there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from sievert.counts.answers import (
+    Gaps,
+    Joint,
+    Profiles,
+    Ranked,
+    RecordCounts,
+    SecretCounts,
+    Sizes,
+)
+from sievert.errors import InputError, UsageError
+from sievert.hierarchies import Hierarchy
+
+MOST_MISSING_PATTERNS = 64
+WIDE = 3_000_000_000  # records from which a product of two counts may exceed 64 bits
+
+
+class Adapter(Protocol):
+    """What an engine must be able to do; about 150 lines each."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
+    def arrays(self, sql: str) -> list[Any]: ...
+    def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None: ...
+    def downwards(self, value: str) -> str: ...
+    def ordered(self, value: str, by: str) -> str: ...
+    def pairs(self, first: str, second: str) -> str: ...
+    def each_pair(self, table: str) -> str: ...
+    def gap(self, records: int, wide: bool) -> str: ...
+    def as_text(self, value: str) -> str: ...
+    def write(self, sql: str, path: Path, kind: str) -> None: ...
+    def progress(self) -> float: ...
+    def close(self) -> None: ...
+
+
+class Questions:
+    """Integer questions about one table, counted once for each secret and rolled up from there."""
+
+    def __init__(self, engine: Adapter) -> None:
+        self.engine = engine
+        self.columns = engine.columns
+        self._number = itertools.count()
+        self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
+        self._totals: dict[str, str] = {}
+        self.records = int(engine.rows("SELECT COUNT(*) FROM input")[0][0])
+
+    def _c(self, column: str) -> str:
+        return f"c{self.columns.index(column)}"
+
+    def _keys(self, quasi: Sequence[str]) -> str:
+        return ", ".join(self._c(q) for q in quasi)
+
+    def _table(self, sql: str) -> str:
+        name = f"t{next(self._number)}"
+        self.engine.run(f"CREATE TEMP TABLE {name} AS {sql}")
+        return name
+
+    def _drop(self, *tables: str) -> None:
+        for table in tables:
+            self.engine.run(f"DROP TABLE {table}")
+
+    # -- counting -------------------------------------------------------------------------------
+
+    def _counted(self, quasi: tuple[str, ...], secret: str | None) -> str:
+        """The table of cells (keys, s, n): the only question that reads the records."""
+        if (quasi, secret) not in self._cells:
+            keys = self._keys(quasi)
+            if secret is None:
+                rolled = next((t for (q, _), t in self._cells.items() if q == quasi), None)
+                sql = (
+                    f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {rolled} GROUP BY {keys}"
+                    if rolled
+                    else f"SELECT {keys}, COUNT(*) AS n FROM input GROUP BY {keys}"
+                )
+            else:
+                s = self._c(secret)
+                sql = f"SELECT {keys}, {s} AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}"
+            self._cells[quasi, secret] = self._table(sql)
+        return self._cells[quasi, secret]
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many different values each column has; missing is one."""
+        found = {}
+        for column in columns:
+            c = self._c(column)
+            sql = f"SELECT COUNT(*) FROM (SELECT {c} FROM input GROUP BY {c}) AS d"
+            found[column] = int(self.engine.rows(sql)[0][0])
+        return found
+
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes."""
+        quasi = tuple(quasi)
+        keys = self._keys(quasi)
+        source = next((t for (q, s), t in self._cells.items() if q == quasi and s), None)
+        inner = (
+            f"SELECT CAST(SUM(n) AS BIGINT) AS n FROM {source} GROUP BY {keys}"
+            if source
+            else f"SELECT n FROM {self._counted(quasi, None)}"
+        )
+        sizes = Sizes.of(
+            *self.engine.arrays(f"SELECT n, COUNT(*) AS m FROM ({inner}) AS d GROUP BY n")
+        )
+        sizes.check(self.records)
+        return sizes
+
+    def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
+        """Everything about finding a person."""
+        quasi = tuple(quasi)
+        sizes = self.sizes(quasi)
+        missing, k = 0, None
+        if wildcard:
+            cells = next((t for (q, _), t in self._cells.items() if q == quasi))
+            lacking = " OR ".join(f"{self._c(q)} IS NULL" for q in quasi)
+            sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE {lacking}"
+            missing = int(self.engine.rows(sql)[0][0])
+            k = self._wildcard_k(quasi) if missing else None
+        return RecordCounts(self.records, sizes, missing, k)
+
+    def _wildcard_k(self, quasi: tuple[str, ...]) -> int | None:
+        """The fewest records a record matches when a missing value matches anything.
+
+        Classes are grouped by which of their keys are missing. Two of them match when they agree
+        on the keys neither lacks, so for each pair of patterns one join on those keys counts.
+        """
+        keys = [self._c(q) for q in quasi]
+        mask = " + ".join(
+            f"(CASE WHEN {c} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(keys)
+        )
+        classes = self._counted(quasi, None)
+        held = self._table(
+            f"SELECT {', '.join(keys)}, n, {mask} AS mask, "
+            f"ROW_NUMBER() OVER (ORDER BY n) AS id FROM {classes}"
+        )
+        masks = [int(m) for (m,) in self.engine.rows(f"SELECT mask FROM {held} GROUP BY mask")]
+        if len(masks) > MOST_MISSING_PATTERNS:
+            self._drop(held)
+            return None
+        least = None
+        for a in sorted(masks):
+            parts = []
+            for b in sorted(masks):
+                common = [c for i, c in enumerate(keys) if not (a | b) & (1 << i)]
+                shared = "".join(f"{c}, " for c in common)
+                grouped = f" GROUP BY {', '.join(common)}" if common else ""
+                on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
+                parts.append(
+                    f"SELECT x.id AS id, y.n AS n FROM {held} AS x JOIN (SELECT {shared}"
+                    f"CAST(SUM(n) AS BIGINT) AS n FROM {held} WHERE mask = {b}{grouped}) AS y "
+                    f"ON {on} WHERE x.mask = {a}"
+                )
+            found = self.engine.rows(
+                "SELECT MIN(f) FROM (SELECT CAST(SUM(n) AS BIGINT) AS f FROM "
+                f"({' UNION ALL '.join(parts)}) AS u GROUP BY id) AS v"
+            )[0][0]
+            least = int(found) if least is None else min(least, int(found))
+        self._drop(held)
+        return least
+
+    # -- secrets --------------------------------------------------------------------------------
+
+    def secret_counts(
+        self,
+        quasi: Sequence[str],
+        secret: str,
+        needs: frozenset[str],
+        *,
+        order: Sequence[str] | None = None,
+        hierarchy: Hierarchy | None = None,
+        partition: Mapping[str, Sequence[str]] | None = None,
+        named: str | None = None,
+    ) -> SecretCounts:
+        """Everything about one secret that `needs` names."""
+        quasi = tuple(quasi)
+        cells = self._counted(quasi, secret)
+        counts = self._about(quasi, cells, needs)
+        keys = self._keys(quasi)
+        extra: dict[str, Any] = {}
+        sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE s IS NULL"
+        extra["missing"] = missing = int(self.engine.rows(sql)[0][0])
+        if "known" in needs and 0 < missing < self.records:
+            extra["known_profiles"] = self._profiles(
+                f"SELECT {self.engine.downwards('n')} AS profile FROM {cells} "
+                f"WHERE s IS NOT NULL GROUP BY {keys}"
+            )
+        if "order" in needs and not missing:
+            extra["ranked"] = self._ranked(quasi, cells, secret, order)
+        if "ladder" in needs and hierarchy is not None:
+            extra["ladder"] = self._ladder(quasi, cells, secret, hierarchy)
+        if "parts" in needs and partition is not None:
+            extra["parts"] = self._parts(quasi, cells, secret, partition)
+        if "named" in needs and named is not None:
+            extra["named"] = self._named(quasi, cells, named)
+        return SecretCounts(records=self.records, **{**counts, **extra})
+
+    def _totals_of(self, cells: str) -> str:
+        if cells not in self._totals:
+            self._totals[cells] = self._table(
+                f"SELECT s, CAST(SUM(n) AS BIGINT) AS ns FROM {cells} GROUP BY s"
+            )
+        return self._totals[cells]
+
+    def _held(self, quasi: tuple[str, ...], cells: str, *, leaves: int | None = None) -> str:
+        """One row a class: its size, its profile, its (count, total of the value) pairs.
+
+        Where cells hold every record once a level, only the first `leaves` labels make the size.
+        """
+        totals, e = self._totals_of(cells), self.engine
+        keys = ", ".join(f"a.{self._c(q)}" for q in quasi)
+        n = "a.n" if leaves is None else f"CASE WHEN a.s < {leaves} THEN a.n ELSE 0 END"
+        return self._table(
+            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, {e.downwards('a.n')} AS profile, "
+            f"{e.pairs('a.n', 'b.ns')} AS held FROM {cells} AS a "
+            f"JOIN {totals} AS b ON a.s IS NOT DISTINCT FROM b.s GROUP BY {keys}"
+        )
+
+    def _about(
+        self, quasi: tuple[str, ...], cells: str, needs: frozenset[str]
+    ) -> dict[str, Any]:
+        totals = self._totals_of(cells)
+        held = self._held(quasi, cells)
+        found: dict[str, Any] = {
+            "sizes": Sizes.of(
+                *self.engine.arrays(f"SELECT nq, COUNT(*) AS m FROM {held} GROUP BY nq")
+            ),
+            "values": Sizes.of(
+                *self.engine.arrays(f"SELECT ns, COUNT(*) AS m FROM {totals} GROUP BY ns")
+            ),
+            "profiles": self._profiles(f"SELECT profile FROM {held}"),
+        }
+        found["sizes"].check(self.records)
+        found["values"].check(self.records)
+        if "joint" in needs:
+            found["joint"] = Joint.of(
+                *self.engine.arrays(
+                    "SELECT nq, ns, n, COUNT(*) AS m FROM "
+                    f"({self.engine.each_pair(held)}) AS d GROUP BY nq, ns, n"
+                )
+            )
+        if "gaps" in needs:
+            found["gaps"] = self._gaps(held)
+        self._drop(held)
+        return found
+
+    def _profiles(self, inner: str) -> Profiles:
+        return Profiles.of(
+            *self.engine.arrays(
+                f"SELECT profile, COUNT(*) AS m FROM ({inner}) AS d GROUP BY profile "
+                "ORDER BY profile"
+            )
+        )
+
+    def _gaps(self, held: str, levels: int = 1) -> Gaps:
+        gap = self.engine.gap(self.records, self.records > WIDE)
+        rows = self.engine.rows(
+            f"SELECT nq, MAX(g) FROM (SELECT nq, {gap} AS g FROM {held}) AS d GROUP BY nq"
+        )
+        return Gaps.of((n for n, _ in rows), (g for _, g in rows), levels)
+
+    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+        """The different values of a secret as text, without missing; they stay in this process."""
+        totals = self._totals_of(self._counted(tuple(quasi), column))
+        text = self.engine.as_text("s")
+        rows = self.engine.rows(f"SELECT {text} FROM {totals} WHERE s IS NOT NULL")
+        return [v for (v,) in rows]
+
+    def _ranked(
+        self, quasi: tuple[str, ...], cells: str, secret: str, order: Sequence[str] | None
+    ) -> Ranked:
+        totals, e = self._totals_of(cells), self.engine
+        if order is None:
+            ranks = self._table(f"SELECT s, ns, ROW_NUMBER() OVER (ORDER BY s) - 1 AS r FROM {totals}")
+        else:
+            present = self.values(secret, quasi)
+            lacking = len(set(present) - set(order))
+            if lacking:
+                raise UsageError(
+                    f"the order of {secret!r} lacks {lacking} value(s) of the table",
+                    hint="list every value from low to high",
+                )
+            inside = [v for v in dict.fromkeys(order) if v in set(present)]
+            given = f"t{next(self._number)}"
+            e.load(given, {"v": ("text", inside), "r": ("int", range(len(inside)))})
+            ranks = self._table(
+                f"SELECT a.s, a.ns, b.r FROM {totals} AS a JOIN {given} AS b ON {e.as_text('a.s')} = b.v"
+            )
+            self._drop(given)
+        keys = ", ".join(f"a.{self._c(q)}" for q in quasi)
+        inner = (
+            f"SELECT {e.ordered('b.r', 'b.r')} AS ranks, {e.ordered('a.n', 'b.r')} AS held "
+            f"FROM {cells} AS a JOIN {ranks} AS b ON a.s = b.s GROUP BY {keys}"
+        )
+        where, counts = e.arrays(
+            f"SELECT ranks, held FROM ({inner}) AS d GROUP BY ranks, held ORDER BY ranks, held"
+        )
+        totals_by_rank = e.arrays(f"SELECT ns FROM {ranks} ORDER BY r")[0]
+        self._drop(ranks)
+        profiles = Profiles.of(where, np.ones(len(where)))
+        held = Profiles.of(counts, np.ones(len(where)))
+        return Ranked(
+            profiles.counts, held.counts, held.starts, np.asarray(totals_by_rank, dtype=np.int64)
+        )
+
+    def _merged(self, quasi: tuple[str, ...], cells: str, mapping: Mapping[str | None, list[int]]) -> str:
+        """Cells of the labels that each value has; a value may have one label a level."""
+        e = self.engine
+        given = f"t{next(self._number)}"
+        pairs = [(v, node) for v, nodes in mapping.items() for node in nodes]
+        e.load(given, {"v": ("text", [v for v, _ in pairs]), "s": ("int", [n for _, n in pairs])})
+        keys = ", ".join(f"a.{self._c(q)}" for q in quasi)
+        merged = self._table(
+            f"SELECT {keys}, b.s AS s, CAST(SUM(a.n) AS BIGINT) AS n FROM {cells} AS a "
+            f"JOIN {given} AS b ON {e.as_text('a.s')} IS NOT DISTINCT FROM b.v GROUP BY {keys}, b.s"
+        )
+        self._drop(given)
+        return merged
+
+    def _ladder(
+        self, quasi: tuple[str, ...], cells: str, secret: str, hierarchy: Hierarchy
+    ) -> Gaps:
+        """Gaps added up over the levels 0 .. height - 1; a missing value is a branch of its own."""
+        tree = hierarchy.rooted()
+        present = self.values(secret, quasi)
+        tree.require(present, secret)
+        nodes: dict[tuple[int, str | None], int] = {}
+        mapping: dict[str | None, list[int]] = {v: [] for v in (*present, None)}
+        for level in range(tree.height):  # level by level: the leaves get the first numbers
+            for v, labels in mapping.items():
+                node = (level, None if v is None else tree.at(v, level))
+                labels.append(nodes.setdefault(node, len(nodes)))
+        merged = self._merged(quasi, cells, mapping)
+        held = self._held(quasi, merged, leaves=len(mapping))
+        gaps = self._gaps(held, tree.height)
+        self._drop(held, self._totals.pop(merged), merged)
+        return gaps
+
+    def _parts(
+        self,
+        quasi: tuple[str, ...],
+        cells: str,
+        secret: str,
+        partition: Mapping[str, Sequence[str]],
+    ) -> SecretCounts:
+        """The counts of a secret whose values were merged; what no part names is one more part."""
+        part_of: dict[str | None, int] = {}
+        for number, (part, members) in enumerate(partition.items()):
+            for value in members:
+                if part_of.setdefault(value, number) != number:
+                    raise UsageError(
+                        f"the partition of {secret!r} names a value in two parts",
+                        hint=f"look at part {part!r}",
+                    )
+        other = len(partition)
+        mapping = {v: [part_of.get(v, other)] for v in (*self.values(secret, quasi), None)}
+        merged = self._merged(quasi, cells, mapping)
+        counts = SecretCounts(
+            records=self.records, **self._about(quasi, merged, frozenset({"joint"}))
+        )
+        self._drop(self._totals.pop(merged), merged)
+        return counts
+
+    def _named(self, quasi: tuple[str, ...], cells: str, value: str) -> Gaps:
+        """For each class size the largest count of the named value."""
+        keys = self._keys(quasi)
+        rows = self.engine.rows(
+            "SELECT nq, MAX(held) FROM (SELECT CAST(SUM(n) AS BIGINT) AS nq, CAST(SUM(CASE WHEN "
+            f"{self.engine.as_text('s')} = ? THEN n ELSE 0 END) AS BIGINT) AS held FROM {cells} "
+            f"GROUP BY {keys}) AS d GROUP BY nq",
+            [value],
+        )
+        return Gaps.of((n for n, _ in rows), (h for _, h in rows))
+
+    # -- pointing at classes and records --------------------------------------------------------
+
+    def each_class(
+        self, quasi: Sequence[str], secret: str | None
+    ) -> Iterator[tuple[tuple[Any, ...], int, list[int]]]:
+        """Every class: its key, its size, the counts of its secret downwards."""
+        quasi = tuple(quasi)
+        keys = self._keys(quasi)
+        cells = self._counted(quasi, secret)
+        size = "CAST(SUM(n) AS BIGINT)"
+        rows = self.engine.rows(
+            f"SELECT {keys}, {size} AS nq, {self.engine.downwards('n')} AS profile FROM {cells} "
+            f"GROUP BY {keys} ORDER BY {keys}"
+        )
+        for row in rows:
+            yield tuple(row[: len(quasi)]), int(row[-2]), [int(n) for n in row[-1]]
+
+    def write_records(
+        self,
+        quasi: Sequence[str],
+        secrets: Sequence[str],
+        path: Path,
+        kind: str,
+        marks: Mapping[str | None, Mapping[str, tuple[str, Sequence[Any]]]],
+    ) -> None:
+        """One row a record in input order: `marks` holds what each kind of cell is worth.
+
+        `marks[None]` has a row for each class size, `marks[secret]` one for each distinct
+        (class size, total of the value, count); the engine joins them to the records.
+        """
+        quasi = tuple(quasi)
+        keys = [self._c(q) for q in quasi]
+        tables = []
+        select = ["r.record AS record"]
+        joins = []
+        for number, secret in enumerate((None, *secrets)):
+            small = f"t{next(self._number)}"
+            self.engine.load(small, marks[secret])
+            columns = [c for c in marks[secret] if c not in ("nq", "ns", "n")]
+            joined = self._marked(quasi, secret, small, columns)
+            tables += [small, joined]
+            on = [f"r.{c} IS NOT DISTINCT FROM j{number}.{c}" for c in keys]
+            if secret is not None:
+                on.append(f"r.s{number} IS NOT DISTINCT FROM j{number}.s")
+            joins.append(f"JOIN {joined} AS j{number} ON {' AND '.join(on)}")
+            select += [
+                f"j{number}.{quoted(c)} AS {quoted(c)}" for c in columns
+            ]
+        used = [*keys, *(f"{self._c(s)} AS s{i}" for i, s in enumerate(secrets, 1))]
+        source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(used)} FROM input"
+        self.engine.write(
+            f"SELECT {', '.join(select)} FROM ({source}) AS r {' '.join(joins)} ORDER BY r.record",
+            path,
+            kind,
+        )
+        self._drop(*tables)
+
+    def _marked(
+        self, quasi: tuple[str, ...], secret: str | None, small: str, columns: Sequence[str]
+    ) -> str:
+        """Classes (or cells) with the numbers of their kind beside them."""
+        names = "".join(f", m.{quoted(c)}" for c in columns)
+        keys = [self._c(q) for q in quasi]
+        classes = self._counted(quasi, None)
+        if secret is None:
+            plain = ", ".join(f"a.{c}" for c in keys)
+            return self._table(
+                f"SELECT {plain}{names} FROM {classes} AS a JOIN {small} AS m ON a.n = m.nq"
+            )
+        cells = self._counted(quasi, secret)
+        totals = self._totals_of(cells)
+        same = " AND ".join(f"a.{c} IS NOT DISTINCT FROM q.{c}" for c in keys)
+        plain = ", ".join(f"a.{c}" for c in keys)
+        return self._table(
+            f"SELECT {plain}, a.s{names} FROM {cells} AS a JOIN {classes} AS q ON {same} "
+            f"JOIN {totals} AS b ON a.s IS NOT DISTINCT FROM b.s JOIN {small} AS m "
+            "ON q.n = m.nq AND b.ns = m.ns AND a.n = m.n"
+        )
+
+
+def quoted(name: str) -> str:
+    """The one way a name enters SQL."""
+    if "\0" in name:
+        raise InputError("a column name holds a NUL character")
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,77 @@
+"""What went wrong, what was found, what to try; never the value of a cell.
+
+Every error a user can cause is a `SievertError` with the exit code of the command line. Messages name
+files, columns, types and counts. They never repeat a value of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+class SievertError(Exception):
+    """A failure with one line for the user: what happened, and what to try."""
+
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, what: str, *, hint: str | None = None) -> None:
+        self.what = what
+        self.hint = hint
+        super().__init__(what if hint is None else f"{what}. Try: {hint}")
+
+
+class UsageError(SievertError):
+    """An option, a role or a configuration file does not make sense (exit 2)."""
+
+    exit_code = 2
+
+
+class InputError(SievertError):
+    """The data cannot be read as it stands (exit 3)."""
+
+    exit_code = 3
+
+
+class ExhaustedError(SievertError):
+    """Memory, disk or time ran out (exit 5)."""
+
+    exit_code = 5
+
+
+class EngineError(SievertError):
+    """The engine or the database failed (exit 6)."""
+
+    exit_code = 6
+
+
+class RefusedError(SievertError):
+    """Doing it would not be safe (exit 7)."""
+
+    exit_code = 7
+
+
+class InvariantError(SievertError):
+    """Two things that must agree do not: a defect of Sievert itself (exit 70)."""
+
+    exit_code = 70
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name most like a mistyped one, or None.
+
+    >>> nearest("ocupation", ["age", "occupation"])
+    'occupation'
+    """
+    known = {n.casefold(): n for n in names}
+    found = get_close_matches(name.casefold(), known, n=1, cutoff=0.5)
+    return known[found[0]] if found else None
+
+
+def unknown(what: str, name: str, names: Iterable[str]) -> UsageError:
+    """The error for a name nobody knows, with the nearest known one as the hint."""
+    names = list(names)
+    close = nearest(name, names)
+    hint = f"{close!r}" if close else f"one of {', '.join(repr(n) for n in names[:30])}"
+    return UsageError(f"{what} {name!r} does not exist", hint=hint)

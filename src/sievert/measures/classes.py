@@ -1,0 +1,144 @@
+"""Class measures of finding a person: functions of the sizes of the classes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from sievert.counts.answers import Sizes
+from sievert.measures.kernel import ratio, total
+from sievert.measures.record import ALWAYS, MONOTONE, ONE_RECORD, Found, Measure, Number, undefined
+from sievert.measures.target import RecordTarget
+
+Options = Mapping[str, Any]
+DEFAULT_BELOW = (2, 3, 5)
+
+
+def k_anonymity(target: RecordTarget, _: Options) -> Found:
+    """min over q of n_q; with the wildcard reading beside it where keys are missing."""
+    details: dict[str, Any] = {}
+    if target.counts.missing:
+        details["records_with_missing_quasi"] = target.counts.missing
+        details["wildcard"] = target.counts.wildcard_k
+    return Found(target.sizes.least, details=details)
+
+
+def classes(target: RecordTarget, _: Options) -> Number:
+    """K, the number of classes."""
+    return target.classes
+
+
+def _records_below(sizes: Sizes, k: int) -> int:
+    below = sizes.sizes < k
+    return int((sizes.sizes[below] * sizes.times[below]).sum())
+
+
+def unique_records(target: RecordTarget, _: Options) -> Found:
+    """Share of the records that are alone in their class, with their number."""
+    alone = _records_below(target.sizes, 2)
+    return Found(ratio(alone, target.records), details={"records": alone})
+
+
+def highest_risk(target: RecordTarget, _: Options) -> Number:
+    """1/k."""
+    return 1.0 / target.sizes.least
+
+
+def average_risk(target: RecordTarget, _: Options) -> Number:
+    """K/N, the mean over records of 1/n_q."""
+    return ratio(target.classes, target.records)
+
+
+def average_class_risk(target: RecordTarget, _: Options) -> Number:
+    """The mean over classes of 1/n_q."""
+    sizes = target.sizes
+    if len(sizes.sizes) > 2000:  # an exact sum of many fractions has no end of digits
+        return total(sizes.times / sizes.sizes) / target.classes
+    whole = sum(
+        (Fraction(int(t), int(n)) for n, t in zip(sizes.sizes, sizes.times, strict=True)),
+        Fraction(0),
+    )
+    return float(whole / target.classes)
+
+
+def records_below(target: RecordTarget, options: Options) -> Found:
+    """Records in classes smaller than k, for every k asked; the value is for the largest."""
+    asked = sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})
+    by_k = {str(k): _records_below(target.sizes, k) for k in asked}
+    return Found(by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k})
+
+
+def separation(target: RecordTarget, _: Options) -> Number | Found:
+    """1 - sum of n_q(n_q - 1) / (N(N - 1)): share of pairs of records that differ."""
+    n = target.records
+    if n == 1:
+        return undefined(ONE_RECORD)
+    sizes = target.sizes
+    alike = sum(int(s) * (int(s) - 1) * int(t) for s, t in zip(sizes.sizes, sizes.times, strict=True))
+    return ratio(n * (n - 1) - alike, n * (n - 1))
+
+
+def distinction(target: RecordTarget, _: Options) -> Number:
+    """K/N: distinct combinations per record."""
+    return ratio(target.classes, target.records)
+
+
+# fmt: off
+CLASSES: tuple[Measure, ...] = (
+    Measure(
+        "k_anonymity", "Smallest class (k-anonymity)", "records", 1, None, "low",
+        "min_q n_q", "Samarati and Sweeney 1998",
+        "everybody shares their quasi-identifiers with at least k - 1 others",
+        (*ALWAYS, *MONOTONE), k_anonymity, ("record",), frozenset({"wildcard"}),
+    ),
+    Measure(
+        "classes", "Classes", "classes", 1, None, "high",
+        "K, the number of combinations of quasi-identifier values that occur", "-",
+        "more classes: finer groups, easier to tell apart",
+        (*ALWAYS, *MONOTONE), classes, ("record",),
+    ),
+    Measure(
+        "unique_records", "Unique records", "1", 0, 1, "high",
+        "records with n_q = 1, divided by N", "sample uniques; Skinner and Elliot 2002",
+        "share of the records that nobody else in the table looks like",
+        (*ALWAYS, *MONOTONE), unique_records, ("record",),
+    ),
+    Measure(
+        "highest_risk", "Highest risk of a record", "1", 0, 1, "high",
+        "1/k", "prosecutor risk; El Emam and Dankar 2008, ARX",
+        "chance of picking the right record in the smallest class",
+        (*ALWAYS, *MONOTONE), highest_risk, ("record",),
+    ),
+    Measure(
+        "average_risk", "Average risk of a record", "1", 0, 1, "high",
+        "K/N, the mean over records of 1/n_q", "marketer risk; El Emam and Dankar 2008, ARX",
+        "expected share of the records matched rightly by somebody who knows all keys",
+        (*ALWAYS, *MONOTONE), average_risk, ("record",),
+    ),
+    Measure(
+        "average_class_risk", "Average risk of a class", "1", 0, 1, "high",
+        "mean over classes of 1/n_q", "pycanon, average_rir",
+        "for comparison with pycanon only: it can rise when values are merged",
+        ALWAYS, average_class_risk, ("record",),
+    ),
+    Measure(
+        "records_below", "Records in small classes", "records", 0, None, "high",
+        "records with n_q < k, for k = 2, 3, 5", "sdcMicro, violations of k-anonymity",
+        "so many people share their quasi-identifiers with fewer than k - 1 others",
+        (*ALWAYS, *MONOTONE), records_below, ("record",),
+    ),
+    Measure(
+        "separation", "Separation", "1", 0, 1, "high",
+        "1 - sum_q n_q(n_q - 1)/(N(N - 1))", "Motwani and Xu 2007, ARX",
+        "share of the pairs of records that the quasi-identifiers tell apart",
+        (*ALWAYS, *MONOTONE), separation, ("record",),
+    ),
+    Measure(
+        "distinction", "Distinction", "1", 0, 1, "high",
+        "K/N", "Motwani and Xu 2007, ARX",
+        "different combinations for each record; 1 when everybody is unique",
+        (*ALWAYS, *MONOTONE), distinction, ("record",),
+    ),
+)
+# fmt: on

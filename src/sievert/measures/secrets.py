@@ -1,0 +1,310 @@
+"""Class measures of a secret: how diverse it is within classes, how far classes are from the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sievert.counts.answers import Gaps, Profiles, Ranked
+from sievert.measures import kernel
+from sievert.measures.record import (
+    ALWAYS,
+    MONOTONE,
+    UNBOUNDED,
+    UNORDERED_MISSING,
+    Found,
+    Law,
+    Measure,
+    Number,
+    undefined,
+)
+from sievert.measures.target import SecretTarget
+
+Options = Mapping[str, Any]
+_BLIND = (*ALWAYS, Law.RELABEL_SECRET, Law.REPETITION)
+
+
+def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, Any]:
+    """The same measure without the records whose secret is missing, where there are any."""
+    if not target.counts.missing:
+        return {}
+    return {"without_missing": number, "records_with_missing_secret": target.counts.missing}
+
+
+def _fewest(profiles: Profiles | None) -> int | None:
+    return None if profiles is None else int(profiles.lengths.min())
+
+
+def l_diversity(target: SecretTarget, _: Options) -> Found:
+    """min over q of the number of different values."""
+    fewest = _fewest(target.profiles)
+    known = _fewest(target.counts.known_profiles)
+    return Found(fewest, details=_without_missing(target, known))
+
+
+def entropy_l(target: SecretTarget, _: Options) -> Number:
+    """2^(min over q of H(S|q)), a real number."""
+    return float(2.0**target.least_entropy)
+
+
+def recursive_c(target: SecretTarget, options: Options) -> Found:
+    """max over q of r_1/(r_l + ... + r_m), counts of a class downwards."""
+    l = int(options.get("l", 2))  # noqa: E741  (the published name)
+    profiles = target.profiles
+    if int(profiles.lengths.min()) < l:
+        return undefined(UNBOUNDED, l=l)
+    # r_l + ... + r_m is the class without its l - 1 most frequent values.
+    first = profiles.sizes.copy()
+    for i in range(l - 1):
+        first = first - profiles.counts[profiles.starts + i]
+    top, rest = kernel.largest_ratio(profiles.largest.tolist(), first.tolist())
+    return Found(kernel.ratio(top, rest), details={"l": l})
+
+
+def _highest_confidence(profiles: Profiles | None) -> float | None:
+    if profiles is None:
+        return None
+    return kernel.ratio(*kernel.largest_ratio(profiles.largest.tolist(), profiles.sizes.tolist()))
+
+
+def max_confidence(target: SecretTarget, _: Options) -> Found:
+    """max over q and s of p(s|q)."""
+    known = _highest_confidence(target.counts.known_profiles)
+    return Found(_highest_confidence(target.profiles), details=_without_missing(target, known))
+
+
+def alpha_k(target: SecretTarget, options: Options) -> Found:
+    """max over q of p(s|q), of any value or of the named one, with k beside it."""
+    named = target.counts.named
+    if named is None:
+        found = max_confidence(target, options)
+        return Found(found.value, details={"k": target.smallest_class, **found.details})
+    most = kernel.largest_ratio(named.gap, named.class_size)
+    return Found(kernel.ratio(*most), details={"k": target.smallest_class, "named_value": True})
+
+
+def _gap(gaps: Gaps, records: int) -> float:
+    bottom = [records * n * gaps.levels for n in gaps.class_size]
+    return kernel.ratio(*kernel.largest_ratio(gaps.gap, bottom))
+
+
+def t_closeness(target: SecretTarget, _: Options) -> Number:
+    """max over q of half the sum over s of |p(s|q) - p(s)|."""
+    assert target.counts.gaps is not None
+    return _gap(target.counts.gaps, target.records)
+
+
+def t_closeness_hierarchical(target: SecretTarget, _: Options) -> Number:
+    """The earth mover's distance on a tree: the mean over its levels of the plain distance.
+
+    Moving p(s|q) to p(s) costs level/H for values that meet at that level. The cost of the cheapest
+    plan is a sum over tree edges of the flow through them, and the flow through the edges of one
+    level adds up to twice the variational distance of the labels of that level: hence the mean.
+    """
+    assert target.counts.ladder is not None
+    return _gap(target.counts.ladder, target.records)
+
+
+def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | Found:
+    """max over q of 1/(m-1) · sum over i < m of |cumulated p(.|q) - cumulated p|."""
+    if target.counts.missing and target.values.things > 1:
+        return undefined(UNORDERED_MISSING)
+    ranked = target.counts.ranked
+    assert ranked is not None
+    if len(ranked.totals) <= 1:
+        return 0.0
+    rough = _ordered_distances(ranked, target.records)
+    worst = np.flatnonzero(rough >= float(rough.max()) - 1e-9).tolist()
+    exactly = max(_ordered_distance(ranked, i, target.records) for i in worst)
+    return float(exactly)
+
+
+def _ordered_distances(ranked: Ranked, records: int) -> kernel.Floats:
+    """The distance of every class in floating point, good to about 1e-12.
+
+    Between two values that occur in a class its cumulated share stands still while the table's
+    rises, so the sum of |difference| over that run of ranks follows from cumulated sums of the
+    table and the one rank where the sign changes: no class is ever spread over all values.
+    """
+    m = len(ranked.totals)
+    table = np.cumsum(ranked.totals) / records  # P(0..i)
+    summed = np.concatenate([[0.0], np.cumsum(table)])  # sum of P over ranks < i
+    starts, ranks = ranked.starts, ranked.ranks
+    sizes = np.add.reduceat(ranked.counts, starts)
+    lengths = np.diff(np.append(starts, len(ranks)))
+    before = np.repeat(np.cumsum(ranked.counts)[starts] - ranked.counts[starts], lengths)
+    share = (np.cumsum(ranked.counts) - before) / np.repeat(sizes, lengths)
+    stop = np.append(ranks[1:], m - 1)
+    stop[np.append(starts[1:], len(ranks)) - 1] = m - 1  # the last run ends before the last rank
+    turn = np.clip(np.searchsorted(table, share, side="right"), ranks, stop)
+    below = share * (turn - ranks) - (summed[turn] - summed[ranks])
+    above = (summed[stop] - summed[turn]) - share * (stop - turn)
+    runs = np.add.reduceat(below + above, starts)
+    return np.asarray((runs + summed[ranks[starts]]) / (m - 1))
+
+
+def _ordered_distance(ranked: Ranked, i: int, records: int) -> Fraction:
+    """The distance of one class as an exact fraction."""
+    stop = ranked.starts[i + 1] if i + 1 < len(ranked.starts) else len(ranked.ranks)
+    where = slice(ranked.starts[i], stop)
+    held = dict(zip(ranked.ranks[where].tolist(), ranked.counts[where].tolist(), strict=True))
+    size = sum(held.values())
+    here = table = distance = 0
+    for rank, n in enumerate(ranked.totals.tolist()):
+        here += held.get(rank, 0)
+        table += n
+        distance += abs(here * records - table * size)
+    return Fraction(distance, records * size * (len(ranked.totals) - 1))
+
+
+class _Gains:
+    """p(s|q)/p(s) over the occupied cells, its extremes compared exactly."""
+
+    def __init__(self, target: SecretTarget) -> None:
+        cells = target.counts.joint
+        assert cells is not None
+        self.cells = cells
+        self.records = target.records
+        self.rough = (
+            np.asarray(cells.count, dtype=np.float64)
+            / np.asarray(cells.class_size, dtype=np.float64)
+            / np.asarray(cells.value_size, dtype=np.float64)
+            * float(target.records)
+        )
+
+    def gain(self, i: int) -> Fraction:
+        """p(s|q)/p(s) of one cell."""
+        c = self.cells
+        bottom = int(c.class_size[i]) * int(c.value_size[i])
+        return Fraction(int(c.count[i]) * self.records, bottom)
+
+    def highest(self) -> Fraction:
+        edge = float(self.rough.max()) * (1 - 1e-12)
+        return max(self.gain(i) for i in np.flatnonzero(self.rough >= edge).tolist())
+
+    def lowest(self) -> Fraction:
+        edge = float(self.rough.min()) * (1 + 1e-12)
+        return min(self.gain(i) for i in np.flatnonzero(self.rough <= edge).tolist())
+
+
+def _ln(ratio: Fraction) -> float:
+    """ln of an exact ratio, accurate near 1."""
+    if Fraction(1, 2) < ratio < 2:
+        return math.log1p(float(ratio - 1))
+    return math.log(ratio.numerator) - math.log(ratio.denominator)
+
+
+def beta_likeness(target: SecretTarget, _: Options) -> Number:
+    """max(0, max over q and s of (p(s|q) - p(s))/p(s))."""
+    return float(max(Fraction(0), _Gains(target).highest() - 1))
+
+
+def enhanced_beta_likeness(target: SecretTarget, options: Options) -> Found:
+    """max over s of min(B, -ln p(s)), B the basic value of the table."""
+    gains = _Gains(target)
+    basic = float(max(Fraction(0), gains.highest() - 1))
+    rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
+    # A gain equals -ln p(s) only where both are 0, so a tolerance decides nothing else.
+    satisfiable = bool(np.all(gains.rough - 1.0 <= rarity + 1e-12))
+    return Found(min(basic, float(rarity.max())), details={"satisfiable": satisfiable})
+
+
+def delta_disclosure(target: SecretTarget, options: Options) -> Number | Found:
+    """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
+    if int(target.profiles.lengths.min()) < target.values.things:
+        return undefined(UNBOUNDED)
+    return delta_disclosure_present(target, options)
+
+
+def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
+    """The same over the values that occur in the class."""
+    gains = _Gains(target)
+    return max(abs(_ln(gains.highest())), abs(_ln(gains.lowest())))
+
+
+# fmt: off
+SECRETS: tuple[Measure, ...] = (
+    Measure(
+        "l_diversity", "Different values in a class (l-diversity)", "values", 1, None, "low",
+        "min_q |{s: n_qs > 0}|", "Machanavajjhala et al. 2007",
+        "1: in some class everybody has the same value",
+        (*_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), l_diversity, ("secret",),
+        frozenset({"known"}),
+    ),
+    Measure(
+        "entropy_l", "Effective number of values in a class", "values", 1, None, "low",
+        "2^(min_q H(S|q))", "Machanavajjhala et al. 2007 (entropy l-diversity)",
+        "as uncertain as this many equally likely values, in the least uncertain class",
+        (*_BLIND, *MONOTONE), entropy_l, ("secret",),
+    ),
+    Measure(
+        "recursive_c", "Recursive (c,l)-diversity: c", "1", 0, None, "high",
+        "max_q r_1/(r_l + ... + r_m), counts downwards", "Machanavajjhala et al. 2007",
+        "recursively (c,l)-diverse for every c greater than this",
+        (*_BLIND, *MONOTONE), recursive_c, ("secret",),
+    ),
+    Measure(
+        "max_confidence", "Highest confidence in a value", "1", 0, 1, "high",
+        "max_q,s n_qs/n_q", "confidence bounding (Wang, Fung and Yu 2007)",
+        "in some class this share has the same value",
+        (*_BLIND, *MONOTONE), max_confidence, ("secret",), frozenset({"known"}),
+    ),
+    Measure(
+        "alpha_k", "(alpha,k)-anonymity: alpha", "1", 0, 1, "high",
+        "max_q,s n_qs/n_q (of a named value: max_q), shown with k", "Wong et al. 2006",
+        "no value is more frequent in any class than this",
+        (*_BLIND, *MONOTONE), alpha_k, ("secret",), frozenset({"known", "named"}),
+    ),
+    Measure(
+        "t_closeness", "t-closeness, equal distance", "1", 0, 1, "high",
+        "max_q 1/2 sum_s |p(s|q) - p(s)|", "Li, Li and Venkatasubramanian 2007",
+        "share of a class that would have to change its value to look like the table",
+        (*_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), t_closeness, ("secret",),
+        frozenset({"gaps"}),
+    ),
+    Measure(
+        "t_closeness_ordered", "t-closeness, ordered distance", "1", 0, 1, "high",
+        "max_q 1/(m-1) sum_i |P(i|q) - P(i)|, P cumulated", "Li, Li and Venkatasubramanian 2007",
+        "mean distance in ranks that a class is away from the table, 1 = from end to end",
+        (*ALWAYS, Law.REPETITION, *MONOTONE), t_closeness_ordered, ("secret",),
+        frozenset({"order"}),
+    ),
+    Measure(
+        "t_closeness_hierarchical", "t-closeness, hierarchical distance", "1", 0, 1, "high",
+        "max_q earth mover's distance, ground distance level of the common ancestor / height",
+        "Li, Li and Venkatasubramanian 2007",
+        "as t-closeness, but values that are alike by the hierarchy count as near",
+        (*ALWAYS, Law.REPETITION, *MONOTONE), t_closeness_hierarchical, ("secret",),
+        frozenset({"ladder"}),
+    ),
+    Measure(
+        "beta_likeness", "Basic beta-likeness", "1", 0, None, "high",
+        "max(0, max_q,s (p(s|q) - p(s))/p(s))", "Cao and Karras 2012",
+        "a value is at most 1 + beta times as likely in a class as in the table",
+        (*_BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER), beta_likeness, ("secret",),
+        frozenset({"joint"}),
+    ),
+    Measure(
+        "enhanced_beta_likeness", "Enhanced beta-likeness", "nats", 0, None, "high",
+        "max_s min(B, -ln p(s)), B = beta_likeness", "Cao and Karras 2012 (pycanon's reading)",
+        "beta capped by the rarity of the values",
+        (*_BLIND, *MONOTONE), enhanced_beta_likeness, ("secret",), frozenset({"joint"}),
+    ),
+    Measure(
+        "delta_disclosure", "delta-disclosure", "nats", 0, None, "high",
+        "max_q,s |ln(p(s|q)/p(s))|, all s of the table", "Brickell and Shmatikov 2008",
+        "unbounded as soon as a class lacks a value: its members can rule that value out",
+        (*_BLIND, *MONOTONE), delta_disclosure, ("secret",), frozenset({"joint"}),
+    ),
+    Measure(
+        "delta_disclosure_present", "delta-disclosure of present values", "nats", 0, None, "high",
+        "max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0", "pycanon's delta_disclosure",
+        "for comparison with pycanon: it can rise when values are merged",
+        _BLIND, delta_disclosure_present, ("secret",), frozenset({"joint"}),
+    ),
+)
+# fmt: on

@@ -1,0 +1,244 @@
+"""What the attacker wants: the record itself, or a secret. One set of numbers for both.
+
+Information measures are one formula each, whatever the target X: they only need H(X), H(X|Q), I,
+the smallest class entropy and the smallest class share. These two classes compute them from counts,
+once, with every digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
+
+from sievert.counts.answers import RecordCounts, SecretCounts
+from sievert.measures import kernel
+
+
+class Target(Protocol):
+    """The numbers every information measure is made of; entropies in bits."""
+
+    @property
+    def classes(self) -> int: ...
+    @property
+    def smallest_class(self) -> int: ...
+    @property
+    def entropy(self) -> float: ...
+    @property
+    def conditional_entropy(self) -> float: ...
+    @property
+    def mutual_information(self) -> float: ...
+    @property
+    def class_entropy(self) -> float: ...
+    @property
+    def least_entropy(self) -> float: ...
+    @property
+    def least_share(self) -> float: ...
+    @property
+    def normalised_least_share(self) -> float: ...
+    @property
+    def entropy_variation(self) -> float: ...
+    @property
+    def prior(self) -> Fraction: ...
+    @property
+    def posterior(self) -> Fraction: ...
+
+
+def _difference(large: float, small: float, precisely: Callable[[], Decimal]) -> float:
+    """large - small, with 50 digits where the plain difference would lose its own."""
+    plain = large - small
+    if plain > kernel.CANCELLATION * large:
+        return plain
+    with kernel.precisely():
+        return float(precisely())
+
+
+class RecordTarget:
+    """The record itself: N equally likely values, H(X) = log2 N, H(X|q) = log2 n_q."""
+
+    def __init__(self, counts: RecordCounts) -> None:
+        self.counts = counts
+        self.records = counts.records
+        self.sizes = counts.sizes
+
+    @property
+    def classes(self) -> int:
+        return self.sizes.things
+
+    @property
+    def smallest_class(self) -> int:
+        return self.sizes.least
+
+    @cached_property
+    def entropy(self) -> float:
+        return math.log2(self.records)
+
+    @cached_property
+    def conditional_entropy(self) -> float:
+        if self.classes == 1:
+            return self.entropy
+        return kernel.mean_log2(self.sizes.sizes, self.sizes.times, self.records)
+
+    @cached_property
+    def mutual_information(self) -> float:
+        if self.sizes.most == 1:  # everybody alone: the class is the record
+            return self.entropy
+        return kernel.entropy(self.sizes.sizes, self.sizes.times, self.records)
+
+    @property
+    def class_entropy(self) -> float:
+        return self.mutual_information
+
+    @cached_property
+    def least_entropy(self) -> float:
+        return math.log2(self.sizes.least)
+
+    @cached_property
+    def least_share(self) -> float:
+        if self.classes == 1:
+            return self.entropy
+        return self.sizes.least * self.least_entropy / self.records
+
+    @cached_property
+    def normalised_least_share(self) -> float:
+        """1 - K·min h/H, the ITPR, for more than one class: never exactly 0."""
+        k, classes, n = self.sizes.least, self.classes, self.records
+
+        def precisely() -> Decimal:
+            share = Decimal(classes * k) * Decimal(k).ln() / (Decimal(n) * Decimal(n).ln())
+            return 1 - share
+
+        if classes == 1:
+            return 0.0
+        return _difference(1.0, classes * self.least_share / self.entropy, precisely)
+
+    @cached_property
+    def entropy_variation(self) -> float:
+        def precisely() -> Decimal:
+            return (Decimal(self.records) / Decimal(self.sizes.least)).ln() / Decimal(2).ln()
+
+        if self.classes == 1:
+            return 0.0
+        return _difference(self.entropy, self.least_entropy, precisely)
+
+    @property
+    def prior(self) -> Fraction:
+        return Fraction(1, self.records)
+
+    @property
+    def posterior(self) -> Fraction:
+        return Fraction(self.classes, self.records)
+
+
+class SecretTarget:
+    """A sensitive attribute: H(X) = H(S), H(X|q) = H(S | class q)."""
+
+    def __init__(self, counts: SecretCounts) -> None:
+        self.counts = counts
+        self.records = counts.records
+        self.sizes = counts.sizes
+        self.values = counts.values
+        self.profiles = counts.profiles
+
+    @property
+    def classes(self) -> int:
+        return self.sizes.things
+
+    @property
+    def smallest_class(self) -> int:
+        return self.sizes.least
+
+    @property
+    def constant(self) -> bool:
+        """Whether there is only one value, and so nothing to learn."""
+        return self.values.things == 1
+
+    @cached_property
+    def entropy(self) -> float:
+        return kernel.entropy(self.values.sizes, self.values.times, self.records)
+
+    @cached_property
+    def conditional_entropy(self) -> float:
+        if self.mutual_information == 0.0:
+            return self.entropy
+        return self._conditional_entropy
+
+    @cached_property
+    def _conditional_entropy(self) -> float:
+        p = self.profiles
+        entropies = p.sizes * self._entropies * p.times
+        return kernel.total(entropies) / self.records
+
+    @cached_property
+    def mutual_information(self) -> float:
+        if self._conditional_entropy == 0.0:  # the class determines the secret
+            return self.entropy
+        cells = self.counts.joint
+        assert cells is not None
+        return kernel.mutual_information(
+            cells.count, cells.class_size, cells.value_size, cells.times, self.records
+        )
+
+    @cached_property
+    def class_entropy(self) -> float:
+        return kernel.entropy(self.sizes.sizes, self.sizes.times, self.records)
+
+    @cached_property
+    def _entropies(self) -> kernel.Floats:
+        return kernel.profile_entropies(self.profiles.counts, self.profiles.starts)
+
+    @cached_property
+    def least_entropy(self) -> float:
+        return float(self._entropies.min())
+
+    @cached_property
+    def least_share(self) -> float:
+        return float((self._entropies * self.profiles.sizes).min()) / self.records
+
+    def _least_precisely(self, weighted: bool) -> Decimal:
+        """min over classes of H(S|q), or of n_q·H(S|q)/N, with 50 digits."""
+        weights = self.profiles.sizes if weighted else 1
+        found = []
+        for i in kernel.close_below(self._entropies * weights).tolist():
+            profile = self.profiles.profile(i)
+            size = sum(profile)
+            h = kernel.decimal_entropy(profile, [1] * len(profile), size)
+            found.append(h * size / self.records if weighted else h)
+        return min(found)
+
+    def _entropy_precisely(self) -> Decimal:
+        sizes, times = self.values.sizes.tolist(), self.values.times.tolist()
+        return kernel.decimal_entropy(sizes, times, self.records)
+
+    @cached_property
+    def normalised_least_share(self) -> float:
+        """1 - K·min h/H, the ITPR, for H(X) > 0; rational where the secret is independent."""
+        if self.mutual_information == 0.0:
+            return float(1 - Fraction(self.classes * self.sizes.least, self.records))
+
+        def precisely() -> Decimal:
+            return 1 - self.classes * self._least_precisely(True) / self._entropy_precisely()
+
+        return _difference(1.0, self.classes * self.least_share / self.entropy, precisely)
+
+    @cached_property
+    def entropy_variation(self) -> float:
+        if self.mutual_information == 0.0:
+            return 0.0
+
+        def precisely() -> Decimal:
+            return self._entropy_precisely() - self._least_precisely(False)
+
+        return _difference(self.entropy, self.least_entropy, precisely)
+
+    @property
+    def prior(self) -> Fraction:
+        return Fraction(self.values.most, self.records)
+
+    @cached_property
+    def posterior(self) -> Fraction:
+        best = (self.profiles.largest * self.profiles.times).sum()
+        return Fraction(int(best), self.records)

@@ -1,0 +1,232 @@
+"""Limits a house has set: a TOML file with roles, partitions, orders, parameters and limits.
+
+A limit on a value that is unbounded on the risky side, or undefined because the secret is constant,
+is breached. Undefined for another reason: not evaluated, with a warning. On a measure that is absent:
+an error.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sievert.errors import UsageError, nearest
+from sievert.measures import BY_ID
+from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
+
+if TYPE_CHECKING:
+    from sievert.assessment import Value
+
+MOST_BYTES = 1 << 20
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RolesTable(_Strict):
+    """[roles]"""
+
+    quasi: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    identifier: tuple[str, ...] = ()
+
+
+class Recursive(_Strict):
+    """[parameters] recursive_c"""
+
+    l: int = Field(ge=1)  # noqa: E741
+
+
+class Below(_Strict):
+    """[parameters] records_below"""
+
+    k: int | tuple[int, ...]
+
+
+class Alpha(_Strict):
+    """[parameters] alpha_k"""
+
+    value: dict[str, str]
+
+
+class Parameters(_Strict):
+    """[parameters]"""
+
+    recursive_c: Recursive | None = None
+    records_below: Below | None = None
+    alpha_k: Alpha | None = None
+
+
+class Limit(_Strict):
+    """What a measure may be at least, at most, or both."""
+
+    min: float | None = None
+    max: float | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> Limit:
+        if self.min is None and self.max is None:
+            raise ValueError("a limit needs min or max")
+        return self
+
+
+class Policy(_Strict):
+    """A policy file, checked."""
+
+    roles: RolesTable = RolesTable()
+    partitions: dict[str, dict[str, tuple[str, ...]]] = {}
+    orders: dict[str, tuple[str, ...]] = {}
+    parameters: Parameters = Parameters()
+    everywhere: dict[str, Limit] = {}
+    reidentification: dict[str, Limit] = {}
+    inference: dict[str, dict[str, Limit]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_limits(cls, raw: Any) -> Any:
+        """[limits] holds measures, and two tables of narrower limits."""
+        raw = dict(raw)
+        limits = dict(raw.pop("limits", {}))
+        raw["reidentification"] = limits.pop("reidentification", {})
+        raw["inference"] = limits.pop("inference", {})
+        raw["everywhere"] = limits
+        return raw
+
+
+def read(path: str | Path) -> Policy:
+    """Read and check a policy file; every mistake is one line that says where."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{path.name}: a policy of more than {MOST_BYTES} bytes")
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path.name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path.name}: not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path.name}: not TOML: {error}") from None
+    return parse(raw, path.name)
+
+
+def parse(raw: Mapping[str, Any], name: str = "policy") -> Policy:
+    """Check a policy given as plain tables."""
+    try:
+        policy = Policy.model_validate(dict(raw))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "top level"
+        for inner in ("everywhere", "reidentification", "inference"):
+            if where.startswith(inner):
+                where = where.replace("everywhere", "limits") if inner == "everywhere" else f"limits.{where}"
+        hint = None
+        if first["type"] == "extra_forbidden":
+            hint = _nearest_key(first["loc"])
+        raise UsageError(f"{name}: {where}: {first['msg'].lower()}", hint=hint) from None
+    for table, limits in (
+        ("limits", policy.everywhere),
+        ("limits.reidentification", policy.reidentification),
+        *((f"limits.inference.{s}", limits) for s, limits in policy.inference.items()),
+    ):
+        for measure in limits:
+            if measure not in BY_ID:
+                close = nearest(measure, BY_ID)
+                raise UsageError(
+                    f"{name}: {table}: no measure is called {measure!r}",
+                    hint=close or "sievert measures",
+                )
+    return policy
+
+
+def _nearest_key(loc: tuple[Any, ...]) -> str:
+    model: type[BaseModel] = Policy
+    for part in loc[:-1]:
+        inner = model.model_fields.get(str(part))
+        kinds = [inner.annotation] if inner else []
+        kinds += list(getattr(inner.annotation, "__args__", ())) if inner else []
+        model = next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), Limit)
+    known = ["roles", "partitions", "orders", "parameters", "limits"]
+    known = known if model is Policy else list(model.model_fields)
+    return nearest(str(loc[-1]), known) or f"one of {', '.join(known)}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One limit held against one number."""
+
+    measure: str
+    where: str
+    min: float | None
+    max: float | None
+    value: float | None
+    met: bool | None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return dict(vars(self))
+
+
+def judge(
+    policy: Policy,
+    reidentification: Mapping[str, Value],
+    inference: Mapping[str, Mapping[str, Value]],
+) -> tuple[list[Verdict], list[str]]:
+    """Hold every limit against every number it speaks of; returns verdicts and warnings."""
+    for secret in policy.inference:
+        if secret not in inference:
+            close = nearest(secret, inference)
+            raise UsageError(
+                f"limits.inference: {secret!r} is not a sensitive attribute of this assessment",
+                hint=close or "name it with -s",
+            )
+    verdicts = []
+    places = [("reidentification", reidentification, policy.reidentification)]
+    places += [(f"inference.{s}", v, policy.inference.get(s, {})) for s, v in inference.items()]
+    for where, values, narrower in places:
+        for measure in narrower:
+            if measure not in values:
+                raise _absent(measure, f"limits.{where}")
+        limits = {**{m: x for m, x in policy.everywhere.items() if m in values}, **narrower}
+        verdicts += [_verdict(where, values[m], limit) for m, limit in limits.items()]
+    for measure in policy.everywhere:
+        if not any(v.measure == measure for v in verdicts):
+            raise _absent(measure, "limits")
+    warnings = [
+        f"the limit on {v.measure} ({v.where}) was not evaluated: {v.reason}"
+        for v in verdicts
+        if v.met is None
+    ]
+    return verdicts, warnings
+
+
+def _absent(measure: str, where: str) -> UsageError:
+    return UsageError(
+        f"{where}: {measure} is not among the numbers of this assessment",
+        hint="give what it needs (a secret, an order, a hierarchy, a partition), or drop the limit",
+    )
+
+
+def _verdict(where: str, value: Value, limit: Limit) -> Verdict:
+    number = value.value
+    if number is None:
+        certain = value.reason == UNBOUNDED
+        certain |= value.reason == NOTHING_TO_LEARN and where.startswith("inference")
+        met = False if certain else None
+        return Verdict(value.id, where, limit.min, limit.max, None, met, value.reason)
+    known = value.details.get("without_missing")
+    for other in (known, *_wildcard(value)):  # the worse reading decides
+        if other is not None:
+            number = min(number, other) if value.riskier == "low" else max(number, other)
+    met = (limit.min is None or number >= limit.min) and (limit.max is None or number <= limit.max)
+    return Verdict(value.id, where, limit.min, limit.max, number, met)
+
+
+def _wildcard(value: Value) -> tuple[int | None, ...]:
+    return (value.details.get("wildcard"),)

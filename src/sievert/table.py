@@ -1,0 +1,195 @@
+"""A source opened read-only: a file, a frame or plain columns. What it is, not what is in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from sievert import csvfile
+from sievert.errors import InputError, RefusedError, UsageError
+
+TYPES = ("text", "int", "float", "date")
+MAGIC = (
+    (b"\x1f\x8b", "a gzip file", "decompress it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file", "decompress it first"),
+    (b"PK\x03\x04", "a zip archive", "archives are not opened; extract the table first"),
+    (b"\x89PNG", "a picture", "a CSV, TSV or Parquet file"),
+    (b"%PDF", "a PDF document", "a CSV, TSV or Parquet file"),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where the records are, and how they are to be read."""
+
+    kind: Literal["csv", "parquet", "frame", "columns"]
+    name: str
+    path: Path | None = None
+    data: Any = None
+    columns: tuple[str, ...] = ()
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    na: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    ordered: frozenset[str] = frozenset()
+    stamp: tuple[int, ...] = ()
+
+    def unchanged(self, original: Path) -> None:
+        """A file that changes during the run gives numbers of no table at all."""
+        if self.stamp and _stamp(original) != self.stamp:
+            raise InputError(f"{self.name}: changed during the run", hint="run again on a still file")
+
+
+def open_table(
+    data: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    types: Mapping[str, str] | None = None,
+    na: Iterable[str] = (),
+    scratch: Path,
+) -> Table:
+    """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
+    types = dict(types or {})
+    for column, kind in types.items():
+        if kind not in TYPES:
+            raise UsageError(
+                f"column {column!r}: type {kind!r} is not known", hint=f"one of {', '.join(TYPES)}"
+            )
+    if isinstance(data, str | os.PathLike):
+        return _open_file(Path(data), delimiter, encoding, types, tuple(na), scratch)
+    if isinstance(data, Mapping):
+        columns = check_names(data, "the columns")
+        return Table("columns", "columns", data=data, columns=columns, types=types, na=tuple(na))
+    frame, columns = _frame(data)
+    return Table(
+        "frame",
+        "frame",
+        data=frame,
+        columns=columns,
+        types=types,
+        na=tuple(na),
+        ordered=_ordered_categories(frame, columns),
+    )
+
+
+def _open_file(
+    path: Path,
+    delimiter: str | None,
+    encoding: str,
+    types: Mapping[str, str],
+    na: tuple[str, ...],
+    scratch: Path,
+) -> Table:
+    if "://" in str(path):
+        raise RefusedError("data is not fetched from the network", hint="a file on this machine")
+    if path.is_dir():
+        raise InputError(f"{path.name}: a directory, not a file")
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
+    stamp = _stamp(path)
+    if not start:
+        raise InputError(f"{path.name}: empty file (0 bytes)")
+    if start == b"PAR1":
+        return Table("parquet", path.name, path.resolve(), types=types, na=na, stamp=stamp)
+    for magic, what, hint in MAGIC:
+        if start.startswith(magic):
+            wrong = RefusedError if magic.startswith(b"PK") else InputError
+            raise wrong(f"{path.name}: {what}, not a table", hint=hint)
+    encoding = csvfile.codec(encoding)
+    text = path.resolve()
+    if encoding != "utf-8":
+        text = scratch / "input.csv"
+        csvfile.transcode(path, encoding, text)
+    elif start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(
+            f"{path.name}: not UTF-8 at byte 0; looks like UTF-16", hint="--encoding utf-16"
+        )
+    names, found = csvfile.header(text, {"tab": "\t"}.get(delimiter or "", delimiter))
+    return Table(
+        "csv",
+        path.name,
+        text,
+        columns=check_names(names, path.name),
+        delimiter=found,
+        encoding=encoding,
+        na=na,
+        types=types,
+        stamp=stamp,
+    )
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _frame(data: Any) -> tuple[Any, tuple[str, ...]]:
+    kind = type(data).__name__
+    library = type(data).__module__.partition(".")[0]
+    if kind == "LazyFrame" and library == "polars":
+        data = data.collect()
+    if kind == "RecordBatchReader":
+        raise UsageError("a RecordBatchReader can be read only once", hint="its read_all()")
+    if library == "pandas" and kind == "DataFrame":
+        names = check_names(data.columns, "the frame")
+        if data.columns.nlevels > 1:
+            raise UsageError("a frame with several levels of columns", hint="flatten the columns")
+        _check_mixed(data)
+        return data, names
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
+        names = getattr(data, "column_names", None) or data.columns
+        return data, check_names(names, "the frame")
+    raise UsageError(
+        f"data of type {library}.{kind} is not understood",
+        hint="a path, a pandas, Polars or Arrow table, or a dict of lists",
+    )
+
+
+def _ordered_categories(frame: Any, columns: tuple[str, ...]) -> frozenset[str]:
+    """Columns whose categories have an order: pandas' ordered ones, Polars' enumerations."""
+    if type(frame).__module__.startswith("pandas"):
+        return frozenset(c for c in columns if getattr(frame[c].dtype, "ordered", False))
+    if type(frame).__module__.startswith("polars"):
+        return frozenset(c for c, kind in frame.schema.items() if type(kind).__name__ == "Enum")
+    return frozenset()
+
+
+def _check_mixed(frame: Any) -> None:
+    """Text beside numbers in one column would silently become equal text."""
+    from pandas.api.types import infer_dtype
+
+    for name, kind in frame.dtypes.items():
+        if kind == object and infer_dtype(frame[name], skipna=True).startswith("mixed"):
+            raise InputError(
+                f"column {name!r} holds values of mixed types", hint="frame[column].astype(str)"
+            )
+
+
+def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:
+    """Names must be text, not empty, and differ by more than case."""
+    found: dict[str, str] = {}
+    for number, name in enumerate(names, 1):
+        if not isinstance(name, str):
+            raise UsageError(
+                f"{where}: the label of column {number} is {type(name).__name__}, not text",
+                hint="rename the columns",
+            )
+        if not name:
+            raise InputError(f"{where}: column {number} has no name", hint="a name in the header")
+        other = found.get(name.casefold())
+        if other is not None:
+            raise InputError(
+                f"{where}: columns {other!r} and {name!r} have the same name (case does not count)",
+                hint="rename one of them",
+            )
+        found[name.casefold()] = name
+    if not found:
+        raise InputError(f"{where}: no columns")
+    return tuple(found.values())
