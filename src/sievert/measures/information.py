@@ -103,7 +103,7 @@ def itpr(target: Target, options: Options) -> Number | Found:
 
 def entropy_l_diversity(target: Target, _: Options) -> Number:
     """2^(-min over q of H(X|q)): the entropy itself, without the share."""
-    return float(2.0**-target.least_entropy)
+    return 1.0 / target.effective_values
 
 
 def reciprocal_entropy(target: Target, _: Options) -> Number | Found:

@@ -48,7 +48,7 @@ def l_diversity(target: SecretTarget, _: Options) -> Found:
 
 def entropy_l(target: SecretTarget, _: Options) -> Number:
     """2^(min over q of H(S|q)), a real number."""
-    return float(2.0**target.least_entropy)
+    return target.effective_values
 
 
 def recursive_c(target: SecretTarget, options: Options) -> Found:
@@ -111,7 +111,7 @@ def t_closeness_hierarchical(target: SecretTarget, _: Options) -> Number:
 
 def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | Found:
     """max over q of 1/(m-1) · sum over i < m of |cumulated p(.|q) - cumulated p|."""
-    if target.counts.missing and target.values.things > 1:
+    if target.counts.missing:
         return undefined(UNORDERED_MISSING)
     ranked = target.counts.ranked
     assert ranked is not None

@@ -36,6 +36,8 @@ class Target(Protocol):
     @property
     def least_entropy(self) -> float: ...
     @property
+    def effective_values(self) -> float: ...
+    @property
     def least_share(self) -> float: ...
     @property
     def normalised_least_share(self) -> float: ...
@@ -95,6 +97,10 @@ class RecordTarget:
     @cached_property
     def least_entropy(self) -> float:
         return math.log2(self.sizes.least)
+
+    @property
+    def effective_values(self) -> float:
+        return float(self.sizes.least)
 
     @cached_property
     def least_share(self) -> float:
@@ -193,6 +199,13 @@ class SecretTarget:
     @cached_property
     def least_entropy(self) -> float:
         return float(self._entropies.min())
+
+    @cached_property
+    def effective_values(self) -> float:
+        """2^(min H(S|q)); a whole number where that class holds its values equally often."""
+        least = int(self._entropies.argmin())
+        profile = self.profiles.profile(least)
+        return float(len(profile)) if profile[0] == profile[-1] else 2.0**self.least_entropy
 
     @cached_property
     def least_share(self) -> float:

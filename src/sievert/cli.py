@@ -1,0 +1,284 @@
+"""The command line: thin. Data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+from cyclopts import App, CycloptsError, Group, Parameter
+
+from sievert.errors import SievertError, UsageError, unknown
+from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+app = App(
+    name="sievert",
+    version=__version__,
+    help="Measure how much a data release exposes the people in it.",
+    help_format="plaintext",
+    default_parameter=Parameter(negative=()),
+)
+ROLES = Group("Roles", sort_key=1)
+READING = Group("Reading", sort_key=2)
+OUTPUT = Group("Output", sort_key=3)
+ENGINE = Group("Engine", sort_key=4)
+
+Names = Annotated[list[str] | None, Parameter(group=ROLES)]
+
+
+def _split(given: Iterable[str] | None) -> list[str] | None:
+    """Comma-separated and repeated; a name with a comma goes into double quotes."""
+    if given is None:
+        return None
+    return [n for text in given for row in csv.reader([text]) for n in row if n]
+
+
+def _pairs(given: Iterable[str] | None, option: str) -> dict[str, str]:
+    found = {}
+    for text in given or ():
+        column, sign, value = text.rpartition("=")
+        if not sign or not column or not value:
+            raise UsageError(f"{option} takes COLUMN=SOMETHING", hint=f"{option} age=int")
+        found[column] = value
+    return found
+
+
+@app.command
+def assess(
+    data: Path,
+    /,
+    *,
+    quasi: Annotated[list[str] | None, Parameter(name=["--quasi", "-q", "--qi"], group=ROLES)] = None,
+    sensitive: Annotated[
+        list[str] | None, Parameter(name=["--sensitive", "-s", "--sa"], group=ROLES)
+    ] = None,
+    identifier: Annotated[
+        list[str] | None, Parameter(name=["--identifier", "-i"], group=ROLES)
+    ] = None,
+    policy: Annotated[Path | None, Parameter(group=ROLES)] = None,
+    hierarchy: Annotated[list[str] | None, Parameter(group=ROLES)] = None,
+    alpha_value: Annotated[list[str] | None, Parameter(group=ROLES)] = None,
+    delimiter: Annotated[str | None, Parameter(group=READING)] = None,
+    encoding: Annotated[str, Parameter(group=READING)] = "utf-8",
+    type_: Annotated[list[str] | None, Parameter(name="--type", group=READING)] = None,
+    na: Annotated[list[str] | None, Parameter(group=READING)] = None,
+    all_: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
+    json_: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+    records: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    timings: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    force: Annotated[bool, Parameter(group=OUTPUT)] = False,
+    engine: Annotated[str, Parameter(group=ENGINE)] = "duckdb",
+    memory: Annotated[str | None, Parameter(group=ENGINE)] = None,
+    threads: Annotated[int | None, Parameter(group=ENGINE)] = None,
+    temp: Annotated[Path | None, Parameter(group=ENGINE)] = None,
+    debug: Annotated[bool, Parameter(group=ENGINE)] = False,
+) -> int:
+    """Measure how easily a person is found in a table, and how much of each secret is given away.
+
+    Parameters
+    ----------
+    data
+        A CSV, TSV or Parquet file.
+    quasi
+        Columns an outsider could know about a person: age,zip. May be repeated.
+    sensitive
+        Secrets: disease,salary. May be repeated.
+    identifier
+        Columns that are dropped before release; never measured.
+    policy
+        A TOML file with roles, partitions, orders, parameters and limits. Exit 1 if one is breached.
+    hierarchy
+        COL=FILE (CSV as ARX writes them), COL=prefix or COL=interval:5,10,20, for a secret's distance.
+    alpha_value
+        COL=VALUE: alpha_k of this value of a secret only.
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    type_
+        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
+    na
+        Text that stands for a missing value, such as NA. May be repeated.
+    all_
+        Show every measure, not only the headlines.
+    json_
+        Write the whole result to this file; - is stdout.
+    records
+        Write one row a record, in input order, to this .csv or .parquet file.
+    timings
+        Write the seconds of each step to this file.
+    force
+        Replace existing files that sievert has not written.
+    engine
+        What counts: duckdb.
+    memory
+        The most memory the engine may use, such as 4GB; it spills to disk beyond.
+    threads
+        The most threads the engine may use.
+    temp
+        Where the private temporary directory is made.
+    debug
+        Show the traceback of an error. It may contain values of the data.
+    """
+    from sievert import assessment, files, terminal
+    from sievert.progress import Watch
+
+    if records is not None:
+        files.kind(records)
+    alpha = _pairs(alpha_value, "--alpha-value")
+    with Watch() as watch:
+        found = assessment.assess(
+            data,
+            _split(quasi),
+            _split(sensitive),
+            _split(identifier),
+            hierarchies=_pairs(hierarchy, "--hierarchy"),
+            parameters={"alpha_k": {"value": alpha}} if alpha else {},
+            policy=policy,
+            records=records,
+            force=force,
+            watch=watch,
+            delimiter=delimiter,
+            encoding=encoding,
+            types=_pairs(type_, "--type"),
+            na=na or (),
+            engine=engine,
+            memory=memory,
+            threads=threads,
+            temp=temp,
+        )
+    for column in alpha:
+        if column not in found.inference:
+            raise unknown("--alpha-value: sensitive attribute", column, found.inference)
+    if json_ == "-":
+        sys.stdout.write(as_json(found.to_dict()))
+    else:
+        sys.stdout.write(terminal.render(found, everything=all_) + "\n")
+        if json_ is not None:
+            files.write_text(json_, as_json(found.to_dict()), source=data, force=force)
+    if timings is not None:
+        files.write_text(timings, as_json(_timed(found.timings, found.rows)), source=data, force=force)
+    return 1 if found.met is False else 0
+
+
+@app.command
+def measures(*ids: str, json_: Annotated[str | None, Parameter(name="--json")] = None) -> int:
+    """Every measure: what it means, its range, its source.
+
+    Parameters
+    ----------
+    ids
+        Only these measures.
+    json_
+        Write the records to this file; - is stdout.
+    """
+    from sievert import files, terminal
+    from sievert.measures import BY_ID
+
+    for name in ids:
+        if name not in BY_ID:
+            raise unknown("measure", name, BY_ID)
+    chosen = ids or tuple(BY_ID)
+    if json_ is not None:
+        text = as_json({"sievert": __version__, "measures": {i: _record(i) for i in chosen}})
+        if json_ == "-":
+            sys.stdout.write(text)
+        else:
+            files.write_text(json_, text)
+        return 0
+    sys.stdout.write(terminal.describe(chosen) + "\n")
+    return 0
+
+
+def _record(measure_id: str) -> dict[str, Any]:
+    from sievert.measures import BY_ID
+
+    m = BY_ID[measure_id]
+    return {
+        "title": m.title,
+        "unit": m.unit,
+        "low": m.low,
+        "high": m.high,
+        "riskier": m.riskier,
+        "formula": m.formula,
+        "reading": m.reading,
+        "source": m.source,
+        "laws": [law.name.lower() for law in m.laws],
+        "about": list(m.kinds),
+    }
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Stable text: sorted keys, no NaN or infinity, one form for each number."""
+    return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _timed(steps: Mapping[str, float], rows: int) -> dict[str, Any]:
+    whole = sum(steps.values())
+    rate = rows / whole if whole else None
+    return {
+        "sievert": __version__,
+        "seconds": dict(steps),
+        "total": whole,
+        "records_per_second": rate,
+    }
+
+
+def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(143)
+
+
+def main(tokens: Iterable[str] | None = None) -> NoReturn:
+    """Run the command line and leave with one of the documented exit codes."""
+    os.umask(0o077)
+    signal.signal(signal.SIGTERM, _terminated)
+    arguments = list(sys.argv[1:] if tokens is None else tokens)
+    raise SystemExit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    debug = "--debug" in arguments
+    try:
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except CycloptsError as error:
+        return _complain(UsageError(_one_line(error), hint="sievert --help"))
+    except SievertError as error:
+        if debug:
+            raise
+        return _complain(error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
+    except MemoryError:
+        sys.stderr.write("error: out of memory. Try: --memory with a smaller size\n")
+        return 5
+    except Exception as error:
+        if debug:
+            raise
+        sys.stderr.write(
+            f"error: a defect of sievert itself ({type(error).__name__}). "
+            "Try: the same command with --debug, and report what it shows\n"
+        )
+        return 70
+
+
+def _one_line(error: CycloptsError) -> str:
+    return " ".join(str(error).split()).rstrip(".")
+
+
+def _complain(error: SievertError) -> int:
+    sys.stderr.write(f"error: {error}\n")
+    return error.exit_code

@@ -1,0 +1,60 @@
+"""A bar on stderr for work that takes longer than about a second."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+
+PATIENCE = 1.0
+INTERVAL = 0.2
+
+
+class Watch:
+    """Called with every step of an assessment; shows it once the work has taken a second."""
+
+    def __init__(self) -> None:
+        self._step = "reading"
+        self._questions: Questions | None = None
+        self._done = threading.Event()
+        self._console = Console(stderr=True)
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def __call__(self, step: str, questions: Questions | None) -> None:
+        self._step, self._questions = step, questions
+
+    def __enter__(self) -> Watch:
+        if self._console.is_terminal:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _show(self) -> None:
+        if self._done.wait(PATIENCE):
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self._console, transient=True) as bar:
+            task = bar.add_task(self._step, total=None)
+            while not self._done.wait(INTERVAL):
+                share = self._questions.engine.progress() if self._questions else -1.0
+                bar.update(
+                    task,
+                    description=self._step,
+                    total=100.0 if share >= 0 else None,
+                    completed=max(share, 0.0),
+                )

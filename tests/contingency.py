@@ -1,0 +1,39 @@
+"""Counts of a secret straight from a table of classes by values, without any engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from sievert.counts.answers import Gaps, Joint, Profiles, RecordCounts, SecretCounts, Sizes
+
+
+def record_counts(sizes: Sequence[int], times: Sequence[int] | None = None) -> RecordCounts:
+    found = Sizes.of(sizes, times or [1] * len(sizes))
+    return RecordCounts(found.records, found)
+
+
+def secret_counts(matrix: Sequence[Sequence[int]]) -> SecretCounts:
+    """`matrix[q][s]` records of class q have value s; integers of any size."""
+    rows = [list(map(int, row)) for row in matrix if any(row)]
+    columns = [sum(column) for column in zip(*rows, strict=True)]
+    records = sum(columns)
+    sizes = Counter(sum(row) for row in rows)
+    values = Counter(c for c in columns if c)
+    profiles = Counter(tuple(sorted((n for n in row if n), reverse=True)) for row in rows)
+    joint = Counter(
+        (sum(row), columns[s], n) for row in rows for s, n in enumerate(row) if n
+    )
+    gaps: dict[int, int] = {}
+    for row in rows:
+        size = sum(row)
+        gap = sum(max(0, n * records - columns[s] * size) for s, n in enumerate(row))
+        gaps[size] = max(gap, gaps.get(size, 0))
+    return SecretCounts(
+        records=records,
+        sizes=Sizes.of(list(sizes), list(sizes.values())),
+        values=Sizes.of(list(values), list(values.values())),
+        profiles=Profiles.of([list(p) for p in profiles], list(profiles.values())),
+        joint=Joint.of(*zip(*joint, strict=True), list(joint.values())),
+        gaps=Gaps.of(gaps, gaps.values()),
+    )
