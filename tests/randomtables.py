@@ -44,21 +44,25 @@ def case(random: Random) -> Case:
     shape = random.choice(("plain", "plain", "plain", "missing", "one", "same", "unique", "skew"))
     records = 1 if shape == "one" else random.randint(2, 12)
     quasi = tuple(f"q{i}" for i in range(random.randint(1, 3)))
-    wide = random.randint(1, 4)
+    # Values that a careless key would confuse: joined ('a','bc') and ('ab','c'), case, NULL, blanks.
+    pools = {q: tuple(random.sample(VALUES, random.randint(1, 4))) for q in quasi}
+    if len(quasi) == 2 and random.random() < 0.7:
+        pools["q0"], pools["q1"] = ("a", "ab"), ("bc", "c")
 
-    def value(pool: tuple[str, ...], width: int) -> Any:
+    def value(pool: tuple[str, ...]) -> Any:
         if shape == "missing" and random.random() < 0.25:
             return None
         if shape == "skew" and random.random() < 0.7:
             return pool[0]
-        return pool[0] if shape == "same" else random.choice(pool[:width])
+        return pool[0] if shape == "same" else random.choice(pool)
 
     columns: dict[str, list[Any]] = {
-        q: [value(VALUES, wide) for _ in range(records)] for q in quasi
+        q: [value(pools[q]) for _ in range(records)] for q in quasi
     }
     if shape == "unique":
         columns["q0"] = [f"v{i}" for i in range(records)]
-    columns["s"] = [value(SECRETS, random.randint(1, len(SECRETS))) for _ in range(records)]
+    secrets = SECRETS[: random.randint(1, len(SECRETS))]
+    columns["s"] = [value(secrets) for _ in range(records)]
     order = list(SECRETS)
     random.shuffle(order)
     middle = {s: random.choice("xyz") for s in SECRETS}

@@ -1,0 +1,152 @@
+"""Break the code by hand in the ways people break it: every break must be noticed.
+
+Each mutant replaces one piece of text in a copy of the package; `probe.py` then has to fail. A
+piece that no longer stands in the source exactly once fails here too, so the list keeps up.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parents[1] / "src" / "sievert"
+KERNEL, TARGET = "measures/kernel.py", "measures/target.py"
+INFORMATION, SECRETS, CLASSES = "measures/information.py", "measures/secrets.py", "measures/classes.py"
+QUESTIONS, DUCKDB, TABLE = "counts/questions.py", "counts/duckdb.py", "table.py"
+
+UNUSED = '''
+def _with_unused(data):
+    import pandas
+    extra = [{c: u} for c in data.select_dtypes("category") for u in data[c].cat.categories
+             if u not in set(data[c])]
+    return pandas.concat([data.astype(object), pandas.DataFrame(extra)]) if extra else data
+
+
+def _ordered_categories('''
+
+MUTANTS: dict[str, tuple[str, str, str]] = {
+    "float32 logarithms": (KERNEL, "np.log2(whole_f / part_f)",
+                           "np.log2((whole_f / part_f).astype(np.float32))"),
+    "labels used as positions": (TABLE, "        return data, names\n",
+                                 "        return data.iloc[list(data.index)], names\n"),
+    "records with missing keys dropped": (
+        QUESTIONS, "AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}",
+        "AS s, COUNT(*) AS n FROM input WHERE {keys.split(',')[0]} IS NOT NULL "
+        "GROUP BY {keys}, {s}"),
+    "each missing value its own class": (
+        DUCKDB, "        return value\n\n    def _source",
+        "        return f\"COALESCE(CAST({value} AS VARCHAR), CAST(uuid() AS VARCHAR))\"\n\n"
+        "    def _source"),
+    "unused category counted": (TABLE, "        return data, names\n",
+                                "        return _with_unused(data), names\n"),
+    "k over distinct records": (
+        QUESTIONS, "AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}",
+        "AS s, 1 AS n FROM input GROUP BY {keys}, {s}"),
+    "l as the maximum": (SECRETS, "else int(profiles.lengths.min())",
+                         "else int(profiles.lengths.max())"),
+    "delta skips absent values": (
+        SECRETS, "if int(target.profiles.lengths.min()) < target.values.things:", "if False:"),
+    "ordered distance without 1/(m-1)": (
+        SECRETS, "Fraction(distance, records * size * (len(ranked.totals) - 1))",
+        "Fraction(distance, records * size)"),
+    "ordered distance as a minimum": (
+        SECRETS, "max(_ordered_distance(ranked, i, target.records) for i in worst)",
+        "min(_ordered_distance(ranked, i, target.records) for i in range(len(rough)))"),
+    "ln for log2": (KERNEL, "np.log2(whole_f / part_f)", "np.log(whole_f / part_f)"),
+    "joint counts without multiplicity": (
+        QUESTIONS, '"SELECT nq, ns, n, COUNT(*) AS m FROM "',
+        '"SELECT nq, ns, n, CAST(1 AS BIGINT) AS m FROM "'),
+    "n - 1": (TARGET, "        self.records = counts.records\n        self.sizes = counts.sizes\n\n",
+              "        self.records = counts.records - 1\n        self.sizes = counts.sizes\n\n"),
+    "classes of one quasi-identifier": (
+        QUESTIONS, 'return ", ".join(self._c(q) for q in quasi)', "return self._c(quasi[0])"),
+    "rate over H(Q)": (INFORMATION, "target.mutual_information / target.entropy",
+                       "target.mutual_information / max(target.class_entropy, 1e-9)"),
+    "complement of conditional privacy": (
+        INFORMATION, "-math.expm1(-target.mutual_information * LN2)",
+        "2 ** -target.mutual_information"),
+    "entropy l-diversity of the most uncertain class": (
+        TARGET, "self._entropies.argmin()", "self._entropies.argmax()"),
+    "no p(y) in ITPR": (
+        TARGET, "float((self._entropies * self.profiles.sizes).min()) / self.records",
+        "float(self._entropies.min())"),
+    "ITPR of the mean class": (
+        TARGET, "float((self._entropies * self.profiles.sizes).min()) / self.records",
+        "float((self._entropies * self.profiles.sizes).mean()) / self.records"),
+    "ITPR of the largest share": (
+        TARGET, "float((self._entropies * self.profiles.sizes).min()) / self.records",
+        "float((self._entropies * self.profiles.sizes).max()) / self.records"),
+    "64-bit products wrap": (KERNEL, "EXACT_PRODUCT = math.isqrt(INT64)", "EXACT_PRODUCT = INT64"),
+    "information as a difference": (
+        TARGET, "        cells = self.counts.joint\n        assert cells is not None\n        return",
+        "        cells = self.counts.joint\n        assert cells is not None\n"
+        "        return self.entropy - self._conditional_entropy\n        return"),
+    "no decimal digits where differences cancel": (KERNEL, "CANCELLATION = 1e-2",
+                                                   "CANCELLATION = -1.0"),
+    "keys joined into a string": (
+        QUESTIONS, 'sql = f"SELECT {keys}, {s} AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}"',
+        "k = ', '.join(f'ANY_VALUE({self._c(q)}) AS {self._c(q)}' for q in quasi)\n"
+        '                sql = (f"SELECT {k}, {s} AS s, COUNT(*) AS n FROM input "\n'
+        '                       f"GROUP BY concat({keys}), {s}")'),
+    "case does not count": (
+        DUCKDB, "        return value\n\n    def _source",
+        "        return f\"lower({value})\" if kind == 'VARCHAR' else value\n\n    def _source"),
+    "missing is the text NULL": (
+        DUCKDB, "        return value\n\n    def _source",
+        "        return f\"COALESCE({value}, 'NULL')\" if kind == 'VARCHAR' else value\n\n"
+        "    def _source"),
+    "distance without the half": (DUCKDB, "greatest(0, {n} * {records}", "abs({n} * {records}"),
+    "recursive c counts from the next value": (SECRETS, "for i in range(l - 1):", "for i in range(l):"),
+    "confidence of the rarest value": (
+        SECRETS, "kernel.largest_ratio(profiles.largest.tolist(), profiles.sizes.tolist())",
+        "kernel.largest_ratio(profiles.counts[np.append(profiles.starts[1:], "
+        "len(profiles.counts)) - 1].tolist(), profiles.sizes.tolist())"),
+    "leaves of the hierarchy forgotten": (QUESTIONS, "for level in range(tree.height):",
+                                          "for level in range(1, tree.height):"),
+    "wildcard ignores other patterns": (QUESTIONS, "for b in sorted(masks):", "for b in [a]:"),
+    "separation of all pairs": (CLASSES, "int(s) * (int(s) - 1) * int(t)", "int(s) * int(s) * int(t)"),
+    "posterior of the largest class": (TARGET, "(self.profiles.largest * self.profiles.times).sum()",
+                                       "(self.profiles.largest * self.profiles.times).max()"),
+    "records below k include k": (CLASSES, "below = sizes.sizes < k", "below = sizes.sizes <= k"),
+    "partition forgets the rest": (QUESTIONS, "[part_of.get(v, other)]", "[part_of.get(v, 0)]"),
+}  # fmt: skip
+
+
+def _probe(copy: Path) -> int:
+    environment = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{HERE.parent}"}
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", str(HERE / "probe.py")],
+        env=environment,
+        capture_output=True,
+        timeout=300,
+    )
+    return run.returncode
+
+
+def _copy(folder: Path) -> Path:
+    shutil.copytree(SOURCE, folder / "sievert", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def test_the_unbroken_code_passes(tmp_path: Path) -> None:
+    assert _probe(_copy(tmp_path)) == 0
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_noticed(name: str, tmp_path: Path) -> None:
+    file, old, new = MUTANTS[name]
+    path = _copy(tmp_path) / "sievert" / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{file} does not hold this text once: {old}"
+    text = text.replace(old, new)
+    if "_with_unused" in new:
+        text = text.replace("\ndef _ordered_categories(", UNUSED)
+    path.write_text(text, encoding="utf-8")
+    compile(text, file, "exec")
+    assert _probe(tmp_path) != 0, f"nobody noticed: {name}"
