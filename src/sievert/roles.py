@@ -64,30 +64,52 @@ def assign(
     return roles, warnings
 
 
+# Parts of names that people give to such columns, in a few languages of the field.
+_USUAL = {
+    "-i": ("name", "_id", "id_", "ssn", "passport", "email", "mail", "phone", "iban", "patient"),
+    "-s": ("disease", "diagnos", "icd", "salary", "income", "wage", "hiv", "religion", "drug",
+           "medic", "treat", "score", "grade", "disab", "debt", "stay", "cause", "test"),
+    "-q": ("age", "sex", "gender", "zip", "post", "birth", "dob", "race", "ethnic", "marit",
+           "educ", "countr", "nation", "city", "town", "region", "county", "work", "occup", "job",
+           "profession", "admission", "household", "state", "month", "year", "date"),
+}  # fmt: skip
+
+
 def missing_roles(distinct: Mapping[str, int], records: int) -> UsageError:
     """The error for a table without roles: its columns, how many values each has, a suggestion."""
     width = max((len(c) for c in distinct), default=0)
     lines = []
-    likely: dict[str, list[str]] = {"-i": [], "-q": [], "-s": []}
+    likely: dict[str, list[str]] = {"-i": [], "-q": [], "-s": [], "": []}
     for column, values in distinct.items():
-        option, why = _suggest(values, records)
-        if option:
-            likely[option].append(column)
+        option, why = _suggest(column, values, records)
+        likely[option].append(column)
         lines.append(f"  {column:<{width}}  {values:>9,} values  {why}")
-    quasi = ",".join(likely["-q"]) or "COLUMNS"
+    shown = {option: ",".join(_comma_safe(c) for c in found) for option, found in likely.items()}
+    hint = f"-q {shown['-q'] or 'COLUMNS'} -s {shown['-s'] or 'SECRETS'}"
+    hint += f" -i {shown['-i']}" if shown["-i"] else ""
     return UsageError(
         "no quasi-identifiers given: which columns could an outsider know about a person?\n"
         + "\n".join(lines)
-        + "\nThis is a guess from the number of values, not a decision",
-        hint=f"-q {quasi} -s SECRET, with the columns that fit",
+        + "\nThis is a guess from names and numbers of values; you decide",
+        hint=hint,
     )
 
 
-def _suggest(values: int, records: int) -> tuple[str, str]:
+def _comma_safe(column: str) -> str:
+    return f'"{column}"' if "," in column else column
+
+
+def _suggest(column: str, values: int, records: int) -> tuple[str, str]:
+    """The likely role of a column, from its name and how many values it has."""
     if values <= 1:
-        return "", "the same for everybody"
+        return "", "the same for everybody: tells nothing"
     if records > 20 and values > 0.95 * records:
-        return "-i", "nearly one for each record: an identifier? (-i)"
-    if values <= max(10, records // 20):
-        return "-q", "few values: a quasi-identifier (-q) or a secret (-s)?"
-    return "-q", "many values: tells people apart well (-q)?"
+        return "-i", "nearly one for each record: an identifier (-i)?"
+    named = next((o for o, parts in _USUAL.items() if any(p in column.casefold() for p in parts)), "")
+    if named == "-s":
+        return "-s", "a secret (-s)?"
+    if named == "-i" and values > records // 2:
+        return "-i", "an identifier (-i)?"
+    if named == "-q":
+        return "-q", "known to outsiders (-q)?"
+    return "-q", "an outsider may know it (-q), or a secret (-s)?"

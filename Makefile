@@ -1,0 +1,67 @@
+# make demo     sets up, assesses the example, says where the output is
+# make test     sets up, lints, runs every test
+# make install  .venv with all extras
+# make lint     ruff and mypy
+# make bench    benchmarks, each with its ratio (NAMES="startup overhead", QUICK=1)
+# make soak     long checks that are too slow for every run
+# make lock     renew the lock files after a change of dependencies
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+NAMES ?=
+
+.PHONY: demo test install lint bench soak lock clean
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: requirements/core.lock pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --require-hashes -r requirements/core.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.full: requirements/full.lock $(VENV)/.core
+	$(PIP) install --require-hashes -r requirements/full.lock
+	touch $@
+
+install: $(VENV)/.full
+
+demo: $(VENV)/.core
+	mkdir -p demo
+	$(BIN)/python examples/hospital.py demo/hospital.csv --hierarchies demo/hierarchies
+	$(BIN)/sievert assess demo/hospital.csv --policy examples/hospital_policy.toml \
+	  --hierarchy diagnosis=demo/hierarchies/diagnosis.csv --type length_of_stay=int \
+	  --json demo/hospital.json --records demo/hospital_records.csv; test $$? -le 1
+	@echo
+	@echo "The table:           demo/hospital.csv"
+	@echo "Every number:        demo/hospital.json"
+	@echo "One row a patient:   demo/hospital_records.csv"
+	@echo "Your own table:      $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS"
+
+lint: $(VENV)/.full
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(VENV)/.full lint
+	$(BIN)/pytest -n auto
+
+bench: $(VENV)/.full
+	$(BIN)/python -m bench $(NAMES) $(if $(QUICK),--quick)
+
+soak: $(VENV)/.full
+	$(BIN)/pytest -n auto tests/soak --soak
+
+lock: $(VENV)/.full
+	$(PIP) install pip-tools
+	for set in core full; do \
+	  $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
+	    --no-emit-find-links $$(test $$set = full && echo --extra frames --extra dev -c requirements/core.lock) \
+	    -o requirements/$$set.lock pyproject.toml requirements/build.in; \
+	done
+
+clean:
+	rm -rf $(VENV) demo

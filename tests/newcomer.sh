@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# A newcomer: a fresh clone, an empty home, only the README. From nothing to an assessment of their
+# own CSV file in two commands, the second one being the README's own line for that.
+set -euo pipefail
+repository=$(cd "$(dirname "$0")/.." && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+git clone --quiet "$repository" "$place/sievert"
+mkdir "$place/home"
+cd "$place/sievert"
+pick() { grep -E "^    $1" README.md | head -n 1 | sed 's/^    //'; }
+
+demo=$(pick 'make demo')
+own=$(pick '\.venv/bin/sievert assess mine\.csv')
+[ -n "$demo" ] && [ -n "$own" ]
+printf 'sex;age;postcode;income\nf;34;01234;low\nm;34;01234;high\nf;34;01234;low\nm;71;20095;low\n' > mine.csv
+
+run() {
+  env -i HOME="$place/home" PATH="$PATH" LANG=C.UTF-8 \
+    $(env | grep -E '^(PIP_|SSL_|REQUESTS_|https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY)' | tr '\n' ' ') \
+    bash -c "$1"
+}
+run "$demo"
+run "$demo" > /dev/null
+answer=$(run "$own")
+printf '%s\n' "$answer"
+grep -q 'Smallest class (k)  *1 ' <<< "$answer"
+grep -q 'Unique records  *2  *records = 50 %' <<< "$answer"
+[ -z "$(ls -A "$place/home" | grep -vE '^\.(cache|config)$' || true)" ]
+echo "newcomer: from nothing to an assessment of their own file in two commands"
