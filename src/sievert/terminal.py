@@ -49,7 +49,7 @@ def render(found: Assessment, *, width: int = 100, everything: bool = False) -> 
     """The whole text."""
     lines: list[str] = []
     lines += _head(found, width)
-    lines += _finding(found)
+    lines += _finding(found, width)
     if found.inference:
         lines += ["", "What an outsider learns who knows these columns (worst secret first)"]
         for secret in _worst_first(found):
@@ -60,7 +60,7 @@ def render(found: Assessment, *, width: int = 100, everything: bool = False) -> 
     if found.warnings:
         lines += ["", "Note"]
         for warning in found.warnings:
-            lines += textwrap.wrap(warning, width - 4, initial_indent="  - ", subsequent_indent="    ")
+            lines += _wrap(warning, width, "  - ", "    ")
     if not everything:
         lines += ["", "All numbers: --all. What a number means: sievert measures ID."]
     return "\n".join(lines)
@@ -79,11 +79,11 @@ def _head(found: Assessment, width: int) -> list[str]:
         ("Identifiers (dropped)", found.roles.identifier),
     ):
         if names:
-            text += textwrap.wrap(f"{title}: {', '.join(names)}", width, subsequent_indent="  ")
+            text += _wrap(f"{title}: {', '.join(names)}", width, "", "  ")
     return text
 
 
-def _finding(found: Assessment) -> list[str]:
+def _finding(found: Assessment, width: int) -> list[str]:
     values = found.reidentification
     if not values:
         return []
@@ -112,12 +112,27 @@ def _finding(found: Assessment) -> list[str]:
     )
     if rate is not None:
         sentence += f". The columns remove {percent(float(rate))} of the uncertainty about who a record is"
-    return [*lines, *textwrap.wrap(sentence + ".", 96, initial_indent="  ", subsequent_indent="  ")]
+    return [*lines, *_wrap(sentence + ".", width, "  ")]
+
+
+def unit(measure_id: str) -> str:
+    """The unit in words; a number without one is a share or a ratio."""
+    m = BY_ID[measure_id]
+    if m.unit != "1":
+        return m.unit
+    return "share, 0 to 1" if m.high == 1 else "ratio"
 
 
 def _row(title: str, value: Value) -> str:
-    unit = "" if value.unit == "1" else f"{value.unit}; "
-    return _plain(title, number(value), f"{unit}{ARROW[value.riskier]}")
+    return _plain(title, number(value), f"{unit(value.id)}; {ARROW[value.riskier]}")
+
+
+def _wrap(text: str, width: int, indent: str, after: str | None = None) -> list[str]:
+    """Wrapped lines that do not part a number from its per cent sign."""
+    after = indent if after is None else after
+    kept = text.replace(" %", "\xa0%")
+    lines = textwrap.wrap(kept, width, initial_indent=indent, subsequent_indent=after)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _plain(title: str, text: str, after: str) -> str:
@@ -141,7 +156,7 @@ def _secret(
 ) -> list[str]:
     lines = ["", f"  {secret}"]
     for sentence in _sentences(values):
-        lines += textwrap.wrap(sentence, width - 4, initial_indent="    ", subsequent_indent="    ")
+        lines += _wrap(sentence, width, "    ")
     for title, name in (
         ("Highest confidence in a value", "max_confidence"),
         ("Different values in a class (l)", "l_diversity"),
