@@ -21,9 +21,7 @@ def secret_counts(matrix: Sequence[Sequence[int]]) -> SecretCounts:
     sizes = Counter(sum(row) for row in rows)
     values = Counter(c for c in columns if c)
     profiles = Counter(tuple(sorted((n for n in row if n), reverse=True)) for row in rows)
-    joint = Counter(
-        (sum(row), columns[s], n) for row in rows for s, n in enumerate(row) if n
-    )
+    joint = Counter((sum(row), columns[s], n) for row in rows for s, n in enumerate(row) if n)
     gaps: dict[int, int] = {}
     for row in rows:
         size = sum(row)

@@ -27,8 +27,7 @@ class Case:
     def rows(self) -> list[dict[str, Any]]:
         names = list(self.columns)
         return [
-            dict(zip(names, row, strict=True))
-            for row in zip(*self.columns.values(), strict=True)
+            dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)
         ]
 
     def with_rows(self, rows: list[dict[str, Any]]) -> Case:
@@ -44,7 +43,7 @@ def case(random: Random) -> Case:
     shape = random.choice(("plain", "plain", "plain", "missing", "one", "same", "unique", "skew"))
     records = 1 if shape == "one" else random.randint(2, 12)
     quasi = tuple(f"q{i}" for i in range(random.randint(1, 3)))
-    # Values that a careless key would confuse: joined ('a','bc') and ('ab','c'), case, NULL, blanks.
+    # Values that a careless key would confuse: joined ones, case, NULL, blanks.
     pools = {q: tuple(random.sample(VALUES, random.randint(1, 4))) for q in quasi}
     if len(quasi) == 2 and random.random() < 0.7:
         pools["q0"], pools["q1"] = ("a", "ab"), ("bc", "c")
@@ -56,9 +55,7 @@ def case(random: Random) -> Case:
             return pool[0]
         return pool[0] if shape == "same" else random.choice(pool)
 
-    columns: dict[str, list[Any]] = {
-        q: [value(pools[q]) for _ in range(records)] for q in quasi
-    }
+    columns: dict[str, list[Any]] = {q: [value(pools[q]) for _ in range(records)] for q in quasi}
     if shape == "unique":
         columns["q0"] = [f"v{i}" for i in range(records)]
     secrets = SECRETS[: random.randint(1, len(SECRETS))]
@@ -67,9 +64,7 @@ def case(random: Random) -> Case:
     random.shuffle(order)
     middle = {s: random.choice("xyz") for s in SECRETS}
     top = {m: random.choice("kl") for m in "xyz"}
-    ladder: dict[Any, tuple[str, ...]] = {
-        s: (middle[s], top[middle[s]], "*") for s in SECRETS
-    }
+    ladder: dict[Any, tuple[str, ...]] = {s: (middle[s], top[middle[s]], "*") for s in SECRETS}
     ladder[None] = ("missing 1", "missing 2", "*")
     parted = random.sample(SECRETS, random.randint(0, 4))
     partition = {"p": tuple(parted[:2]), "r": tuple(parted[2:])}

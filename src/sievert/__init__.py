@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.assessment import Assessment, Value, assess, discrimination_rate_by_value
+    from sievert.assessment import Assessment, Value, assess
     from sievert.errors import SievertError
+    from sievert.functions import discrimination_rate_by_value
     from sievert.hierarchies import Hierarchy
 
 __all__ = [
@@ -70,7 +71,7 @@ _HOMES = {
     "Assessment": "sievert.assessment",
     "Value": "sievert.assessment",
     "assess": "sievert.assessment",
-    "discrimination_rate_by_value": "sievert.assessment",
+    "discrimination_rate_by_value": "sievert.functions",
     "Hierarchy": "sievert.hierarchies",
     "SievertError": "sievert.errors",
 }

@@ -6,28 +6,24 @@ import html
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert import hierarchies as ladders
 from sievert import roles as role
-from sievert.errors import InputError, InvariantError, UsageError, unknown
+from sievert.errors import InvariantError, UsageError, unknown
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.record import Found, Number
 from sievert.roles import Roles
-from sievert.scratch import private_directory
-from sievert.table import Table, open_table
+from sievert.session import Steps, nobody, opened
+from sievert.table import Table
 from sievert.version import __version__
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Policy, Verdict
-
-ENGINES = ("duckdb",)
-Steps = Callable[[str, "Questions | None"], None]
 
 
 @dataclass(frozen=True)
@@ -96,6 +92,7 @@ class Assessment:
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        chapters: list[tuple[str, str | None, Mapping[str, Value]]]
         chapters = [("reidentification", None, self.reidentification)]
         chapters += [("inference", s, v) for s, v in self.inference.items()]
         for risk, secret, values in chapters:
@@ -130,7 +127,7 @@ class Assessment:
             "<tr>" + "".join(f"<td>{html.escape(_shown(x))}</td>" for x in row.values()) + "</tr>"
             for row in self._rows()
         )
-        names = "risk sensitive measure value unit riskier reason".split()
+        names = ["risk", "sensitive", "measure", "value", "unit", "riskier", "reason"]
         head = "".join(f"<th>{n}</th>" for n in names)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
 
@@ -149,66 +146,6 @@ class Settings:
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def _nothing(_step: str, _questions: Questions | None) -> None:
-    """Nobody watches the progress."""
-
-
-@contextmanager
-def opened(
-    data: Any,
-    *,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    types: Mapping[str, str] | None = None,
-    na: Iterable[str] = (),
-    engine: str = "duckdb",
-    memory: str | None = None,
-    threads: int | None = None,
-    temp: str | os.PathLike[str] | None = None,
-    outputs: Iterable[Path] = (),
-    watch: Steps = _nothing,
-) -> Iterator[tuple[Table, Questions]]:
-    """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
-    if engine not in ENGINES:
-        raise unknown("engine", engine, ENGINES)
-    if threads is not None and threads < 1:
-        raise UsageError("--threads must be at least 1")
-    from sievert.counts.duckdb import DuckDB
-    from sievert.counts.questions import Questions
-
-    with private_directory(temp) as scratch:
-        watch("reading", None)
-        table = open_table(
-            data, delimiter=delimiter, encoding=encoding, types=types, na=na, scratch=scratch
-        )
-        adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
-        try:
-            questions = Questions(adapter)
-            _account(table, questions.records)
-            yield table, questions
-            if isinstance(data, str | os.PathLike):
-                table.unchanged(Path(data))
-        finally:
-            adapter.close()
-
-
-def _account(table: Table, read: int) -> None:
-    """Records read must be records in the file; an empty table has nothing to measure."""
-    if table.kind == "csv" and table.path is not None:
-        from sievert import csvfile
-
-        columns = len(table.columns)
-        if csvfile.count_records(table.path, columns) != read:
-            counted = csvfile.count_slowly(table.path, table.delimiter or ",", columns)
-            if counted != read:
-                raise InputError(
-                    f"{table.name}: {read} records were read where the file has {counted}",
-                    hint="look for stray quotes and line ends",
-                )
-    if read == 0:
-        raise InputError(f"{table.name}: 0 records; nothing to measure")
-
-
 def assess(
     data: Any,
     quasi: str | Iterable[str] | None = None,
@@ -223,7 +160,7 @@ def assess(
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
     measures: Iterable[str] | None = None,
-    watch: Steps = _nothing,
+    watch: Steps = nobody,
     **source: Any,
 ) -> Assessment:
     """Measure how much a table exposes the people in it.
@@ -253,6 +190,7 @@ def assess(
     (2, 1)
     """
     from sievert import files
+    from sievert.counts.reading import usable
 
     house = _policy(policy)
     settings = Settings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
@@ -277,7 +215,7 @@ def assess(
                 raise role.missing_roles(columns, questions.records)
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
             for name in roles.used:
-                questions.engine.usable(name)  # type: ignore[attr-defined]
+                usable(name, questions.engine.kinds[name])
             run = _Run(questions, roles, settings, _chosen(measures), clock)
             inference = {s: run.about_secret(s) for s in roles.sensitive}
             reidentification = run.about_records()
@@ -418,7 +356,9 @@ class _Run:
         self.clock("computing", self.questions)
         target = SecretTarget(counts)
         merged = SecretTarget(counts.parts) if counts.parts is not None else None
-        return {m.id: self._value(m, target, {**self._options(m), "merged": merged}) for m in chosen}
+        return {
+            m.id: self._value(m, target, {**self._options(m), "merged": merged}) for m in chosen
+        }
 
     def _options(self, measure: Measure) -> dict[str, Any]:
         options = dict(self.settings.parameters.get(measure.id, {}))
@@ -436,7 +376,7 @@ class _Run:
         given = self.settings.orders.get(secret)
         if given is not None:
             return [str(v) for v in given], True
-        return None, self.questions.engine.is_ordered(secret)  # type: ignore[attr-defined]
+        return None, self.questions.engine.is_ordered(secret)
 
     def _ladder(self, secret: str) -> ladders.Hierarchy | None:
         given = self.settings.hierarchies.get(secret)
@@ -454,7 +394,7 @@ class _Run:
         found = measure.compute(target, options)
         if not isinstance(found, Found):
             found = Found(found)
-        number = None if found.value is None else _within(measure, found.value)
+        number = None if found.value is None else within(measure, found.value)
         return Value(
             measure.id, number, measure.unit, measure.riskier, found.reason, dict(found.details)
         )
@@ -466,17 +406,13 @@ class _Run:
         sizes = self.questions.sizes(self.roles.quasi)
         marks: dict[str | None, Any] = {None: records.of_class(sizes, self.questions.records)}
         for secret in self.roles.sensitive:
-            counts = self.questions.secret_counts(
-                self.roles.quasi, secret, frozenset({"joint"})
-            )
+            counts = self.questions.secret_counts(self.roles.quasi, secret, frozenset({"joint"}))
             assert counts.joint is not None
             marks[secret] = records.of_cell(counts.joint, self.questions.records, secret)
-        self.questions.write_records(
-            self.roles.quasi, self.roles.sensitive, path, kind, marks
-        )
+        self.questions.write_records(self.roles.quasi, self.roles.sensitive, path, kind, marks)
 
 
-def _within(measure: Measure, number: Number) -> Number:
+def within(measure: Measure, number: Number) -> Number:
     """A number outside its range by rounding is put on the edge; by more, it is a defect."""
     if isinstance(number, float) and not math.isfinite(number):
         raise InvariantError(f"{measure.id} is not a finite number")
@@ -486,52 +422,3 @@ def _within(measure: Measure, number: Number) -> Number:
                 raise InvariantError(f"{measure.id} lies outside {measure.bounds}")
             return type(number)(edge)
     return number + 0.0 if isinstance(number, float) else number
-
-
-def single(measure_id: str, data: Any, quasi: Any, sensitive: str | None = None, **options: Any) -> Any:
-    """One measure of one table as a plain number; None where it is undefined or unbounded."""
-    measure = BY_ID[measure_id]
-    if sensitive is None and "record" not in measure.kinds:
-        raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
-    if sensitive is not None and "secret" not in measure.kinds:
-        raise UsageError(f"{measure_id} is about finding a record, not about a secret")
-    found = assess(data, quasi, sensitive, measures=[measure_id], **options)
-    values = found.reidentification if sensitive is None else found.inference[sensitive]
-    if measure_id not in values:
-        raise UsageError(
-            f"{measure_id} needs what was not given: {', '.join(sorted(measure.needs))}"
-        )
-    return values[measure_id].value
-
-
-def discrimination_rate_by_value(
-    data: Any, quasi: str | Iterable[str], sensitive: str | None = None, **source: Any
-) -> dict[tuple[Any, ...], float | None]:
-    """The discrimination rate of every class: 1 - h_q/H(X), by the class's own values.
-
-    >>> table = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
-    >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
-    1.0
-    """
-    from sievert.measures.target import RecordTarget, SecretTarget
-    from sievert.measures.kernel import exact, profile_entropies
-
-    measure = BY_ID["discrimination_rate_of_value"]
-    with opened(data, **source) as (_, questions):
-        roles, _warnings = role.assign(questions.columns, quasi, sensitive)
-        target: Any
-        if sensitive is None:
-            target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
-        else:
-            target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
-        found: dict[tuple[Any, ...], float | None] = {}
-        for key, size, profile in questions.each_class(roles.quasi, sensitive):
-            entropy = (
-                math.log2(size)
-                if sensitive is None
-                else float(profile_entropies(exact(profile), exact([0]).astype(int))[0])
-            )
-            options = {"size": size, "entropy": entropy, "records": questions.records}
-            value = measure.compute(target, options)
-            found[key] = None if isinstance(value, Found) else float(_within(measure, value))
-    return found

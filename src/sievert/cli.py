@@ -56,7 +56,9 @@ def assess(
     data: Path,
     /,
     *,
-    quasi: Annotated[list[str] | None, Parameter(name=["--quasi", "-q", "--qi"], group=ROLES)] = None,
+    quasi: Annotated[
+        list[str] | None, Parameter(name=["--quasi", "-q", "--qi"], group=ROLES)
+    ] = None,
     sensitive: Annotated[
         list[str] | None, Parameter(name=["--sensitive", "-s", "--sa"], group=ROLES)
     ] = None,
@@ -94,9 +96,9 @@ def assess(
     identifier
         Columns that are dropped before release; never measured.
     policy
-        A TOML file with roles, partitions, orders, parameters and limits. Exit 1 if one is breached.
+        A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached.
     hierarchy
-        COL=FILE (CSV as ARX writes them), COL=prefix or COL=interval:5,10,20, for a secret's distance.
+        COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance.
     alpha_value
         COL=VALUE: alpha_k of this value of a secret only.
     delimiter
@@ -165,7 +167,9 @@ def assess(
         if json_ is not None:
             files.write_text(json_, as_json(found.to_dict()), source=data, force=force)
     if timings is not None:
-        files.write_text(timings, as_json(_timed(found.timings, found.rows)), source=data, force=force)
+        files.write_text(
+            timings, as_json(_timed(found.timings, found.rows)), source=data, force=force
+        )
     return 1 if found.met is False else 0
 
 

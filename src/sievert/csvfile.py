@@ -1,4 +1,4 @@
-"""A delimited text file, looked at by ourselves: its header, its delimiter, how many records it has.
+"""A delimited text file, looked at by ourselves: its header, its delimiter, its records.
 
 The engine is told the names, the delimiter and that everything is text; nothing is sniffed. The
 number of records is counted here from the bytes, independently of the engine, so that a record lost

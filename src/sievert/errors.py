@@ -1,7 +1,7 @@
 """What went wrong, what was found, what to try; never the value of a cell.
 
-Every error a user can cause is a `SievertError` with the exit code of the command line. Messages name
-files, columns, types and counts. They never repeat a value of the data.
+Every error a user can cause is a `SievertError` with the exit code of the command line. Messages
+name files, columns, types and counts. They never repeat a value of the data.
 """
 
 from __future__ import annotations

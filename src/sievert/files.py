@@ -75,7 +75,7 @@ def whole(
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        temporary.replace(target)
         _sync(target.parent)
     except OSError as error:
         raise ExhaustedError(f"{target.name} cannot be written: {error.strerror}") from error

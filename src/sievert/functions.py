@@ -6,12 +6,15 @@ a measure can be told in plain words (`l=3`, `order=[...]`) is turned into the o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from sievert.assessment import single
+from sievert import roles as role
+from sievert.assessment import assess, within
 from sievert.errors import UsageError
-from sievert.measures import MEASURES, Measure
+from sievert.measures import BY_ID, MEASURES, Found, Measure
+from sievert.session import opened
 
 # keyword -> the option of `assess` it fills, for the one secret the function is about
 _PER_SECRET = {"order": "orders", "hierarchy": "hierarchies", "partition": "partitions"}
@@ -23,6 +26,57 @@ _WORDS = {
     "t_closeness_hierarchical": ("hierarchy",),
     "semantic_discrimination_rate": ("partition",),
 }
+
+
+def single(
+    measure_id: str, data: Any, quasi: Any, sensitive: str | None = None, **options: Any
+) -> Any:
+    """One measure of one table as a plain number; None where it is undefined or unbounded."""
+    measure = BY_ID[measure_id]
+    if sensitive is None and "record" not in measure.kinds:
+        raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
+    if sensitive is not None and "secret" not in measure.kinds:
+        raise UsageError(f"{measure_id} is about finding a record, not about a secret")
+    found = assess(data, quasi, sensitive, measures=[measure_id], **options)
+    values = found.reidentification if sensitive is None else found.inference[sensitive]
+    if measure_id not in values:
+        raise UsageError(
+            f"{measure_id} needs what was not given: {', '.join(sorted(measure.needs))}"
+        )
+    return values[measure_id].value
+
+
+def discrimination_rate_by_value(
+    data: Any, quasi: str | Iterable[str], sensitive: str | None = None, **source: Any
+) -> dict[tuple[Any, ...], float | None]:
+    """The discrimination rate of every class: 1 - h_q/H(X), by the class's own values.
+
+    >>> table = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
+    >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
+    1.0
+    """
+    from sievert.measures.kernel import exact, profile_entropies
+    from sievert.measures.target import RecordTarget, SecretTarget
+
+    measure = BY_ID["discrimination_rate_of_value"]
+    with opened(data, **source) as (_, questions):
+        roles, _warnings = role.assign(questions.columns, quasi, sensitive)
+        target: Any
+        if sensitive is None:
+            target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
+        else:
+            target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
+        found: dict[tuple[Any, ...], float | None] = {}
+        for key, size, profile in questions.each_class(roles.quasi, sensitive):
+            entropy = (
+                math.log2(size)
+                if sensitive is None
+                else float(profile_entropies(exact(profile), exact([0]).astype(int))[0])
+            )
+            options = {"size": size, "entropy": entropy, "records": questions.records}
+            value = measure.compute(target, options)
+            found[key] = None if isinstance(value, Found) else float(within(measure, value))
+    return found
 
 
 def _function(measure: Measure) -> Callable[..., Any]:
@@ -46,8 +100,8 @@ def _function(measure: Measure) -> Callable[..., Any]:
 
     compute.__name__ = compute.__qualname__ = measure.id
     compute.__doc__ = (
-        f"{measure.title}: {measure.formula}. Unit: {measure.unit}; range {measure.bounds}; riskier "
-        f"when {measure.riskier}.\n\n{measure.reading[0].upper()}{measure.reading[1:]}. "
+        f"{measure.title}: {measure.formula}. Unit: {measure.unit}; range {measure.bounds}; "
+        f"riskier when {measure.riskier}.\n\n{measure.reading[0].upper()}{measure.reading[1:]}. "
         f"Source: {measure.source}.\n\nReturns a plain number, or None where it is undefined or "
         f"unbounded (`assess` says why). Options are those of `assess`."
     )

@@ -8,6 +8,7 @@ labels above it (nested).
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class Hierarchy:
         if len(heights) > 1:
             short = sum(1 for labels in self.ladder.values() if len(labels) < max(heights))
             raise InputError(
-                f"{self.source}: {short} of {len(self.ladder)} values have fewer levels than others",
+                f"{self.source}: {short} of {len(self.ladder)} values have too few levels",
                 hint="give every value a label on every level",
             )
         self._check_nested()
@@ -125,12 +126,12 @@ class Hierarchy:
     def intervals(
         cls, values: Iterable[str], widths: Sequence[float], *, origin: float = 0
     ) -> Hierarchy:
-        """Intervals of growing width: 27 -> [25, 30) -> [20, 30) -> *, each width dividing the next.
+        """Intervals of growing width, each dividing the next: 27, [25, 30), [20, 30), *.
 
         >>> Hierarchy.intervals(["27", "31"], [5, 10]).at("27", 2)
         '[20, 30)'
         """
-        for narrow, wide in zip(widths, widths[1:], strict=False):
+        for narrow, wide in itertools.pairwise(widths):
             if narrow <= 0 or wide % narrow:
                 raise UsageError(
                     f"intervals: width {wide:g} is not a multiple of {narrow:g}",

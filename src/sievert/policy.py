@@ -1,8 +1,8 @@
 """Limits a house has set: a TOML file with roles, partitions, orders, parameters and limits.
 
-A limit on a value that is unbounded on the risky side, or undefined because the secret is constant,
-is breached. Undefined for another reason: not evaluated, with a warning. On a measure that is absent:
-an error.
+A limit on a value that is unbounded on the risky side, or undefined because the secret is
+constant, is breached. Undefined for another reason: not evaluated, with a warning. On a measure
+that is absent: an error.
 """
 
 from __future__ import annotations
@@ -124,7 +124,11 @@ def parse(raw: Mapping[str, Any], name: str = "policy") -> Policy:
         where = ".".join(str(part) for part in first["loc"]) or "top level"
         for inner in ("everywhere", "reidentification", "inference"):
             if where.startswith(inner):
-                where = where.replace("everywhere", "limits") if inner == "everywhere" else f"limits.{where}"
+                where = (
+                    where.replace("everywhere", "limits")
+                    if inner == "everywhere"
+                    else f"limits.{where}"
+                )
         hint = None
         if first["type"] == "extra_forbidden":
             hint = _nearest_key(first["loc"])

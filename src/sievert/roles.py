@@ -105,7 +105,9 @@ def _suggest(column: str, values: int, records: int) -> tuple[str, str]:
         return "", "the same for everybody: tells nothing"
     if records > 20 and values > 0.95 * records:
         return "-i", "nearly one for each record: an identifier (-i)?"
-    named = next((o for o, parts in _USUAL.items() if any(p in column.casefold() for p in parts)), "")
+    named = next(
+        (o for o, parts in _USUAL.items() if any(p in column.casefold() for p in parts)), ""
+    )
     if named == "-s":
         return "-s", "a secret (-s)?"
     if named == "-i" and values > records // 2:

@@ -40,7 +40,9 @@ class Table:
     def unchanged(self, original: Path) -> None:
         """A file that changes during the run gives numbers of no table at all."""
         if self.stamp and _stamp(original) != self.stamp:
-            raise InputError(f"{self.name}: changed during the run", hint="run again on a still file")
+            raise InputError(
+                f"{self.name}: changed during the run", hint="run again on a still file"
+            )
 
 
 def open_table(
@@ -166,7 +168,7 @@ def _check_mixed(frame: Any) -> None:
     from pandas.api.types import infer_dtype
 
     for name, kind in frame.dtypes.items():
-        if kind == object and infer_dtype(frame[name], skipna=True).startswith("mixed"):
+        if str(kind) == "object" and infer_dtype(frame[name], skipna=True).startswith("mixed"):
             raise InputError(
                 f"column {name!r} holds values of mixed types", hint="frame[column].astype(str)"
             )

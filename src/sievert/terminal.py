@@ -94,24 +94,34 @@ def _finding(found: Assessment, width: int) -> list[str]:
     lines.append(_row("Classes (combinations that occur)", values["classes"]))
     lines.append(_row("Smallest class (k)", k))
     if "wildcard" in k.details and k.details["wildcard"] is not None:
-        lines.append(_plain("  if a missing value matches any", f"{k.details['wildcard']:,}", "records"))
+        lines.append(
+            _plain("  if a missing value matches any", f"{k.details['wildcard']:,}", "records")
+        )
     share = float(unique.value or 0)
-    lines.append(_plain("Unique records", f"{alone:,}", f"records = {percent(share)}; risky when high"))
+    lines.append(
+        _plain("Unique records", f"{alone:,}", f"records = {percent(share)}; risky when high")
+    )
     for limit, records in below.details["by_k"].items():
         if int(limit) > 2:
-            lines.append(_plain(f"Records in classes below {limit}", f"{records:,}", "records; risky when high"))
+            lines.append(
+                _plain(
+                    f"Records in classes below {limit}", f"{records:,}", "records; risky when high"
+                )
+            )
     lines.append(_row("Average risk of a record", values["average_risk"]))
     lines.append(_row("Discrimination rate (DR)", values["discrimination_rate"]))
     lines.append(_row("ITPR", values["itpr"]))
     lines.append(_row("ITPR without K (eq. 9)", values["itpr_unnormalized"]))
     rate = values["discrimination_rate"].value
     sentence = (
-        f"{alone:,} of {found.rows:,} people ({percent(share)}) are the only one with their combination"
+        f"{alone:,} of {found.rows:,} people ({percent(share)}) are the only one like them"
         if alone
         else f"Nobody is alone; the smallest group that looks alike has {k.value:,} people"
     )
     if rate is not None:
-        sentence += f". The columns remove {percent(float(rate))} of the uncertainty about who a record is"
+        sentence += (
+            f". The columns remove {percent(float(rate))} of the uncertainty about who a record is"
+        )
     return [*lines, *_wrap(sentence + ".", width, "  ")]
 
 
@@ -151,9 +161,7 @@ def _worst_first(found: Assessment) -> list[str]:
     return sorted(found.inference, key=risk, reverse=True)
 
 
-def _secret(
-    secret: str, values: Mapping[str, Value], found: Assessment, width: int
-) -> list[str]:
+def _secret(secret: str, values: Mapping[str, Value], found: Assessment, width: int) -> list[str]:
     lines = ["", f"  {secret}"]
     for sentence in _sentences(values):
         lines += _wrap(sentence, width, "    ")
@@ -199,7 +207,8 @@ def _sentences(values: Mapping[str, Value]) -> list[str]:
     return [
         first,
         f"A best guess is right for {percent(after)} of all people, against {percent(before)} by "
-        f"guessing the most frequent value; {percent(float(rate.value))} of the uncertainty is gone.",
+        f"guessing the most frequent value; {percent(float(rate.value))} of the uncertainty is "
+        "gone.",
     ]
 
 
@@ -228,7 +237,9 @@ def _limits(found: Assessment) -> list[str]:
     for v in sorted(found.verdicts, key=lambda v: v.met is not False):
         word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
         asked = " and ".join(
-            f"{sign} {bound:g}" for sign, bound in ((">=", v.min), ("<=", v.max)) if bound is not None
+            f"{sign} {bound:g}"
+            for sign, bound in ((">=", v.min), ("<=", v.max))
+            if bound is not None
         )
         value = v.reason if v.value is None else significant(float(v.value))
         place = f"{v.measure} ({v.where.removeprefix('inference.')})"

@@ -14,12 +14,12 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "property"))
 
-import pandas  # noqa: E402
-import test_accuracy  # noqa: E402
-import test_oracle_agreement as agreement  # noqa: E402
-from randomtables import case  # noqa: E402
+import pandas
+import test_accuracy
+import test_oracle_agreement as agreement
+from randomtables import case
 
-import sievert  # noqa: E402
+import sievert
 
 TABLES = 60
 

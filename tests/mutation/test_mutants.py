@@ -17,10 +17,15 @@ import pytest
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src" / "sievert"
 KERNEL, TARGET = "measures/kernel.py", "measures/target.py"
-INFORMATION, SECRETS, CLASSES = "measures/information.py", "measures/secrets.py", "measures/classes.py"
+INFORMATION, SECRETS, CLASSES = (
+    "measures/information.py",
+    "measures/secrets.py",
+    "measures/classes.py",
+)
 QUESTIONS, DUCKDB, TABLE = "counts/questions.py", "counts/duckdb.py", "table.py"
+READING = "counts/reading.py"
 
-UNUSED = '''
+UNUSED = """
 def _with_unused(data):
     import pandas
     extra = [{c: u} for c in data.select_dtypes("category") for u in data[c].cat.categories
@@ -28,7 +33,7 @@ def _with_unused(data):
     return pandas.concat([data.astype(object), pandas.DataFrame(extra)]) if extra else data
 
 
-def _ordered_categories('''
+def _ordered_categories("""
 
 MUTANTS: dict[str, tuple[str, str, str]] = {
     "float32 logarithms": (KERNEL, "np.log2(whole_f / part_f)",
@@ -40,9 +45,9 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "AS s, COUNT(*) AS n FROM input WHERE {keys.split(',')[0]} IS NOT NULL "
         "GROUP BY {keys}, {s}"),
     "each missing value its own class": (
-        DUCKDB, "        return value\n\n    def _source",
-        "        return f\"COALESCE(CAST({value} AS VARCHAR), CAST(uuid() AS VARCHAR))\"\n\n"
-        "    def _source"),
+        READING, "    return value, kind\n\n\ndef usable",
+        "    unique = 'CAST(uuid() AS VARCHAR)'\n"
+        "    return f'COALESCE(CAST({value} AS VARCHAR), {unique})', kind\n\n\ndef usable"),
     "unused category counted": (TABLE, "        return data, names\n",
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
@@ -95,12 +100,12 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         '                sql = (f"SELECT {k}, {s} AS s, COUNT(*) AS n FROM input "\n'
         '                       f"GROUP BY concat({keys}), {s}")'),
     "case does not count": (
-        DUCKDB, "        return value\n\n    def _source",
-        "        return f\"lower({value})\" if kind == 'VARCHAR' else value\n\n    def _source"),
+        READING, "    return value, kind\n\n\ndef usable",
+        "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef usable"),
     "missing is the text NULL": (
-        DUCKDB, "        return value\n\n    def _source",
-        "        return f\"COALESCE({value}, 'NULL')\" if kind == 'VARCHAR' else value\n\n"
-        "    def _source"),
+        READING, "    return value, kind\n\n\ndef usable",
+        "    if kind == 'VARCHAR':\n        value = f\"COALESCE({value}, 'NULL')\"\n"
+        "    return value, kind\n\n\ndef usable"),
     "distance without the half": (DUCKDB, "greatest(0, {n} * {records}", "abs({n} * {records}"),
     "recursive c counts from the next value": (SECRETS, "for i in range(l - 1):", "for i in range(l):"),
     "confidence of the rarest value": (

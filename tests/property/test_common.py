@@ -119,7 +119,17 @@ def test_p1_permutation(chunk: list[Case]) -> None:
         same({k: v for k, v in before.items() if k in after}, after, Law.PERMUTATION)
 
 
-ODD_NAMES = ('a"; drop table input; --', "é.😀", "select", "x\ny", "`tick`", " c0", "c1", "a'b", "[s]")
+ODD_NAMES = (
+    'a"; drop table input; --',
+    "é.😀",
+    "select",
+    "x\ny",
+    "`tick`",
+    " c0",
+    "c1",
+    "a'b",
+    "[s]",
+)
 
 
 @pytest.mark.parametrize("chunk", cases("renaming"))
@@ -147,7 +157,9 @@ def test_p3_relabelled_quasi_identifiers(chunk: list[Case]) -> None:
         codes: dict[Any, str] = {}
         q = c.quasi[number % len(c.quasi)]
 
-        def change(row: dict[str, Any], q: str = q, codes: dict[Any, str] = codes) -> dict[str, Any]:
+        def change(
+            row: dict[str, Any], q: str = q, codes: dict[Any, str] = codes
+        ) -> dict[str, Any]:
             row[q] = codes.setdefault(row[q], f"new {len(codes)}")
             return row
 
@@ -169,7 +181,9 @@ def test_p4_relabelled_secret(chunk: list[Case]) -> None:
     for c in chunk:
         codes: dict[Any, Any] = {}
 
-        def change(row: dict[str, Any], c: Case = c, codes: dict[Any, Any] = codes) -> dict[str, Any]:
+        def change(
+            row: dict[str, Any], c: Case = c, codes: dict[Any, Any] = codes
+        ) -> dict[str, Any]:
             row[c.secret] = codes.setdefault(row[c.secret], f"new {len(codes)}")
             return row
 

@@ -45,7 +45,11 @@ def agree(name: str, ours: Any, theirs: Any, reason: str | None = None) -> None:
     if isinstance(theirs, int):
         assert ours == theirs, f"{name}: {ours} where {theirs} was due"
         return
-    due = mpmath.mpf(theirs.numerator) / theirs.denominator if isinstance(theirs, Fraction) else theirs
+    due = (
+        mpmath.mpf(theirs.numerator) / theirs.denominator
+        if isinstance(theirs, Fraction)
+        else theirs
+    )
     share = BY_ID[name].high == 1 if name in BY_ID else name in ("by value", "posterior")
     if due == 0 or (due == 1 and share):  # certainty: the integers prove it
         assert ours == due, f"{name}: {ours!r} where exactly {due} was due"

@@ -1,10 +1,10 @@
 """What leaves an engine: small exact integer tables, and nothing else.
 
 Three histograms determine almost every measure. *Sizes*: how many classes have n records.
-*Profiles*: how many classes hold their secret's values n1 >= n2 >= ... times. *Joint*: how many cells
-have this class size, this total of their value and this count. The rest (gaps, ranked profiles)
-serves measures that care which value is which. Every answer is put into one order, so that the same
-table gives the same arrays whatever engine, thread count or row order produced them.
+*Profiles*: how many classes hold their secret's values n1 >= n2 >= ... times. *Joint*: how many
+cells have this class size, this total of their value and this count. The rest (gaps, ranked
+profiles) serves measures that care which value is which. Every answer is put into one order, so
+that the same table gives the same arrays whatever engine, threads or row order produced them.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Gaps:
-    """For each class size the largest sum over s of max(0, n_qs·N - n_s·n_q), and of how many ladders.
+    """For each class size the largest sum over s of max(0, n_qs·N - n_s·n_q).
 
     `levels` is 1 for the plain distance; for a hierarchy the gaps of its levels are added up.
     """

@@ -1,8 +1,8 @@
 """The protocol of integer questions, and the one SQL text that asks them.
 
 Only plain nested GROUP BY and COUNT(*) or SUM of counts: no DISTINCT aggregates, no floats. What
-engines spell differently (lists, mostly) is in the small `Adapter` each engine provides. Columns are
-called c0, c1, ... from here on, in a view `input` the adapter makes; users' names end there.
+engines spell differently (lists, mostly) is in the small `Adapter` each engine provides. Columns
+are called c0, c1, ... from here on, in a view `input` the adapter makes; users' names end there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
-from sievert.errors import InputError, UsageError
+from sievert.counts.spelling import quoted
+from sievert.errors import UsageError
 from sievert.hierarchies import Hierarchy
 
 MOST_MISSING_PATTERNS = 64
@@ -35,7 +36,9 @@ class Adapter(Protocol):
 
     name: str
     columns: tuple[str, ...]
+    kinds: dict[str, str]
 
+    def is_ordered(self, column: str) -> bool: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
     def arrays(self, sql: str) -> list[Any]: ...
@@ -231,9 +234,7 @@ class Questions:
             f"JOIN {totals} AS b ON a.s IS NOT DISTINCT FROM b.s GROUP BY {keys}"
         )
 
-    def _about(
-        self, quasi: tuple[str, ...], cells: str, needs: frozenset[str]
-    ) -> dict[str, Any]:
+    def _about(self, quasi: tuple[str, ...], cells: str, needs: frozenset[str]) -> dict[str, Any]:
         totals = self._totals_of(cells)
         held = self._held(quasi, cells)
         found: dict[str, Any] = {
@@ -286,7 +287,9 @@ class Questions:
     ) -> Ranked:
         totals, e = self._totals_of(cells), self.engine
         if order is None:
-            ranks = self._table(f"SELECT s, ns, ROW_NUMBER() OVER (ORDER BY s) - 1 AS r FROM {totals}")
+            ranks = self._table(
+                f"SELECT s, ns, ROW_NUMBER() OVER (ORDER BY s) - 1 AS r FROM {totals}"
+            )
         else:
             present = self.values(secret, quasi)
             lacking = len(set(present) - set(order))
@@ -299,7 +302,8 @@ class Questions:
             given = f"t{next(self._number)}"
             e.load(given, {"v": ("text", inside), "r": ("int", range(len(inside)))})
             ranks = self._table(
-                f"SELECT a.s, a.ns, b.r FROM {totals} AS a JOIN {given} AS b ON {e.as_text('a.s')} = b.v"
+                f"SELECT a.s, a.ns, b.r FROM {totals} AS a "
+                f"JOIN {given} AS b ON {e.as_text('a.s')} = b.v"
             )
             self._drop(given)
         keys = ", ".join(f"a.{self._c(q)}" for q in quasi)
@@ -318,7 +322,9 @@ class Questions:
             profiles.counts, held.counts, held.starts, np.asarray(totals_by_rank, dtype=np.int64)
         )
 
-    def _merged(self, quasi: tuple[str, ...], cells: str, mapping: Mapping[str | None, list[int]]) -> str:
+    def _merged(
+        self, quasi: tuple[str, ...], cells: str, mapping: Mapping[str | None, list[int]]
+    ) -> str:
         """Cells of the labels that each value has; a value may have one label a level."""
         e = self.engine
         given = f"t{next(self._number)}"
@@ -432,9 +438,7 @@ class Questions:
             if secret is not None:
                 on.append(f"r.s{number} IS NOT DISTINCT FROM j{number}.s")
             joins.append(f"JOIN {joined} AS j{number} ON {' AND '.join(on)}")
-            select += [
-                f"j{number}.{quoted(c)} AS {quoted(c)}" for c in columns
-            ]
+            select += [f"j{number}.{quoted(c)} AS {quoted(c)}" for c in columns]
         used = [*keys, *(f"{self._c(s)} AS s{i}" for i, s in enumerate(secrets, 1))]
         source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(used)} FROM input"
         self.engine.write(
@@ -465,10 +469,3 @@ class Questions:
             f"JOIN {totals} AS b ON a.s IS NOT DISTINCT FROM b.s JOIN {small} AS m "
             "ON q.n = m.nq AND b.ns = m.ns AND a.n = m.n"
         )
-
-
-def quoted(name: str) -> str:
-    """The one way a name enters SQL."""
-    if "\0" in name:
-        raise InputError("a column name holds a NUL character")
-    return '"' + name.replace('"', '""') + '"'

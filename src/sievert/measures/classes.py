@@ -75,7 +75,9 @@ def separation(target: RecordTarget, _: Options) -> Number | Found:
     if n == 1:
         return undefined(ONE_RECORD)
     sizes = target.sizes
-    alike = sum(int(s) * (int(s) - 1) * int(t) for s, t in zip(sizes.sizes, sizes.times, strict=True))
+    alike = sum(
+        int(s) * (int(s) - 1) * int(t) for s, t in zip(sizes.sizes, sizes.times, strict=True)
+    )
     return ratio(n * (n - 1) - alike, n * (n - 1))
 
 

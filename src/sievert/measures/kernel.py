@@ -1,9 +1,9 @@
 """The numeric kernel: the only place where counts become floating-point numbers.
 
 Everything here takes integers and returns floats whose relative error stays below 1e-12 (bits are
-base 2). Three rules keep the digits: a logarithm of a ratio near one goes through `log1p` of an exact
-integer difference; sums of many terms are `math.fsum`, which rounds once and so does not depend on
-the order; a small difference of two large numbers is computed again with 50 decimal digits.
+base 2). Three rules keep the digits: a logarithm of a ratio near one goes through `log1p` of an
+exact integer difference; sums of many terms are `math.fsum`, which rounds once and so does not
+depend on the order; a small difference of two large numbers is computed again with 50 digits.
 """
 
 from __future__ import annotations
@@ -134,9 +134,7 @@ def profile_entropies(counts: Ints, starts: Ints) -> Floats:
 def decimal_entropy(sizes: Iterable[int], times: Iterable[int], records: int) -> Decimal:
     """The same entropy with 50 digits; call inside `precisely`."""
     n = Decimal(records)
-    terms = (
-        Decimal(s * t) * (n / Decimal(s)).ln() for s, t in zip(sizes, times, strict=True) if s
-    )
+    terms = (Decimal(s * t) * (n / Decimal(s)).ln() for s, t in zip(sizes, times, strict=True) if s)
     return sum(terms, Decimal(0)) / n / Decimal(2).ln()
 
 

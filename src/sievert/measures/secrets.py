@@ -1,4 +1,4 @@
-"""Class measures of a secret: how diverse it is within classes, how far classes are from the table."""
+"""Class measures of a secret: how diverse within classes, how far classes are from the table."""
 
 from __future__ import annotations
 

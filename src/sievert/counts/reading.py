@@ -1,0 +1,197 @@
+"""How DuckDB reads each kind of table, and what its failures mean in our words.
+
+Everything is told to the engine: names, delimiter, that every CSV column is text. Its own messages
+repeat lines of the data, so only their kind and the line number are passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from sievert import csvfile
+from sievert.counts.spelling import quoted
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    InputError,
+    SievertError,
+    UsageError,
+    unknown,
+)
+from sievert.table import Table, check_names
+
+SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
+NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
+ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
+MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
+
+
+def literal(value: str) -> str:
+    """Text as an SQL literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def memory_size(given: str) -> str:
+    """A size as DuckDB understands it: 4GB, 512 MiB, 2G.
+
+    >>> memory_size("2g")
+    '2GB'
+    """
+    found = MEMORY.fullmatch(given.strip())
+    if not found or float(found[1]) <= 0:
+        raise UsageError("--memory is not a size", hint="--memory 4GB")
+    unit = (found[2] or "").upper().replace("I", "i")
+    return f"{found[1]}{unit}B"
+
+
+class _Stream:
+    """Shows a frame only through the Arrow interface, so that pyarrow is not needed to read it."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+def source(engine: Any, table: Table) -> str:
+    """What stands behind FROM for this table."""
+    if table.kind == "csv":
+        names = ", ".join(f"{literal(c)}: 'VARCHAR'" for c in table.columns)
+        na = ", ".join(literal(code) for code in ("", *table.na))
+        return (
+            f"read_csv({literal(str(table.path))}, auto_detect=false, header=true, "
+            f"delim={literal(table.delimiter or ',')}, quote='\"', escape='\"', "
+            f"columns={{{names}}}, nullstr=[{na}], allow_quoted_nulls=false, "
+            f"strict_mode=true, null_padding=false, ignore_errors=false, "
+            f"max_line_size={4 * csvfile.FIELD_LIMIT})"
+        )
+    if table.kind == "parquet":
+        return f"read_parquet({literal(str(table.path))})"
+    if table.kind == "columns":
+        columns = {n: _typed(n, list(v)) for n, v in table.data.items()}
+        if len({len(values) for _, values in columns.values()}) > 1:
+            raise InputError("the columns differ in length")
+        engine.load("given", columns)
+    else:
+        pandas = type(table.data).__module__.startswith("pandas")
+        engine.register("given", table.data if pandas else _Stream(table.data))
+    return "given"
+
+
+def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
+    """A list of Python values with the type they have in common."""
+    kinds = {type(v).__name__ for v in values if v is not None}
+    for allowed, kind in (
+        ({"str"}, "VARCHAR"),
+        ({"bool"}, "BOOLEAN"),
+        ({"int"}, "HUGEINT"),
+        ({"int", "float"}, "DOUBLE"),
+        ({"date"}, "DATE"),
+        ({"datetime"}, "TIMESTAMP"),
+    ):
+        if kinds <= allowed:
+            return kind, values
+    raise InputError(
+        f"column {name!r} holds values of type {', '.join(sorted(kinds))}",
+        hint="one type a column: text, numbers, dates or booleans",
+    )
+
+
+def view(
+    table: Table, source: str, described: Sequence[Sequence[Any]]
+) -> tuple[tuple[str, ...], dict[str, str], str]:
+    """The columns, their types, and the query that calls them c0, c1, ... as they are compared."""
+    engine_names = [str(row[0]) for row in described]
+    columns = table.columns or check_names(engine_names, table.name)
+    for column in table.types:
+        if column not in columns:
+            raise unknown("--type: column", column, columns)
+    kinds: dict[str, str] = {}
+    select = []
+    for i, (name, engine_name) in enumerate(zip(columns, engine_names, strict=True)):
+        value, kinds[name] = _compared(table, name, quoted(engine_name), str(described[i][1]))
+        select.append(f"{value} AS c{i}")
+    return columns, kinds, f"SELECT {', '.join(select)} FROM {source}"
+
+
+def _compared(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
+    """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
+    if kind == "VARCHAR" and table.na and table.kind != "csv":
+        codes = ", ".join(literal(code) for code in table.na)
+        value = f"CASE WHEN {value} IN ({codes}) THEN NULL ELSE {value} END"
+    if name in table.types:
+        kind = SQL_TYPES[table.types[name]]
+        value = f"CAST({value} AS {kind})"
+    if kind in ("DOUBLE", "FLOAT"):
+        value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"
+    return value, kind
+
+
+def usable(column: str, kind: str) -> None:
+    """Lists and structures have no single value to compare."""
+    if NESTED.search(kind):
+        raise UsageError(
+            f"column {column!r} is nested ({kind.partition('(')[0]})",
+            hint="a column of plain values",
+        )
+
+
+def is_ordered(kind: str) -> bool:
+    """Whether values of this type have an order of their own."""
+    return bool(ORDERED.search(kind))
+
+
+def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
+    """A failure of the engine in our words, without a value of the data."""
+    message, name = str(error), table.name
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    where = f"{name}, line {line[1]}" if line else name
+    if "Expected Number of Columns" in message:
+        fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+        what = f"{fields[2]} field(s) where the header has {fields[1]}" if fields else "ragged"
+        return InputError(f"{where}: {what}", hint="repair the line, or --delimiter")
+    if "unterminated quote" in message:
+        return InputError(f"{where}: a quoted field does not end", hint="repair the quotes")
+    if "Maximum line size" in message:
+        return InputError(f"{where}: a line of more than {4 * csvfile.FIELD_LIMIT} bytes")
+    if "utf-8" in message or "unicode" in message:
+        return InputError(f"{where}: not UTF-8 text", hint="--encoding latin-1 or cp1252")
+    if isinstance(error, duckdb.ConversionException):
+        return InputError(f"{name}: {_unfit(table, connection)}", hint="--type COL=text")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return ExhaustedError(
+            "memory or temporary space ran out",
+            hint="a larger --memory, or --temp on a larger disk",
+        )
+    if table.kind == "csv" and isinstance(error, duckdb.InvalidInputException):
+        return InputError(
+            f"{where}: not readable as delimited text", hint="one kind of line end throughout"
+        )
+    if table.path and isinstance(error, duckdb.InvalidInputException | duckdb.IOException):
+        return InputError(f"{name}: damaged, or not readable as {table.kind}")
+    return EngineError(f"DuckDB failed on {name} ({type(error).__name__})", hint="--debug")
+
+
+def _unfit(table: Table, connection: Any) -> str:
+    """How many values of each typed column do not fit, by the column's name."""
+    found = []
+    kept = Table(table.kind, table.name, table.path, None, table.columns, table.delimiter)
+    behind = source(None, kept) if table.path else "given"
+    for column, kind in table.types.items():
+        value = quoted(column)
+        sql = (
+            f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
+            f"AND TRY_CAST({value} AS {SQL_TYPES[kind]}) IS NULL"
+        )
+        try:
+            (wrong,) = connection.execute(sql, []).fetchall()[0]
+        except duckdb.Error:
+            continue
+        if wrong:
+            found.append(f"{wrong} value(s) of column {column!r} are not {kind}")
+    return "; ".join(found) or "a value does not fit the type of its column"

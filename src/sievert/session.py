@@ -1,0 +1,78 @@
+"""A source opened on an engine: every record of it accounted for, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert import csvfile
+from sievert.errors import InputError, UsageError, unknown
+from sievert.scratch import private_directory
+from sievert.table import Table, open_table
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+
+ENGINES = ("duckdb",)
+Steps = Callable[[str, "Questions | None"], None]
+
+
+def nobody(_step: str, _questions: Questions | None) -> None:
+    """Nobody watches the progress."""
+
+
+@contextmanager
+def opened(
+    data: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    types: Mapping[str, str] | None = None,
+    na: Iterable[str] = (),
+    engine: str = "duckdb",
+    memory: str | None = None,
+    threads: int | None = None,
+    temp: str | os.PathLike[str] | None = None,
+    outputs: Iterable[Path] = (),
+    watch: Steps = nobody,
+) -> Iterator[tuple[Table, Questions]]:
+    """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
+    if engine not in ENGINES:
+        raise unknown("engine", engine, ENGINES)
+    if threads is not None and threads < 1:
+        raise UsageError("--threads must be at least 1")
+    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.questions import Questions
+
+    with private_directory(temp) as scratch:
+        watch("reading", None)
+        table = open_table(
+            data, delimiter=delimiter, encoding=encoding, types=types, na=na, scratch=scratch
+        )
+        adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
+        try:
+            questions = Questions(adapter)
+            _account(table, questions.records)
+            yield table, questions
+            if isinstance(data, str | os.PathLike):
+                table.unchanged(Path(data))
+        finally:
+            adapter.close()
+
+
+def _account(table: Table, read: int) -> None:
+    """Records read must be records in the file; an empty table has nothing to measure."""
+    if table.kind == "csv" and table.path is not None:
+        columns = len(table.columns)
+        if csvfile.count_records(table.path, columns) != read:
+            counted = csvfile.count_slowly(table.path, table.delimiter or ",", columns)
+            if counted != read:
+                raise InputError(
+                    f"{table.name}: {read} records were read where the file has {counted}",
+                    hint="look for stray quotes and line ends",
+                )
+    if read == 0:
+        raise InputError(f"{table.name}: 0 records; nothing to measure")
