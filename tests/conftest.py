@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "property"))  # the soak tests go on where these stop
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="run the long checks of tests/soak")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The long checks are not part of the suite unless asked for."""
+    if collection_path.name == "soak" and not config.getoption("--soak"):
+        return True
+    return None
 
 
 @pytest.fixture(scope="session")

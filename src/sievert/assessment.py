@@ -7,7 +7,7 @@ import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -216,6 +216,7 @@ def assess(
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
             for name in roles.used:
                 usable(name, questions.engine.kinds[name])
+            settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)
             inference = {s: run.about_secret(s) for s in roles.sensitive}
             reidentification = run.about_records()

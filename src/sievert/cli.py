@@ -25,6 +25,7 @@ app = App(
     help="Measure how much a data release exposes the people in it.",
     help_format="plaintext",
     default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,
 )
 ROLES = Group("Roles", sort_key=1)
 READING = Group("Reading", sort_key=2)
@@ -53,7 +54,7 @@ def _pairs(given: Iterable[str] | None, option: str) -> dict[str, str]:
 
 @app.command
 def assess(
-    data: Path,
+    data: str,
     /,
     *,
     quasi: Annotated[
@@ -73,7 +74,9 @@ def assess(
     type_: Annotated[list[str] | None, Parameter(name="--type", group=READING)] = None,
     na: Annotated[list[str] | None, Parameter(group=READING)] = None,
     all_: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
-    json_: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+    json_: Annotated[
+        str | None, Parameter(name="--json", group=OUTPUT, allow_leading_hyphen=True)
+    ] = None,
     records: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     timings: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     force: Annotated[bool, Parameter(group=OUTPUT)] = False,
@@ -135,6 +138,9 @@ def assess(
 
     if records is not None:
         files.kind(records)
+    for output in (json_, timings):  # before the work, not after it
+        if output is not None and output != "-":
+            files.check(output, source=data, force=force)
     alpha = _pairs(alpha_value, "--alpha-value")
     with Watch() as watch:
         found = assessment.assess(
@@ -160,21 +166,24 @@ def assess(
     for column in alpha:
         if column not in found.inference:
             raise unknown("--alpha-value: sensitive attribute", column, found.inference)
-    if json_ == "-":
-        sys.stdout.write(as_json(found.to_dict()))
-    else:
-        sys.stdout.write(terminal.render(found, everything=all_) + "\n")
-        if json_ is not None:
-            files.write_text(json_, as_json(found.to_dict()), source=data, force=force)
+    if json_ not in (None, "-"):
+        files.write_text(json_, as_json(found.to_dict()), source=data, force=force)
     if timings is not None:
         files.write_text(
             timings, as_json(_timed(found.timings, found.rows)), source=data, force=force
         )
+    if json_ == "-":
+        sys.stdout.write(as_json(found.to_dict()))
+    else:
+        sys.stdout.write(terminal.render(found, everything=all_) + "\n")
     return 1 if found.met is False else 0
 
 
 @app.command
-def measures(*ids: str, json_: Annotated[str | None, Parameter(name="--json")] = None) -> int:
+def measures(
+    *ids: str,
+    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+) -> int:
     """Every measure: what it means, its range, its source.
 
     Parameters
@@ -236,14 +245,20 @@ def _timed(steps: Mapping[str, float], rows: int) -> dict[str, Any]:
     }
 
 
-def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(143)
+_stopped: list[int] = []
+
+
+def _stop(number: int, _frame: FrameType | None) -> NoReturn:
+    """Engines turn an exception of a signal into one of their own: remember what it was."""
+    _stopped.append(128 + number)
+    raise KeyboardInterrupt
 
 
 def main(tokens: Iterable[str] | None = None) -> NoReturn:
     """Run the command line and leave with one of the documented exit codes."""
     os.umask(0o077)
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _stop)
     arguments = list(sys.argv[1:] if tokens is None else tokens)
     raise SystemExit(_run(arguments))
 
@@ -257,6 +272,8 @@ def _run(arguments: list[str]) -> int:
     except CycloptsError as error:
         return _complain(UsageError(_one_line(error), hint="sievert --help"))
     except SievertError as error:
+        if _stopped:
+            return _interrupted()
         if debug:
             raise
         return _complain(error)
@@ -264,12 +281,13 @@ def _run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130
+        return _interrupted()
     except MemoryError:
         sys.stderr.write("error: out of memory. Try: --memory with a smaller size\n")
         return 5
     except Exception as error:
+        if _stopped:
+            return _interrupted()
         if debug:
             raise
         sys.stderr.write(
@@ -277,6 +295,11 @@ def _run(arguments: list[str]) -> int:
             "Try: the same command with --debug, and report what it shows\n"
         )
         return 70
+
+
+def _interrupted() -> int:
+    sys.stderr.write("interrupted\n")
+    return _stopped[0] if _stopped else 130
 
 
 def _one_line(error: CycloptsError) -> str:

@@ -99,7 +99,7 @@ def count_records(path: Path, columns: int) -> int:
     Blank lines hold no record, except in a file of one column, where they are an empty field.
     """
     data = np.memmap(path, dtype=np.uint8, mode="r")
-    newline = 10 if np.any(data[:CHUNK] == 10) else 13
+    newline = _line_end(data)
     lines = blank = 0
     inside = 0
     last = -1  # where the previous line ended
@@ -129,6 +129,19 @@ def count_records(path: Path, columns: int) -> int:
     if last + 1 < len(data):  # the last line has no newline
         lines += 1
     return lines - 1 - (blank if columns > 1 else 0)
+
+
+def _line_end(data: np.ndarray) -> int:
+    """The byte that ends a line: the first line feed, or a carriage return that stands alone."""
+    for start in range(0, len(data), CHUNK):
+        found = np.flatnonzero(
+            (data[start : start + CHUNK] == 10) | (data[start : start + CHUNK] == 13)
+        )
+        if len(found):
+            at = start + int(found[0])
+            alone = data[at] == 13 and (at + 1 == len(data) or data[at + 1] != 10)
+            return 13 if alone else 10
+    return 10
 
 
 def count_slowly(path: Path, delimiter: str, columns: int) -> int:

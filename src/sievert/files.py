@@ -56,6 +56,15 @@ def refuse_overwriting(path: Path, source: Any, *, force: bool) -> None:
         )
 
 
+def check(path: str | os.PathLike[str], *, source: Any = None, force: bool = False) -> Path:
+    """Whether an output may be written there; asked before the work, not after it."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.name}: its directory does not exist")
+    refuse_overwriting(target, source, force=force)
+    return target
+
+
 @contextmanager
 def whole(
     path: str | os.PathLike[str] | None, *, source: Any = None, force: bool = False
@@ -64,11 +73,7 @@ def whole(
     if path is None:
         yield None
         return
-    target = Path(path)
-    kind_checked = target.parent
-    if not kind_checked.is_dir():
-        raise UsageError(f"{target.name}: its directory does not exist")
-    refuse_overwriting(target, source, force=force)
+    target = check(path, source=source, force=force)
     temporary = target.resolve().parent / f".{target.name}.{os.getpid()}.part"
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -34,7 +34,7 @@ class Table:
     encoding: str = "utf-8"
     na: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
-    ordered: frozenset[str] = frozenset()
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
 
     def unchanged(self, original: Path) -> None:
@@ -61,6 +61,8 @@ def open_table(
             raise UsageError(
                 f"column {column!r}: type {kind!r} is not known", hint=f"one of {', '.join(TYPES)}"
             )
+    if isinstance(data, str) and "://" in data:
+        raise RefusedError("data is not fetched from the network", hint="a file on this machine")
     if isinstance(data, str | os.PathLike):
         return _open_file(Path(data), delimiter, encoding, types, tuple(na), scratch)
     if isinstance(data, Mapping):
@@ -74,7 +76,7 @@ def open_table(
         columns=columns,
         types=types,
         na=tuple(na),
-        ordered=_ordered_categories(frame, columns),
+        orders=_ordered_categories(frame),
     )
 
 
@@ -86,8 +88,6 @@ def _open_file(
     na: tuple[str, ...],
     scratch: Path,
 ) -> Table:
-    if "://" in str(path):
-        raise RefusedError("data is not fetched from the network", hint="a file on this machine")
     if path.is_dir():
         raise InputError(f"{path.name}: a directory, not a file")
     try:
@@ -154,13 +154,19 @@ def _frame(data: Any) -> tuple[Any, tuple[str, ...]]:
     )
 
 
-def _ordered_categories(frame: Any, columns: tuple[str, ...]) -> frozenset[str]:
-    """Columns whose categories have an order: pandas' ordered ones, Polars' enumerations."""
-    if type(frame).__module__.startswith("pandas"):
-        return frozenset(c for c in columns if getattr(frame[c].dtype, "ordered", False))
-    if type(frame).__module__.startswith("polars"):
-        return frozenset(c for c, kind in frame.schema.items() if type(kind).__name__ == "Enum")
-    return frozenset()
+def _ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
+    """The order of categories that have one: pandas' ordered ones, Polars' enumerations."""
+    library = type(frame).__module__.partition(".")[0]
+    if library == "pandas":
+        return {
+            name: tuple(str(c) for c in kind.categories)
+            for name, kind in frame.dtypes.items()
+            if getattr(kind, "ordered", False)
+        }
+    if library == "polars":
+        kinds = frame.schema.items()
+        return {n: tuple(k.categories) for n, k in kinds if type(k).__name__ == "Enum"}
+    return {}
 
 
 def _check_mixed(frame: Any) -> None:

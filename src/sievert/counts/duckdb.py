@@ -71,8 +71,8 @@ class DuckDB:
         self._guard(lambda: self._connection.register(name, frame))
 
     def is_ordered(self, column: str) -> bool:
-        """Whether the values have an order of their own: numbers, dates, ordered categories."""
-        return column in self.table.ordered or reading.is_ordered(self.kinds[column])
+        """Whether the values have an order of their own: numbers and dates."""
+        return reading.is_ordered(self.kinds[column])
 
     # -- asking ---------------------------------------------------------------------------------
 

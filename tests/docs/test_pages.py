@@ -1,0 +1,79 @@
+"""Every example in the documentation runs, and says what the code says."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from sievert.measures import BY_ID
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "measures").glob("*.md"))
+SECTIONS = ("## Definition", "## Reading", "## Example", "## Limits and traps", "## Source")
+NOT_OURS = re.compile(r"/work/|/home/|\.library|shared/|\bissue [0-9]", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[p.stem for p in PAGES])
+def test_examples(page: Path) -> None:
+    failed, run = doctest.testfile(
+        str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+    assert failed == 0
+    assert run > 0 or page.stem == "README"
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_page_is_complete(name: str) -> None:
+    text = (ROOT / "docs" / "measures" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"(`{name}`)" in text.splitlines()[0]
+    for section in SECTIONS:
+        assert section in text, f"{name}: no section {section}"
+    index = (ROOT / "docs" / "measures" / "README.md").read_text(encoding="utf-8")
+    assert f"[`{name}`]: {name}.md" in index
+
+
+def test_links_lead_somewhere() -> None:
+    for page in (*PAGES, *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_never_called_anonymous_or_safe() -> None:
+    """Sievert says measure, value, limit, met or not."""
+    for path in (ROOT / "src").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\b(is|are) (anonymous|safe)\b", text), path.name
+
+
+def test_the_project_speaks_of_itself_alone() -> None:
+    for folder in ("src", "docs", "tests", "bench", "examples"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".md", ".toml") and path != Path(__file__):
+                found = NOT_OURS.search(path.read_text(encoding="utf-8"))
+                assert not found, f"{path.name}: {found[0] if found else ''}"
+
+
+def test_readme_python_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas
+
+    block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block
+    monkeypatch.chdir(tmp_path)
+    table = {"sex": ["f", "m"], "age": ["1", "2"], "postcode": ["01", "02"], "income": ["a", "b"]}
+    frame = pandas.DataFrame(table)
+    frame.to_csv("mine.csv", index=False)
+    exec(compile(block[1], "README.md", "exec"), {"frame": frame})
+
+
+def test_readme_policy_block(tmp_path: Path) -> None:
+    import tomllib
+
+    from sievert.policy import parse
+
+    block = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block
+    assert parse(tomllib.loads(block[1])).roles.quasi == ("sex", "age", "postcode")

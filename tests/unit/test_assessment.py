@@ -1,0 +1,128 @@
+"""Results: frozen, readable, complete; degenerate tables have defined answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.errors import InvariantError, UsageError
+
+TABLE = {"zip": ["1", "1", "2"], "s": ["<b>flu</b>", "hiv", "flu"], "age": [3, 4, 5]}
+
+
+def test_results_are_frozen_and_readable() -> None:
+    found = sievert.assess(TABLE, ["zip"], ["s"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.rows_ = 3  # type: ignore[attr-defined]
+    assert "Smallest class (k)" in repr(found)
+    html = found._repr_html_()
+    assert html.startswith("<table>") and "k_anonymity" in html
+    frame = found.to_frame()
+    assert list(frame.columns)[:4] == ["risk", "sensitive", "measure", "value"]
+    assert len(frame) == len(found.reidentification) + len(found.inference["s"])
+    assert found.timings and found.met is None
+
+
+def test_column_names_are_escaped_in_html() -> None:
+    found = sievert.assess({"q": ["1"], "<script>x</script>": ["a"]}, "q", "<script>x</script>")
+    assert "<script>" not in found._repr_html_()
+
+
+def test_one_record() -> None:
+    found = sievert.assess({"q": ["1"], "s": ["x"]}, "q", "s").to_dict()
+    record, secret = found["reidentification"], found["inference"]["s"]
+    assert record["k_anonymity"]["value"] == 1 and record["entropy"]["value"] == 0.0
+    for name in ("discrimination_rate", "itpr", "normalized_conditional_entropy"):
+        assert record[name]["value"] is None and record[name]["reason"] == "H(X) = 0"
+        assert secret[name]["value"] is None
+    assert record["mutual_information"]["value"] == 0.0
+    assert record["separation"]["reason"] == "one record"
+    assert record["reciprocal_entropy"]["reason"] == "unbounded"
+
+
+def test_constant_secret() -> None:
+    values = sievert.assess({"q": ["1", "2"], "s": ["x", "x"]}, "q", "s").inference["s"]
+    due: dict[str, Any] = {
+        "mutual_information": 0.0, "conditional_privacy": 0.0, "maximum_information_leakage": 0.0,
+        "entropy_l_diversity": 1.0, "l_diversity": 1, "t_closeness": 0.0, "beta_likeness": 0.0,
+        "delta_disclosure": 0.0, "enhanced_beta_likeness": 0.0, "max_confidence": 1.0,
+    }  # fmt: skip
+    assert {name: values[name].value for name in due} == due
+    assert "known without any quasi-identifier" in repr(
+        sievert.assess({"q": ["1", "2"], "s": ["x", "x"]}, "q", "s")
+    )
+
+
+def test_all_missing_columns() -> None:
+    table = {"q": [None, None, None], "s": [None, None, None]}
+    found = sievert.assess(table, "q", "s")
+    assert found.reidentification["k_anonymity"].value == 3
+    assert found.reidentification["k_anonymity"].details["wildcard"] == 3
+    assert found.inference["s"]["l_diversity"].value == 1
+    assert found.inference["s"]["l_diversity"].details["without_missing"] is None
+    typed = sievert.assess({"q": ["1"], "s": [None]}, "q", "s", orders={"s": ["a"]})
+    assert typed.inference["s"]["t_closeness_ordered"].reason is not None
+
+
+def test_secret_that_is_also_known() -> None:
+    found = sievert.assess(TABLE, ["zip", "s"], ["s"])
+    assert found.inference["s"]["discrimination_rate"].value == 1.0
+    assert any("knowing it is learning it" in w for w in found.warnings)
+
+
+def test_functions_need_the_right_target() -> None:
+    with pytest.raises(UsageError, match="about a secret"):
+        sievert.l_diversity(TABLE, "zip")
+    with pytest.raises(UsageError, match="about finding a record"):
+        sievert.k_anonymity(TABLE, "zip", "s")
+    with pytest.raises(UsageError, match="needs what was not given: order"):
+        sievert.t_closeness_ordered(TABLE, "zip", "s")
+    with pytest.raises(UsageError, match="whole number"):
+        sievert.recursive_c(TABLE, "zip", "s", l=0)
+    with pytest.raises(UsageError, match="'itpr'"):
+        sievert.assess(TABLE, "zip", measures=["itpx"])
+    assert sievert.t_closeness_ordered(TABLE, "zip", "age") == 0.5
+    assert sievert.records_below(TABLE, "zip", k=2) == 1
+    assert sievert.alpha_k(TABLE, "zip", "s", value="hiv") == 0.5
+    assert sievert.delta_disclosure(TABLE, "zip", "s") is None
+
+
+def test_values_outside_their_range_are_a_defect() -> None:
+    from sievert.assessment import within
+    from sievert.measures import BY_ID
+
+    rate = BY_ID["discrimination_rate"]
+    assert within(rate, 1.0 + 4e-16) == 1.0
+    assert str(within(rate, -0.0)) == "0.0"
+    with pytest.raises(InvariantError):
+        within(rate, 1.0 + 1e-12)
+    with pytest.raises(InvariantError):
+        within(rate, float("nan"))
+
+
+def test_a_histogram_that_loses_records_is_a_defect() -> None:
+    from sievert.counts.answers import Sizes
+
+    with pytest.raises(InvariantError, match="covers 3 records where 4"):
+        Sizes.of([1, 2], [1, 1]).check(4)
+
+
+def test_many_patterns_of_missing_keys() -> None:
+    """Beyond 64 patterns the wildcard k is not computed, and the output says so."""
+    columns = {f"q{i}": [None if n >> i & 1 else "v" for n in range(128)] for i in range(7)}
+    found = sievert.assess(columns, list(columns))
+    assert found.reidentification["k_anonymity"].details["wildcard"] is None
+    assert any("too many patterns" in w for w in found.warnings)
+    assert "Smallest class" in repr(found)
+
+
+def test_wide_counts_use_wide_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 3·10^9 records on the engine multiplies 128-bit integers; the numbers are the same."""
+    from sievert.counts import questions
+
+    before = sievert.assess(TABLE, "zip", "s").inference["s"]["t_closeness"].value
+    monkeypatch.setattr(questions, "WIDE", 0)
+    assert sievert.assess(TABLE, "zip", "s").inference["s"]["t_closeness"].value == before

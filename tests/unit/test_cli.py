@@ -1,0 +1,303 @@
+"""The command line: contracts of exit codes, JSON, messages and files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sievert import cli
+from sievert.measures import BY_ID, MEASURES
+
+TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "patients.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def run(*arguments: object) -> int:
+    return cli._run([str(a) for a in arguments])
+
+
+def test_assess_prints_what_a_decision_needs(table: Path, capsys: pytest.CaptureFixture) -> None:
+    assert run("assess", table, "-q", "zip,age", "-s", "disease") == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "patients.csv: 4 records, 3 columns, delimiter ';', utf-8" in out
+    for words in ("Smallest class (k)", "Unique records", "everybody has the same value", "ITPR"):
+        assert words in out
+    assert "K = 2 classes" in out
+    assert max(len(line) for line in out.splitlines()) <= 100
+    for value in ("01234", "flu", "hiv"):
+        assert value not in out
+
+
+def test_all_shows_every_measure(table: Path, capsys: pytest.CaptureFixture) -> None:
+    assert run("assess", table, "-q", "zip", "-s", "disease", "--all") == 0
+    out = capsys.readouterr().out
+    always = {"order", "ladder", "parts"}
+    for measure in MEASURES:
+        if measure.kinds and not measure.needs & always:
+            assert f" {measure.id} " in out
+    assert max(len(line) for line in out.splitlines()) <= 100
+
+
+def test_json_contract(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    assert run("assess", table, "--qi", "zip", "-q", "age", "--sa", "disease", "--json", "-") == 0
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    assert list(found) == sorted(found)
+    assert set(found) == {
+        "sievert", "table", "roles", "reidentification", "inference", "policy", "warnings",
+    }  # fmt: skip
+    assert found["table"]["rows"] == 4
+    assert found["table"]["engine"] == "duckdb"
+    assert found["roles"] == {"quasi": ["zip", "age"], "sensitive": ["disease"], "identifier": []}
+    assert found["reidentification"]["k_anonymity"] == {
+        "value": 2, "unit": "records", "riskier": "low", "reason": None,
+    }  # fmt: skip
+    itpr = found["inference"]["disease"]["itpr"]
+    assert set(itpr["beside"]) == {"k", "classes", "discrimination_rate", "itpr_unnormalized"}
+    assert found["inference"]["disease"]["delta_disclosure"]["reason"] == "unbounded"
+    assert "NaN" not in text and "Infinity" not in text
+    assert str(tmp_path) not in text
+    for threads in (1, 2, 3):
+        assert run("assess", table, "-q", "zip,age", "-s", "disease", "--json", "-",
+                   "--threads", threads) == 0  # fmt: skip
+        assert capsys.readouterr().out == text
+
+
+def test_json_file_is_private_and_replaced(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    for _ in range(2):
+        assert run("assess", table, "-q", "zip", "--json", out) == 0
+    assert json.loads(out.read_text())["table"]["rows"] == 4
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.json", "patients.csv"]
+
+
+def test_another_file_is_not_replaced(table: Path, tmp_path: Path, capsys) -> None:
+    for name in ("out.json", "out.csv"):
+        other = tmp_path / name
+        other.write_text("somebody's notes")
+        option = "--json" if name.endswith("json") else "--records"
+        assert run("assess", table, "-q", "zip", option, other) == 7
+        assert other.read_text() == "somebody's notes"
+        assert "--force" in capsys.readouterr().err
+        assert run("assess", table, "-q", "zip", option, other, "--force") == 0
+        assert other.read_text() != "somebody's notes"
+
+
+@pytest.mark.parametrize("option", ["--json", "--records", "--timings"])
+def test_the_input_is_never_written(table: Path, option: str, capsys) -> None:
+    assert run("assess", table, "-q", "zip", option, table, "--force") == 7
+    assert table.read_text() == TABLE
+    assert "input" in capsys.readouterr().err
+
+
+def test_a_symbolic_link_is_not_followed(table: Path, tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere"
+    (tmp_path / "link.json").symlink_to(target)
+    assert run("assess", table, "-q", "zip", "--json", tmp_path / "link.json") == 7
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_records_in_input_order(table: Path, tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"records.{ending}"
+    assert run("assess", table, "-q", "zip,age", "-s", "disease,age", "--records", out) == 0
+    if ending == "csv":
+        rows = list(csv.DictReader(out.read_text().splitlines()))
+    else:
+        import duckdb
+
+        found = duckdb.execute(f"SELECT * FROM read_parquet('{out}')")
+        names = [d[0] for d in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    assert list(rows[0]) == [
+        "record", "class_size", "identity_bits", "disease.posterior", "disease.information_gain",
+        "age.posterior", "age.information_gain",
+    ]  # fmt: skip
+    assert [int(r["record"]) for r in rows] == [1, 2, 3, 4]
+    assert [float(r["disease.posterior"]) for r in rows] == [0.5, 0.5, 1.0, 1.0]
+    assert [float(r["identity_bits"]) for r in rows] == [1.0] * 4
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+
+
+def test_timings(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "timings.json"
+    assert run("assess", table, "-q", "zip", "-s", "disease", "--timings", out) == 0
+    found = json.loads(out.read_text())
+    assert found["total"] > 0 and "reading" in found["seconds"]
+
+
+ERRORS = {
+    "no such file": (["assess", "nothing.csv", "-q", "a"], 3, "nothing.csv"),
+    "unknown column": (["assess", "{table}", "-q", "zipp"], 2, "Try: 'zip'"),
+    "unknown secret": (["assess", "{table}", "-q", "zip", "-s", "diseases"], 2, "'disease'"),
+    "no roles": (["assess", "{table}"], 2, "which columns could an outsider know"),
+    "twice": (["assess", "{table}", "-q", "zip,zip"], 2, "named twice"),
+    "identifier and quasi": (["assess", "{table}", "-q", "zip", "-i", "zip"], 2, "identifier"),
+    "unknown option": (["assess", "{table}", "--quazi", "zip"], 2, "--quasi"),
+    "unknown command": (["asses", "{table}"], 2, "assess"),
+    "unknown measure": (["measures", "itpt"], 2, "'itpr'"),
+    "unknown engine": (["assess", "{table}", "-q", "zip", "--engine", "duckdbb"], 2, "'duckdb'"),
+    "bad type": (["assess", "{table}", "-q", "zip", "--type", "zip=integer"], 2, "int"),
+    "type of nothing": (["assess", "{table}", "-q", "zip", "--type", "zap=int"], 2, "'zip'"),
+    "bad pair": (["assess", "{table}", "-q", "zip", "--type", "int"], 2, "COLUMN=SOMETHING"),
+    "unfit": (["assess", "{table}", "-q", "disease", "--type", "disease=int"], 3, "4 value(s)"),
+    "bad memory": (["assess", "{table}", "-q", "zip", "--memory", "lots"], 2, "4GB"),
+    "bad threads": (["assess", "{table}", "-q", "zip", "--threads", "0"], 2, "at least 1"),
+    "bad temp": (["assess", "{table}", "-q", "zip", "--temp", "nowhere"], 2, "directory"),
+    "bad encoding": (["assess", "{table}", "-q", "zip", "--encoding", "latin-99"], 2, "latin-1"),
+    "bad record file": (["assess", "{table}", "-q", "zip", "--records", "r.txt"], 2, ".parquet"),
+    "no such folder": (["assess", "{table}", "-q", "zip", "--json", "no/x.json"], 2, "directory"),
+    "network": (["assess", "https://example.org/x.csv", "-q", "zip"], 7, "network"),
+    "no policy": (["assess", "{table}", "--policy", "none.toml"], 2, "none.toml"),
+    "no hierarchy": (["assess", "{table}", "-q", "zip", "-s", "disease", "--hierarchy",
+                      "disease=none.csv"], 3, "none.csv"),
+    "alpha of nothing": (["assess", "{table}", "-q", "zip", "-s", "disease", "--alpha-value",
+                          "diseas=hiv"], 2, "'disease'"),
+    "delimiter": (["assess", "{table}", "-q", "zip", "--delimiter", ";;"], 2, "one character"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_are_one_line_with_the_right_code(
+    name: str, table: Path, capsys: pytest.CaptureFixture
+) -> None:
+    arguments, code, words = ERRORS[name]
+    assert run(*(a.format(table=table) for a in arguments)) == code
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error: ") and words in err
+    assert name == "no roles" or err.count("\n") == 1
+    assert "Traceback" not in err
+    for value in ("01234", "flu", "hiv"):
+        assert name == "alpha of nothing" or value not in err
+
+
+def test_defects_are_70_and_silent(table: Path, monkeypatch, capsys) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a cell value")
+
+    monkeypatch.setattr("sievert.assessment.assess", broken)
+    assert run("assess", table, "-q", "zip") == 70
+    err = capsys.readouterr().err
+    assert "a cell value" not in err and "ZeroDivisionError" in err
+    with pytest.raises(ZeroDivisionError):
+        run("assess", table, "-q", "zip", "--debug")
+
+
+def test_interrupted(table: Path, monkeypatch) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sievert.assessment.assess", stopped)
+    assert run("assess", table, "-q", "zip") == 130
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_end_a_long_run_and_leave_nothing(
+    sent: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    import duckdb
+
+    big = tmp_path / "big.parquet"
+    duckdb.execute(
+        "COPY (SELECT hash(i) % 1000003 AS a, hash(i + 1) % 1000033 AS b, hash(i + 2) % 5 AS s "
+        f"FROM range(20000000) t(i)) TO '{big}' (FORMAT parquet)"
+    )
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sievert", "assess", str(big), "-q", "a,b", "-s", "s",
+         "--temp", str(temp), "--json", str(tmp_path / "out.json")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while not any(temp.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    assert process.poll() is None, "the run ended before it could be stopped"
+    process.send_signal(sent)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == code
+    assert b"Traceback" not in err
+    assert list(temp.iterdir()) == []
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["big.parquet", "temp"]
+
+
+def test_measures_lists_every_record(capsys: pytest.CaptureFixture) -> None:
+    assert run("measures") == 0
+    out = capsys.readouterr().out
+    for measure in MEASURES:
+        assert measure.id in out and measure.title in out
+    assert run("measures", "itpr", "k_anonymity") == 0
+    assert "def. 4.1" in capsys.readouterr().out
+    assert run("measures", "--json", "-") == 0
+    assert set(json.loads(capsys.readouterr().out)["measures"]) == set(BY_ID)
+
+
+def test_closed_pipe_is_not_an_error() -> None:
+    command = f"{sys.executable} -m sievert measures | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+HEAVY = ("numba", "scipy", "pandas", "polars", "pyarrow", "jinja2", "pyspark", "psycopg")
+
+
+@pytest.mark.parametrize(
+    "code", ["import sievert", "from sievert import cli; cli._run(['--help'])"]
+)
+def test_start_up_loads_nothing_heavy(code: str) -> None:
+    script = (
+        f"import sys\n{code}\n"
+        f"loaded = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "assert not loaded, loaded\n"
+        "assert 'sievert.report' not in sys.modules\n"
+        "assert 'duckdb' not in sys.modules and 'numpy' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_assessing_a_file_needs_no_frame_library(table: Path) -> None:
+    script = (
+        "import sys\n"
+        "class Gone:\n"
+        "    def find_spec(self, name, *rest):\n"
+        f"        if name.partition('.')[0] in {HEAVY!r}: raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Gone())\n"
+        "import sievert\n"
+        f"found = sievert.assess({str(table)!r}, ['zip'], ['disease'])\n"
+        "assert found.rows == 4\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_network(table: Path) -> None:
+    """Any socket that is opened ends the run."""
+    script = (
+        "import socket, sys\n"
+        "def refuse(*a, **k): raise AssertionError('network')\n"
+        "socket.socket = refuse\n"
+        "from sievert import cli\n"
+        f"sys.exit(cli._run(['assess', {str(table)!r}, '-q', 'zip', '-s', 'disease']))\n"
+    )
+    environment = {**os.environ, "no_proxy": "*"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,133 @@
+"""Policies: limits met and breached, mistakes named with what was meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert import cli
+from sievert.errors import UsageError
+from sievert.policy import parse, read
+
+TABLE = {
+    "zip": ["1", "1", "2", "2", "2", None],
+    "s": ["flu", "hiv", "flu", "flu", None, "flu"],
+    "same": ["x"] * 6,
+    "n": [1, 2, 3, 4, 5, 6],
+}
+
+
+def judged(limits: dict[str, Any], sensitive: str | None = "s", **more: Any) -> sievert.Assessment:
+    return sievert.assess(TABLE, "zip", sensitive, policy={"limits": limits, **more})
+
+
+def test_met_and_breached() -> None:
+    found = judged({"k_anonymity": {"min": 1}, "inference": {"s": {"l_diversity": {"min": 1}}}})
+    assert found.met is True
+    found = judged({"k_anonymity": {"min": 2}})
+    assert found.met is False
+    (verdict,) = found.verdicts or ()
+    assert (verdict.where, verdict.value, verdict.met) == ("reidentification", 1, False)
+    assert found.to_dict()["policy"]["limits"][0]["min"] == 2
+
+
+def test_everywhere_and_narrower() -> None:
+    found = judged({"discrimination_rate": {"max": 0.9}, "reidentification": {
+        "discrimination_rate": {"max": 0.99}}})  # fmt: skip
+    assert {v.where: v.max for v in found.verdicts or ()} == {
+        "reidentification": 0.99,
+        "inference.s": 0.9,
+    }
+
+
+def test_unbounded_and_constant_are_breached() -> None:
+    found = judged({"inference": {"s": {"delta_disclosure": {"max": 100}}}})
+    assert found.met is False and found.to_dict()["policy"]["limits"][0]["reason"] == "unbounded"
+    found = judged({"inference": {"same": {"discrimination_rate": {"max": 1}}}}, "same")
+    assert found.met is False
+
+
+def test_undefined_for_another_reason_is_a_warning() -> None:
+    one = {"zip": ["1"], "s": ["x"]}
+    limits = {"limits": {"reidentification": {"separation": {"max": 0.5}}}}
+    found = sievert.assess(one, "zip", policy=limits)
+    assert found.met is True
+    assert any("not evaluated" in w for w in found.warnings)
+    assert (found.verdicts or ())[0].met is None
+
+
+def test_the_worse_reading_decides() -> None:
+    """A missing secret must not look like diversity."""
+    table = {"zip": ["1", "1"], "s": ["flu", None]}
+    limits = {"limits": {"inference": {"s": {"l_diversity": {"min": 2}}}}}
+    found = sievert.assess(table, "zip", "s", policy=limits)
+    assert found.inference["s"]["l_diversity"].value == 2
+    assert found.inference["s"]["l_diversity"].details["without_missing"] == 1
+    assert found.met is False
+
+
+def test_roles_partitions_orders_parameters() -> None:
+    policy = {
+        "roles": {"quasi": ["zip"], "sensitive": ["s"]},
+        "partitions": {"s": {"ill": ["flu", "hiv"]}},
+        "parameters": {"recursive_c": {"l": 1}, "alpha_k": {"value": {"s": "hiv"}},
+                       "records_below": {"k": [2, 4]}},
+    }  # fmt: skip
+    values = sievert.assess(TABLE, policy=policy).inference["s"]
+    assert values["recursive_c"].details["l"] == 1
+    assert values["alpha_k"].value == 0.5
+    assert values["semantic_discrimination_rate"].value is not None
+    below = sievert.assess(TABLE, policy=policy).reidentification["records_below"]
+    assert below.details["by_k"] == {"2": 1, "4": 6}
+    assert sievert.assess(TABLE, ["n"], policy=policy).roles.quasi == ("n",)
+
+
+MISTAKES: dict[str, tuple[str, str]] = {
+    "not TOML": ("[limits", "not TOML"),
+    "unknown table": ("[limit]\nk_anonymity = { min = 5 }", "limits"),
+    "unknown role": ('[roles]\nquazi = ["zip"]', "quasi"),
+    "unknown measure": ("[limits]\nk_anonimity = { min = 5 }", "k_anonymity"),
+    "unknown narrower measure": ("[limits.inference.s]\nitpt = { max = 1 }", "itpr"),
+    "unknown bound": ("[limits]\nitpr = { maximum = 5 }", "max"),
+    "no bound": ("[limits]\nitpr = { }", "needs min or max"),
+    "a bound of text": ('[limits]\nitpr = { max = "high" }', "limits.itpr.max"),
+    "a limit without a table": ("[limits]\nitpr = 5", "limits.itpr"),
+    "unknown parameter": ("[parameters]\nrecursive = { l = 2 }", "recursive_c"),
+    "l of nothing": ("[parameters]\nrecursive_c = { l = 0 }", "recursive_c.l"),
+    "absent measure": ("[limits]\nt_closeness_ordered = { max = 1 }", "not among the numbers"),
+    "absent narrower": ("[limits.reidentification]\nl_diversity = { min = 2 }", "not among"),
+    "unknown secret": ("[limits.inference.t]\nitpr = { max = 1 }", "not a sensitive attribute"),
+    "order lacks values": ('[orders]\ns = ["flu"]', "lacks 1 value"),
+    "value in two parts": ('[partitions.s]\na = ["flu"]\nb = ["flu"]', "two parts"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_exit_2(name: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    text, words = MISTAKES[name]
+    (tmp_path / "house.toml").write_text(text)
+    (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
+    arguments = ["assess", str(tmp_path / "t.csv"), "-s", "s", "--policy"]
+    roles = [] if name == "unknown role" else ["-q", "zip"]
+    assert cli._run([*arguments, str(tmp_path / "house.toml"), *roles]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
+    assert "hiv" not in err
+
+
+def test_breached_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "house.toml").write_text("[limits]\nk_anonymity = { min = 5 }")
+    (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
+    arguments = ["assess", str(tmp_path / "t.csv"), "-q", "zip", "--policy"]
+    assert cli._run([*arguments, str(tmp_path / "house.toml")]) == 1
+    assert "BREACHED" in capsys.readouterr().out
+
+
+def test_large_policies_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "house.toml").write_text("#" * (1 << 20) + "\n")
+    with pytest.raises(UsageError, match="more than"):
+        read(tmp_path / "house.toml")
+    assert parse({}).everywhere == {}

@@ -1,0 +1,105 @@
+"""The architecture, as far as a machine can see it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import sievert
+from sievert.measures import BY_ID, MEASURES
+
+SOURCE = Path(sievert.__file__).parent
+ROOT = SOURCE.parents[1]
+# A room imports only from rooms above it in this list.
+ROOMS = (
+    "version", "errors", "scratch", "files", "csvfile", "table", "roles", "hierarchies", "counts",
+    "measures", "session", "policy", "assessment", "functions", "terminal", "progress", "cli",
+)  # fmt: skip
+LAZY = {("assessment", "terminal"), ("policy", "assessment")}  # a repr; a type only
+FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
+
+
+def modules() -> list[tuple[str, Path]]:
+    return [
+        (path.relative_to(SOURCE).parts[0].removesuffix(".py"), path)
+        for path in sorted(SOURCE.rglob("*.py"))
+    ]
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def test_arrows_point_one_way() -> None:
+    for room, path in modules():
+        if room in ("__init__", "__main__"):
+            continue
+        for name in imports(path):
+            if not name.startswith("sievert."):
+                continue
+            other = name.split(".")[1]
+            if other in ROOMS and (room, other) not in LAZY:
+                assert ROOMS.index(other) <= ROOMS.index(room), f"{path.name} imports {name}"
+
+
+def test_every_module_is_in_a_room_and_says_why_it_exists() -> None:
+    for room, path in modules():
+        assert room in (*ROOMS, "__init__", "__main__"), path
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+def test_sql_stays_in_counts_and_formulas_out_of_it() -> None:
+    sql = re.compile(r"\b(SELECT|GROUP BY|CREATE TEMP)\b")
+    for room, path in modules():
+        text = path.read_text(encoding="utf-8")
+        if room != "counts":
+            assert not sql.search(text), f"SQL in {path.name}"
+        else:
+            assert not re.search(r"math\.log|np\.log", text), f"a logarithm in {path.name}"
+            assert not re.search(r"COUNT\(DISTINCT|GROUPING SETS|ROLLUP|AVG\(", text), path.name
+
+
+def test_nothing_dangerous_is_imported() -> None:
+    for _, path in modules():
+        roots = {name.split(".")[0] for name in imports(path)}
+        assert not roots & FORBIDDEN, path
+        assert not re.search(r"(?<![\w.])(eval|exec)\(", path.read_text(encoding="utf-8")), path
+
+
+def test_one_adapter_fits_on_a_few_screens() -> None:
+    assert len((SOURCE / "counts" / "duckdb.py").read_text().splitlines()) <= 150
+
+
+def test_every_measure_has_a_function_and_a_page() -> None:
+    functions = {m.id for m in MEASURES if m.kinds}
+    assert set(sievert._FUNCTIONS) == functions
+    assert set(dir(sievert)) >= functions
+    pages = {p.stem for p in (ROOT / "docs" / "measures").glob("*.md")} - {"README"}
+    assert pages == set(BY_ID)
+    for name in functions:
+        assert getattr(sievert, name).__doc__
+    with pytest.raises(AttributeError):
+        _ = sievert.no_such_measure
+
+
+def test_records_are_complete() -> None:
+    assert len({m.id for m in MEASURES}) == len(MEASURES)
+    for m in MEASURES:
+        for text in (m.title, m.unit, m.formula, m.source, m.reading):
+            assert text, m.id
+        assert m.riskier in ("high", "low", "neither")
+
+
+def test_architecture_names_every_room() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for room in ROOMS:
+        assert f"`{room}" in text, room

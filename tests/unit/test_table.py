@@ -1,0 +1,237 @@
+"""Reading: nothing guessed, nothing lost, nothing silently changed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+
+import sievert
+from sievert import csvfile
+from sievert.errors import InputError, RefusedError, UsageError
+
+
+def write(tmp_path: Path, content: str | bytes, name: str = "t.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def sizes(path: Path, quasi: str | list[str], **options: object) -> tuple[int, int]:
+    found = sievert.assess(path, quasi, measures=["classes", "k_anonymity"], **options)
+    return found.rows, int(found.reidentification["classes"].value or 0)
+
+
+READABLE = {
+    "leading zeros stay": ("zip,x\n01234,1\n1234,1\n", "zip", (2, 2)),
+    "1, 1.0 and 01 differ as text": ("n\n1\n1.0\n01\n", "n", (3, 3)),
+    "text NA is text, empty is missing": ("a,b\nNA,1\n,1\n\"\",1\n", "a", (3, 3)),
+    "blanks and case count": ("a,b\nx,1\nX,1\n x,1\n", "a", (3, 3)),
+    "quoted newline is one record": ('a,b\n"x\ny",1\nz,1\n', "a", (2, 2)),
+    "quoted delimiter": ('a,b\n"x,y",1\n"x,z",1\n', "a", (2, 2)),
+    "byte order mark": ("﻿a,b\n1,2\n", "a", (1, 1)),
+    "Windows line ends": ("a,b\r\n1,2\r\n3,4\r\n", "a", (2, 2)),
+    "old Mac line ends": ("a,b\r1,2\r3,4\r", "a", (2, 2)),
+    "no newline at the end": ("a,b\n1,2\n3,4", "a", (2, 2)),
+    "blank lines are no records": ("a,b\n1,2\n\n3,4\n\n\n", "a", (2, 2)),
+    "a blank line of one column is a missing value": ("a\n1\n\n2\n", "a", (3, 3)),
+    "semicolons": ("a;b,c\n1;2\n2;3\n", "a", (2, 2)),
+    "tabs": ("a\tb\n1\t2\n", "a", (1, 1)),
+    "bars": ("a|b\n1|2\n", "a", (1, 1)),
+    "quotes inside a field": ('a,b\n5" pipe,1\n6" pipe,1\n7,1\n', "a", (3, 3)),
+    "comment signs are data": ("a,b\n#x,1\ny,2\n", "a", (2, 2)),
+    "decomposed accents differ": ("a,b\n\u00e9,1\ne\u0301,1\n", "a", (2, 2)),
+    "forty digits": ("a\n" + "9" * 40 + "\n" + "9" * 39 + "8\n", "a", (2, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_readable(name: str, tmp_path: Path) -> None:
+    content, quasi, due = READABLE[name]
+    assert sizes(write(tmp_path, content), quasi) == due
+
+
+UNREADABLE: dict[str, tuple[bytes, type[Exception], str]] = {
+    "empty": (b"", InputError, "empty file (0 bytes)"),
+    "header only": (b"a,b\n", InputError, "0 records"),
+    "short row": (b"a,b\n1,2\nsecret\n", InputError, "line 3: 1 field(s)"),
+    "long row": (b"a,b\n1,2\nsecret,2,3\n", InputError, "line 3: 3 field(s)"),
+    "open quote": (b'a,b\n1,"secret\n3,4\n', InputError, "does not end"),
+    "NUL byte": (b"a,b\n1,2\nsec\x00ret,4\n", InputError, "line 3: a NUL byte"),
+    "Latin-1": (b"a,b\n1,secret\n2,secret\xe9\n", InputError, "not UTF-8"),
+    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), InputError, "UTF-16"),
+    "same name": (b"a,b,a\n1,2,3\n", InputError, "same name"),
+    "same name but for case": (b"a,b,A\n1,2,3\n", InputError, "same name"),
+    "no name": (b"a,,c\n1,2,3\n", InputError, "column 2 has no name"),
+    "trailing delimiter": (b"a,b,\n1,2,\n", InputError, "column 3 has no name"),
+    "two delimiters": (b"a;b|c\n1;2|3\n", InputError, "not clear"),
+    "gzip": (b"\x1f\x8b\x08\x00rest", InputError, "gzip"),
+    "zip": (b"PK\x03\x04rest", RefusedError, "archive"),
+    "picture": (b"\x89PNG\r\n", InputError, "picture"),
+    "damaged Parquet": (b"PAR1 but nothing else PAR1", InputError, "damaged"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_unreadable(name: str, tmp_path: Path) -> None:
+    content, kind, words = UNREADABLE[name]
+    with pytest.raises(kind, match=r"t\.csv") as error:
+        sizes(write(tmp_path, content), "a")
+    assert words in str(error.value)
+    assert "secret" not in str(error.value)
+
+
+def test_directory_and_unreadable_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="directory"):
+        sizes(tmp_path, "a")
+
+
+def test_encodings(tmp_path: Path) -> None:
+    for encoding in ("latin-1", "cp1252", "utf-16"):
+        path = write(tmp_path, "a,b\né,1\nü,1\n".encode(encoding), f"{encoding}.csv")
+        assert sizes(path, "a", encoding=encoding) == (2, 2)
+    with pytest.raises(InputError, match="not shift_jis"):
+        sizes(write(tmp_path, b"a,b\n\x80\xff\xfe,1\n"), "a", encoding="shift-jis")
+
+
+def test_missing_codes(tmp_path: Path) -> None:
+    path = write(tmp_path, 'a,b\nNA,1\n?,1\n,1\n"NA",1\n')
+    assert sizes(path, "a") == (4, 3)
+    assert sizes(path, "a", na=["NA", "?"]) == (4, 2)  # the quoted NA stays text
+
+
+def test_types(tmp_path: Path) -> None:
+    path = write(tmp_path, "n,d\n1,2020-01-02\n01,2020-01-02\n1.0,2020-01-03\n")
+    assert sizes(path, "n", types={"n": "float"}) == (3, 1)
+    assert sizes(path, "d", types={"d": "date"}) == (3, 2)
+    with pytest.raises(InputError, match=r"3 value\(s\) of column 'd' are not int"):
+        sizes(path, "d", types={"d": "int"})
+
+
+def test_a_file_that_changes_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n1,2\n")
+
+    def grow(step: str, _: object) -> None:
+        if step == "computing":
+            path.write_text("a,b\n1,2\n3,4\n")
+
+    with pytest.raises(InputError, match="changed during the run"):
+        sievert.assess(path, "a", watch=grow)
+
+
+def test_lost_records_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "a,b\n1,2\n3,4\n")
+    monkeypatch.setattr(csvfile, "count_records", lambda *_: 3)
+    assert sizes(path, "a") == (2, 2)  # the slow count agrees with the engine
+    monkeypatch.setattr(csvfile, "count_slowly", lambda *_: 3)
+    with pytest.raises(InputError, match="2 records were read where the file has 3"):
+        sizes(path, "a")
+
+
+def test_records_are_counted_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quotes, newlines and blank lines on any block border."""
+    content = 'a,b\r\n"x\r\n""y",1\r\n\r\n2,"3"\r\n\r\n"",\r\n4,5'
+    path = write(tmp_path, content)
+    for size in range(1, len(content) + 1):
+        monkeypatch.setattr(csvfile, "CHUNK", size)
+        assert csvfile.count_records(path, 2) == 4 == csvfile.count_slowly(path, ",", 2)
+
+
+def test_frames_and_files_agree(tmp_path: Path) -> None:
+    """The same table as CSV, Parquet, pandas, Polars, Arrow and plain lists: the same chapters."""
+    import pandas
+    import polars
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = {
+        "q": ["a", "a", None, "b", "é", "NULL"],
+        "r": ["1", "2", "2", None, "1", "1"],
+        "s": ["x", "y", "x", None, "z", "x"],
+        "n": [1, 2, 3, 4, 5, 5],
+    }
+    arrow = pyarrow.table(columns)
+    pyarrow.parquet.write_table(arrow, tmp_path / "t.parquet")
+    lines = [",".join(columns)]
+    lines += [",".join("" if v is None else str(v) for v in row)
+              for row in zip(*columns.values(), strict=True)]  # fmt: skip
+    sources = {
+        "dict": columns,
+        "csv": write(tmp_path, "\n".join(lines) + "\n"),
+        "parquet": tmp_path / "t.parquet",
+        "pandas": pandas.DataFrame(columns, index=[5, 5, 0, 1, 2, 9]),
+        "polars": polars.DataFrame(columns),
+        "lazy": polars.DataFrame(columns).lazy(),
+        "arrow": arrow,
+    }
+    found = {}
+    for name, source in sources.items():
+        whole = sievert.assess(source, ["q", "r"], ["s", "n"], types={"n": "int"}).to_dict()
+        del whole["table"]
+        found[name] = json.dumps(whole, sort_keys=True)
+    assert len(set(found.values())) == 1
+
+
+def test_awkward_frames() -> None:
+    import pandas
+    import polars
+    import pyarrow
+
+    nan = float("nan")
+    assert sievert.classes(pandas.DataFrame({"f": [1.5, nan, -0.0, 0.0]}), "f") == 3
+    ordered = pandas.Categorical(["l", "m", "h"], categories=["l", "m", "h", "z"], ordered=True)
+    frame = pandas.DataFrame({"q": ["a", "b", "b"], "s": ordered})
+    assert sievert.t_closeness_ordered(frame, "q", "s") == 0.5
+    plain = frame.assign(s=pandas.Categorical(["l", "m", "h"]))
+    with pytest.raises(UsageError, match="order"):
+        sievert.t_closeness_ordered(plain, "q", "s")
+    levels = polars.DataFrame({"q": ["a", "b", "b"], "s": ["l", "m", "h"]}).with_columns(
+        s=polars.col("s").cast(polars.Enum(["l", "m", "h", "z"]))
+    )
+    assert sievert.t_closeness_ordered(levels, "q", "s") == 0.5
+    nested = pyarrow.table({"q": [[1], [2]], "r": ["a", "b"]})
+    assert sievert.classes(nested, "r") == 2
+    with pytest.raises(UsageError, match="nested"):
+        sievert.classes(nested, "q")
+    with pytest.raises(InputError, match="mixed"):
+        sievert.classes(pandas.DataFrame({"q": [1, "1"]}, dtype=object), "q")
+    with pytest.raises(UsageError, match="not text"):
+        sievert.classes(pandas.DataFrame({1: ["a"]}), "1")
+    with pytest.raises(UsageError, match="only once"):
+        sievert.classes(nested.to_reader(), "r")
+    with pytest.raises(UsageError, match="not understood"):
+        sievert.classes(object(), "r")
+
+
+def test_plain_columns() -> None:
+    day = datetime.date(2020, 1, 1)
+    assert sievert.classes({"q": [day, day, None]}, "q") == 2
+    assert sievert.classes({"q": [True, False, True]}, "q") == 2
+    assert sievert.classes({"q": [2**70, 2**70 + 1]}, "q") == 2
+    with pytest.raises(InputError, match="type int, str"):
+        sievert.classes({"q": [1, "1"]}, "q")
+    with pytest.raises(InputError, match="length"):
+        sievert.classes({"q": ["a"], "r": ["a", "b"]}, "q")
+    with pytest.raises(InputError, match="no columns"):
+        sievert.classes({}, "q")
+
+
+def test_names_of_all_sorts(tmp_path: Path) -> None:
+    names = [
+        'a"; drop table input; --',
+        "é.😀",
+        "x\ny",
+        "c1",
+        "n",
+        "s",
+        "nq",
+        "a,b",
+        "x" * 300,
+        "'",
+    ]
+    header = ",".join('"' + n.replace('"', '""') + '"' for n in names)
+    path = write(tmp_path, f"{header}\n" + ",".join("1" * len(names)) + "\n")
+    found = sievert.assess(path, names[:5], names[5:], records=tmp_path / "r.csv")
+    assert found.rows == 1 and set(found.inference) == set(names[5:])
