@@ -52,7 +52,6 @@ class DuckDB:
             self.run(f"SET threads = {int(threads)}")
         if memory is not None:
             self.run(f"SET memory_limit = {literal(reading.memory_size(memory))}")
-        self.run("SET perfect_ht_threshold = 24")  # dense counting for small key domains
         self.run("SET enable_progress_bar = true")
         self.run("SET enable_progress_bar_print = false")
         # In this order, or the engine refuses: first what may be read and written, then the lock.
@@ -127,17 +126,29 @@ class DuckDB:
     def ordered(self, value: str, by: str) -> str:
         return f"list({value} ORDER BY {by})"
 
-    def pairs(self, first: str, second: str) -> str:
-        return f"list({{'n': {first}, 'ns': {second}}})"
+    def packed(self, n: str, ns: str, wide: bool) -> str:
+        """A class's (n, ns) pairs as a list of integers ns·2^b + n: a third of a struct's time."""
+        kind, bits = ("HUGEINT", 62) if wide else ("BIGINT", 31)
+        return f"list((CAST({ns} AS {kind}) << {bits}) + {n})"
 
-    def each_pair(self, table: str) -> str:
-        unnested = f"SELECT nq, unnest(held) AS p FROM {table}"
-        return f"SELECT nq, p.n AS n, p.ns AS ns FROM ({unnested}) AS u"
+    def profile(self, wide: bool) -> str:
+        n, _ = self._unpacked(wide)
+        return f"list_sort(list_transform(held, lambda x: CAST({n} AS BIGINT)), 'DESC')"
+
+    def each_pair(self, table: str, wide: bool) -> str:
+        n, ns = (f"CAST({part} AS BIGINT)" for part in self._unpacked(wide))
+        unnested = f"SELECT nq, unnest(held) AS x FROM {table}"
+        return f"SELECT nq, {n} AS n, {ns} AS ns FROM ({unnested}) AS u"
 
     def gap(self, records: int, wide: bool) -> str:
-        n, ns = ("CAST(x.n AS HUGEINT)", "CAST(x.ns AS HUGEINT)") if wide else ("x.n", "x.ns")
+        n, ns = self._unpacked(wide)
         term = f"greatest(0, {n} * {records} - {ns} * nq)"
         return f"list_sum(list_transform(held, lambda x: {term}))"
+
+    def _unpacked(self, wide: bool) -> tuple[str, str]:
+        bits = 62 if wide else 31
+        mask = f"CAST({(1 << bits) - 1} AS HUGEINT)" if wide else str((1 << bits) - 1)
+        return f"(x & {mask})", f"(x >> {bits})"
 
     def as_text(self, value: str) -> str:
         return f"CAST({value} AS VARCHAR)"

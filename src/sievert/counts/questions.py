@@ -28,7 +28,7 @@ from sievert.errors import UsageError
 from sievert.hierarchies import Hierarchy
 
 MOST_MISSING_PATTERNS = 64
-WIDE = 3_000_000_000  # records from which a product of two counts may exceed 64 bits
+WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
 
 
 class Adapter(Protocol):
@@ -45,8 +45,9 @@ class Adapter(Protocol):
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None: ...
     def downwards(self, value: str) -> str: ...
     def ordered(self, value: str, by: str) -> str: ...
-    def pairs(self, first: str, second: str) -> str: ...
-    def each_pair(self, table: str) -> str: ...
+    def packed(self, n: str, ns: str, wide: bool) -> str: ...
+    def profile(self, wide: bool) -> str: ...
+    def each_pair(self, table: str, wide: bool) -> str: ...
     def gap(self, records: int, wide: bool) -> str: ...
     def as_text(self, value: str) -> str: ...
     def write(self, sql: str, path: Path, kind: str) -> None: ...
@@ -64,6 +65,7 @@ class Questions:
         self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._totals: dict[str, str] = {}
         self.records = int(engine.rows("SELECT COUNT(*) FROM input")[0][0])
+        self._wide = self.records >= WIDE
 
     def _c(self, column: str) -> str:
         return f"c{self.columns.index(column)}"
@@ -221,7 +223,7 @@ class Questions:
         return self._totals[cells]
 
     def _held(self, quasi: tuple[str, ...], cells: str, *, leaves: int | None = None) -> str:
-        """One row a class: its size, its profile, its (count, total of the value) pairs.
+        """One row a class: its size, and its (count, total of the value) pairs, packed.
 
         Where cells hold every record once a level, only the first `leaves` labels make the size.
         """
@@ -229,8 +231,8 @@ class Questions:
         keys = ", ".join(f"a.{self._c(q)}" for q in quasi)
         n = "a.n" if leaves is None else f"CASE WHEN a.s < {leaves} THEN a.n ELSE 0 END"
         return self._table(
-            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, {e.downwards('a.n')} AS profile, "
-            f"{e.pairs('a.n', 'b.ns')} AS held FROM {cells} AS a "
+            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, "
+            f"{e.packed('a.n', 'b.ns', self._wide)} AS held FROM {cells} AS a "
             f"JOIN {totals} AS b ON a.s IS NOT DISTINCT FROM b.s GROUP BY {keys}"
         )
 
@@ -244,7 +246,9 @@ class Questions:
             "values": Sizes.of(
                 *self.engine.arrays(f"SELECT ns, COUNT(*) AS m FROM {totals} GROUP BY ns")
             ),
-            "profiles": self._profiles(f"SELECT profile FROM {held}"),
+            "profiles": self._profiles(
+                f"SELECT {self.engine.profile(self._wide)} AS profile FROM {held}"
+            ),
         }
         found["sizes"].check(self.records)
         found["values"].check(self.records)
@@ -252,7 +256,7 @@ class Questions:
             found["joint"] = Joint.of(
                 *self.engine.arrays(
                     "SELECT nq, ns, n, COUNT(*) AS m FROM "
-                    f"({self.engine.each_pair(held)}) AS d GROUP BY nq, ns, n"
+                    f"({self.engine.each_pair(held, self._wide)}) AS d GROUP BY nq, ns, n"
                 )
             )
         if "gaps" in needs:
@@ -269,7 +273,7 @@ class Questions:
         )
 
     def _gaps(self, held: str, levels: int = 1) -> Gaps:
-        gap = self.engine.gap(self.records, self.records > WIDE)
+        gap = self.engine.gap(self.records, self._wide)
         rows = self.engine.rows(
             f"SELECT nq, MAX(g) FROM (SELECT nq, {gap} AS g FROM {held}) AS d GROUP BY nq"
         )
