@@ -6,14 +6,14 @@ import html
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert import hierarchies as ladders
 from sievert import roles as role
-from sievert.errors import InvariantError, UsageError, unknown
+from sievert.errors import InvariantError, UsageError, plural, unknown
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.record import Found, Number
 from sievert.roles import Roles
@@ -24,6 +24,11 @@ from sievert.version import __version__
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Policy, Verdict
+
+
+SOURCE_OPTIONS = (
+    "delimiter", "encoding", "types", "na", "engine", "memory", "threads", "temp",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Assessment:
     inference: Mapping[str, Mapping[str, Value]]
     verdicts: tuple[Verdict, ...] | None = None
     warnings: tuple[str, ...] = ()
+    unassessed: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -79,6 +85,7 @@ class Assessment:
                 "quasi": list(self.roles.quasi),
                 "sensitive": list(self.roles.sensitive),
                 "identifier": list(self.roles.identifier),
+                "unassessed": list(self.unassessed),
             },
             "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
             "inference": {
@@ -192,9 +199,20 @@ def assess(
     from sievert import files
     from sievert.counts.reading import usable
 
+    for option in source:
+        if option not in SOURCE_OPTIONS:
+            raise unknown("assess: option", option, SOURCE_OPTIONS)
     house = _policy(policy)
     settings = Settings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
+    notes: list[str] = []
     if house is not None:
+        for what, given, own in (
+            ("quasi-identifiers", quasi, house.roles.quasi),
+            ("sensitive attributes", sensitive, house.roles.sensitive),
+            ("identifiers", identifier, house.roles.identifier),
+        ):
+            if given is not None and own and role.names(given) != own:
+                notes.append(f"the {what} given here replace those of the policy")
         quasi = quasi if quasi is not None else house.roles.quasi
         sensitive = sensitive if sensitive is not None else house.roles.sensitive
         identifier = identifier if identifier is not None else house.roles.identifier
@@ -210,12 +228,13 @@ def assess(
     with files.whole(records, source=data, force=force) as target:
         outputs = [target] if target else []
         with opened(data, outputs=outputs, watch=clock, **source) as (table, questions):
-            if not role.names(quasi):
+            if not role.names(quasi, questions.columns):
                 columns = questions.distinct(questions.columns)
                 raise role.missing_roles(columns, questions.records)
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
             for name in roles.used:
                 usable(name, questions.engine.kinds[name])
+            warnings += notes + _unused(settings, roles, questions.columns)
             settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)
             inference = {s: run.about_secret(s) for s in roles.sensitive}
@@ -232,9 +251,35 @@ def assess(
         judged, more = policies.judge(house, reidentification, inference)
         verdicts, warnings = tuple(judged), warnings + more
     clock.stop()
+    used = {*roles.used, *roles.identifier}
     return Assessment(
-        described, roles, reidentification, inference, verdicts, tuple(warnings), steps
+        described,
+        roles,
+        reidentification,
+        inference,
+        verdicts,
+        tuple(warnings),
+        tuple(c for c in questions.columns if c not in used),
+        steps,
     )
+
+
+def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[str]:
+    """Something said about a column nobody has is a mistake; about another one, worth a note."""
+    named = settings.parameters.get("alpha_k", {}).get("value")
+    found = []
+    for what, given in (
+        ("hierarchy", settings.hierarchies),
+        ("order", settings.orders),
+        ("partition", settings.partitions),
+        ("named value", named if isinstance(named, Mapping) else {}),
+    ):
+        for column in given:
+            if column not in columns:
+                raise unknown(f"{what}: column", column, columns)
+            if column not in roles.sensitive:
+                found.append(f"the {what} of {column!r} is not used: it is not a secret here")
+    return found
 
 
 def _policy(policy: Any) -> Policy | None:
@@ -316,8 +361,9 @@ class _Run:
         wildcard = any("wildcard" in m.needs for m in chosen)
         counts = self.questions.record_counts(self.roles.quasi, wildcard=wildcard)
         if counts.missing:
+            lack = plural(counts.missing, "record")
             self.warnings.append(
-                f"{counts.missing} record(s) lack a quasi-identifier; missing is a value of its own"
+                f"{lack} without a quasi-identifier; missing is a value of its own"
             )
             if counts.wildcard_k is None:
                 self.warnings.append("too many patterns of missing keys: no wildcard k computed")
@@ -351,15 +397,25 @@ class _Run:
             named=self._named(secret),
         )
         if counts.missing:
-            self.warnings.append(
-                f"{counts.missing} record(s) lack {secret!r}; missing is a value of its own"
-            )
+            lack = plural(counts.missing, "record")
+            self.warnings.append(f"{lack} without {secret!r}; missing is a value of its own")
+        if counts.named is not None and not any(counts.named.gap):
+            self.warnings.append(f"the value named for alpha_k does not occur in {secret!r}")
+        if partition is not None:
+            self._check_parts(secret, partition)
         self.clock("computing", self.questions)
         target = SecretTarget(counts)
         merged = SecretTarget(counts.parts) if counts.parts is not None else None
         return {
             m.id: self._value(m, target, {**self._options(m), "merged": merged}) for m in chosen
         }
+
+    def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
+        present = set(self.questions.values(secret, self.roles.quasi))
+        absent = sum(1 for members in partition.values() for v in members if v not in present)
+        if absent:
+            names = plural(absent, "value")
+            self.warnings.append(f"the partition of {secret!r} names {names} that do not occur")
 
     def _options(self, measure: Measure) -> dict[str, Any]:
         options = dict(self.settings.parameters.get(measure.id, {}))
@@ -374,10 +430,12 @@ class _Run:
 
     def _order(self, secret: str) -> tuple[list[str] | None, bool]:
         """The order of a secret's values: given, or the type's own; and whether there is one."""
+        from sievert.counts.reading import is_ordered
+
         given = self.settings.orders.get(secret)
         if given is not None:
             return [str(v) for v in given], True
-        return None, self.questions.engine.is_ordered(secret)
+        return None, is_ordered(self.questions.engine.kinds[secret])
 
     def _ladder(self, secret: str) -> ladders.Hierarchy | None:
         given = self.settings.hierarchies.get(secret)

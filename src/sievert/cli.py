@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
-from sievert.errors import SievertError, UsageError, unknown
+from sievert.errors import (
+    ExhaustedError,
+    InvariantError,
+    SievertError,
+    UsageError,
+    unknown,
+)
+from sievert.roles import Typed
 from sievert.version import __version__
 
 if TYPE_CHECKING:
@@ -22,7 +29,12 @@ if TYPE_CHECKING:
 app = App(
     name="sievert",
     version=__version__,
-    help="Measure how much a data release exposes the people in it.",
+    help=(
+        "Measure how much a data release exposes the people in it.\n\n"
+        "Exit codes: 0 done; 1 a limit is breached; 2 usage; 3 input unreadable; 5 memory, disk or "
+        "time ran out; 6 the engine failed; 7 refused for safety; 70 a defect of sievert; 130, 143 "
+        "interrupted."
+    ),
     help_format="plaintext",
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
@@ -32,24 +44,21 @@ READING = Group("Reading", sort_key=2)
 OUTPUT = Group("Output", sort_key=3)
 ENGINE = Group("Engine", sort_key=4)
 
-Names = Annotated[list[str] | None, Parameter(group=ROLES)]
 
-
-def _split(given: Iterable[str] | None) -> list[str] | None:
-    """Comma-separated and repeated; a name with a comma goes into double quotes."""
-    if given is None:
-        return None
-    return [n for text in given for row in csv.reader([text]) for n in row if n]
-
-
-def _pairs(given: Iterable[str] | None, option: str) -> dict[str, str]:
-    found = {}
+def _pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
+    found: dict[str, str] = {}
     for text in given or ():
         column, sign, value = text.rpartition("=")
         if not sign or not column or not value:
-            raise UsageError(f"{option} takes COLUMN=SOMETHING", hint=f"{option} age=int")
+            raise UsageError(f"{option} takes COLUMN=SOMETHING", hint=f"{option} {example}")
+        if column in found:
+            raise UsageError(f"{option} is given twice for column {column!r}")
         found[column] = value
     return found
+
+
+def _typed(given: list[str] | None) -> Typed | None:
+    return None if given is None else Typed(given)
 
 
 @app.command
@@ -138,17 +147,19 @@ def assess(
 
     if records is not None:
         files.kind(records)
-    for output in (json_, timings):  # before the work, not after it
-        if output is not None and output != "-":
-            files.check(output, source=data, force=force)
-    alpha = _pairs(alpha_value, "--alpha-value")
+    outputs = [Path(o) for o in (json_, records, timings) if o not in (None, "-")]
+    if len({o.resolve() for o in outputs}) < len(outputs):
+        raise UsageError("two outputs have the same name")
+    for output in outputs:  # before the work, not after it
+        files.check(output, source=data, force=force)
+    alpha = _pairs(alpha_value, "--alpha-value", "disease=HIV")
     with Watch() as watch:
         found = assessment.assess(
             data,
-            _split(quasi),
-            _split(sensitive),
-            _split(identifier),
-            hierarchies=_pairs(hierarchy, "--hierarchy"),
+            _typed(quasi),
+            _typed(sensitive),
+            _typed(identifier),
+            hierarchies=_pairs(hierarchy, "--hierarchy", "disease=FILE"),
             parameters={"alpha_k": {"value": alpha}} if alpha else {},
             policy=policy,
             records=records,
@@ -156,16 +167,13 @@ def assess(
             watch=watch,
             delimiter=delimiter,
             encoding=encoding,
-            types=_pairs(type_, "--type"),
+            types=_pairs(type_, "--type", "age=int"),
             na=na or (),
             engine=engine,
             memory=memory,
             threads=threads,
             temp=temp,
         )
-    for column in alpha:
-        if column not in found.inference:
-            raise unknown("--alpha-value: sensitive attribute", column, found.inference)
     if json_ not in (None, "-"):
         files.write_text(json_, as_json(found.to_dict()), source=data, force=force)
     if timings is not None:
@@ -269,41 +277,46 @@ def _run(arguments: list[str]) -> int:
         code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except CycloptsError as error:
-        return _complain(UsageError(_one_line(error), hint="sievert --help"))
-    except SievertError as error:
-        if _stopped:
-            return _interrupted()
-        if debug:
-            raise
-        return _complain(error)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 0
     except KeyboardInterrupt:
         return _interrupted()
-    except MemoryError:
-        sys.stderr.write("error: out of memory. Try: --memory with a smaller size\n")
-        return 5
     except Exception as error:
         if _stopped:
             return _interrupted()
         if debug:
-            raise
-        sys.stderr.write(
-            f"error: a defect of sievert itself ({type(error).__name__}). "
-            "Try: the same command with --debug, and report what it shows\n"
-        )
-        return 70
+            traceback.print_exc()
+        return _complain(_in_our_words(error))
+
+
+def _in_our_words(error: Exception) -> SievertError:
+    """Every failure as one of ours, without anything the data may have put into its message."""
+    if isinstance(error, SievertError):
+        return error
+    if isinstance(error, UnusedCliTokensError):
+        return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
+    if isinstance(error, CycloptsError):
+        return UsageError(" ".join(str(error).split()).rstrip("."), hint="sievert --help")
+    if isinstance(error, MemoryError):
+        return ExhaustedError("out of memory", hint="--memory with a smaller size")
+    if isinstance(error, OSError):
+        _forget_output()
+        return ExhaustedError(f"the output cannot be written: {error.strerror}")
+    return InvariantError(
+        f"a defect of sievert itself ({type(error).__name__})",
+        hint="the same command with --debug, and report what it shows",
+    )
+
+
+def _forget_output() -> None:
+    """What is still in the buffer cannot be written either; do not fail again at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupted() -> int:
     sys.stderr.write("interrupted\n")
     return _stopped[0] if _stopped else 130
-
-
-def _one_line(error: CycloptsError) -> str:
-    return " ".join(str(error).split()).rstrip(".")
 
 
 def _complain(error: SievertError) -> int:

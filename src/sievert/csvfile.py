@@ -84,13 +84,28 @@ def _records(path: Path, delimiter: str) -> Iterator[list[str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             yield from csv.reader(lines, delimiter=delimiter)
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError:
         raise InputError(
-            f"{path.name}: not UTF-8 text (byte {error.start} of a block)",
+            f"{path.name}: not UTF-8 at byte {_first_bad_byte(path)}",
             hint="--encoding latin-1 or cp1252",
         ) from None
     except csv.Error:
         raise InputError(f"{path.name}: not a table of delimited text") from None
+
+
+def _first_bad_byte(path: Path) -> int:
+    """Where the file stops being UTF-8, counted in bytes from its start."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    read = 0
+    with path.open("rb") as file:
+        while block := file.read(CHUNK):
+            pending = len(decoder.getstate()[0])
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError as error:
+                return read - pending + error.start
+            read += len(block)
+    return read
 
 
 def count_records(path: Path, columns: int) -> int:

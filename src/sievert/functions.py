@@ -18,6 +18,11 @@ from sievert.session import opened
 
 # keyword -> the option of `assess` it fills, for the one secret the function is about
 _PER_SECRET = {"order": "orders", "hierarchy": "hierarchies", "partition": "partitions"}
+_NEEDS = {
+    "order": "an order: order=[lowest, ..., highest], or a column of numbers or dates",
+    "ladder": "a hierarchy: hierarchy=Hierarchy.read(FILE)",
+    "parts": "a partition: partition={'part': ['value', ...]}",
+}
 _WORDS = {
     "recursive_c": ("l",),
     "records_below": ("k",),
@@ -33,6 +38,10 @@ def single(
 ) -> Any:
     """One measure of one table as a plain number; None where it is undefined or unbounded."""
     measure = BY_ID[measure_id]
+    if not isinstance(sensitive, str | None):
+        if len(sensitive) != 1:
+            raise UsageError(f"{measure_id} is about one secret at a time")
+        (sensitive,) = sensitive
     if sensitive is None and "record" not in measure.kinds:
         raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
     if sensitive is not None and "secret" not in measure.kinds:
@@ -40,9 +49,8 @@ def single(
     found = assess(data, quasi, sensitive, measures=[measure_id], **options)
     values = found.reidentification if sensitive is None else found.inference[sensitive]
     if measure_id not in values:
-        raise UsageError(
-            f"{measure_id} needs what was not given: {', '.join(sorted(measure.needs))}"
-        )
+        lacking = next((words for need, words in _NEEDS.items() if need in measure.needs), "more")
+        raise UsageError(f"{measure_id} needs {lacking}")
     return values[measure_id].value
 
 

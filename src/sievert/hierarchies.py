@@ -88,7 +88,10 @@ class Hierarchy:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except OSError as error:
-            raise InputError(f"{path.name}: {error.strerror}") from None
+            raise InputError(
+                f"{path.name}: {error.strerror}",
+                hint="a CSV file as ARX writes them, prefix, or interval:5,10,20",
+            ) from None
         except UnicodeDecodeError as error:
             raise InputError(f"{path.name}: not UTF-8 at byte {error.start}") from None
         first = text.partition("\n")[0]

@@ -66,8 +66,8 @@ class Parameters(_Strict):
 class Limit(_Strict):
     """What a measure may be at least, at most, or both."""
 
-    min: float | None = None
-    max: float | None = None
+    min: float | None = Field(None, strict=True, allow_inf_nan=False)
+    max: float | None = Field(None, strict=True, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _some(self) -> Limit:
@@ -120,32 +120,51 @@ def parse(raw: Mapping[str, Any], name: str = "policy") -> Policy:
     try:
         policy = Policy.model_validate(dict(raw))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "top level"
-        for inner in ("everywhere", "reidentification", "inference"):
-            if where.startswith(inner):
-                where = (
-                    where.replace("everywhere", "limits")
-                    if inner == "everywhere"
-                    else f"limits.{where}"
-                )
-        hint = None
-        if first["type"] == "extra_forbidden":
-            hint = _nearest_key(first["loc"])
-        raise UsageError(f"{name}: {where}: {first['msg'].lower()}", hint=hint) from None
+        raise _mistake(error, name) from None
     for table, limits in (
         ("limits", policy.everywhere),
         ("limits.reidentification", policy.reidentification),
         *((f"limits.inference.{s}", limits) for s, limits in policy.inference.items()),
     ):
-        for measure in limits:
+        for measure, limit in limits.items():
             if measure not in BY_ID:
                 close = nearest(measure, BY_ID)
                 raise UsageError(
                     f"{name}: {table}: no measure is called {measure!r}",
                     hint=close or "sievert measures",
                 )
+            _check_limit(measure, limit, f"{name}: {table}")
     return policy
+
+
+def _check_limit(measure: str, limit: Limit, where: str) -> None:
+    """80 for 80 % can never be breached: a limit beyond the range of its measure is a mistake."""
+    m = BY_ID[measure]
+    for bound in (limit.min, limit.max):
+        outside = bound is not None and (
+            (m.low is not None and bound < m.low) or (m.high is not None and bound > m.high)
+        )
+        if outside:
+            raise UsageError(f"{where}: {measure}: a limit of {bound:g} lies outside {m.bounds}")
+
+
+def _mistake(error: ValidationError, name: str) -> UsageError:
+    """The first mistake in one line: where it is, and what was meant."""
+    first = error.errors()[0]
+    loc = [str(part) for part in first["loc"]]
+    if loc and loc[0] in ("everywhere", "reidentification", "inference"):
+        loc = ["limits", *(loc[1:] if loc[0] == "everywhere" else loc)]
+    where = ".".join(loc) or "top level"
+    what, hint = first["msg"][0].lower() + first["msg"][1:], None
+    if first["type"] == "extra_forbidden":
+        what, hint = "not known here", _nearest_key(first["loc"])
+    elif first["type"] == "model_type" and loc[0] == "limits":
+        what, hint = "a limit is a table", "{ min = 5 } or { max = 0.8 }"
+    elif first["type"] == "tuple_type":
+        what, hint = "not a list", '["age", "zip"]'
+    elif first["type"] in ("model_type", "dict_type"):
+        what = "not a table"
+    return UsageError(f"{name}: {where}: {what}", hint=hint)
 
 
 def _nearest_key(loc: tuple[Any, ...]) -> str:
@@ -171,6 +190,7 @@ class Verdict:
     value: float | None
     met: bool | None
     reason: str | None = None
+    reading: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -207,30 +227,35 @@ def judge(
         for v in verdicts
         if v.met is None
     ]
+    for v in verdicts:
+        risky = BY_ID[v.measure].riskier
+        if (risky == "low" and v.min is None) or (risky == "high" and v.max is None):
+            warnings.append(
+                f"the limit on {v.measure} ({v.where}) is on its harmless side: it is risky "
+                f"when {risky}"
+            )
     return verdicts, warnings
 
 
 def _absent(measure: str, where: str) -> UsageError:
-    return UsageError(
-        f"{where}: {measure} is not among the numbers of this assessment",
-        hint="give what it needs (a secret, an order, a hierarchy, a partition), or drop the limit",
-    )
+    kinds = BY_ID[measure].kinds
+    hint = "give what it needs (an order, a hierarchy, a partition), or drop the limit"
+    if "secret" not in kinds:
+        hint = "it is about finding a person: [limits.reidentification]"
+    elif "record" not in kinds and not where.startswith("limits.inference"):
+        hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
+    return UsageError(f"{where}: {measure} is not among the numbers of this assessment", hint=hint)
 
 
 def _verdict(where: str, value: Value, limit: Limit) -> Verdict:
-    number = value.value
+    number, reading = value.value, None
     if number is None:
         certain = value.reason == UNBOUNDED
         certain |= value.reason == NOTHING_TO_LEARN and where.startswith("inference")
         met = False if certain else None
         return Verdict(value.id, where, limit.min, limit.max, None, met, value.reason)
     known = value.details.get("without_missing")
-    for other in (known, *_wildcard(value)):  # the worse reading decides
-        if other is not None:
-            number = min(number, other) if value.riskier == "low" else max(number, other)
+    if known is not None and (known < number if value.riskier == "low" else known > number):
+        number, reading = known, "without missing secrets"  # the worse reading decides
     met = (limit.min is None or number >= limit.min) and (limit.max is None or number <= limit.max)
-    return Verdict(value.id, where, limit.min, limit.max, number, met)
-
-
-def _wildcard(value: Value) -> tuple[int | None, ...]:
-    return (value.details.get("wildcard"),)
+    return Verdict(value.id, where, limit.min, limit.max, number, met, None, reading)

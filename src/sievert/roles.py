@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.errors import UsageError, unknown
+from sievert.errors import UsageError, printable, unknown
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,38 @@ class Roles:
         return tuple(dict.fromkeys((*self.quasi, *self.sensitive)))
 
 
-def names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """One name, several, or none, as a tuple."""
+class Typed(tuple[str, ...]):
+    """Names as typed on a command line: separated by commas unless the whole is a column."""
+
+    __slots__ = ()
+
+
+def names(given: str | Iterable[str] | None, columns: Sequence[str] = ()) -> tuple[str, ...]:
+    """One name, several, or none, as a tuple.
+
+    >>> names(Typed(["age,zip", '"city, country"']), ["age", "zip", "city, country"])
+    ('age', 'zip', 'city, country')
+    """
     if given is None:
         return ()
+    if isinstance(given, Typed):
+        return tuple(n for text in given for n in ([text] if text in columns else _split(text)))
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _split(text: str) -> list[str]:
+    """Parts between commas; a part in double quotes may hold commas and doubled quotes."""
+    parts, inside = [""], False
+    for c in text:
+        if c == '"':
+            inside = not inside
+        if c == "," and not inside:
+            parts.append("")
+        else:
+            parts[-1] += c
+    unquoted = (p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p
+                for p in parts)  # fmt: skip
+    return [p for p in unquoted if p]
 
 
 def assign(
@@ -36,7 +64,7 @@ def assign(
     identifier: str | Iterable[str] | None = None,
 ) -> tuple[Roles, list[str]]:
     """Check the given roles against the columns; returns them with warnings."""
-    roles = Roles(names(quasi), names(sensitive), names(identifier))
+    roles = Roles(*(names(given, columns) for given in (quasi, sensitive, identifier)))
     for what, given in (
         ("quasi-identifier", roles.quasi),
         ("sensitive attribute", roles.sensitive),
@@ -77,14 +105,14 @@ _USUAL = {
 
 def missing_roles(distinct: Mapping[str, int], records: int) -> UsageError:
     """The error for a table without roles: its columns, how many values each has, a suggestion."""
-    width = max((len(c) for c in distinct), default=0)
+    width = max((len(printable(c)) for c in distinct), default=0)
     lines = []
     likely: dict[str, list[str]] = {"-i": [], "-q": [], "-s": [], "": []}
     for column, values in distinct.items():
         option, why = _suggest(column, values, records)
         likely[option].append(column)
-        lines.append(f"  {column:<{width}}  {values:>9,} values  {why}")
-    shown = {option: ",".join(_comma_safe(c) for c in found) for option, found in likely.items()}
+        lines.append(f"  {printable(column):<{width}}  {values:>9,} values  {why}")
+    shown = {option: _for_a_shell(found) for option, found in likely.items()}
     hint = f"-q {shown['-q'] or 'COLUMNS'} -s {shown['-s'] or 'SECRETS'}"
     hint += f" -i {shown['-i']}" if shown["-i"] else ""
     return UsageError(
@@ -95,23 +123,30 @@ def missing_roles(distinct: Mapping[str, int], records: int) -> UsageError:
     )
 
 
-def _comma_safe(column: str) -> str:
-    return f'"{column}"' if "," in column else column
+def _for_a_shell(columns: list[str]) -> str:
+    """Names as one argument that a shell takes literally."""
+    awkward = set(',"')
+    listed = (
+        '"' + c.replace('"', '""') + '"' if awkward & set(c) else c
+        for c in columns
+        if printable(c) == c
+    )
+    text = ",".join(listed)
+    return shlex.quote(text) if text else ""
 
 
 def _suggest(column: str, values: int, records: int) -> tuple[str, str]:
     """The likely role of a column, from its name and how many values it has."""
     if values <= 1:
         return "", "the same for everybody: tells nothing"
-    if records > 20 and values > 0.95 * records:
-        return "-i", "nearly one for each record: an identifier (-i)?"
-    named = next(
-        (o for o, parts in _USUAL.items() if any(p in column.casefold() for p in parts)), ""
-    )
+    unique = records > 20 and values > 0.95 * records
+    name = column.casefold()
+    named = next((o for o, parts in _USUAL.items() if any(p in name for p in parts)), "")
     if named == "-s":
         return "-s", "a secret (-s)?"
-    if named == "-i" and values > records // 2:
-        return "-i", "an identifier (-i)?"
+    if unique:
+        option = "-i" if named == "-i" or name.endswith("id") else ""
+        return option, "nearly one for each record: an identifier (-i), or an amount (-s)?"
     if named == "-q":
         return "-q", "known to outsiders (-q)?"
     return "-q", "an outsider may know it (-q), or a secret (-s)?"

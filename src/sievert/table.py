@@ -89,7 +89,7 @@ def _open_file(
     scratch: Path,
 ) -> Table:
     if path.is_dir():
-        raise InputError(f"{path.name}: a directory, not a file")
+        raise InputError(f"{path.name or path}: a directory, not a file")
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -143,8 +143,7 @@ def _frame(data: Any) -> tuple[Any, tuple[str, ...]]:
         names = check_names(data.columns, "the frame")
         if data.columns.nlevels > 1:
             raise UsageError("a frame with several levels of columns", hint="flatten the columns")
-        _check_mixed(data)
-        return data, names
+        return _plain(data), names
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
         names = getattr(data, "column_names", None) or data.columns
         return data, check_names(names, "the frame")
@@ -169,15 +168,23 @@ def _ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def _check_mixed(frame: Any) -> None:
-    """Text beside numbers in one column would silently become equal text."""
+def _plain(frame: Any) -> Any:
+    """A pandas frame whose columns an engine can read: intervals and periods become text."""
     from pandas.api.types import infer_dtype
 
+    odd = {}
     for name, kind in frame.dtypes.items():
+        # Text beside numbers in one column would silently become equal text.
         if str(kind) == "object" and infer_dtype(frame[name], skipna=True).startswith("mixed"):
             raise InputError(
                 f"column {name!r} holds values of mixed types", hint="frame[column].astype(str)"
             )
+        if str(kind).startswith(("interval", "period", "complex", "Sparse")):
+            values = frame[name].astype(object)
+            odd[name] = values.map(str).where(values.notna(), None)
+        elif str(getattr(getattr(kind, "categories", None), "dtype", "")).startswith("interval"):
+            odd[name] = frame[name].cat.rename_categories([str(c) for c in kind.categories])
+    return frame.assign(**odd) if odd else frame
 
 
 def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:

@@ -7,33 +7,45 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from sievert.csvfile import SHOWN
+from sievert.errors import plural, printable
 from sievert.measures import BY_ID, MEASURES
+from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
 
 if TYPE_CHECKING:
     from sievert.assessment import Assessment, Value
+    from sievert.policy import Verdict
 
-ARROW = {"high": "risky when high", "low": "risky when low", "neither": ""}
+RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risky side"}
+HEADLINES = (
+    ("Highest confidence in a value", "max_confidence"),
+    ("Different values in a class (l)", "l_diversity"),
+    ("Distance to the table (t)", "t_closeness"),
+    ("  values in their order", "t_closeness_ordered"),
+    ("  by the hierarchy", "t_closeness_hierarchical"),
+    ("Mutual information", "mutual_information"),
+    ("Discrimination rate (DR)", "discrimination_rate"),
+    ("  of the merged values", "semantic_discrimination_rate"),
+)
 
 
-def number(value: Value) -> str:
-    """A number with the digits a reader can use, or why there is none."""
-    if value.value is None:
-        return value.reason or "undefined"
-    if isinstance(value.value, int):
-        return f"{value.value:,}"
-    return significant(value.value)
+# -- numbers ------------------------------------------------------------------------------------
 
 
 def significant(x: float) -> str:
-    """Four significant digits; certainty is never rounded to, or away.
+    """Four significant digits without an exponent; certainty is never rounded to, or away.
 
-    >>> [significant(x) for x in (1.0, 0.99999, 0.5, 0.0, 0.000123456, 1234.56)]
-    ['1', '0.99999', '0.5', '0', '0.0001235', '1235']
+    >>> [significant(x) for x in (1.0, 0.99999, 0.5, 0.0, 0.000123456, 1234.56, 6.631e-05)]
+    ['1', '0.99999', '0.5', '0', '0.0001235', '1,235', '0.00006631']
     """
+    if x == int(x) or abs(x) >= 1000:
+        return f"{x:,.0f}"
+    if abs(x) < 1e-9:
+        return f"{x:.3e}"
     digits = 4
-    while digits < 17 and x != 1.0 and float(f"{x:.{digits}g}") == 1.0:
+    while digits < 17 and float(f"{x:.{digits}g}") == 1.0:
         digits += 1
-    return f"{x:.{digits}g}"
+    text = f"{float(f'{x:.{digits}g}'):.20f}".rstrip("0")
+    return f"{x:.{digits}g}" if "e" not in f"{x:.{digits}g}" else text[: text.index(".") + 14]
 
 
 def percent(share: float) -> str:
@@ -45,84 +57,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def render(found: Assessment, *, width: int = 100, everything: bool = False) -> str:
-    """The whole text."""
-    lines: list[str] = []
-    lines += _head(found, width)
-    lines += _finding(found, width)
-    if found.inference:
-        lines += ["", "What an outsider learns who knows these columns (worst secret first)"]
-        for secret in _worst_first(found):
-            lines += _secret(secret, found.inference[secret], found, width)
-    if everything:
-        lines += _all(found)
-    lines += _limits(found)
-    if found.warnings:
-        lines += ["", "Note"]
-        for warning in found.warnings:
-            lines += _wrap(warning, width, "  - ", "    ")
-    if not everything:
-        lines += ["", "All numbers: --all. What a number means: sievert measures ID."]
-    return "\n".join(lines)
-
-
-def _head(found: Assessment, width: int) -> list[str]:
-    table = found.table
-    how = f"{found.rows:,} records, {table['columns']} columns"
-    if "delimiter" in table:
-        delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
-        how += f", delimiter '{delimiter}', {table['encoding']}"
-    text = [f"{table['name']}: {how}"]
-    for title, names in (
-        ("Quasi-identifiers (an outsider may know)", found.roles.quasi),
-        ("Sensitive (secret)", found.roles.sensitive),
-        ("Identifiers (dropped)", found.roles.identifier),
-    ):
-        if names:
-            text += _wrap(f"{title}: {', '.join(names)}", width, "", "  ")
-    return text
-
-
-def _finding(found: Assessment, width: int) -> list[str]:
-    values = found.reidentification
-    if not values:
-        return []
-    k, unique = values["k_anonymity"], values["unique_records"]
-    below = values["records_below"]
-    alone = unique.details["records"]
-    lines = ["", "How easily a person is found"]
-    lines.append(_row("Classes (combinations that occur)", values["classes"]))
-    lines.append(_row("Smallest class (k)", k))
-    if "wildcard" in k.details and k.details["wildcard"] is not None:
-        lines.append(
-            _plain("  if a missing value matches any", f"{k.details['wildcard']:,}", "records")
-        )
-    share = float(unique.value or 0)
-    lines.append(
-        _plain("Unique records", f"{alone:,}", f"records = {percent(share)}; risky when high")
-    )
-    for limit, records in below.details["by_k"].items():
-        if int(limit) > 2:
-            lines.append(
-                _plain(
-                    f"Records in classes below {limit}", f"{records:,}", "records; risky when high"
-                )
-            )
-    lines.append(_row("Average risk of a record", values["average_risk"]))
-    lines.append(_row("Discrimination rate (DR)", values["discrimination_rate"]))
-    lines.append(_row("ITPR", values["itpr"]))
-    lines.append(_row("ITPR without K (eq. 9)", values["itpr_unnormalized"]))
-    rate = values["discrimination_rate"].value
-    sentence = (
-        f"{alone:,} of {found.rows:,} people ({percent(share)}) are the only one like them"
-        if alone
-        else f"Nobody is alone; the smallest group that looks alike has {k.value:,} people"
-    )
-    if rate is not None:
-        sentence += (
-            f". The columns remove {percent(float(rate))} of the uncertainty about who a record is"
-        )
-    return [*lines, *_wrap(sentence + ".", width, "  ")]
+def number(value: Value) -> str:
+    """A number with the digits a reader can use."""
+    if value.value is None:
+        return "unbounded" if value.reason == UNBOUNDED else "undefined"
+    return f"{value.value:,}" if isinstance(value.value, int) else significant(value.value)
 
 
 def unit(measure_id: str) -> str:
@@ -133,8 +72,24 @@ def unit(measure_id: str) -> str:
     return "share, 0 to 1" if m.high == 1 else "ratio"
 
 
-def _row(title: str, value: Value) -> str:
-    return _plain(title, number(value), f"{unit(value.id)}; {ARROW[value.riskier]}")
+def why(reason: str | None) -> str:
+    """A reason in the words of somebody who decides."""
+    if reason == NOTHING_TO_LEARN:
+        return "there is only one value, so nothing to learn"
+    return reason or ""
+
+
+# -- lines --------------------------------------------------------------------------------------
+
+
+def _plain(title: str, text: str, after: str) -> str:
+    return f"  {title:<36} {text:>12}  {after}".rstrip()
+
+
+def _row(title: str, value: Value, scale: str | None = None) -> str:
+    if value.value is None and value.reason != UNBOUNDED:
+        return _plain(title, number(value), why(value.reason))
+    return _plain(title, number(value), f"{scale or unit(value.id)}; {RISKY[value.riskier]}")
 
 
 def _wrap(text: str, width: int, indent: str, after: str | None = None) -> list[str]:
@@ -145,62 +100,140 @@ def _wrap(text: str, width: int, indent: str, after: str | None = None) -> list[
     return [line.replace("\xa0", " ") for line in lines]
 
 
-def _plain(title: str, text: str, after: str) -> str:
-    return f"  {title:<36} {text:>12}  {after}".rstrip()
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f'"{printable(n)}"' if "," in n else printable(n) for n in names)
+
+
+# -- chapters -----------------------------------------------------------------------------------
+
+
+def render(found: Assessment, *, width: int = 100, everything: bool = False) -> str:
+    """The whole text."""
+    lines = [*_head(found, width), *_finding(found, width)]
+    if found.inference:
+        lines += ["", "What an outsider learns who knows these columns (highest confidence first)"]
+        for secret in _worst_first(found):
+            lines += _secret(secret, found, width)
+    if everything:
+        lines += _all(found)
+    lines += _limits(found, width)
+    if found.warnings:
+        lines += ["", "Note"]
+        for warning in found.warnings:
+            lines += _wrap(printable(warning), width, "  - ", "    ")
+    if not everything:
+        lines += ["", "All numbers: --all. What a number means: sievert measures ID."]
+    return "\n".join(lines)
+
+
+def _head(found: Assessment, width: int) -> list[str]:
+    table = found.table
+    how = f"{plural(found.rows, 'record')}, {plural(table['columns'], 'column')}"
+    if "delimiter" in table:
+        delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
+        how += f", delimiter '{delimiter}', {table['encoding']}"
+    lines = _wrap(f"{printable(table['name'])}: {how}", width, "", "  ")
+    for title, names in (
+        ("Quasi-identifiers (an outsider may know)", found.roles.quasi),
+        ("Sensitive (secret)", found.roles.sensitive),
+        ("Identifiers (to be dropped)", found.roles.identifier),
+        ("Not assessed (if released, an outsider may know them too)", found.unassessed),
+    ):
+        if names:
+            lines += _wrap(f"{title}: {_names(names)}", width, "", "  ")
+    return lines
+
+
+def _finding(found: Assessment, width: int) -> list[str]:
+    values = found.reidentification
+    if not {"k_anonymity", "unique_records", "records_below", "itpr"} <= set(values):
+        return []
+    k, unique = values["k_anonymity"], values["unique_records"]
+    alone, share = int(unique.details["records"]), float(unique.value or 0)
+    lines = ["", "How easily a person is found"]
+    lines.append(_row("Classes (combinations that occur)", values["classes"]))
+    lines.append(_row("Smallest class (k)", k))
+    if k.details.get("wildcard") is not None:
+        text = f"{k.details['wildcard']:,}"
+        lines.append(_plain("  if a missing value matches any", text, "records; risky when low"))
+    after = f"records = {percent(share)}; risky when high"
+    lines.append(_plain("Unique records", f"{alone:,}", after))
+    for limit, records in values["records_below"].details["by_k"].items():
+        if int(limit) > 2:
+            title = f"Records in classes below {limit}"
+            lines.append(_plain(title, f"{records:,}", "records; risky when high"))
+    lines.append(_row("Average risk of a record", values["average_risk"]))
+    lines.append(_row("Discrimination rate (DR)", values["discrimination_rate"]))
+    lines += _itpr(values, found)
+    if alone == 1:
+        sentence = f"1 of {plural(found.rows, 'person').replace('persons', 'people')} is alone"
+        sentence += f" ({percent(share)})"
+    elif alone:
+        sentence = (
+            f"{alone:,} of {found.rows:,} people ({percent(share)}) are the only one like them"
+        )
+    else:
+        sentence = f"Nobody is alone; the smallest group that looks alike has {k.value:,} people"
+    rate = values["discrimination_rate"].value
+    if rate is not None:
+        gone = percent(float(rate))
+        sentence += f". The columns remove {gone} of the uncertainty about who a record is"
+    return [*lines, *_wrap(sentence + ".", width, "  ")]
+
+
+def _itpr(values: Mapping[str, Value], found: Assessment) -> list[str]:
+    """ITPR never stands alone: k, K, eq. 9 and DR are beside it."""
+    classes = found.reidentification.get("classes")
+    k = found.reidentification.get("k_anonymity")
+    lines = [_row("ITPR", values["itpr"])]
+    if classes is not None and k is not None:
+        scale = f"share, {significant(1 - 1 / float(classes.value or 1))} to 1"
+        lines.append(_row("ITPR without K (its eq. 9)", values["itpr_unnormalized"], scale))
+        lines.append(
+            _plain("  read ITPR with", f"k = {number(k)}", f"K = {number(classes)} classes")
+        )
+    return lines
 
 
 def _worst_first(found: Assessment) -> list[str]:
     def risk(secret: str) -> tuple[float, float]:
         values = found.inference[secret]
         rate = values["discrimination_rate"].value
-        return (
-            float(values["max_confidence"].value or 0),
-            1.0 if rate is None else float(rate),
-        )
+        return float(values["max_confidence"].value or 0), 1.0 if rate is None else float(rate)
 
-    return sorted(found.inference, key=risk, reverse=True)
+    complete = [s for s, v in found.inference.items() if {"itpr", "max_confidence"} <= set(v)]
+    return sorted(complete, key=risk, reverse=True)
 
 
-def _secret(secret: str, values: Mapping[str, Value], found: Assessment, width: int) -> list[str]:
-    lines = ["", f"  {secret}"]
+def _secret(secret: str, found: Assessment, width: int) -> list[str]:
+    values = found.inference[secret]
+    lines = ["", f"  {printable(secret)}"]
     for sentence in _sentences(values):
         lines += _wrap(sentence, width, "    ")
-    for title, name in (
-        ("Highest confidence in a value", "max_confidence"),
-        ("Different values in a class (l)", "l_diversity"),
-        ("Distance to the table (t)", "t_closeness"),
-        ("  values in their order", "t_closeness_ordered"),
-        ("  by the hierarchy", "t_closeness_hierarchical"),
-        ("Discrimination rate (DR)", "discrimination_rate"),
-        ("  of the merged values", "semantic_discrimination_rate"),
-        ("ITPR", "itpr"),
-        ("ITPR without K (eq. 9)", "itpr_unnormalized"),
-        ("Mutual information", "mutual_information"),
-        ("Right guesses, knowing nothing", "bayes_vulnerability_prior"),
-        ("Right guesses, knowing the columns", "bayes_vulnerability_posterior"),
-    ):
+    for title, name in HEADLINES:
         if name in values:
-            lines.append("  " + _row(title, values[name]))
-            known = values[name].details.get("without_missing")
-            if known is not None:
+            value = values[name]
+            lines.append("  " + _row(title, value))
+            known = value.details.get("without_missing")
+            if known is not None and known != value.value:
                 text = f"{known:,}" if isinstance(known, int) else significant(known)
-                lines.append("  " + _plain("  without missing secrets", text, ""))
-    if found.reidentification:
-        k, classes = found.reidentification["k_anonymity"], found.reidentification["classes"]
-        beside = f"k = {number(k)}, K = {number(classes)} classes"
-        lines.append("  " + _plain("  read ITPR beside", beside, ""))
-    return lines
+                after = f"{unit(name)}; {RISKY[value.riskier]}"
+                lines.append("  " + _plain("  without missing secrets", text, after))
+    return [*lines, *("  " + line for line in _itpr(values, found))]
 
 
 def _sentences(values: Mapping[str, Value]) -> list[str]:
     rate = values["discrimination_rate"]
     if rate.value is None:
         return ["Everybody has the same value: it is known without any quasi-identifier."]
-    confidence = float(values["max_confidence"].value or 0)
+    found = values["max_confidence"]
+    known = found.details.get("without_missing")
+    confidence = float((found.value if known is None else known) or 0)
     before = float(values["bayes_vulnerability_prior"].value or 0)
     after = float(values["bayes_vulnerability_posterior"].value or 0)
+    whose = "everybody" if known is None else "everybody whose value is known"
     first = (
-        "In at least one class everybody has the same value: whoever is placed there is known."
+        f"In at least one class {whose} has the same value: whoever is placed there is known."
         if confidence == 1.0
         else f"In the worst class a guess is right for {percent(confidence)} of the people."
     )
@@ -214,37 +247,50 @@ def _sentences(values: Mapping[str, Value]) -> list[str]:
 
 def _all(found: Assessment) -> list[str]:
     lines = ["", "Every number"]
-    chapters = [("re-identification", found.reidentification), *found.inference.items()]
-    for title, values in chapters:
-        lines += ["", f"  {title}", f"    {'measure':<32} {'value':>22}  {'unit':<8} riskier"]
+    for title, values in (("re-identification", found.reidentification), *found.inference.items()):
+        lines += ["", f"  {printable(title)}"]
+        lines.append(f"    {'measure':<36} {'value':>20}  {'unit':<14} riskier when")
         for measure in MEASURES:
             if measure.id in values:
                 v = values[measure.id]
-                text = v.reason if v.value is None else _digits(v)
-                lines.append(f"    {v.id:<32} {text:>22}  {v.unit:<8} {v.riskier}")
+                told = "".join(f" ({p} = {v.details[p]})" for p in ("k", "l") if p in v.details)
+                name = f"{v.id}{' (named value)' if 'named_value' in v.details else told}"
+                text = number(v) if v.value is None else _digits(v.value)
+                lines.append(f"    {name:<36} {text:>20}  {unit(v.id):<14} {v.riskier}")
+                if v.value is None and v.reason != UNBOUNDED:
+                    lines.append(f"      {why(v.reason)}")
     return lines
 
 
-def _digits(value: Value) -> str:
-    return f"{value.value:,}" if isinstance(value.value, int) else f"{value.value:.12g}"
+def _digits(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.12g}"
 
 
-def _limits(found: Assessment) -> list[str]:
-    if found.verdicts is None:
+def _limits(found: Assessment, width: int) -> list[str]:
+    if not found.verdicts:
         return []
     breached = sum(v.met is False for v in found.verdicts)
     lines = ["", f"Limits of the policy: {breached} of {len(found.verdicts)} breached"]
     for v in sorted(found.verdicts, key=lambda v: v.met is not False):
-        word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
-        asked = " and ".join(
-            f"{sign} {bound:g}"
-            for sign, bound in ((">=", v.min), ("<=", v.max))
-            if bound is not None
-        )
-        value = v.reason if v.value is None else significant(float(v.value))
-        place = f"{v.measure} ({v.where.removeprefix('inference.')})"
-        lines.append(f"  {word:<13} {place:<54} {value:>12}  limit {asked}")
+        lines += _limit(v, width)
     return lines
+
+
+def _limit(v: Verdict, width: int) -> list[str]:
+    word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
+    asked = " and ".join(
+        f"{sign} {significant(bound)}"
+        for sign, bound in ((">=", v.min), ("<=", v.max))
+        if bound is not None
+    )
+    value = why(v.reason) if v.value is None else significant(float(v.value))
+    unit_ = "" if v.value is None else f" {unit(v.measure)}"
+    place = printable(f"{v.measure} ({v.where.removeprefix('inference.')})")
+    reading = f", {v.reading}" if v.reading else ""
+    line = f"  {word:<13} {place:<44} {value:>10}{unit_}; limit {asked}{reading}"
+    if len(line) <= width:
+        return [line]
+    return [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{unit_}; limit {asked}{reading}"]
 
 
 def describe(ids: Iterable[str]) -> str:
@@ -252,24 +298,19 @@ def describe(ids: Iterable[str]) -> str:
     blocks = []
     for name in ids:
         m = BY_ID[name]
-        kinds = {
+        about = {
             ("record", "secret"): "finding a person, and each secret",
             ("record",): "finding a person",
             ("secret",): "each secret",
         }.get(m.kinds, "each class (sievert.discrimination_rate_by_value)")
-        body = [
+        body = (
             f"{m.id}: {m.title}",
             f"  formula   {m.formula}",
-            f"  range     {m.bounds}, unit {m.unit}, {ARROW[m.riskier] or 'no risky side'}",
-            f"  about     {kinds}",
+            f"  range     {m.bounds}, unit {unit(name)}, {RISKY[m.riskier]}",
+            f"  about     {about}",
             f"  reading   {m.reading}",
             f"  source    {m.source}",
-        ]
-        blocks.append(
-            "\n".join(
-                line
-                for text in body
-                for line in textwrap.wrap(text, 100, subsequent_indent=" " * 12)
-            )
         )
+        wrapped = (textwrap.wrap(text, 100, subsequent_indent=" " * 12) for text in body)
+        blocks.append("\n".join(line for lines in wrapped for line in lines))
     return "\n\n".join(blocks)

@@ -38,7 +38,7 @@ def _ordered_categories("""
 MUTANTS: dict[str, tuple[str, str, str]] = {
     "float32 logarithms": (KERNEL, "np.log2(whole_f / part_f)",
                            "np.log2((whole_f / part_f).astype(np.float32))"),
-    "labels used as positions": (TABLE, "        return data, names\n",
+    "labels used as positions": (TABLE, "        return _plain(data), names\n",
                                  "        return data.iloc[list(data.index)], names\n"),
     "records with missing keys dropped": (
         QUESTIONS, "AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}",
@@ -48,7 +48,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         READING, "    return value, kind\n\n\ndef usable",
         "    unique = 'CAST(uuid() AS VARCHAR)'\n"
         "    return f'COALESCE(CAST({value} AS VARCHAR), {unique})', kind\n\n\ndef usable"),
-    "unused category counted": (TABLE, "        return data, names\n",
+    "unused category counted": (TABLE, "        return _plain(data), names\n",
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
         QUESTIONS, "AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}",

@@ -73,12 +73,29 @@ def test_secret_that_is_also_known() -> None:
     assert any("knowing it is learning it" in w for w in found.warnings)
 
 
+def test_a_class_of_missing_secrets_is_not_called_known() -> None:
+    table = {"g": ["a"] * 3 + ["b"] * 3, "s": [None, None, None, "x", "y", "z"]}
+    text = repr(sievert.assess(table, "g", "s"))
+    assert "right for 33.3 %" in text and "is known." not in text
+    table["s"] = ["x", "x", None, "x", "y", "z"]
+    text = repr(sievert.assess(table, "g", "s"))
+    assert "everybody whose value is known has the same value" in text
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(UsageError, match="'types'"):
+        sievert.assess(TABLE, "zip", type={"age": "int"})
+    assert sievert.l_diversity(TABLE, "zip", ["s"]) == 1
+    with pytest.raises(UsageError, match="one secret at a time"):
+        sievert.l_diversity(TABLE, "zip", ["s", "age"])
+
+
 def test_functions_need_the_right_target() -> None:
     with pytest.raises(UsageError, match="about a secret"):
         sievert.l_diversity(TABLE, "zip")
     with pytest.raises(UsageError, match="about finding a record"):
         sievert.k_anonymity(TABLE, "zip", "s")
-    with pytest.raises(UsageError, match="needs what was not given: order"):
+    with pytest.raises(UsageError, match="needs an order"):
         sievert.t_closeness_ordered(TABLE, "zip", "s")
     with pytest.raises(UsageError, match="whole number"):
         sievert.recursive_c(TABLE, "zip", "s", l=0)

@@ -64,7 +64,8 @@ def test_json_contract(table: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     }  # fmt: skip
     assert found["table"]["rows"] == 4
     assert found["table"]["engine"] == "duckdb"
-    assert found["roles"] == {"quasi": ["zip", "age"], "sensitive": ["disease"], "identifier": []}
+    assert found["roles"] == {"quasi": ["zip", "age"], "sensitive": ["disease"], "identifier": [],
+                              "unassessed": []}  # fmt: skip
     assert found["reidentification"]["k_anonymity"] == {
         "value": 2, "unit": "records", "riskier": "low", "reason": None,
     }  # fmt: skip
@@ -196,8 +197,52 @@ def test_defects_are_70_and_silent(table: Path, monkeypatch, capsys) -> None:
     assert run("assess", table, "-q", "zip") == 70
     err = capsys.readouterr().err
     assert "a cell value" not in err and "ZeroDivisionError" in err
-    with pytest.raises(ZeroDivisionError):
-        run("assess", table, "-q", "zip", "--debug")
+    assert run("assess", table, "-q", "zip", "--debug") == 70
+    assert "Traceback" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert run("assess", table, "-q", "zap", "--debug") == 2
+
+
+def test_names_with_commas_quotes_and_newlines(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text('"city, country","a\nb","x""y",d\x1b[31m\n1,2,3,4\n2,2,4,4\n')
+    assert run("assess", path, "-q", "city, country", "-q", "a\nb", "-s", 'x"y') == 0
+    out = capsys.readouterr().out
+    assert '"city, country", a\\nb' in out and "Not assessed" in out and "\x1b" not in out
+    assert run("assess", path, "-q", '"city, country","x""y"') == 0
+    capsys.readouterr()
+    assert run("assess", path) == 2
+    err = capsys.readouterr().err
+    assert "\x1b" not in err and """-q '"city, country","x""y"'""" in err
+    assert run("assess", path, "-q", "city", "country") == 2
+    assert "separated by commas" in capsys.readouterr().err
+
+
+def test_what_is_said_about_other_columns(table: Path, tmp_path: Path, capsys) -> None:
+    ladder = tmp_path / "ladder.csv"
+    ladder.write_text("flu;*\nhiv;*\n")
+    options = ["assess", table, "-q", "zip", "-s", "disease"]
+    assert run(*options, "--hierarchy", f"diseas={ladder}") == 2
+    assert "'disease'" in capsys.readouterr().err
+    assert run(*options, "--hierarchy", f"age={ladder}") == 0
+    assert "not a secret here" in capsys.readouterr().out
+    assert run(*options, "--hierarchy", "disease=a", "--hierarchy", "disease=b") == 2
+    assert "twice" in capsys.readouterr().err
+    assert run(*options, "--alpha-value", "disease=measles") == 0
+    assert "does not occur" in capsys.readouterr().out
+
+
+def test_two_outputs_with_one_name(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "o.csv"
+    assert run("assess", table, "-q", "zip", "--records", out, "--timings", out) == 2
+    assert not out.exists()
+
+
+def test_a_full_disk_is_not_a_defect(table: Path) -> None:
+    command = [sys.executable, "-m", "sievert", "assess", str(table), "-q", "zip"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 5 and done.stderr.startswith("error: the output cannot be written")
 
 
 def test_interrupted(table: Path, monkeypatch) -> None:

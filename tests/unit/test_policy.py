@@ -69,6 +69,22 @@ def test_the_worse_reading_decides() -> None:
     assert found.met is False
 
 
+def test_a_limit_on_the_harmless_side_is_noted() -> None:
+    found = judged({"k_anonymity": {"max": 5}})
+    assert found.met is True
+    assert any("harmless side" in w for w in found.warnings)
+
+
+def test_roles_of_the_policy_are_not_replaced_silently() -> None:
+    found = sievert.assess(TABLE, "n", policy={"roles": {"quasi": ["zip"]}})
+    assert any("replace those of the policy" in w for w in found.warnings)
+
+
+def test_parts_that_do_not_occur_are_noted() -> None:
+    found = judged({}, partitions={"s": {"rare": ["measles", "hiv"]}})
+    assert any("names 1 value that do not occur" in w for w in found.warnings)
+
+
 def test_roles_partitions_orders_parameters() -> None:
     policy = {
         "roles": {"quasi": ["zip"], "sensitive": ["s"]},
@@ -100,6 +116,11 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "absent measure": ("[limits]\nt_closeness_ordered = { max = 1 }", "not among the numbers"),
     "absent narrower": ("[limits.reidentification]\nl_diversity = { min = 2 }", "not among"),
     "unknown secret": ("[limits.inference.t]\nitpr = { max = 1 }", "not a sensitive attribute"),
+    "80 for 80 %": ("[limits]\nmax_confidence = { max = 80 }", "80 lies outside [0, 1]"),
+    "true is no number": ("[limits]\nk_anonymity = { min = true }", "limits.k_anonymity.min"),
+    "nan is no number": ("[limits]\nk_anonymity = { min = nan }", "limits.k_anonymity.min"),
+    "a role of text": ('[roles]\nquasi = "zip"', "not a list"),
+    "order of nothing": ('[orders]\nt = ["flu"]', "does not exist"),
     "order lacks values": ('[orders]\ns = ["flu"]', "lacks 1 value"),
     "value in two parts": ('[partitions.s]\na = ["flu"]\nb = ["flu"]', "two parts"),
 }
@@ -111,7 +132,7 @@ def test_mistakes_exit_2(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "house.toml").write_text(text)
     (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
     arguments = ["assess", str(tmp_path / "t.csv"), "-s", "s", "--policy"]
-    roles = [] if name == "unknown role" else ["-q", "zip"]
+    roles = [] if "role" in name else ["-q", "zip"]
     assert cli._run([*arguments, str(tmp_path / "house.toml"), *roles]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1

@@ -60,7 +60,7 @@ UNREADABLE: dict[str, tuple[bytes, type[Exception], str]] = {
     "long row": (b"a,b\n1,2\nsecret,2,3\n", InputError, "line 3: 3 field(s)"),
     "open quote": (b'a,b\n1,"secret\n3,4\n', InputError, "does not end"),
     "NUL byte": (b"a,b\n1,2\nsec\x00ret,4\n", InputError, "line 3: a NUL byte"),
-    "Latin-1": (b"a,b\n1,secret\n2,secret\xe9\n", InputError, "not UTF-8"),
+    "Latin-1": (b"a,b\n1,secret\n2,secret\xe9\n", InputError, "not UTF-8 at byte 21"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), InputError, "UTF-16"),
     "same name": (b"a,b,a\n1,2,3\n", InputError, "same name"),
     "same name but for case": (b"a,b,A\n1,2,3\n", InputError, "same name"),
@@ -195,6 +195,12 @@ def test_awkward_frames() -> None:
     assert sievert.classes(nested, "r") == 2
     with pytest.raises(UsageError, match="nested"):
         sievert.classes(nested, "q")
+    cut = pandas.cut(pandas.Series([1.0, 2.0, 30.0, None]), [0, 10, 40])
+    periods = pandas.Series(pandas.period_range("2020-01", periods=4, freq="M"))
+    odd = pandas.DataFrame({"q": cut, "p": periods, "i": pandas.arrays.IntervalArray(cut)})
+    assert sievert.classes(odd, "q") == 3 and sievert.classes(odd, "p") == 4
+    assert sievert.classes(odd, "i") == 3
+    assert sievert.t_closeness_ordered(odd.dropna(), "p", "q") > 0
     with pytest.raises(InputError, match="mixed"):
         sievert.classes(pandas.DataFrame({"q": [1, "1"]}, dtype=object), "q")
     with pytest.raises(UsageError, match="not text"):

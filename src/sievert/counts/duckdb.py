@@ -69,10 +69,6 @@ class DuckDB:
         """Show a frame of the caller to the engine, without a copy."""
         self._guard(lambda: self._connection.register(name, frame))
 
-    def is_ordered(self, column: str) -> bool:
-        """Whether the values have an order of their own: numbers and dates."""
-        return reading.is_ordered(self.kinds[column])
-
     # -- asking ---------------------------------------------------------------------------------
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:

@@ -38,7 +38,6 @@ class Adapter(Protocol):
     columns: tuple[str, ...]
     kinds: dict[str, str]
 
-    def is_ordered(self, column: str) -> bool: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
     def arrays(self, sql: str) -> list[Any]: ...
@@ -64,6 +63,7 @@ class Questions:
         self._number = itertools.count()
         self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._totals: dict[str, str] = {}
+        self._sizes: dict[tuple[str, ...], Sizes] = {}
         self.records = int(engine.rows("SELECT COUNT(*) FROM input")[0][0])
         self._wide = self.records >= WIDE
 
@@ -113,18 +113,15 @@ class Questions:
     def sizes(self, quasi: Sequence[str]) -> Sizes:
         """The histogram of class sizes."""
         quasi = tuple(quasi)
-        keys = self._keys(quasi)
-        source = next((t for (q, s), t in self._cells.items() if q == quasi and s), None)
-        inner = (
-            f"SELECT CAST(SUM(n) AS BIGINT) AS n FROM {source} GROUP BY {keys}"
-            if source
-            else f"SELECT n FROM {self._counted(quasi, None)}"
-        )
-        sizes = Sizes.of(
-            *self.engine.arrays(f"SELECT n, COUNT(*) AS m FROM ({inner}) AS d GROUP BY n")
-        )
+        if quasi not in self._sizes:
+            classes = self._counted(quasi, None)
+            self._keep(quasi, f"SELECT n, COUNT(*) AS m FROM {classes} GROUP BY n")
+        return self._sizes[quasi]
+
+    def _keep(self, quasi: tuple[str, ...], sql: str) -> None:
+        sizes = Sizes.of(*self.engine.arrays(sql))
         sizes.check(self.records)
-        return sizes
+        self._sizes[quasi] = sizes
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """Everything about finding a person."""
@@ -196,6 +193,7 @@ class Questions:
         quasi = tuple(quasi)
         cells = self._counted(quasi, secret)
         counts = self._about(quasi, cells, needs)
+        self._sizes.setdefault(quasi, counts["sizes"])
         keys = self._keys(quasi)
         extra: dict[str, Any] = {}
         sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE s IS NULL"

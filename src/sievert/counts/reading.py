@@ -162,7 +162,10 @@ def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
     if "utf-8" in message or "unicode" in message:
         return InputError(f"{where}: not UTF-8 text", hint="--encoding latin-1 or cp1252")
     if isinstance(error, duckdb.ConversionException):
-        return InputError(f"{name}: {_unfit(table, connection)}", hint="--type COL=text")
+        return InputError(
+            f"{name}: {_unfit(table, connection)}",
+            hint="--na CODE for what stands for missing, or --type COL=text",
+        )
     if isinstance(error, duckdb.OutOfMemoryException):
         return ExhaustedError(
             "memory or temporary space ran out",
