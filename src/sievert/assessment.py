@@ -31,6 +31,9 @@ SOURCE_OPTIONS = (
 )  # fmt: skip
 
 
+MOST_LISTED = 60
+
+
 @dataclass(frozen=True)
 class Value:
     """One measured number with its unit, which way is risky, and why it is missing if it is."""
@@ -225,15 +228,17 @@ def assess(
         )
     steps: dict[str, float] = {}
     clock = _Clock(steps, watch)
-    with files.whole(records, source=data, force=force) as target:
+    inputs = [data, policy, *settings.hierarchies.values()]
+    with files.whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
         with opened(data, outputs=outputs, watch=clock, **source) as (table, questions):
             if not role.names(quasi, questions.columns):
-                columns = questions.distinct(questions.columns)
-                raise role.missing_roles(columns, questions.records)
+                shown = questions.columns[:MOST_LISTED]
+                more = len(questions.columns) - len(shown)
+                raise role.missing_roles(questions.distinct(shown), questions.records, more)
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
             for name in roles.used:
-                usable(name, questions.engine.kinds[name])
+                usable(name, questions.engine.kinds[name], table)
             warnings += notes + _unused(settings, roles, questions.columns)
             settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)
@@ -243,13 +248,13 @@ def assess(
                 clock("writing records", questions)
                 run.write(target, files.kind(records))
             described = _described(table, questions)
-    warnings += run.warnings
-    verdicts = None
-    if house is not None:
-        from sievert import policy as policies
+        warnings += run.warnings
+        verdicts = None
+        if house is not None:  # before the record file takes its place
+            from sievert import policy as policies
 
-        judged, more = policies.judge(house, reidentification, inference)
-        verdicts, warnings = tuple(judged), warnings + more
+            judged, doubts = policies.judge(house, reidentification, inference)
+            verdicts, warnings = tuple(judged), warnings + doubts
     clock.stop()
     used = {*roles.used, *roles.identifier}
     return Assessment(
@@ -266,6 +271,9 @@ def assess(
 
 def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[str]:
     """Something said about a column nobody has is a mistake; about another one, worth a note."""
+    for measure in settings.parameters:
+        if measure not in BY_ID:
+            raise unknown("parameters: measure", measure, BY_ID)
     named = settings.parameters.get("alpha_k", {}).get("value")
     found = []
     for what, given in (
@@ -376,7 +384,12 @@ class _Run:
         from sievert.measures.target import SecretTarget
 
         order, ordered = self._order(secret)
-        partition = self.settings.partitions.get(secret)
+        given_parts = self.settings.partitions.get(secret)
+        partition = (
+            None
+            if given_parts is None
+            else {p: [str(x) for x in v] for p, v in given_parts.items()}
+        )
         ladder = self._ladder(secret)
         given = {"order": ordered, "parts": partition is not None, "ladder": ladder is not None}
         chosen = [
@@ -393,7 +406,7 @@ class _Run:
             frozenset().union(*(m.needs for m in chosen)),
             order=order,
             hierarchy=ladder,
-            partition=None if partition is None else {p: list(v) for p, v in partition.items()},
+            partition=partition,
             named=self._named(secret),
         )
         if counts.missing:
@@ -422,8 +435,8 @@ class _Run:
         for name, least in (("k", 1), ("l", 1)):
             if name in options:
                 given = options[name]
-                many = [given] if isinstance(given, int) else list(given)
-                if not many or any(not isinstance(x, int) or x < least for x in many):
+                many = list(given) if isinstance(given, list | tuple | range) else [given]
+                if not many or any(type(x) is not int or x < least for x in many):
                     raise UsageError(f"{measure.id}: {name} must be a whole number >= {least}")
                 options[name] = many if name == "k" else many[0]
         return options
@@ -441,6 +454,8 @@ class _Run:
         given = self.settings.hierarchies.get(secret)
         if given is None or isinstance(given, ladders.Hierarchy):
             return given
+        if isinstance(given, Mapping):
+            return ladders.Hierarchy({str(v): tuple(labels) for v, labels in given.items()})
         if not any("ladder" in m.needs for m in self.measures):
             return None
         return ladders.parse(str(given), self.questions.values(secret, self.roles.quasi))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -48,7 +49,7 @@ ENGINE = Group("Engine", sort_key=4)
 def _pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in given or ():
-        column, sign, value = text.rpartition("=")
+        column, sign, value = text.partition("=")
         if not sign or not column or not value:
             raise UsageError(f"{option} takes COLUMN=SOMETHING", hint=f"{option} {example}")
         if column in found:
@@ -147,11 +148,13 @@ def assess(
 
     if records is not None:
         files.kind(records)
+    ladders = _pairs(hierarchy, "--hierarchy", "disease=FILE")
+    inputs = [data, policy, *ladders.values()]
     outputs = [Path(o) for o in (json_, records, timings) if o not in (None, "-")]
     if len({o.resolve() for o in outputs}) < len(outputs):
         raise UsageError("two outputs have the same name")
     for output in outputs:  # before the work, not after it
-        files.check(output, source=data, force=force)
+        files.check(output, sources=inputs, force=force)
     alpha = _pairs(alpha_value, "--alpha-value", "disease=HIV")
     with Watch() as watch:
         found = assessment.assess(
@@ -159,7 +162,7 @@ def assess(
             _typed(quasi),
             _typed(sensitive),
             _typed(identifier),
-            hierarchies=_pairs(hierarchy, "--hierarchy", "disease=FILE"),
+            hierarchies=ladders,
             parameters={"alpha_k": {"value": alpha}} if alpha else {},
             policy=policy,
             records=records,
@@ -175,11 +178,10 @@ def assess(
             temp=temp,
         )
     if json_ not in (None, "-"):
-        files.write_text(json_, as_json(found.to_dict()), source=data, force=force)
+        files.write_text(json_, as_json(found.to_dict()), sources=inputs, force=force)
     if timings is not None:
-        files.write_text(
-            timings, as_json(_timed(found.timings, found.rows)), source=data, force=force
-        )
+        text = as_json(_timed(found.timings, found.rows))
+        files.write_text(timings, text, sources=inputs, force=force)
     if json_ == "-":
         sys.stdout.write(as_json(found.to_dict()))
     else:
@@ -265,6 +267,9 @@ def _stop(number: int, _frame: FrameType | None) -> NoReturn:
 def main(tokens: Iterable[str] | None = None) -> NoReturn:
     """Run the command line and leave with one of the documented exit codes."""
     os.umask(0o077)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
     arguments = list(sys.argv[1:] if tokens is None else tokens)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,8 @@ from typing import Any
 from sievert.errors import ExhaustedError, RefusedError, UsageError
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
-# What our own files begin with: they may be replaced without --force.
-OURS = {".json": b'{\n "', ".csv": b"record,class_size,identity_bits"}
+OUR_CSV = b"record,class_size,identity_bits"
+OUR_KEYS = ("table", "seconds", "measures")
 
 
 def kind(path: str | os.PathLike[str]) -> str:
@@ -24,57 +26,71 @@ def kind(path: str | os.PathLike[str]) -> str:
 
 
 def _is_ours(path: Path) -> bool:
+    """Whether sievert has written this file: it may then be replaced without --force."""
     with path.open("rb") as file:
-        start = file.read(1 << 16)
-    begin = OURS.get(path.suffix.lower(), b"\0")
-    marked = path.suffix.lower() != ".json" or b'"sievert"' in _tail(path)
-    return start.startswith(begin) and marked
+        start = file.read(64)
+        if start.startswith(b"PAR1"):
+            file.seek(max(0, path.stat().st_size - (1 << 16)))
+            return b"sievert" in file.read()
+        if start.startswith(b"{") and path.stat().st_size < 1 << 28:
+            try:
+                found = json.loads(start + file.read())
+            except ValueError:
+                return False
+            return isinstance(found.get("sievert"), str) and any(k in found for k in OUR_KEYS)
+    return start.startswith(OUR_CSV)
 
 
-def _tail(path: Path) -> bytes:
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - (1 << 20)))
-        return file.read()
-
-
-def refuse_overwriting(path: Path, source: Any, *, force: bool) -> None:
+def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> None:
     """An input is never written; another existing file only with --force."""
-    if isinstance(source, str | os.PathLike) and path.exists():
-        try:
-            same = path.samefile(source)
-        except OSError:
-            same = False
-        if same:
-            raise RefusedError("the output is the input", hint="another name for the output")
     if path.is_symlink():
         raise RefusedError(f"{path.name} is a symbolic link", hint="a plain file name")
+    if not path.exists():
+        return
+    for source in sources:
+        if isinstance(source, str | os.PathLike) and _same(path, source):
+            raise RefusedError("the output is the input", hint="another name for the output")
     if path.is_dir():
-        raise UsageError(f"{path.name} is a directory", hint="a file name")
-    if path.exists() and not force and not _is_ours(path):
+        raise UsageError(f"{path.name or path} is a directory", hint="a file name")
+    if not path.is_file():
+        raise RefusedError(f"{path.name} is not a regular file", hint="a plain file name")
+    if not force and not _is_ours(path):
         raise RefusedError(
             f"{path.name} exists and was not written by sievert", hint="--force, or another name"
         )
 
 
-def check(path: str | os.PathLike[str], *, source: Any = None, force: bool = False) -> Path:
+def _same(path: Path, source: str | os.PathLike[str]) -> bool:
+    try:
+        return path.samefile(source)
+    except (OSError, ValueError):
+        return False
+
+
+def check(
+    path: str | os.PathLike[str], *, sources: Iterable[Any] = (), force: bool = False
+) -> Path:
     """Whether an output may be written there; asked before the work, not after it."""
     target = Path(path)
-    if not target.parent.is_dir():
-        raise UsageError(f"{target.name}: its directory does not exist")
-    refuse_overwriting(target, source, force=force)
+    try:
+        if not target.parent.is_dir():
+            raise UsageError(f"{target.name}: its directory does not exist")
+        refuse_overwriting(target, sources, force=force)
+    except OSError as error:
+        raise UsageError(f"the output cannot be written there: {error.strerror}") from None
     return target
 
 
 @contextmanager
 def whole(
-    path: str | os.PathLike[str] | None, *, source: Any = None, force: bool = False
+    path: str | os.PathLike[str] | None, *, sources: Iterable[Any] = (), force: bool = False
 ) -> Iterator[Path | None]:
     """A temporary name beside `path` to write to; it takes the place of `path` if all went well."""
     if path is None:
         yield None
         return
-    target = check(path, source=source, force=force)
-    temporary = target.resolve().parent / f".{target.name}.{os.getpid()}.part"
+    target = check(path, sources=sources, force=force)
+    temporary = target.resolve().parent / f".sievert-{secrets.token_hex(8)}.part"
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary
@@ -97,9 +113,9 @@ def _sync(directory: Path) -> None:
 
 
 def write_text(
-    path: str | os.PathLike[str], text: str, *, source: Any = None, force: bool = False
+    path: str | os.PathLike[str], text: str, *, sources: Iterable[Any] = (), force: bool = False
 ) -> None:
     """Write a text file, whole or not at all."""
-    with whole(path, source=source, force=force) as temporary:
+    with whole(path, sources=sources, force=force) as temporary:
         assert temporary is not None
         temporary.write_text(text, encoding="utf-8")

@@ -63,12 +63,17 @@ def discrimination_rate_by_value(
     >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
     1.0
     """
+    from sievert.counts.reading import usable
     from sievert.measures.kernel import exact, profile_entropies
     from sievert.measures.target import RecordTarget, SecretTarget
 
     measure = BY_ID["discrimination_rate_of_value"]
-    with opened(data, **source) as (_, questions):
+    with opened(data, **source) as (table, questions):
         roles, _warnings = role.assign(questions.columns, quasi, sensitive)
+        if not roles.quasi:
+            raise UsageError("no quasi-identifiers given", hint="quasi=['COLUMN']")
+        for name in roles.used:
+            usable(name, questions.engine.kinds[name], table)
         target: Any
         if sensitive is None:
             target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))

@@ -12,11 +12,13 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from sievert.errors import InputError, UsageError
 
 ROOT = "*"
+MOST_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,12 @@ class Hierarchy:
             raise InputError(
                 f"{self.source}: {short} of {len(self.ladder)} values have too few levels",
                 hint="give every value a label on every level",
+            )
+        empty = sum(1 for labels in self.ladder.values() if not all(labels))
+        if empty:
+            raise InputError(
+                f"{self.source}: {empty} of {len(self.ladder)} values have an empty label",
+                hint="no delimiter at the end of a line",
             )
         self._check_nested()
 
@@ -86,6 +94,10 @@ class Hierarchy:
         """A CSV file as ARX writes them: no header, column 0 the value, column i its level i."""
         path = Path(path)
         try:
+            if not path.is_file() and path.exists():
+                raise InputError(f"{path.name or path}: not a regular file")
+            if path.stat().st_size > MOST_BYTES:
+                raise InputError(f"{path.name}: a hierarchy of more than {MOST_BYTES} bytes")
             text = path.read_text(encoding="utf-8-sig")
         except OSError as error:
             raise InputError(
@@ -134,30 +146,36 @@ class Hierarchy:
         >>> Hierarchy.intervals(["27", "31"], [5, 10]).at("27", 2)
         '[20, 30)'
         """
-        for narrow, wide in itertools.pairwise(widths):
-            if narrow <= 0 or wide % narrow:
+        if not widths or not all(math.isfinite(w) and w > 0 for w in widths):
+            raise UsageError("intervals: widths must be positive", hint="widths such as 5,10,20")
+        exact = [Fraction(str(w)) for w in widths]
+        for narrow, wide in itertools.pairwise(exact):
+            if wide % narrow:
                 raise UsageError(
-                    f"intervals: width {wide:g} is not a multiple of {narrow:g}",
+                    f"intervals: width {float(wide):g} is not a multiple of {float(narrow):g}",
                     hint="widths such as 5,10,20",
                 )
-        if not widths or widths[0] <= 0:
-            raise UsageError("intervals: widths must be positive", hint="widths such as 5,10,20")
 
-        def label(number: float, width: float) -> str:
-            low = math.floor((number - origin) / width) * width + origin
-            return f"[{low:g}, {low + width:g})"
+        def label(number: Fraction, width: Fraction) -> str:
+            low = (number - Fraction(str(origin))) // width * width + Fraction(str(origin))
+            return f"[{_shown(low)}, {_shown(low + width)})"
 
         ladder: dict[str, tuple[str, ...]] = {}
         wrong = 0
         for value in dict.fromkeys(values):
             try:
-                number = float(value)
-                ladder[value] = (*(label(number, w) for w in widths), ROOT)
-            except (ValueError, OverflowError):
+                number = Fraction(value)
+                ladder[value] = (*(label(number, w) for w in exact), ROOT)
+            except (ValueError, OverflowError, ZeroDivisionError):
                 wrong += 1
         if wrong:
             raise InputError(f"intervals: {wrong} value(s) are not finite numbers")
         return cls(ladder, "intervals")
+
+
+def _shown(number: Fraction) -> str:
+    """A number with all its digits: two intervals must not share a label."""
+    return str(number.numerator) if number.denominator == 1 else repr(float(number))
 
 
 def parse(spec: str, values: Iterable[str]) -> Hierarchy:

@@ -92,7 +92,10 @@ class Policy(_Strict):
     def _split_limits(cls, raw: Any) -> Any:
         """[limits] holds measures, and two tables of narrower limits."""
         raw = dict(raw)
-        limits = dict(raw.pop("limits", {}))
+        limits = raw.pop("limits", {})
+        if not isinstance(limits, dict):
+            raise ValueError("limits is not a table")
+        limits = dict(limits)
         raw["reidentification"] = limits.pop("reidentification", {})
         raw["inference"] = limits.pop("inference", {})
         raw["everywhere"] = limits
@@ -103,6 +106,8 @@ def read(path: str | Path) -> Policy:
     """Read and check a policy file; every mistake is one line that says where."""
     path = Path(path)
     try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path.name or path}: not a regular file")
         if path.stat().st_size > MOST_BYTES:
             raise UsageError(f"{path.name}: a policy of more than {MOST_BYTES} bytes")
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -112,6 +117,8 @@ def read(path: str | Path) -> Policy:
         raise UsageError(f"{path.name}: not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path.name}: not TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path.name}: nested too deeply") from None
     return parse(raw, path.name)
 
 

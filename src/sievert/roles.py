@@ -103,7 +103,7 @@ _USUAL = {
 }  # fmt: skip
 
 
-def missing_roles(distinct: Mapping[str, int], records: int) -> UsageError:
+def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> UsageError:
     """The error for a table without roles: its columns, how many values each has, a suggestion."""
     width = max((len(printable(c)) for c in distinct), default=0)
     lines = []
@@ -112,6 +112,8 @@ def missing_roles(distinct: Mapping[str, int], records: int) -> UsageError:
         option, why = _suggest(column, values, records)
         likely[option].append(column)
         lines.append(f"  {printable(column):<{width}}  {values:>9,} values  {why}")
+    if more:
+        lines.append(f"  and {more:,} more columns")
     shown = {option: _for_a_shell(found) for option, found in likely.items()}
     hint = f"-q {shown['-q'] or 'COLUMNS'} -s {shown['-s'] or 'SECRETS'}"
     hint += f" -i {shown['-i']}" if shown["-i"] else ""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
 
 ENGINES = ("duckdb",)
+MOST_THREADS = 1024
 Steps = Callable[[str, "Questions | None"], None]
 
 
@@ -42,8 +43,8 @@ def opened(
     """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
-    if threads is not None and threads < 1:
-        raise UsageError("--threads must be at least 1")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"--threads must be at least 1 and at most {MOST_THREADS}")
     from sievert.counts.duckdb import DuckDB
     from sievert.counts.questions import Questions
 
@@ -66,13 +67,11 @@ def opened(
 def _account(table: Table, read: int) -> None:
     """Records read must be records in the file; an empty table has nothing to measure."""
     if table.kind == "csv" and table.path is not None:
-        columns = len(table.columns)
-        if csvfile.count_records(table.path, columns) != read:
-            counted = csvfile.count_slowly(table.path, table.delimiter or ",", columns)
-            if counted != read:
-                raise InputError(
-                    f"{table.name}: {read} records were read where the file has {counted}",
-                    hint="look for stray quotes and line ends",
-                )
+        counted = csvfile.count_records(table.path, table.delimiter or ",", len(table.columns))
+        if counted != read:
+            raise InputError(
+                f"{table.name}: {read} records were read where the file has {counted}",
+                hint="look for stray quotes and line ends",
+            )
     if read == 0:
         raise InputError(f"{table.name}: 0 records; nothing to measure")

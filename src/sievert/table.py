@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,10 @@ from sievert import csvfile
 from sievert.errors import InputError, RefusedError, UsageError
 
 TYPES = ("text", "int", "float", "date")
+TOO_FINE = re.compile(
+    r"timedelta64\[ns|datetime64\[ns, |Duration\(time_unit='ns'|^duration\[ns|month_day_nano"
+    r"|^date64|Datetime\(time_unit='ns', time_zone='|timestamp\[ns, tz|^decimal256|halffloat"
+)
 MAGIC = (
     (b"\x1f\x8b", "a gzip file", "decompress it first"),
     (b"\x28\xb5\x2f\xfd", "a zstd file", "decompress it first"),
@@ -35,6 +40,7 @@ class Table:
     na: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unusable: Mapping[str, str] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
 
     def unchanged(self, original: Path) -> None:
@@ -55,7 +61,9 @@ def open_table(
     scratch: Path,
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
-    types = dict(types or {})
+    types, na = dict(types or {}), tuple(na)
+    if any(set('"\r\n') & set(code) or not code for code in na):
+        raise UsageError("--na: a code is empty, or holds a quote or a line end")
     for column, kind in types.items():
         if kind not in TYPES:
             raise UsageError(
@@ -64,10 +72,10 @@ def open_table(
     if isinstance(data, str) and "://" in data:
         raise RefusedError("data is not fetched from the network", hint="a file on this machine")
     if isinstance(data, str | os.PathLike):
-        return _open_file(Path(data), delimiter, encoding, types, tuple(na), scratch)
+        return _open_file(Path(data), delimiter, encoding, types, na, scratch)
     if isinstance(data, Mapping):
         columns = check_names(data, "the columns")
-        return Table("columns", "columns", data=data, columns=columns, types=types, na=tuple(na))
+        return Table("columns", "columns", data=data, columns=columns, types=types, na=na)
     frame, columns = _frame(data)
     return Table(
         "frame",
@@ -75,8 +83,9 @@ def open_table(
         data=frame,
         columns=columns,
         types=types,
-        na=tuple(na),
+        na=na,
         orders=_ordered_categories(frame),
+        unusable=_too_fine(frame, columns),
     )
 
 
@@ -90,30 +99,44 @@ def _open_file(
 ) -> Table:
     if path.is_dir():
         raise InputError(f"{path.name or path}: a directory, not a file")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path.name}: not a regular file", hint="save the table as a file first")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UsageError("the name of the file is not UTF-8", hint="rename it") from None
     try:
         with path.open("rb") as file:
             start = file.read(4)
     except OSError as error:
         raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
     stamp = _stamp(path)
+    readable = path.resolve()
+    if set("[*?") & set(str(readable)):  # the engine would take the name for a pattern
+        readable = scratch / "input"
+        readable.symlink_to(path.resolve())
     if not start:
         raise InputError(f"{path.name}: empty file (0 bytes)")
     if start == b"PAR1":
-        return Table("parquet", path.name, path.resolve(), types=types, na=na, stamp=stamp)
+        return Table("parquet", path.name, readable, types=types, na=na, stamp=stamp)
     for magic, what, hint in MAGIC:
         if start.startswith(magic):
             wrong = RefusedError if magic.startswith(b"PK") else InputError
             raise wrong(f"{path.name}: {what}, not a table", hint=hint)
     encoding = csvfile.codec(encoding)
-    text = path.resolve()
+    text = readable
     if encoding != "utf-8":
-        text = scratch / "input.csv"
+        text = scratch / "input.utf8"
         csvfile.transcode(path, encoding, text)
     elif start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(
             f"{path.name}: not UTF-8 at byte 0; looks like UTF-16", hint="--encoding utf-16"
         )
     names, found = csvfile.header(text, {"tab": "\t"}.get(delimiter or "", delimiter))
+    if any(found in code for code in na):
+        raise UsageError(
+            "--na: a code holds the delimiter", hint="one code at a time: --na A --na B"
+        )
     return Table(
         "csv",
         path.name,
@@ -168,6 +191,20 @@ def _ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
     return {}
 
 
+def _too_fine(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
+    """Columns whose type DuckDB would round: what differs by less would become equal."""
+    library = type(frame).__module__.partition(".")[0]
+    if library == "pandas" or library == "polars":
+        kinds = [str(k) for k in frame.dtypes]
+    else:
+        kinds = [str(f.type) for f in frame.schema] if library == "pyarrow" else []
+    return {
+        name: f"is of type {kind}, which would be rounded"
+        for name, kind in zip(columns, kinds, strict=False)
+        if TOO_FINE.search(kind)
+    }
+
+
 def _plain(frame: Any) -> Any:
     """A pandas frame whose columns an engine can read: intervals and periods become text."""
     from pandas.api.types import infer_dtype
@@ -179,7 +216,11 @@ def _plain(frame: Any) -> Any:
             raise InputError(
                 f"column {name!r} holds values of mixed types", hint="frame[column].astype(str)"
             )
-        if str(kind).startswith(("interval", "period", "complex", "Sparse")):
+        decimals = str(kind) == "object" and infer_dtype(frame[name], skipna=True) == "decimal"
+        if decimals:
+            values = frame[name]
+            odd[name] = values.map(lambda d: format(d.normalize(), "f"), na_action="ignore")
+        elif str(kind).startswith(("interval", "period", "complex", "Sparse")):
             values = frame[name].astype(object)
             odd[name] = values.map(str).where(values.notna(), None)
         elif str(getattr(getattr(kind, "categories", None), "dtype", "")).startswith("interval"):

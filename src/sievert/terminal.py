@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sievert.csvfile import SHOWN
@@ -44,8 +45,7 @@ def significant(x: float) -> str:
     digits = 4
     while digits < 17 and float(f"{x:.{digits}g}") == 1.0:
         digits += 1
-    text = f"{float(f'{x:.{digits}g}'):.20f}".rstrip("0")
-    return f"{x:.{digits}g}" if "e" not in f"{x:.{digits}g}" else text[: text.index(".") + 14]
+    return f"{Decimal(f'{x:.{digits}g}'):f}"
 
 
 def percent(share: float) -> str:

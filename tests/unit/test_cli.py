@@ -108,6 +108,33 @@ def test_the_input_is_never_written(table: Path, option: str, capsys) -> None:
     assert "input" in capsys.readouterr().err
 
 
+def test_other_inputs_are_never_written(table: Path, tmp_path: Path) -> None:
+    house, ladder = tmp_path / "house.toml", tmp_path / "ladder.csv"
+    house.write_text("[limits]\nk_anonymity = { min = 1 }\n")
+    ladder.write_text("flu;*\nhiv;*\n")
+    options = ["assess", table, "-q", "zip", "-s", "disease", "--policy", house, "--force"]
+    assert run(*options, "--json", house) == 7
+    assert run(*options, "--hierarchy", f"disease={ladder}", "--records", ladder) == 7
+    assert "k_anonymity" in house.read_text() and ladder.read_text().startswith("flu")
+
+
+def test_nothing_is_written_when_the_run_fails(table: Path, tmp_path: Path) -> None:
+    house = tmp_path / "house.toml"
+    house.write_text("[limits]\nl_diversity = { min = 1 }\n")
+    records = tmp_path / "records.csv"
+    assert run("assess", table, "-q", "zip", "--policy", house, "--records", records) == 2
+    assert not records.exists()
+
+
+def test_our_own_files_are_known_by_content(table: Path, tmp_path: Path) -> None:
+    for name, option in (("a.txt", "--json"), ("r.parquet", "--records"), ("t.x", "--timings")):
+        for _ in range(2):
+            assert run("assess", table, "-q", "zip", option, tmp_path / name) == 0
+    other = tmp_path / "other.json"
+    other.write_text('{\n "sievert": 1, "mine": 2}')
+    assert run("assess", table, "-q", "zip", "--json", other) == 7
+
+
 def test_a_symbolic_link_is_not_followed(table: Path, tmp_path: Path) -> None:
     target = tmp_path / "elsewhere"
     (tmp_path / "link.json").symlink_to(target)
@@ -160,6 +187,12 @@ ERRORS = {
     "bad pair": (["assess", "{table}", "-q", "zip", "--type", "int"], 2, "COLUMN=SOMETHING"),
     "unfit": (["assess", "{table}", "-q", "disease", "--type", "disease=int"], 3, "4 value(s)"),
     "bad memory": (["assess", "{table}", "-q", "zip", "--memory", "lots"], 2, "4GB"),
+    "too many threads": (["assess", "{table}", "-q", "zip", "--threads", "99999"], 2, "at most"),
+    "no text encoding": (["assess", "{table}", "-q", "zip", "--encoding", "base64"], 2, "latin-1"),
+    "quote as delimiter": (["assess", "{table}", "-q", "zip", "--delimiter", '"'], 2, "character"),
+    "huge memory": (["assess", "{table}", "-q", "zip", "--memory", "9" * 20 + "TB"], 2, "4GB"),
+    "special file": (["assess", "{table}", "-q", "zip", "--json", "/dev/null"], 7, "regular"),
+    "long name": (["assess", "{table}", "-q", "zip", "--json", "x" * 300], 2, "cannot be written"),
     "bad threads": (["assess", "{table}", "-q", "zip", "--threads", "0"], 2, "at least 1"),
     "bad temp": (["assess", "{table}", "-q", "zip", "--temp", "nowhere"], 2, "directory"),
     "bad encoding": (["assess", "{table}", "-q", "zip", "--encoding", "latin-99"], 2, "latin-1"),

@@ -36,6 +36,7 @@ def test_read(tmp_path: Path) -> None:
         ("a;x;k\nb;x;l\n", r"1 label\(s\) of level 1 have different parents on level 2"),
         ("a;x;*\na;y;*\n", "line 2: a value stands in two lines"),
         ("", "without values"),
+        ("a;x;\nb;x;\n", "2 of 2 values have an empty label"),
     ],
 )
 def test_damaged_files(tmp_path: Path, text: str, words: str) -> None:
@@ -66,6 +67,13 @@ def test_intervals() -> None:
     assert found.at("27", 1) == "[25, 30)" and found.at("30", 1) == "[30, 35)"
     assert found.at("-3", 1) == "[-5, 0)" and found.at("7.5", 2) == "[0, 10)"
     assert found.at("27", 3) == "*"
+    large = Hierarchy.intervals([str(10**7 + 5 * i) for i in range(6)], [5, 10])
+    assert len({large.at(v, 1) for v in large.ladder}) == 6
+    exact = Hierarchy.intervals([str(2**60), str(2**60 + 1)], [1])
+    assert exact.at(str(2**60), 1) != exact.at(str(2**60 + 1), 1)
+    assert Hierarchy.intervals(["0.35"], [0.1]).at("0.35", 1).startswith("[0.3, 0.4")
+    with pytest.raises(UsageError, match="positive"):
+        Hierarchy.intervals(["1"], [float("inf")])
     with pytest.raises(UsageError, match="not a multiple"):
         Hierarchy.intervals(["1"], [5, 12])
     with pytest.raises(UsageError, match="positive"):

@@ -102,6 +102,8 @@ def test_roles_partitions_orders_parameters() -> None:
 
 
 MISTAKES: dict[str, tuple[str, str]] = {
+    "limits of nothing": ("limits = 5", "limits is not a table"),
+    "nested too deeply": ("a=" + "[" * 100000, "nested too deeply"),
     "not TOML": ("[limits", "not TOML"),
     "unknown table": ("[limit]\nk_anonymity = { min = 5 }", "limits"),
     "unknown role": ('[roles]\nquazi = ["zip"]', "quasi"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,8 @@ READABLE = {
     "tabs": ("a\tb\n1\t2\n", "a", (1, 1)),
     "bars": ("a|b\n1|2\n", "a", (1, 1)),
     "quotes inside a field": ('a,b\n5" pipe,1\n6" pipe,1\n7,1\n', "a", (3, 3)),
+    "quotes and a newline": ('a,b\n5" pipe,"x\ny"\n6,7\n', "a", (2, 2)),
+    "doubled quotes": ('a,b\n"x ""y""",1\n"x ""z""",1\n', "a", (2, 2)),
     "comment signs are data": ("a,b\n#x,1\ny,2\n", "a", (2, 2)),
     "decomposed accents differ": ("a,b\n\u00e9,1\ne\u0301,1\n", "a", (2, 2)),
     "forty digits": ("a\n" + "9" * 40 + "\n" + "9" * 39 + "8\n", "a", (2, 2)),
@@ -59,6 +62,9 @@ UNREADABLE: dict[str, tuple[bytes, type[Exception], str]] = {
     "short row": (b"a,b\n1,2\nsecret\n", InputError, "line 3: 1 field(s)"),
     "long row": (b"a,b\n1,2\nsecret,2,3\n", InputError, "line 3: 3 field(s)"),
     "open quote": (b'a,b\n1,"secret\n3,4\n', InputError, "does not end"),
+    "text after a quote": (b'a,b\n"x" ,1\nsecret,1\n', InputError, "text beside a quoted field"),
+    "blank before a quote": (b'a,b\n "x,1\nb,2\nc",3\n', InputError, "text beside"),
+    "trailing delimiter on a row": (b"a,b\nsecret,b,\na,b\n", InputError, "line 2: 3 field(s)"),
     "NUL byte": (b"a,b\n1,2\nsec\x00ret,4\n", InputError, "line 3: a NUL byte"),
     "Latin-1": (b"a,b\n1,secret\n2,secret\xe9\n", InputError, "not UTF-8 at byte 21"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), InputError, "UTF-16"),
@@ -96,16 +102,67 @@ def test_encodings(tmp_path: Path) -> None:
         sizes(write(tmp_path, b"a,b\n\x80\xff\xfe,1\n"), "a", encoding="shift-jis")
 
 
+def test_names_of_files_and_folders_are_not_patterns(tmp_path: Path) -> None:
+    """A folder called q=a is no partition, d[1].csv no pattern, x.csv.gz no archive."""
+    import duckdb
+
+    folder = tmp_path / "q=a"
+    folder.mkdir()
+    for name in ("d[1].csv", "e*.csv", "f?.csv", "plain.csv.gz", "it's.csv", "%20.csv"):
+        assert sizes(write(folder, "q,s\na,1\nb,2\nc,3\nc,3\n", name), "q") == (4, 3)
+    for name in ("g.parquet", "h[0].parquet"):
+        duckdb.execute("COPY (SELECT unnest(['a','b','c','c']) AS q) TO 'x.parquet'".replace(
+            "x.parquet", str(folder / name)))  # fmt: skip
+        assert sizes(folder / name, "q") == (4, 3)
+
+
+def test_parquet_names_are_checked(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    for names in (["q", "q"], ["Q", "q"], ["q", ""]):
+        path = tmp_path / "t.parquet"
+        pyarrow.parquet.write_table(pyarrow.table([["a"], ["b"]], names=names), path)
+        with pytest.raises(InputError, match=r"same name|no name"):
+            sizes(path, "q")
+    nested = {"s": [{"x": {"y": 1}, "z": [1]}], "q": ["a"], "t": [[{"u": 1}]], "r": ["b"]}
+    pyarrow.parquet.write_table(pyarrow.table(nested), path)
+    assert sizes(path, ["q", "r"]) == (1, 1)
+    with pytest.raises(UsageError, match="nested"):
+        sizes(path, "t")
+
+
+def test_special_files(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(InputError, match="not a regular file"):
+            sizes(path, "a")
+
+
 def test_missing_codes(tmp_path: Path) -> None:
     path = write(tmp_path, 'a,b\nNA,1\n?,1\n,1\n"NA",1\n')
     assert sizes(path, "a") == (4, 3)
     assert sizes(path, "a", na=["NA", "?"]) == (4, 2)  # the quoted NA stays text
+    numbers = {"q": [-9, -9, 1, 2]}
+    assert sievert.assess(numbers, "q", na=["-9"]).warnings[0].startswith("2 records without")
+    for wrong in (['"'], [""], ["A,B"]):
+        with pytest.raises(UsageError, match="--na"):
+            sizes(path, "a", na=wrong)
 
 
 def test_types(tmp_path: Path) -> None:
     path = write(tmp_path, "n,d\n1,2020-01-02\n01,2020-01-02\n1.0,2020-01-03\n")
     assert sizes(path, "n", types={"n": "float"}) == (3, 1)
     assert sizes(path, "d", types={"d": "date"}) == (3, 2)
+    assert sizes(path, "n", types={"n": "int"}) == (3, 1)
+    for text, kind in (("1.4", "int"), ("1e0", "int"), (" 1", "int"), ("epoch", "date"),
+                       ("2020/01/01", "date"), ("1,5", "float")):  # fmt: skip
+        with pytest.raises(InputError, match=f"column 'n' are not {kind}"):
+            sizes(write(tmp_path, f'n,d\n"{text}",x\n', "u.csv"), "n", types={"n": kind})
+    with pytest.raises(InputError, match="are not int"):
+        sievert.classes({"q": [1.4, 0.6]}, "q", types={"q": "int"})
     with pytest.raises(InputError, match=r"3 value\(s\) of column 'd' are not int"):
         sizes(path, "d", types={"d": "int"})
 
@@ -123,20 +180,45 @@ def test_a_file_that_changes_is_refused(tmp_path: Path) -> None:
 
 def test_lost_records_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "a,b\n1,2\n3,4\n")
-    monkeypatch.setattr(csvfile, "count_records", lambda *_: 3)
-    assert sizes(path, "a") == (2, 2)  # the slow count agrees with the engine
-    monkeypatch.setattr(csvfile, "count_slowly", lambda *_: 3)
+    monkeypatch.setattr(csvfile, "_count_quickly", lambda *_: 3)
     with pytest.raises(InputError, match="2 records were read where the file has 3"):
         sizes(path, "a")
 
 
 def test_records_are_counted_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Quotes, newlines and blank lines on any block border."""
+    """Quotes, newlines and blank lines on any block border; quick and slow count agree."""
     content = 'a,b\r\n"x\r\n""y",1\r\n\r\n2,"3"\r\n\r\n"",\r\n4,5'
     path = write(tmp_path, content)
     for size in range(1, len(content) + 1):
         monkeypatch.setattr(csvfile, "CHUNK", size)
-        assert csvfile.count_records(path, 2) == 4 == csvfile.count_slowly(path, ",", 2)
+        assert csvfile._count_quickly(path, ord(","), 2) == 4
+    assert csvfile._count_slowly(path, ",", 2) == 4
+
+
+def test_quick_and_slow_counts_agree_on_random_bytes(tmp_path: Path) -> None:
+    """Whatever the quick count accepts, the slow one counts alike; csv agrees on regular files."""
+    import csv
+    from random import Random
+
+    accepted = 0
+    for seed in range(3000):
+        random = Random(seed)
+        text = "a,b\n" + "".join(random.choices('x",\n \r', weights=[4, 2, 4, 3, 1, 0.3], k=14))
+        path = write(tmp_path, text)
+        try:
+            quick = csvfile._count_quickly(path, ord(","), 2)
+        except csvfile._IrregularError:
+            continue
+        accepted += 1
+        try:
+            assert csvfile._count_slowly(path, ",", 2) == quick, repr(text)
+        except InputError as error:  # ragged rows whose fields add up: the engine refuses them
+            assert "field(s)" in str(error)
+            continue
+        if "\r" not in text:
+            rows = [r for r in csv.reader(text.splitlines(keepends=True)) if r]
+            assert len(rows) - 1 == quick, repr(text)
+    assert accepted > 100
 
 
 def test_frames_and_files_agree(tmp_path: Path) -> None:
@@ -191,6 +273,15 @@ def test_awkward_frames() -> None:
         s=polars.col("s").cast(polars.Enum(["l", "m", "h", "z"]))
     )
     assert sievert.t_closeness_ordered(levels, "q", "s") == 0.5
+    fine = pyarrow.table({"d": pyarrow.array([1, 2], pyarrow.duration("ns")), "r": ["a", "b"]})
+    assert sievert.classes(fine, "r") == 2
+    with pytest.raises(InputError, match="rounded"):
+        sievert.classes(fine, "d")
+    money = pandas.DataFrame({"q": [Decimal("1.0"), Decimal("1.00"), Decimal("9" * 40), None]})
+    assert sievert.classes(money, "q") == 3
+    codes = pandas.Categorical([3, 3, 1, 1, 2, 1], categories=[3, 1, 2], ordered=True)
+    frame = pandas.DataFrame({"q": list("aabbcc"), "s": codes})
+    assert round(sievert.t_closeness_ordered(frame, "q", "s"), 4) == 0.4167
     nested = pyarrow.table({"q": [[1], [2]], "r": ["a", "b"]})
     assert sievert.classes(nested, "r") == 2
     with pytest.raises(UsageError, match="nested"):
@@ -220,6 +311,10 @@ def test_plain_columns() -> None:
         sievert.classes({"q": [1, "1"]}, "q")
     with pytest.raises(InputError, match="length"):
         sievert.classes({"q": ["a"], "r": ["a", "b"]}, "q")
+    with pytest.raises(InputError, match="type float, int"):
+        sievert.classes({"q": [2**53, 2**53 + 1, 0.5]}, "q")
+    with pytest.raises(InputError, match="not a list"):
+        sievert.classes({"q": 5}, "q")
     with pytest.raises(InputError, match="no columns"):
         sievert.classes({}, "q")
 

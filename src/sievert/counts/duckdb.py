@@ -59,10 +59,7 @@ class DuckDB:
         self.run(f"SET allowed_paths = [{', '.join(paths)}]")
         self.run("SET enable_external_access = false")
         self.run("SET lock_configuration = true")
-        source = reading.source(self, table)
-        self.columns, self.kinds, view = reading.view(
-            table, source, self.rows(f"DESCRIBE SELECT * FROM {source}")
-        )
+        self.columns, self.kinds, view = reading.view(self, table)
         self.run(f"CREATE TEMP VIEW input AS {view}")
 
     def register(self, name: str, frame: Any) -> None:
@@ -96,7 +93,9 @@ class DuckDB:
         self.run(f"CREATE TEMP TABLE {table} AS SELECT {select}", values)
 
     def write(self, sql: str, path: Path, kind: str) -> None:
-        options = "FORMAT csv, HEADER true" if kind == "csv" else "FORMAT parquet"
+        options = "FORMAT csv, HEADER true"
+        if kind == "parquet":
+            options = "FORMAT parquet, KV_METADATA {sievert: 'records'}"
         self.run(f"COPY ({sql}) TO {literal(str(path))} ({options}, USE_TMP_FILE false)")
 
     def progress(self) -> float:

@@ -28,6 +28,7 @@ from sievert.errors import UsageError
 from sievert.hierarchies import Hierarchy
 
 MOST_MISSING_PATTERNS = 64
+MOST_WILDCARD_WORK = 10**8  # pairs of patterns times classes
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
 
 
@@ -143,6 +144,8 @@ class Questions:
         on the keys neither lacks, so for each pair of patterns one join on those keys counts.
         """
         keys = [self._c(q) for q in quasi]
+        if len(keys) > 60:  # a bit for each
+            return None
         mask = " + ".join(
             f"(CASE WHEN {c} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(keys)
         )
@@ -152,7 +155,8 @@ class Questions:
             f"ROW_NUMBER() OVER (ORDER BY n) AS id FROM {classes}"
         )
         masks = [int(m) for (m,) in self.engine.rows(f"SELECT mask FROM {held} GROUP BY mask")]
-        if len(masks) > MOST_MISSING_PATTERNS:
+        work = len(masks) ** 2 * self.sizes(quasi).things
+        if len(masks) > MOST_MISSING_PATTERNS or work > MOST_WILDCARD_WORK:
             self._drop(held)
             return None
         least = None

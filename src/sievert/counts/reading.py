@@ -7,7 +7,6 @@ repeat lines of the data, so only their kind and the line number are passed on.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -42,7 +41,7 @@ def memory_size(given: str) -> str:
     '2GB'
     """
     found = MEMORY.fullmatch(given.strip())
-    if not found or float(found[1]) <= 0:
+    if not found or not 0 < float(found[1]) < 10**9:
         raise UsageError("--memory is not a size", hint="--memory 4GB")
     unit = (found[2] or "").upper().replace("I", "i")
     return f"{found[1]}{unit}B"
@@ -65,15 +64,17 @@ def source(engine: Any, table: Table) -> str:
         na = ", ".join(literal(code) for code in ("", *table.na))
         return (
             f"read_csv({literal(str(table.path))}, auto_detect=false, header=true, "
+            f"compression='none', "
+            f"hive_partitioning=false, "
             f"delim={literal(table.delimiter or ',')}, quote='\"', escape='\"', "
             f"columns={{{names}}}, nullstr=[{na}], allow_quoted_nulls=false, "
             f"strict_mode=true, null_padding=false, ignore_errors=false, "
             f"max_line_size={4 * csvfile.FIELD_LIMIT})"
         )
     if table.kind == "parquet":
-        return f"read_parquet({literal(str(table.path))})"
+        return f"read_parquet({literal(str(table.path))}, hive_partitioning=false)"
     if table.kind == "columns":
-        columns = {n: _typed(n, list(v)) for n, v in table.data.items()}
+        columns = {n: _typed(n, _listed(n, v)) for n, v in table.data.items()}
         if len({len(values) for _, values in columns.values()}) > 1:
             raise InputError("the columns differ in length")
         engine.load("given", columns)
@@ -81,6 +82,27 @@ def source(engine: Any, table: Table) -> str:
         pandas = type(table.data).__module__.startswith("pandas")
         engine.register("given", table.data if pandas else _Stream(table.data))
     return "given"
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise InputError(f"column {name!r} is not a list of values")
+    return list(values)
+
+
+def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
+    """The columns of a Parquet file as it spells them, from its flattened tree of names."""
+    path = literal(str(table.path))
+    schema = engine.rows(f"SELECT name, num_children FROM parquet_schema({path})")
+    names = []
+    skip = 0
+    for name, children in schema[1:]:
+        if skip:
+            skip += int(children or 0) - 1
+        else:
+            names.append(str(name))
+            skip = int(children or 0)
+    return check_names(names, table.name)
 
 
 def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
@@ -95,6 +117,8 @@ def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
         ({"datetime"}, "TIMESTAMP"),
     ):
         if kinds <= allowed:
+            if kind == "DOUBLE" and any(abs(v) > 2**53 for v in values if isinstance(v, int)):
+                break  # floats would make different integers equal
             return kind, values
     raise InputError(
         f"column {name!r} holds values of type {', '.join(sorted(kinds))}",
@@ -102,12 +126,12 @@ def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
     )
 
 
-def view(
-    table: Table, source: str, described: Sequence[Sequence[Any]]
-) -> tuple[tuple[str, ...], dict[str, str], str]:
+def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], str]:
     """The columns, their types, and the query that calls them c0, c1, ... as they are compared."""
+    columns = table.columns or _parquet_names(engine, table)
+    behind = source(engine, table)
+    described = engine.rows(f"DESCRIBE SELECT * FROM {behind}")
     engine_names = [str(row[0]) for row in described]
-    columns = table.columns or check_names(engine_names, table.name)
     for column in table.types:
         if column not in columns:
             raise unknown("--type: column", column, columns)
@@ -116,24 +140,44 @@ def view(
     for i, (name, engine_name) in enumerate(zip(columns, engine_names, strict=True)):
         value, kinds[name] = _compared(table, name, quoted(engine_name), str(described[i][1]))
         select.append(f"{value} AS c{i}")
-    return columns, kinds, f"SELECT {', '.join(select)} FROM {source}"
+    return columns, kinds, f"SELECT {', '.join(select)} FROM {behind}"
+
+
+# What text must look like to be of a type; a cast alone would round 1.4 to 1.
+PATTERNS = {
+    "int": r"[+-]?[0-9]+(\.0*)?",
+    "float": r"(?i)[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan)",
+    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
+}
+
+
+def _fitting(value: str, wanted: str) -> str:
+    """The text of a value where it is of the type, and text that no cast accepts where not."""
+    text = f"CAST({value} AS VARCHAR)"
+    if wanted not in PATTERNS:
+        return text
+    fits = f"regexp_full_match({text}, {literal(PATTERNS[wanted])})"
+    return f"CASE WHEN {value} IS NULL THEN NULL WHEN {fits} THEN {text} ELSE 'no' END"
 
 
 def _compared(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
-    if kind == "VARCHAR" and table.na and table.kind != "csv":
+    if table.na and table.kind != "csv":
         codes = ", ".join(literal(code) for code in table.na)
-        value = f"CASE WHEN {value} IN ({codes}) THEN NULL ELSE {value} END"
+        text = f"CAST({value} AS VARCHAR)"
+        value = f"CASE WHEN {text} IN ({codes}) THEN NULL ELSE {value} END"
     if name in table.types:
         kind = SQL_TYPES[table.types[name]]
-        value = f"CAST({value} AS {kind})"
+        value = f"CAST({_fitting(value, table.types[name])} AS {kind})"
     if kind in ("DOUBLE", "FLOAT"):
         value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"
     return value, kind
 
 
-def usable(column: str, kind: str) -> None:
-    """Lists and structures have no single value to compare."""
+def usable(column: str, kind: str, table: Table) -> None:
+    """Lists and structures have no single value to compare; some types lose digits on the way."""
+    if column in table.unusable:
+        raise InputError(f"column {column!r} {table.unusable[column]}", hint="cast it to text")
     if NESTED.search(kind):
         raise UsageError(
             f"column {column!r} is nested ({kind.partition('(')[0]})",
@@ -171,6 +215,10 @@ def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
             "memory or temporary space ran out",
             hint="a larger --memory, or --temp on a larger disk",
         )
+    if isinstance(error, duckdb.NotImplementedException) and not table.path:
+        return InputError(
+            "a column of the frame has a type that DuckDB does not read", hint="cast it to text"
+        )
     if table.kind == "csv" and isinstance(error, duckdb.InvalidInputException):
         return InputError(
             f"{where}: not readable as delimited text", hint="one kind of line end throughout"
@@ -189,7 +237,7 @@ def _unfit(table: Table, connection: Any) -> str:
         value = quoted(column)
         sql = (
             f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
-            f"AND TRY_CAST({value} AS {SQL_TYPES[kind]}) IS NULL"
+            f"AND TRY_CAST({_fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
         )
         try:
             (wrong,) = connection.execute(sql, []).fetchall()[0]
