@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sievert import scratch
 from sievert.errors import ExhaustedError, RefusedError, UsageError
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
@@ -90,7 +90,8 @@ def whole(
         yield None
         return
     target = check(path, sources=sources, force=force)
-    temporary = target.resolve().parent / f".sievert-{secrets.token_hex(8)}.part"
+    scratch.sweep(target.resolve().parent)
+    temporary = target.resolve().parent / f".{scratch.name()}.part"
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary

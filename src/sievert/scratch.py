@@ -1,15 +1,68 @@
-"""A private place for temporary data: readable by its owner alone, removed at the end."""
+"""Temporary data: private to its owner, gone at the end, swept after a crash.
+
+Every temporary name carries the number and the start time of its process, so that the next run can
+tell what a dead one has left behind from what a living one still needs.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 
 from sievert.errors import ExhaustedError, UsageError
+
+NAME = re.compile(r"\.?sievert-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
+
+
+def _started(process: int) -> int | None:
+    """When a process started, in the kernel's ticks; 0 where that cannot be told, None if dead."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+        return int(stat.rpartition(")")[2].split()[19])
+    except (OSError, IndexError, ValueError):
+        pass
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return None
+    except OSError:
+        return 0
+    return 0
+
+
+def name() -> str:
+    """A temporary name nobody else has, with the process it belongs to."""
+    process = os.getpid()
+    return f"sievert-{process}-{_started(process) or 0}-{secrets.token_hex(8)}"
+
+
+def sweep(directory: Path) -> None:
+    """Remove what processes that are no longer alive have left in a directory."""
+    try:
+        entries = list(os.scandir(directory))
+    except OSError:
+        return
+    for entry in entries:
+        found = NAME.fullmatch(entry.name)
+        if not found or entry.is_symlink():
+            continue
+        started = _started(int(found[1]))
+        if started is None or (started and int(found[2]) and started != int(found[2])):
+            try:
+                if entry.stat(follow_symlinks=False).st_uid != os.getuid():
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink(missing_ok=True)
+            except OSError:
+                continue
 
 
 @contextmanager
@@ -18,12 +71,15 @@ def private_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[
     if parent is not None and not Path(parent).is_dir():
         raise UsageError("--temp is not a directory", hint="an existing directory")
     try:
-        path = Path(tempfile.mkdtemp(prefix="sievert-", dir=parent))
+        place = Path(gettempdir() if parent is None else parent)
+        sweep(place)
+        path = place / name()
+        path.mkdir(mode=0o700)
     except OSError as error:
         raise ExhaustedError(
             f"no temporary directory can be made: {error.strerror}", hint="--temp DIR"
         ) from None
     try:
-        yield path
+        yield path.resolve()
     finally:
         shutil.rmtree(path, ignore_errors=True)
