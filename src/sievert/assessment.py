@@ -22,6 +22,7 @@ from sievert.table import Table
 from sievert.version import __version__
 
 if TYPE_CHECKING:
+    from sievert.counts.answers import Joint
     from sievert.counts.questions import Questions
     from sievert.policy import Policy, Verdict
 
@@ -357,6 +358,7 @@ class _Run:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = measures, clock
         self.warnings: list[str] = []
+        self._joint: dict[str, Joint] = {}
 
     def about_records(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
@@ -409,6 +411,8 @@ class _Run:
             partition=partition,
             named=self._named(secret),
         )
+        if counts.joint is not None:
+            self._joint[secret] = counts.joint
         if counts.missing:
             lack = plural(counts.missing, "record")
             self.warnings.append(f"{lack} without {secret!r}; missing is a value of its own")
@@ -480,9 +484,12 @@ class _Run:
         sizes = self.questions.sizes(self.roles.quasi)
         marks: dict[str | None, Any] = {None: records.of_class(sizes, self.questions.records)}
         for secret in self.roles.sensitive:
-            counts = self.questions.secret_counts(self.roles.quasi, secret, frozenset({"joint"}))
-            assert counts.joint is not None
-            marks[secret] = records.of_cell(counts.joint, self.questions.records, secret)
+            joint = self._joint.get(secret)
+            if joint is None:
+                needs = frozenset({"joint"})
+                joint = self.questions.secret_counts(self.roles.quasi, secret, needs).joint
+            assert joint is not None
+            marks[secret] = records.of_cell(joint, self.questions.records, secret)
         self.questions.write_records(self.roles.quasi, self.roles.sensitive, path, kind, marks)
 
 

@@ -6,7 +6,6 @@ a measure can be told in plain words (`l=3`, `order=[...]`) is turned into the o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -63,8 +62,11 @@ def discrimination_rate_by_value(
     >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
     1.0
     """
+    import numpy as np
+
+    from sievert.counts.answers import Profiles
     from sievert.counts.reading import usable
-    from sievert.measures.kernel import exact, profile_entropies
+    from sievert.measures.kernel import profile_entropies
     from sievert.measures.target import RecordTarget, SecretTarget
 
     measure = BY_ID["discrimination_rate_of_value"]
@@ -79,13 +81,14 @@ def discrimination_rate_by_value(
             target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
         else:
             target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
+        keys, sizes, profiles = zip(*questions.each_class(roles.quasi, sensitive), strict=True)
+        if sensitive is None:
+            entropies = np.log2(np.array(sizes, dtype=np.float64))
+        else:
+            held = Profiles.of(profiles, [1] * len(profiles))
+            entropies = profile_entropies(held.counts, held.starts)
         found: dict[tuple[Any, ...], float | None] = {}
-        for key, size, profile in questions.each_class(roles.quasi, sensitive):
-            entropy = (
-                math.log2(size)
-                if sensitive is None
-                else float(profile_entropies(exact(profile), exact([0]).astype(int))[0])
-            )
+        for key, size, entropy in zip(keys, sizes, entropies.tolist(), strict=True):
             options = {"size": size, "entropy": entropy, "records": questions.records}
             value = measure.compute(target, options)
             found[key] = None if isinstance(value, Found) else float(within(measure, value))

@@ -109,9 +109,9 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "distance without the half": (DUCKDB, "greatest(0, {n} * {records}", "abs({n} * {records}"),
     "recursive c counts from the next value": (SECRETS, "for i in range(l - 1):", "for i in range(l):"),
     "confidence of the rarest value": (
-        SECRETS, "kernel.largest_ratio(profiles.largest.tolist(), profiles.sizes.tolist())",
+        SECRETS, "kernel.largest_ratio(profiles.largest, profiles.sizes)",
         "kernel.largest_ratio(profiles.counts[np.append(profiles.starts[1:], "
-        "len(profiles.counts)) - 1].tolist(), profiles.sizes.tolist())"),
+        "len(profiles.counts)) - 1], profiles.sizes)"),
     "leaves of the hierarchy forgotten": (QUESTIONS, "for level in range(tree.height):",
                                           "for level in range(1, tree.height):"),
     "wildcard ignores other patterns": (QUESTIONS, "for b in sorted(masks):", "for b in [a]:"),

@@ -82,7 +82,7 @@ class Profiles:
 
     @classmethod
     def of(cls, lists: Any, times: Any) -> Profiles:
-        """Flatten lists of counts; profiles come out ordered by length, then by content."""
+        """Flatten lists of counts, in the order they come."""
         times = _ints(times)
         lengths = np.fromiter((len(x) for x in lists), dtype=np.int64, count=len(lists))
         counts = np.concatenate(list(lists)).astype(np.int64) if len(lists) else np.zeros(0, int)

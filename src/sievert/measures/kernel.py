@@ -148,21 +148,19 @@ def ratio(numerator: int, denominator: int) -> float:
     return float(Fraction(numerator, denominator))
 
 
-def largest_ratio(numerators: Sequence[int], denominators: Sequence[int]) -> tuple[int, int]:
+def largest_ratio(
+    numerators: Ints | Sequence[int], denominators: Ints | Sequence[int]
+) -> tuple[int, int]:
     """The largest of many fractions, compared exactly.
 
     >>> largest_ratio([1, 2, 3], [3, 4, 7])
     (2, 4)
     """
-    rough = [a / b for a, b in zip(numerators, denominators, strict=True)]
-    edge = max(rough)
-    edge -= abs(edge) * 1e-12
-    best = max(
-        (Fraction(a, b), a, b)
-        for a, b, r in zip(numerators, denominators, rough, strict=True)
-        if r >= edge
-    )
-    return best[1], best[2]
+    rough = np.asarray(numerators, dtype=np.float64) / np.asarray(denominators, dtype=np.float64)
+    edge = float(rough.max())
+    candidates = np.flatnonzero(rough >= edge - abs(edge) * 1e-12).tolist()
+    pairs = {(int(numerators[i]), int(denominators[i])) for i in candidates}
+    return max(pairs, key=lambda pair: Fraction(*pair))
 
 
 def close_below(values: Floats) -> Ints:

@@ -61,14 +61,14 @@ def recursive_c(target: SecretTarget, options: Options) -> Found:
     first = profiles.sizes.copy()
     for i in range(l - 1):
         first = first - profiles.counts[profiles.starts + i]
-    top, rest = kernel.largest_ratio(profiles.largest.tolist(), first.tolist())
+    top, rest = kernel.largest_ratio(profiles.largest, first)
     return Found(kernel.ratio(top, rest), details={"l": l})
 
 
 def _highest_confidence(profiles: Profiles | None) -> float | None:
     if profiles is None:
         return None
-    return kernel.ratio(*kernel.largest_ratio(profiles.largest.tolist(), profiles.sizes.tolist()))
+    return kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.sizes))
 
 
 def max_confidence(target: SecretTarget, _: Options) -> Found:
