@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from sievert import hierarchies as ladders
 from sievert import roles as role
-from sievert.errors import InvariantError, UsageError, plural, unknown
+from sievert.errors import (
+    ExhaustedError,
+    InputError,
+    InvariantError,
+    UsageError,
+    plural,
+    unknown,
+)
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.record import Found, Number
 from sievert.roles import Roles
@@ -33,6 +40,7 @@ SOURCE_OPTIONS = (
 
 
 MOST_LISTED = 60
+MISSING = ("value", "wildcard", "drop", "error")
 
 
 @dataclass(frozen=True)
@@ -171,6 +179,7 @@ def assess(
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
     measures: Iterable[str] | None = None,
+    missing: str = "value",
     watch: Steps = nobody,
     **source: Any,
 ) -> Assessment:
@@ -192,6 +201,9 @@ def assess(
         Write one row a record, in input order, to this CSV or Parquet file.
     measures
         Compute only these ids; all that apply unless given.
+    missing
+        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
+        (only k and the records below it are then defined), a reason to "drop" the record, an "error".
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -241,14 +253,20 @@ def assess(
             for name in roles.used:
                 usable(name, questions.engine.kinds[name], table)
             warnings += notes + _unused(settings, roles, questions.columns)
+            dropped = _treat_missing(missing, questions, roles.quasi)
             settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)
-            inference = {s: run.about_secret(s) for s in roles.sensitive}
-            reidentification = run.about_records()
+            wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
+            inference = {} if wild else {s: run.about_secret(s) for s in roles.sensitive}
+            reidentification = run.under_wildcards() if wild else run.about_records()
+            if wild and records is not None:
+                raise UsageError("--records needs classes, and wildcards make none")
             if records is not None and target is not None:
                 clock("writing records", questions)
                 run.write(target, files.kind(records))
-            described = _described(table, questions)
+            described = _described(table, questions) | {"missing": missing}
+            if missing == "drop":
+                described["dropped"] = dropped
         warnings += run.warnings
         verdicts = None
         if house is not None:  # before the record file takes its place
@@ -289,6 +307,21 @@ def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[st
             if column not in roles.sensitive:
                 found.append(f"the {what} of {column!r} is not used: it is not a secret here")
     return found
+
+
+def _treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:
+    """Apply the chosen reading of missing quasi-identifiers; returns how many records it drops."""
+    if missing not in MISSING:
+        raise unknown("--missing:", missing, MISSING)
+    if missing == "error" and (lacking := questions.missing(quasi)):
+        counts = ", ".join(f"{c!r} in {plural(n, 'record')}" for c, n in lacking.items())
+        raise InputError(f"a quasi-identifier is missing: {counts}", hint="another --missing")
+    if missing != "drop":
+        return 0
+    dropped = questions.drop_missing(quasi)
+    if questions.records == 0:
+        raise InputError("every record lacks a quasi-identifier: nothing is left to measure")
+    return dropped
 
 
 def _policy(policy: Any) -> Policy | None:
@@ -375,11 +408,32 @@ class _Run:
             self.warnings.append(
                 f"{lack} without a quasi-identifier; missing is a value of its own"
             )
-            if counts.wildcard_k is None:
+            if counts.wildcard is None:
                 self.warnings.append("too many patterns of missing keys: no wildcard k computed")
         self.clock("computing", self.questions)
         target = RecordTarget(counts)
         return {m.id: self._value(m, target, self._options(m)) for m in chosen}
+
+    def under_wildcards(self) -> dict[str, Value]:
+        """Re-identification where a missing quasi-identifier matches anything."""
+        from sievert.measures.classes import under_wildcards
+
+        self.clock("matching wildcards", self.questions)
+        frequencies = self.questions.record_counts(self.roles.quasi, wildcard=True).wildcard
+        if frequencies is None:
+            raise ExhaustedError(
+                "too many patterns of missing keys for --missing wildcard",
+                hint="fewer quasi-identifiers, or --missing value",
+            )
+        self.warnings.append(
+            "a missing value matches anything: only k and records_below are defined"
+        )
+        found = under_wildcards(frequencies, self._options(BY_ID["records_below"]))
+        return {
+            m.id: Value(m.id, f.value, m.unit, m.riskier, None, dict(f.details))
+            for m in self.measures
+            if (f := found.get(m.id)) is not None
+        }
 
     def about_secret(self, secret: str) -> dict[str, Value]:
         """Inference: a sensitive attribute is the target."""

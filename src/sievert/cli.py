@@ -83,6 +83,7 @@ def assess(
     encoding: Annotated[str, Parameter(group=READING)] = "utf-8",
     type_: Annotated[list[str] | None, Parameter(name="--type", group=READING)] = None,
     na: Annotated[list[str] | None, Parameter(group=READING)] = None,
+    missing: Annotated[str, Parameter(group=READING)] = "value",
     all_: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
     json_: Annotated[
         str | None, Parameter(name="--json", group=OUTPUT, allow_leading_hyphen=True)
@@ -122,6 +123,8 @@ def assess(
         COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
     na
         Text that stands for a missing value, such as NA. May be repeated.
+    missing
+        What a missing quasi-identifier is: value, wildcard (matches any), drop (the record), error.
     all_
         Show every measure, not only the headlines.
     json_
@@ -167,6 +170,7 @@ def assess(
             policy=policy,
             records=records,
             force=force,
+            missing=missing,
             watch=watch,
             delimiter=delimiter,
             encoding=encoding,

@@ -133,6 +133,8 @@ def _head(found: Assessment, width: int) -> list[str]:
         delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
         how += f", delimiter '{delimiter}', {table['encoding']}"
     lines = _wrap(f"{printable(table['name'])}: {how}", width, "", "  ")
+    if table.get("dropped"):
+        lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
     for title, names in (
         ("Quasi-identifiers (an outsider may know)", found.roles.quasi),
         ("Sensitive (secret)", found.roles.sensitive),
@@ -146,6 +148,8 @@ def _head(found: Assessment, width: int) -> list[str]:
 
 def _finding(found: Assessment, width: int) -> list[str]:
     values = found.reidentification
+    if found.table.get("missing") == "wildcard" and "classes" not in values:
+        return _under_wildcards(values)
     if not {"k_anonymity", "unique_records", "records_below", "itpr"} <= set(values):
         return []
     k, unique = values["k_anonymity"], values["unique_records"]
@@ -179,6 +183,17 @@ def _finding(found: Assessment, width: int) -> list[str]:
         gone = percent(float(rate))
         sentence += f". The columns remove {gone} of the uncertainty about who a record is"
     return [*lines, *_wrap(sentence + ".", width, "  ")]
+
+
+def _under_wildcards(values: Mapping[str, Value]) -> list[str]:
+    lines = ["", "How easily a person is found (a missing value matches anything)"]
+    if "k_anonymity" in values:
+        lines.append(_row("Fewest records anybody matches (k)", values["k_anonymity"]))
+    if "records_below" in values:
+        for limit, records in values["records_below"].details["by_k"].items():
+            title = f"Records that match fewer than {limit}"
+            lines.append(_plain(title, f"{records:,}", "records; risky when high"))
+    return lines
 
 
 def _itpr(values: Mapping[str, Value], found: Assessment) -> list[str]:

@@ -41,9 +41,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "labels used as positions": (TABLE, "        return _plain(data), names\n",
                                  "        return data.iloc[list(data.index)], names\n"),
     "records with missing keys dropped": (
-        QUESTIONS, "AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}",
-        "AS s, COUNT(*) AS n FROM input WHERE {keys.split(',')[0]} IS NOT NULL "
-        "GROUP BY {keys}, {s}"),
+        QUESTIONS, "{s} AS s, COUNT(*) AS n FROM {self._input} ",
+        "{s} AS s, COUNT(*) AS n FROM {self._input} WHERE {keys.split(',')[0]} IS NOT NULL "),
     "each missing value its own class": (
         READING, "    return value, kind\n\n\ndef usable",
         "    unique = 'CAST(uuid() AS VARCHAR)'\n"
@@ -51,8 +50,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "unused category counted": (TABLE, "        return _plain(data), names\n",
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
-        QUESTIONS, "AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}",
-        "AS s, 1 AS n FROM input GROUP BY {keys}, {s}"),
+        QUESTIONS, "{s} AS s, COUNT(*) AS n FROM {self._input} ",
+        "{s} AS s, 1 AS n FROM {self._input} "),
     "l as the maximum": (SECRETS, "else int(profiles.lengths.min())",
                          "else int(profiles.lengths.max())"),
     "delta skips absent values": (
@@ -95,10 +94,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "no decimal digits where differences cancel": (KERNEL, "CANCELLATION = 1e-2",
                                                    "CANCELLATION = -1.0"),
     "keys joined into a string": (
-        QUESTIONS, 'sql = f"SELECT {keys}, {s} AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}"',
-        "k = ', '.join(f'ANY_VALUE({self._c(q)}) AS {self._c(q)}' for q in quasi)\n"
-        '                sql = (f"SELECT {k}, {s} AS s, COUNT(*) AS n FROM input "\n'
-        '                       f"GROUP BY concat({keys}), {s}")'),
+        QUESTIONS, "                    f\"GROUP BY {keys}, {s}\"\n                )\n",
+        "                    f\"GROUP BY concat({keys}), {s}\"\n                )\n"
+        "                k = ', '.join(f'ANY_VALUE({self._c(q)}) AS {self._c(q)}' for q in quasi)\n"
+        "                sql = sql.replace(f'SELECT {keys}', f'SELECT {k}')\n"),
     "case does not count": (
         READING, "    return value, kind\n\n\ndef usable",
         "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef usable"),

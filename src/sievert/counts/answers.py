@@ -163,14 +163,14 @@ class Ranked:
 class RecordCounts:
     """All that is asked about finding a person: the sizes of the classes.
 
-    `wildcard_k` is the smallest number of records a record matches when a missing value matches
-    anything; None where no quasi-identifier is missing, or where it was not asked.
+    `wildcard` tells how many records match so many records when a missing value matches anything;
+    None where no quasi-identifier is missing, where it was not asked, or would take too long.
     """
 
     records: int
     sizes: Sizes
     missing: int = 0
-    wildcard_k: int | None = None
+    wildcard: Sizes | None = None
 
 
 @dataclass(frozen=True)

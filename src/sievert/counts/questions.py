@@ -67,6 +67,8 @@ class Questions:
         self._sizes: dict[tuple[str, ...], Sizes] = {}
         self.records = int(engine.rows("SELECT COUNT(*) FROM input")[0][0])
         self._wide = self.records >= WIDE
+        self._input = "input"
+        self._lacking = ""
 
     def _c(self, column: str) -> str:
         return f"c{self.columns.index(column)}"
@@ -94,13 +96,31 @@ class Questions:
                 sql = (
                     f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {rolled} GROUP BY {keys}"
                     if rolled
-                    else f"SELECT {keys}, COUNT(*) AS n FROM input GROUP BY {keys}"
+                    else f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}"
                 )
             else:
                 s = self._c(secret)
-                sql = f"SELECT {keys}, {s} AS s, COUNT(*) AS n FROM input GROUP BY {keys}, {s}"
+                sql = (
+                    f"SELECT {keys}, {s} AS s, COUNT(*) AS n FROM {self._input} "
+                    f"GROUP BY {keys}, {s}"
+                )
             self._cells[quasi, secret] = self._table(sql)
         return self._cells[quasi, secret]
+
+    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
+        """How many records lack each quasi-identifier; only those that some record lacks."""
+        sums = ", ".join(f"SUM(CASE WHEN {self._c(q)} IS NULL THEN 1 ELSE 0 END)" for q in quasi)
+        (found,) = self.engine.rows(f"SELECT {sums} FROM {self._input}")
+        return {q: int(n) for q, n in zip(quasi, found, strict=True) if n}
+
+    def drop_missing(self, quasi: Sequence[str]) -> int:
+        """From here on leave out the records that lack a quasi-identifier; returns how many."""
+        self._lacking = " OR ".join(f"{self._c(q)} IS NULL" for q in quasi)
+        self.engine.run(f"CREATE TEMP VIEW kept AS SELECT * FROM input WHERE NOT ({self._lacking})")
+        self._input = "kept"
+        before = self.records
+        self.records = int(self.engine.rows("SELECT COUNT(*) FROM kept")[0][0])
+        return before - self.records
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
@@ -128,17 +148,17 @@ class Questions:
         """Everything about finding a person."""
         quasi = tuple(quasi)
         sizes = self.sizes(quasi)
-        missing, k = 0, None
+        missing, frequencies = 0, None
         if wildcard:
             cells = next((t for (q, _), t in self._cells.items() if q == quasi))
             lacking = " OR ".join(f"{self._c(q)} IS NULL" for q in quasi)
             sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE {lacking}"
             missing = int(self.engine.rows(sql)[0][0])
-            k = self._wildcard_k(quasi) if missing else None
-        return RecordCounts(self.records, sizes, missing, k)
+            frequencies = self._wildcard(quasi) if missing else None
+        return RecordCounts(self.records, sizes, missing, frequencies)
 
-    def _wildcard_k(self, quasi: tuple[str, ...]) -> int | None:
-        """The fewest records a record matches when a missing value matches anything.
+    def _wildcard(self, quasi: tuple[str, ...]) -> Sizes | None:
+        """How many records match so many records when a missing value matches anything.
 
         Classes are grouped by which of their keys are missing. Two of them match when they agree
         on the keys neither lacks, so for each pair of patterns one join on those keys counts.
@@ -159,7 +179,7 @@ class Questions:
         if len(masks) > MOST_MISSING_PATTERNS or work > MOST_WILDCARD_WORK:
             self._drop(held)
             return None
-        least = None
+        found: dict[int, int] = {}
         for a in sorted(masks):
             parts = []
             for b in sorted(masks):
@@ -168,17 +188,19 @@ class Questions:
                 grouped = f" GROUP BY {', '.join(common)}" if common else ""
                 on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
                 parts.append(
-                    f"SELECT x.id AS id, y.n AS n FROM {held} AS x JOIN (SELECT {shared}"
-                    f"CAST(SUM(n) AS BIGINT) AS n FROM {held} WHERE mask = {b}{grouped}) AS y "
-                    f"ON {on} WHERE x.mask = {a}"
+                    f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {held} AS x JOIN (SELECT "
+                    f"{shared}CAST(SUM(n) AS BIGINT) AS n FROM {held} WHERE mask = {b}{grouped}) "
+                    f"AS y ON {on} WHERE x.mask = {a}"
                 )
-            found = self.engine.rows(
-                "SELECT MIN(f) FROM (SELECT CAST(SUM(n) AS BIGINT) AS f FROM "
-                f"({' UNION ALL '.join(parts)}) AS u GROUP BY id) AS v"
-            )[0][0]
-            least = int(found) if least is None else min(least, int(found))
+            rows = self.engine.rows(
+                "SELECT f, CAST(SUM(own) AS BIGINT) FROM (SELECT MAX(own) AS own, "
+                f"CAST(SUM(n) AS BIGINT) AS f FROM ({' UNION ALL '.join(parts)}) AS u "
+                "GROUP BY id) AS v GROUP BY f"
+            )
+            for frequency, records in rows:
+                found[int(frequency)] = found.get(int(frequency), 0) + int(records)
         self._drop(held)
-        return least
+        return Sizes.of(list(found), list(found.values()))
 
     # -- secrets --------------------------------------------------------------------------------
 
@@ -447,6 +469,8 @@ class Questions:
             select += [f"j{number}.{quoted(c)} AS {quoted(c)}" for c in columns]
         used = [*keys, *(f"{self._c(s)} AS s{i}" for i, s in enumerate(secrets, 1))]
         source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(used)} FROM input"
+        if self._lacking:  # numbered before they are left out
+            source = f"SELECT * FROM ({source}) AS a WHERE NOT ({self._lacking})"
         self.engine.write(
             f"SELECT {', '.join(select)} FROM ({source}) AS r {' '.join(joins)} ORDER BY r.record",
             path,

@@ -20,7 +20,8 @@ def k_anonymity(target: RecordTarget, _: Options) -> Found:
     details: dict[str, Any] = {}
     if target.counts.missing:
         details["records_with_missing_quasi"] = target.counts.missing
-        details["wildcard"] = target.counts.wildcard_k
+        found = target.counts.wildcard
+        details["wildcard"] = None if found is None else found.least
     return Found(target.sizes.least, details=details)
 
 
@@ -69,6 +70,21 @@ def records_below(target: RecordTarget, options: Options) -> Found:
     return Found(by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k})
 
 
+def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, Found]:
+    """What is defined where a missing value matches anything: that relation makes no classes.
+
+    `frequencies` tells how many records match so many records, themselves included.
+    """
+    asked = sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})
+    by_k = {str(k): int(frequencies.times[frequencies.sizes < k].sum()) for k in asked}
+    return {
+        "k_anonymity": Found(frequencies.least, details={"reading": "wildcard"}),
+        "records_below": Found(
+            by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k, "reading": "wildcard"}
+        ),
+    }
+
+
 def separation(target: RecordTarget, _: Options) -> Number | Found:
     """1 - sum of n_q(n_q - 1) / (N(N - 1)): share of pairs of records that differ."""
     n = target.records
@@ -114,7 +130,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "average_risk", "Average risk of a record", "1", 0, 1, "high",
-        "K/N, the mean over records of 1/n_q", "marketer risk; El Emam and Dankar 2008, ARX",
+        "K/N, the mean over records of 1/n_q", "average prosecutor and marketer risk, ARX",
         "expected share of the records matched rightly by somebody who knows all keys",
         (*ALWAYS, *MONOTONE), average_risk, ("record",),
     ),
@@ -139,7 +155,7 @@ CLASSES: tuple[Measure, ...] = (
     Measure(
         "distinction", "Distinction", "1", 0, 1, "high",
         "K/N", "Motwani and Xu 2007, ARX",
-        "different combinations for each record; 1 when everybody is unique",
+        "different combinations per record; 1 when everybody is unique",
         (*ALWAYS, *MONOTONE), distinction, ("record",),
     ),
 )

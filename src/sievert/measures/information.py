@@ -1,7 +1,7 @@
 """Information measures: how many bits the quasi-identifiers give away about a target.
 
 Every formula holds for both kinds of risk; only the target X differs (`measures.target`). Where the
-papers write H(X|Y=y) they compute the class's *share* h_q = p(q)·H(X|q); so do we.
+ITPR paper writes H(X|Y=y) it computes the class's *share* h_q = p(q)·H(X|q); so do we.
 """
 
 from __future__ import annotations
@@ -179,14 +179,14 @@ INFORMATION: tuple[Measure, ...] = (
     Measure(
         "conditional_privacy", "Conditional privacy loss", "1", 0, 1, "high",
         "1 - 2^(-I)", f"{ITPR}, eq. 7",
-        "the share of equally likely candidates that is ruled out on average",
+        "by what share the effective number of candidates, 2^H, shrinks",
         (*ALWAYS, *_SECRET_BLIND, *MONOTONE, *_SAME, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
         conditional_privacy, needs=_JOINT,
     ),
     Measure(
         "maximum_information_leakage", "Maximum information leakage", "bits", 0, None, "high",
         "max_q (H(X) - h_q)", f"{ITPR}, eq. 8 (share)",
-        "bits left of the whole uncertainty when the best class's share is taken away",
+        "the uncertainty about the target minus the smallest share any class leaves of it",
         (*ALWAYS, *_SECRET_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), maximum_information_leakage,
     ),
     Measure(
@@ -196,7 +196,7 @@ INFORMATION: tuple[Measure, ...] = (
         (*ALWAYS, *_SECRET_BLIND, *MONOTONE, *_SAME), entropy_variation, needs=_JOINT,
     ),
     Measure(
-        "entropy_l_diversity", "Entropy l-diversity (as a probability)", "1", 0, 1, "high",
+        "entropy_l_diversity", "Entropy l-diversity (as a risk)", "1", 0, 1, "high",
         "2^(-min_q H(X|q))", f"{ITPR}, 3.3.5 (as its table 4 has it)",
         "1 over the effective number of values in the least uncertain class",
         (*ALWAYS, *_SECRET_BLIND, *MONOTONE, Law.MERGED_SECRET_HIGHER), entropy_l_diversity,

@@ -256,13 +256,13 @@ SECRETS: tuple[Measure, ...] = (
     Measure(
         "alpha_k", "(alpha,k)-anonymity: alpha", "1", 0, 1, "high",
         "max_q,s n_qs/n_q (of a named value: max_q), shown with k", "Wong et al. 2006",
-        "no value is more frequent in any class than this",
+        "in no class is any value (or the named one) more frequent than this",
         (*_BLIND, *MONOTONE), alpha_k, ("secret",), frozenset({"known", "named"}),
     ),
     Measure(
         "t_closeness", "t-closeness, equal distance", "1", 0, 1, "high",
         "max_q 1/2 sum_s |p(s|q) - p(s)|", "Li, Li and Venkatasubramanian 2007",
-        "share of a class that would have to change its value to look like the table",
+        "share of the worst class that would have to change value to look like the table",
         (*_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), t_closeness, ("secret",),
         frozenset({"gaps"}),
     ),
@@ -291,13 +291,13 @@ SECRETS: tuple[Measure, ...] = (
     Measure(
         "enhanced_beta_likeness", "Enhanced beta-likeness", "nats", 0, None, "high",
         "max_s min(B, -ln p(s)), B = beta_likeness", "Cao and Karras 2012 (pycanon's reading)",
-        "beta capped by the rarity of the values",
+        "beta capped by minus the logarithm of the rarest value's frequency",
         (*_BLIND, *MONOTONE), enhanced_beta_likeness, ("secret",), frozenset({"joint"}),
     ),
     Measure(
         "delta_disclosure", "delta-disclosure", "nats", 0, None, "high",
         "max_q,s |ln(p(s|q)/p(s))|, all s of the table", "Brickell and Shmatikov 2008",
-        "unbounded as soon as a class lacks a value: its members can rule that value out",
+        "unbounded as soon as a class lacks a value: it can be ruled out for its members",
         (*_BLIND, *MONOTONE), delta_disclosure, ("secret",), frozenset({"joint"}),
     ),
     Measure(

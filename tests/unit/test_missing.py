@@ -1,0 +1,100 @@
+"""Four readings of a missing quasi-identifier."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from random import Random
+
+import oracle
+import pytest
+from randomtables import case
+
+import sievert
+from sievert import cli
+from sievert.errors import ExhaustedError, InputError, UsageError
+
+TABLE = {"sex": ["f", "f", None, "m"], "age": ["1", None, "1", "2"], "s": ["x", "y", "x", "x"]}
+
+
+def test_value_is_the_default() -> None:
+    found = sievert.assess(TABLE, ["sex", "age"])
+    assert found.reidentification["classes"].value == 4
+    assert found.table["missing"] == "value"
+
+
+def test_drop(tmp_path: Path) -> None:
+    found = sievert.assess(TABLE, ["sex", "age"], ["s"], missing="drop", records=tmp_path / "r.csv")
+    assert found.rows == 2 and found.table["dropped"] == 2
+    assert found.reidentification["classes"].value == 2
+    assert "Dropped: 2 records" in repr(found)
+    with (tmp_path / "r.csv").open() as file:
+        assert [row["record"] for row in csv.DictReader(file)] == ["1", "4"]
+    with pytest.raises(InputError, match="nothing is left"):
+        sievert.assess({"q": [None, None]}, "q", missing="drop")
+
+
+def test_error() -> None:
+    with pytest.raises(InputError, match="'sex' in 1 record, 'age' in 1 record"):
+        sievert.assess(TABLE, ["sex", "age"], missing="error")
+    assert sievert.assess(TABLE, "s", missing="error").rows == 4
+    with pytest.raises(UsageError, match="'wildcard'"):
+        sievert.assess(TABLE, "s", missing="wildcart")
+
+
+def test_wildcard_frequencies_agree_with_brute_force() -> None:
+    for seed in range(60):
+        c = case(Random(f"wildcard {seed}"))
+        lacking = any(row[q] is None for row in c.rows for q in c.quasi)
+        found = sievert.assess(c.columns, c.quasi, c.secret, missing="wildcard")
+        values = found.reidentification
+        if not lacking:
+            assert "classes" in values and found.inference
+            continue
+        frequencies = [
+            sum(all(a[q] is None or b[q] is None or a[q] == b[q] for q in c.quasi) for b in c.rows)
+            for a in c.rows
+        ]
+        assert set(values) == {"k_anonymity", "records_below"} and not found.inference
+        assert values["k_anonymity"].value == min(frequencies) == oracle.wildcard_k(c.rows, c.quasi)
+        below = {str(k): sum(f < k for f in frequencies) for k in (2, 3, 5)}
+        assert values["records_below"].details["by_k"] == below
+        assert "matches anything" in repr(found)
+
+
+def test_wildcard_limits(tmp_path: Path) -> None:
+    columns = {f"q{i}": [None if n >> i & 1 else "v" for n in range(128)] for i in range(7)}
+    with pytest.raises(ExhaustedError, match="too many patterns"):
+        sievert.assess(columns, list(columns), missing="wildcard")
+    with pytest.raises(UsageError, match="wildcards make none"):
+        sievert.assess(TABLE, ["sex", "age"], missing="wildcard", records=tmp_path / "r.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_francdat_of_sdcmicro(reference: Path) -> None:
+    """fk = 3 2 4 3 3 2 2 3 (sdcMicro, freqCalc with missing keys): k = 2, three records below 3."""
+    source = reference / "data" / "sdcmicro" / "francdat.csv"
+    with source.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for record, keys in ((3, ["Key3"]), (4, ["Key1", "Key2"]), (5, ["Key4"]), (6, ["Key1"])):
+        for key in keys:
+            rows[record - 1][key] = ""
+    names = ["Key1", "Key2", "Key3", "Key4"]
+    columns = {k: [row[k] or None for row in rows] for k in names}
+    values = sievert.assess(columns, names, missing="wildcard").reidentification
+    assert values["k_anonymity"].value == 2
+    assert values["records_below"].details["by_k"] == {"2": 0, "3": 3, "5": 8}
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("sex,age\nf,1\nf,\n,1\nm,2\n")
+    for missing, code, words in (
+        ("value", 0, "if a missing value matches any"),
+        ("wildcard", 0, "Fewest records anybody matches (k)"),
+        ("drop", 0, "Dropped: 2 records"),
+        ("error", 3, "is missing"),
+        ("wild", 2, "does not exist"),
+    ):
+        assert cli._run(["assess", str(path), "-q", "sex,age", "--missing", missing]) == code
+        assert words in "".join(capsys.readouterr())
