@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -72,18 +73,41 @@ class Replay:
         self.setup.append(setup)
 
 
+@contextmanager
+def noted() -> Iterator[list[Statement]]:
+    """Note every statement that the adapter runs inside the block, and whether it fetches."""
+    from sievert.counts.duckdb import DuckDB
+
+    statements: list[Statement] = []
+    methods = {name: getattr(DuckDB, name) for name in ("run", "rows", "arrays")}
+
+    def noting(name: str) -> Callable[..., object]:
+        def method(self: DuckDB, sql: str, parameters: Sequence[object] = ()) -> object:
+            statements.append((sql, list(parameters), name != "run"))
+            return methods[name](self, sql, *([parameters] if parameters else []))
+
+        return method
+
+    for name in methods:
+        setattr(DuckDB, name, noting(name))
+    try:
+        yield statements
+    finally:
+        for name, method in methods.items():
+            setattr(DuckDB, name, method)
+
+
 def measure(shape: Shape, path: Path, rounds: int) -> Result:
     """Time both sides on the table at the path."""
     import sievert
-    from sievert.counts.duckdb import trace
 
     def assess() -> sievert.Assessment:
         return sievert.assess(path, quasi=shape.quasi_names, sensitive=shape.secret_names)
 
     assess()
-    with trace() as statements:
+    with noted() as statements:
         assessment = assess()
-    replay = Replay(list(statements))
+    replay = Replay(statements)
     samples = interleave({"assess": assess, "statements": replay}, rounds)
     setup = replay.setup[-rounds:]  # the first call was the warm-up
     ours = [sample.wall for sample in samples["assess"]]

@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from sievert.policy import Policy, Verdict
 
 
-SOURCE_OPTIONS = (
-    "delimiter", "encoding", "types", "na", "engine", "memory", "threads", "temp",
-)  # fmt: skip
-
-
 MOST_LISTED = 60
 MISSING = ("value", "wildcard", "drop", "error")
 
@@ -203,7 +198,8 @@ def assess(
         Compute only these ids; all that apply unless given.
     missing
         What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
-        (only k and the records below it are then defined), a reason to "drop" the record, an "error".
+        (only k and the records below it are then defined), a reason to "drop" the record, or an
+        "error".
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -213,13 +209,15 @@ def assess(
     (2, 1)
     """
     from sievert import files
-    from sievert.counts.reading import usable
 
-    for option in source:
-        if option not in SOURCE_OPTIONS:
-            raise unknown("assess: option", option, SOURCE_OPTIONS)
+    if records is not None:
+        files.kind(records)
     house = _policy(policy)
     settings = Settings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
+    if parameters:
+        from sievert.policy import check_parameters
+
+        check_parameters(parameters)
     notes: list[str] = []
     if house is not None:
         for what, given, own in (
@@ -251,7 +249,7 @@ def assess(
                 raise role.missing_roles(questions.distinct(shown), questions.records, more)
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
             for name in roles.used:
-                usable(name, questions.engine.kinds[name], table)
+                questions.engine.usable(name)
             warnings += notes + _unused(settings, roles, questions.columns)
             dropped = _treat_missing(missing, questions, roles.quasi)
             settings = replace(settings, orders={**table.orders, **settings.orders})
@@ -290,9 +288,6 @@ def assess(
 
 def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[str]:
     """Something said about a column nobody has is a mistake; about another one, worth a note."""
-    for measure in settings.parameters:
-        if measure not in BY_ID:
-            raise unknown("parameters: measure", measure, BY_ID)
     named = settings.parameters.get("alpha_k", {}).get("value")
     found = []
     for what, given in (
@@ -409,7 +404,9 @@ class _Run:
                 f"{lack} without a quasi-identifier; missing is a value of its own"
             )
             if counts.wildcard is None:
-                self.warnings.append("too many patterns of missing keys: no wildcard k computed")
+                self.warnings.append(
+                    "no k for missing values that match anything: it would take too long"
+                )
         self.clock("computing", self.questions)
         target = RecordTarget(counts)
         return {m.id: self._value(m, target, self._options(m)) for m in chosen}
@@ -422,7 +419,7 @@ class _Run:
         frequencies = self.questions.record_counts(self.roles.quasi, wildcard=True).wildcard
         if frequencies is None:
             raise ExhaustedError(
-                "too many patterns of missing keys for --missing wildcard",
+                "matching wildcards would take too long (patterns of missing keys, classes)",
                 hint="fewer quasi-identifiers, or --missing value",
             )
         self.warnings.append(
@@ -470,7 +467,7 @@ class _Run:
         if counts.missing:
             lack = plural(counts.missing, "record")
             self.warnings.append(f"{lack} without {secret!r}; missing is a value of its own")
-        if counts.named is not None and not any(counts.named.gap):
+        if counts.named is not None and not any(counts.named.count):
             self.warnings.append(f"the value named for alpha_k does not occur in {secret!r}")
         if partition is not None:
             self._check_parts(secret, partition)
@@ -490,23 +487,16 @@ class _Run:
 
     def _options(self, measure: Measure) -> dict[str, Any]:
         options = dict(self.settings.parameters.get(measure.id, {}))
-        for name, least in (("k", 1), ("l", 1)):
-            if name in options:
-                given = options[name]
-                many = list(given) if isinstance(given, list | tuple | range) else [given]
-                if not many or any(type(x) is not int or x < least for x in many):
-                    raise UsageError(f"{measure.id}: {name} must be a whole number >= {least}")
-                options[name] = many if name == "k" else many[0]
+        if isinstance(options.get("k"), int):
+            options["k"] = [options["k"]]
         return options
 
     def _order(self, secret: str) -> tuple[list[str] | None, bool]:
         """The order of a secret's values: given, or the type's own; and whether there is one."""
-        from sievert.counts.reading import is_ordered
-
         given = self.settings.orders.get(secret)
         if given is not None:
             return [str(v) for v in given], True
-        return None, is_ordered(self.questions.engine.kinds[secret])
+        return None, self.questions.engine.is_ordered(secret)
 
     def _ladder(self, secret: str) -> ladders.Hierarchy | None:
         given = self.settings.hierarchies.get(secret)
@@ -516,11 +506,15 @@ class _Run:
             return ladders.Hierarchy({str(v): tuple(labels) for v, labels in given.items()})
         if not any("ladder" in m.needs for m in self.measures):
             return None
-        return ladders.parse(str(given), self.questions.values(secret, self.roles.quasi))
+        values = self.questions.values(secret, self.roles.quasi)
+        if not values:  # all missing: one branch
+            return ladders.Hierarchy({"": (ladders.ROOT,)})
+        return ladders.parse(str(given), values)
 
     def _named(self, secret: str) -> str | None:
         value = self.settings.parameters.get("alpha_k", {}).get("value")
-        return value.get(secret) if isinstance(value, Mapping) else value
+        named = value.get(secret) if isinstance(value, Mapping) else value
+        return None if named is None else str(named)
 
     def _value(self, measure: Measure, target: Any, options: Mapping[str, Any]) -> Value:
         found = measure.compute(target, options)

@@ -149,8 +149,6 @@ def assess(
     from sievert import assessment, files, terminal
     from sievert.progress import Watch
 
-    if records is not None:
-        files.kind(records)
     ladders = _pairs(hierarchy, "--hierarchy", "disease=FILE")
     inputs = [data, policy, *ladders.values()]
     outputs = [Path(o) for o in (json_, records, timings) if o not in (None, "-")]
@@ -197,6 +195,8 @@ def assess(
 def measures(
     *ids: str,
     json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    force: bool = False,
+    debug: bool = False,
 ) -> int:
     """Every measure: what it means, its range, its source.
 
@@ -206,6 +206,10 @@ def measures(
         Only these measures.
     json_
         Write the records to this file; - is stdout.
+    force
+        Replace an existing file that sievert has not written.
+    debug
+        Show the traceback of an error.
     """
     from sievert import files, terminal
     from sievert.measures import BY_ID
@@ -219,7 +223,7 @@ def measures(
         if json_ == "-":
             sys.stdout.write(text)
         else:
-            files.write_text(json_, text)
+            files.write_text(json_, text, force=force)
         return 0
     sys.stdout.write(terminal.describe(chosen) + "\n")
     return 0
@@ -295,6 +299,7 @@ def _run(arguments: list[str]) -> int:
         if _stopped:
             return _interrupted()
         if debug:
+            error.__suppress_context__ = False
             traceback.print_exc()
         return _complain(_in_our_words(error))
 

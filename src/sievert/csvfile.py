@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sievert.errors import InputError, UsageError
+from sievert.errors import ExhaustedError, InputError, UsageError
 
 DELIMITERS = (",", ";", "\t", "|")
 SHOWN = {"\t": "tab"}
@@ -49,6 +49,10 @@ def transcode(path: Path, encoding: str, target: Path) -> None:
         ):
             while block := source.read(CHUNK):
                 out.write(block)
+    except OSError as error:
+        raise ExhaustedError(
+            f"no room for a copy of {path.name} as UTF-8: {error.strerror}", hint="--temp DIR"
+        ) from None
     except UnicodeError as error:
         raise InputError(
             f"{path.name}: not {encoding} text ({type(error).__name__})", hint="another --encoding"
@@ -91,7 +95,7 @@ def _rectangular(path: Path, delimiter: str, fields: int) -> bool:
 
 def _records(path: Path, delimiter: str) -> Iterator[list[str]]:
     """Records as Python's csv module reads them: slow, and independent of any engine."""
-    csv.field_size_limit(FIELD_LIMIT)
+    before = csv.field_size_limit(FIELD_LIMIT)
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             yield from csv.reader(lines, delimiter=delimiter)
@@ -102,6 +106,8 @@ def _records(path: Path, delimiter: str) -> Iterator[list[str]]:
         ) from None
     except csv.Error:
         raise InputError(f"{path.name}: not a table of delimited text") from None
+    finally:
+        csv.field_size_limit(before)
 
 
 def _first_bad_byte(path: Path) -> int:

@@ -14,6 +14,7 @@ from sievert.errors import ExhaustedError, RefusedError, UsageError
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 OUR_CSV = b"record,class_size,identity_bits"
+PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
 OUR_KEYS = ("table", "seconds", "measures")
 
 
@@ -31,7 +32,7 @@ def _is_ours(path: Path) -> bool:
         start = file.read(64)
         if start.startswith(b"PAR1"):
             file.seek(max(0, path.stat().st_size - (1 << 16)))
-            return b"sievert" in file.read()
+            return PARQUET_MARK in file.read()
         if start.startswith(b"{") and path.stat().st_size < 1 << 28:
             try:
                 found = json.loads(start + file.read())
@@ -92,17 +93,26 @@ def whole(
     target = check(path, sources=sources, force=force)
     scratch.sweep(target.resolve().parent)
     temporary = target.resolve().parent / f".{scratch.name()}.part"
+    failed = f"{target.name} cannot be written"
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with _as_ours(failed):
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(target)
-        _sync(target.parent)
-    except OSError as error:
-        raise ExhaustedError(f"{target.name} cannot be written: {error.strerror}") from error
+        with _as_ours(failed):
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(target)
+            _sync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _as_ours(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExhaustedError(f"{what}: {error.strerror}") from None
 
 
 def _sync(directory: Path) -> None:
@@ -119,4 +129,5 @@ def write_text(
     """Write a text file, whole or not at all."""
     with whole(path, sources=sources, force=force) as temporary:
         assert temporary is not None
-        temporary.write_text(text, encoding="utf-8")
+        with _as_ours(f"{Path(path).name} cannot be written"):
+            temporary.write_text(text, encoding="utf-8")

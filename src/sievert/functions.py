@@ -32,15 +32,22 @@ _WORDS = {
 }
 
 
+def _one_secret(sensitive: Any) -> str | None:
+    """A secret's name, also where it stands in a list of its own."""
+    if sensitive is None or isinstance(sensitive, str):
+        return sensitive
+    names = role.names(sensitive)
+    if len(names) != 1:
+        raise UsageError("a measure is about one secret at a time")
+    return names[0]
+
+
 def single(
     measure_id: str, data: Any, quasi: Any, sensitive: str | None = None, **options: Any
 ) -> Any:
     """One measure of one table as a plain number; None where it is undefined or unbounded."""
     measure = BY_ID[measure_id]
-    if not isinstance(sensitive, str | None):
-        if len(sensitive) != 1:
-            raise UsageError(f"{measure_id} is about one secret at a time")
-        (sensitive,) = sensitive
+    sensitive = _one_secret(sensitive)
     if sensitive is None and "record" not in measure.kinds:
         raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
     if sensitive is not None and "secret" not in measure.kinds:
@@ -65,17 +72,17 @@ def discrimination_rate_by_value(
     import numpy as np
 
     from sievert.counts.answers import Profiles
-    from sievert.counts.reading import usable
     from sievert.measures.kernel import profile_entropies
     from sievert.measures.target import RecordTarget, SecretTarget
 
     measure = BY_ID["discrimination_rate_of_value"]
-    with opened(data, **source) as (table, questions):
+    sensitive = _one_secret(sensitive)
+    with opened(data, **source) as (_, questions):
         roles, _warnings = role.assign(questions.columns, quasi, sensitive)
         if not roles.quasi:
             raise UsageError("no quasi-identifiers given", hint="quasi=['COLUMN']")
         for name in roles.used:
-            usable(name, questions.engine.kinds[name], table)
+            questions.engine.usable(name)
         target: Any
         if sensitive is None:
             target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
@@ -97,6 +104,7 @@ def discrimination_rate_by_value(
 
 def _function(measure: Measure) -> Callable[..., Any]:
     def compute(data: Any, quasi: Any, sensitive: str | None = None, **options: Any) -> Any:
+        sensitive = _one_secret(sensitive)
         for word in _WORDS.get(measure.id, ()):
             if word not in options:
                 continue

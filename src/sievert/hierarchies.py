@@ -8,10 +8,13 @@ labels above it (nested).
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +22,8 @@ from sievert.errors import InputError, UsageError
 
 ROOT = "*"
 MOST_BYTES = 1 << 26
+DELIMITERS = ";,\t|"  # ARX writes semicolons
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -106,12 +111,8 @@ class Hierarchy:
             ) from None
         except UnicodeDecodeError as error:
             raise InputError(f"{path.name}: not UTF-8 at byte {error.start}") from None
-        first = text.partition("\n")[0]
-        delimiter = max(";,\t|", key=first.count)
         ladder: dict[str, tuple[str, ...]] = {}
-        for number, row in enumerate(csv.reader(text.splitlines(), delimiter=delimiter), 1):
-            if not row:
-                continue
+        for number, row in enumerate(_rows(text, path.name), 1):
             if ladder.setdefault(row[0], tuple(row[1:])) != tuple(row[1:]):
                 raise InputError(
                     f"{path.name}, line {number}: a value stands in two lines with different labels"
@@ -119,7 +120,7 @@ class Hierarchy:
         return cls(ladder, path.name)
 
     @classmethod
-    def prefixes(cls, values: Iterable[str], *, mask: str = "*") -> Hierarchy:
+    def prefixes(cls, values: Iterable[str]) -> Hierarchy:
         """Cut one character more on each level: 35510, 3551*, 355**, ..., *****.
 
         >>> Hierarchy.prefixes(["35510", "35000"]).at("35510", 2)
@@ -129,8 +130,8 @@ class Hierarchy:
         width = max((len(v) for v in values), default=0)
 
         def cut(value: str, level: int) -> str:
-            kept = value.ljust(width, mask)[: width - level]
-            return kept + mask * level
+            kept = value.ljust(width, ROOT)[: width - level]
+            return kept + ROOT * level
 
         return cls(
             {v: tuple(cut(v, level) for level in range(1, width + 1)) for v in values},
@@ -138,9 +139,7 @@ class Hierarchy:
         )
 
     @classmethod
-    def intervals(
-        cls, values: Iterable[str], widths: Sequence[float], *, origin: float = 0
-    ) -> Hierarchy:
+    def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> Hierarchy:
         """Intervals of growing width, each dividing the next: 27, [25, 30), [20, 30), *.
 
         >>> Hierarchy.intervals(["27", "31"], [5, 10]).at("27", 2)
@@ -157,25 +156,44 @@ class Hierarchy:
                 )
 
         def label(number: Fraction, width: Fraction) -> str:
-            low = (number - Fraction(str(origin))) // width * width + Fraction(str(origin))
+            low = number // width * width
             return f"[{_shown(low)}, {_shown(low + width)})"
 
         ladder: dict[str, tuple[str, ...]] = {}
         wrong = 0
         for value in dict.fromkeys(values):
-            try:
+            if NUMBER.fullmatch(value):
                 number = Fraction(value)
                 ladder[value] = (*(label(number, w) for w in exact), ROOT)
-            except (ValueError, OverflowError, ZeroDivisionError):
+            else:
                 wrong += 1
         if wrong:
             raise InputError(f"intervals: {wrong} value(s) are not finite numbers")
         return cls(ladder, "intervals")
 
 
+def _rows(text: str, name: str) -> list[list[str]]:
+    """The rows of a ladder, cut at the delimiter that gives every row as many labels."""
+    found: list[list[str]] = []
+    try:
+        for delimiter in DELIMITERS:
+            lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+            rows = [row for row in lines if row]
+            widths = {len(row) for row in rows}
+            if len(widths) == 1 and widths != {1}:
+                return rows
+            found = found or (rows if max(widths, default=1) > 1 else [])
+    except csv.Error:
+        raise InputError(f"{name}: not a table of delimited text") from None
+    return found or [[line] for line in text.splitlines() if line]
+
+
 def _shown(number: Fraction) -> str:
     """A number with all its digits: two intervals must not share a label."""
-    return str(number.numerator) if number.denominator == 1 else repr(float(number))
+    if number.denominator == 1:
+        return str(number.numerator)
+    with localcontext(prec=60):
+        return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"
 
 
 def parse(spec: str, values: Iterable[str]) -> Hierarchy:

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -40,19 +40,22 @@ class RolesTable(_Strict):
 class Recursive(_Strict):
     """[parameters] recursive_c"""
 
-    l: int = Field(ge=1)  # noqa: E741
+    l: int = Field(ge=1, strict=True)  # noqa: E741
+
+
+Least = Annotated[int, Field(ge=1, strict=True)]
 
 
 class Below(_Strict):
     """[parameters] records_below"""
 
-    k: int | tuple[int, ...]
+    k: Least | Annotated[tuple[Least, ...], Field(min_length=1)]
 
 
 class Alpha(_Strict):
     """[parameters] alpha_k"""
 
-    value: dict[str, str]
+    value: dict[str, Any] | str
 
 
 class Parameters(_Strict):
@@ -144,6 +147,14 @@ def parse(raw: Mapping[str, Any], name: str = "policy") -> Policy:
     return policy
 
 
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Parameters given from Python are held to the same rules as those of a file."""
+    try:
+        Parameters.model_validate({k: dict(v) for k, v in parameters.items()})
+    except ValidationError as error:
+        raise _mistake(error, "parameters", Parameters) from None
+
+
 def _check_limit(measure: str, limit: Limit, where: str) -> None:
     """80 for 80 % can never be breached: a limit beyond the range of its measure is a mistake."""
     m = BY_ID[measure]
@@ -155,16 +166,17 @@ def _check_limit(measure: str, limit: Limit, where: str) -> None:
             raise UsageError(f"{where}: {measure}: a limit of {bound:g} lies outside {m.bounds}")
 
 
-def _mistake(error: ValidationError, name: str) -> UsageError:
+def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = None) -> UsageError:
     """The first mistake in one line: where it is, and what was meant."""
-    first = error.errors()[0]
+    errors = error.errors()  # an unknown name first: it explains why the right one is lacking
+    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     loc = [str(part) for part in first["loc"]]
     if loc and loc[0] in ("everywhere", "reidentification", "inference"):
         loc = ["limits", *(loc[1:] if loc[0] == "everywhere" else loc)]
     where = ".".join(loc) or "top level"
     what, hint = first["msg"][0].lower() + first["msg"][1:], None
     if first["type"] == "extra_forbidden":
-        what, hint = "not known here", _nearest_key(first["loc"])
+        what, hint = "not known here", _nearest_key(first["loc"], model)
     elif first["type"] == "model_type" and loc[0] == "limits":
         what, hint = "a limit is a table", "{ min = 5 } or { max = 0.8 }"
     elif first["type"] == "tuple_type":
@@ -174,8 +186,8 @@ def _mistake(error: ValidationError, name: str) -> UsageError:
     return UsageError(f"{name}: {where}: {what}", hint=hint)
 
 
-def _nearest_key(loc: tuple[Any, ...]) -> str:
-    model: type[BaseModel] = Policy
+def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> str:
+    model = model or Policy
     for part in loc[:-1]:
         inner = model.model_fields.get(str(part))
         kinds = [inner.annotation] if inner else []

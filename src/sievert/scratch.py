@@ -1,15 +1,18 @@
 """Temporary data: private to its owner, gone at the end, swept after a crash.
 
-Every temporary name carries the number and the start time of its process, so that the next run can
-tell what a dead one has left behind from what a living one still needs.
+Every temporary name carries the machine's start, the number and the start time of its process, so
+that the next run can tell what a dead one has left behind from what a living one still needs. What
+another machine or container has put into a shared directory is not touched.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import secrets
 import shutil
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +20,17 @@ from tempfile import gettempdir
 
 from sievert.errors import ExhaustedError, UsageError
 
-NAME = re.compile(r"\.?sievert-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
+NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
+
+
+def _here() -> str:
+    """This start of this machine, and this container: process numbers mean something only here."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+        here = f"{boot}{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        here = platform.node()
+    return f"{zlib.crc32(here.encode()):08x}"
 
 
 def _started(process: int) -> int | None:
@@ -39,21 +52,22 @@ def _started(process: int) -> int | None:
 def name() -> str:
     """A temporary name nobody else has, with the process it belongs to."""
     process = os.getpid()
-    return f"sievert-{process}-{_started(process) or 0}-{secrets.token_hex(8)}"
+    return f"sievert-{_here()}-{process}-{_started(process) or 0}-{secrets.token_hex(8)}"
 
 
 def sweep(directory: Path) -> None:
     """Remove what processes that are no longer alive have left in a directory."""
+    here = _here()
     try:
         entries = list(os.scandir(directory))
     except OSError:
         return
     for entry in entries:
         found = NAME.fullmatch(entry.name)
-        if not found or entry.is_symlink():
+        if not found or found[1] != here or entry.is_symlink():
             continue
-        started = _started(int(found[1]))
-        if started is None or (started and int(found[2]) and started != int(found[2])):
+        started = _started(int(found[2]))
+        if started is None or (started and int(found[3]) and started != int(found[3])):
             try:
                 if entry.stat(follow_symlinks=False).st_uid != os.getuid():
                     continue

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
 
 ENGINES = ("duckdb",)
+OPTIONS = ("delimiter", "encoding", "types", "na", "engine", "memory", "threads", "temp")
 MOST_THREADS = 1024
 Steps = Callable[[str, "Questions | None"], None]
 
@@ -39,8 +40,11 @@ def opened(
     temp: str | os.PathLike[str] | None = None,
     outputs: Iterable[Path] = (),
     watch: Steps = nobody,
+    **other: Any,
 ) -> Iterator[tuple[Table, Questions]]:
     """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
+    for option in other:
+        raise unknown("option", option, OPTIONS)
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
     if threads is not None and not 1 <= threads <= MOST_THREADS:

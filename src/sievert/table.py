@@ -45,7 +45,11 @@ class Table:
 
     def unchanged(self, original: Path) -> None:
         """A file that changes during the run gives numbers of no table at all."""
-        if self.stamp and _stamp(original) != self.stamp:
+        try:
+            same = not self.stamp or _stamp(original) == self.stamp
+        except OSError:
+            same = False
+        if not same:
             raise InputError(
                 f"{self.name}: changed during the run", hint="run again on a still file"
             )
@@ -181,7 +185,7 @@ def _ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
     library = type(frame).__module__.partition(".")[0]
     if library == "pandas":
         return {
-            name: tuple(str(c) for c in kind.categories)
+            name: tuple(_spelled(c) for c in kind.categories)
             for name, kind in frame.dtypes.items()
             if getattr(kind, "ordered", False)
         }
@@ -205,6 +209,18 @@ def _too_fine(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
     }
 
 
+def _spelled(category: Any) -> str:
+    """A category as the engine spells it."""
+    return str(category).lower() if isinstance(category, bool) else str(category)
+
+
+def _decimal(number: Any) -> str:
+    """A decimal as text in one spelling: 1.0 and 1.00 are one value, however many digits."""
+    text = format(number, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
 def _plain(frame: Any) -> Any:
     """A pandas frame whose columns an engine can read: intervals and periods become text."""
     from pandas.api.types import infer_dtype
@@ -219,7 +235,7 @@ def _plain(frame: Any) -> Any:
         decimals = str(kind) == "object" and infer_dtype(frame[name], skipna=True) == "decimal"
         if decimals:
             values = frame[name]
-            odd[name] = values.map(lambda d: format(d.normalize(), "f"), na_action="ignore")
+            odd[name] = values.map(_decimal, na_action="ignore")
         elif str(kind).startswith(("interval", "period", "complex", "Sparse")):
             values = frame[name].astype(object)
             odd[name] = values.map(str).where(values.notna(), None)

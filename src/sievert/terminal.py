@@ -110,7 +110,8 @@ def _names(names: Iterable[str]) -> str:
 def render(found: Assessment, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
     lines = [*_head(found, width), *_finding(found, width)]
-    if found.inference:
+    everything = everything or not _headlines_complete(found)
+    if found.inference and _worst_first(found):
         lines += ["", "What an outsider learns who knows these columns (highest confidence first)"]
         for secret in _worst_first(found):
             lines += _secret(secret, found, width)
@@ -124,6 +125,25 @@ def render(found: Assessment, *, width: int = 100, everything: bool = False) -> 
     if not everything:
         lines += ["", "All numbers: --all. What a number means: sievert measures ID."]
     return "\n".join(lines)
+
+
+RECORD_HEADLINES = {
+    "classes", "k_anonymity", "unique_records", "records_below", "average_risk",
+    "discrimination_rate", "itpr", "itpr_unnormalized",
+}  # fmt: skip
+SECRET_HEADLINES = {
+    "max_confidence", "discrimination_rate", "itpr", "itpr_unnormalized",
+    "bayes_vulnerability_prior", "bayes_vulnerability_posterior",
+}  # fmt: skip
+
+
+def _headlines_complete(found: Assessment) -> bool:
+    """Whether the numbers of the first screen were all computed; a part of them is a table."""
+    if found.table.get("missing") == "wildcard" and "classes" not in found.reidentification:
+        return True
+    return set(found.reidentification) >= RECORD_HEADLINES and all(
+        set(values) >= SECRET_HEADLINES for values in found.inference.values()
+    )
 
 
 def _head(found: Assessment, width: int) -> list[str]:
@@ -150,7 +170,7 @@ def _finding(found: Assessment, width: int) -> list[str]:
     values = found.reidentification
     if found.table.get("missing") == "wildcard" and "classes" not in values:
         return _under_wildcards(values)
-    if not {"k_anonymity", "unique_records", "records_below", "itpr"} <= set(values):
+    if not set(values) >= RECORD_HEADLINES:
         return []
     k, unique = values["k_anonymity"], values["unique_records"]
     alone, share = int(unique.details["records"]), float(unique.value or 0)
@@ -216,7 +236,7 @@ def _worst_first(found: Assessment) -> list[str]:
         rate = values["discrimination_rate"].value
         return float(values["max_confidence"].value or 0), 1.0 if rate is None else float(rate)
 
-    complete = [s for s, v in found.inference.items() if {"itpr", "max_confidence"} <= set(v)]
+    complete = [s for s, v in found.inference.items() if set(v) >= SECRET_HEADLINES]
     return sorted(complete, key=risk, reverse=True)
 
 
@@ -293,12 +313,9 @@ def _limits(found: Assessment, width: int) -> list[str]:
 
 def _limit(v: Verdict, width: int) -> list[str]:
     word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
-    asked = " and ".join(
-        f"{sign} {significant(bound)}"
-        for sign, bound in ((">=", v.min), ("<=", v.max))
-        if bound is not None
-    )
-    value = why(v.reason) if v.value is None else significant(float(v.value))
+    limits = [(">=", v.min), ("<=", v.max)]
+    asked = " and ".join(f"{sign} {bound:,.12g}" for sign, bound in limits if bound is not None)
+    value = why(v.reason) if v.value is None else _apart(float(v.value), v)
     unit_ = "" if v.value is None else f" {unit(v.measure)}"
     place = printable(f"{v.measure} ({v.where.removeprefix('inference.')})")
     reading = f", {v.reading}" if v.reading else ""
@@ -306,6 +323,15 @@ def _limit(v: Verdict, width: int) -> list[str]:
     if len(line) <= width:
         return [line]
     return [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{unit_}; limit {asked}{reading}"]
+
+
+def _apart(value: float, v: Verdict) -> str:
+    """Enough digits to see on which side of its limit a number lies."""
+    text = significant(value)
+    for bound in (v.min, v.max):
+        if bound is not None and value != bound and float(text.replace(",", "")) == bound:
+            return f"{value:.12g}"
+    return text
 
 
 def describe(ids: Iterable[str]) -> str:

@@ -44,9 +44,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         QUESTIONS, "{s} AS s, COUNT(*) AS n FROM {self._input} ",
         "{s} AS s, COUNT(*) AS n FROM {self._input} WHERE {keys.split(',')[0]} IS NOT NULL "),
     "each missing value its own class": (
-        READING, "    return value, kind\n\n\ndef usable",
-        "    unique = 'CAST(uuid() AS VARCHAR)'\n"
-        "    return f'COALESCE(CAST({value} AS VARCHAR), {unique})', kind\n\n\ndef usable"),
+        READING, "    return value, kind\n\n\ndef check_usable",
+        "    if name.startswith('q'):\n"
+        "        value = f'COALESCE(CAST({value} AS VARCHAR), CAST(uuid() AS VARCHAR))'\n"
+        "    return value, kind\n\n\ndef check_usable"),
     "unused category counted": (TABLE, "        return _plain(data), names\n",
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
@@ -69,7 +70,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "n - 1": (TARGET, "        self.records = counts.records\n        self.sizes = counts.sizes\n\n",
               "        self.records = counts.records - 1\n        self.sizes = counts.sizes\n\n"),
     "classes of one quasi-identifier": (
-        QUESTIONS, 'return ", ".join(self._c(q) for q in quasi)', "return self._c(quasi[0])"),
+        "assessment.py", "            self.roles.quasi,\n            secret,\n",
+        "            self.roles.quasi[:1],\n            secret,\n"),
     "rate over H(Q)": (INFORMATION, "target.mutual_information / target.entropy",
                        "target.mutual_information / max(target.class_entropy, 1e-9)"),
     "complement of conditional privacy": (
@@ -99,14 +101,15 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "                k = ', '.join(f'ANY_VALUE({self._c(q)}) AS {self._c(q)}' for q in quasi)\n"
         "                sql = sql.replace(f'SELECT {keys}', f'SELECT {k}')\n"),
     "case does not count": (
-        READING, "    return value, kind\n\n\ndef usable",
-        "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef usable"),
+        READING, "    return value, kind\n\n\ndef check_usable",
+        "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef check_usable"),
     "missing is the text NULL": (
-        READING, "    return value, kind\n\n\ndef usable",
-        "    if kind == 'VARCHAR':\n        value = f\"COALESCE({value}, 'NULL')\"\n"
-        "    return value, kind\n\n\ndef usable"),
+        READING, "    return value, kind\n\n\ndef check_usable",
+        "    if name.startswith('q'):\n        value = f\"COALESCE({value}, 'NULL')\"\n"
+        "    return value, kind\n\n\ndef check_usable"),
     "distance without the half": (DUCKDB, "greatest(0, {n} * {records}", "abs({n} * {records}"),
-    "recursive c counts from the next value": (SECRETS, "for i in range(l - 1):", "for i in range(l):"),
+    "recursive c counts one value too many": (
+        SECRETS, "for i in range(l - 1):", "for i in range(l - 2):"),
     "confidence of the rarest value": (
         SECRETS, "kernel.largest_ratio(profiles.largest, profiles.sizes)",
         "kernel.largest_ratio(profiles.counts[np.append(profiles.starts[1:], "
@@ -153,4 +156,4 @@ def test_mutant_is_noticed(name: str, tmp_path: Path) -> None:
         text = text.replace("\ndef _ordered_categories(", UNUSED)
     path.write_text(text, encoding="utf-8")
     compile(text, file, "exec")
-    assert _probe(tmp_path) != 0, f"nobody noticed: {name}"
+    assert _probe(tmp_path) == 3, f"no wrong number was noticed: {name}"

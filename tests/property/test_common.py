@@ -284,9 +284,14 @@ def test_p12_one_record_more(chunk: list[Case]) -> None:
     """A record that joins a class can raise k by one and lower it not at all."""
     for c in chunk:
         rows = c.rows
-        before = measure(c)["record", "k_anonymity"]
-        after = measure(c.with_rows([*rows, rows[0]]))["record", "k_anonymity"]
-        assert before <= after <= before + 1
+        before, after = measure(c), measure(c.with_rows([*rows, rows[0]]))
+        k = ("record", "k_anonymity")
+        assert before[k] <= after[k] <= before[k] + 1
+        assert before["record", "classes"] == after["record", "classes"]
+        n = len(rows)
+        for kind in ("record", "secret"):  # one record moves an entropy by at most this much
+            moved = abs(before[kind, "entropy"] - after[kind, "entropy"])
+            assert moved <= (math.log2(n + 1) + 2) / (n + 1) + 1e-12
 
 
 @pytest.mark.parametrize("chunk", cases("relations", 160))
@@ -308,6 +313,10 @@ def _relations(kind: str, n: Mapping[str, Any], c: Case) -> None:
     h, left, i = n["entropy"], n["conditional_entropy"], n["mutual_information"]
     assert _near(h, left + i) or abs(h - left - i) < 1e-12
     assert i <= h * (1 + 1e-12)
+    classes_entropy = n["joint_entropy"] - left
+    assert i <= classes_entropy + 1e-12 and classes_entropy <= math.log2(classes) + 1e-12
+    if kind == "secret":
+        assert h <= math.log2(len(set(c.columns[c.secret]))) + 1e-12
     assert _near(n["conditional_privacy"], 1 - 2**-i)
     assert n["entropy_variation"] >= i - 1e-12
     if kind == "record":
@@ -335,6 +344,59 @@ def _relations(kind: str, n: Mapping[str, Any], c: Case) -> None:
             assert _near(itpr, 1 - classes * least / records) or abs(itpr) < 1e-15
         assert n["max_confidence"] >= n["bayes_vulnerability_posterior"] - 1e-15
         assert n["beta_likeness"] >= 0
+
+
+@pytest.mark.parametrize("chunk", cases("chain", 40))
+def test_p13_chain_rule(chunk: list[Case]) -> None:
+    """I(X; Y1, Y2) = I(X; Y1) + I(X; Y2 | Y1), and H(X, Q) = H(Q) + H(X|Q) counted jointly."""
+    for c in chunk:
+        rows, q = c.rows, list(c.quasi)
+        if len(q) > 1:
+            parts: dict[Any, list[dict[str, Any]]] = {}
+            for row in rows:
+                parts.setdefault(row[q[0]], []).append(row)
+            left = sum(len(p) / len(rows) * _information(c, q[1:], p) for p in parts.values())
+            whole = _information(c, q, rows)
+            assert abs(whole - _information(c, q[:1], rows) - left) < 1e-12
+        both = [repr([row[k] for k in (*q, c.secret)]) for row in rows]
+        counted = sievert.entropy({"x": both, "y": ["1"] * len(rows)}, "y", "x")
+        assert abs(counted - float(measure(c)["secret", "joint_entropy"])) < 1e-12
+
+
+def _information(c: Case, quasi: list[str], rows: list[dict[str, Any]]) -> float:
+    columns = {k: [row[k] for row in rows] for k in c.columns}
+    return float(sievert.mutual_information(columns, quasi, c.secret))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_p16_and_p17_independence(seed: int) -> None:
+    """Every class the same mixture: exactly nothing is learned, and ITPR is 1 - K min p(q)."""
+    random = Random(seed)
+    mixture = [random.choice("xyz") for _ in range(random.randint(2, 5))]
+    sizes = [random.randint(1, 4) for _ in range(random.randint(1, 4))]
+    rows = [(f"q{i}", s) for i, times in enumerate(sizes) for _ in range(times) for s in mixture]
+    table = {"q": [q for q, _ in rows], "s": [s for _, s in rows]}
+    values = sievert.assess(table, "q", "s").inference["s"]
+    assert values["mutual_information"].value == 0.0
+    assert values["t_closeness"].value == 0.0 and values["beta_likeness"].value == 0.0
+    if len(set(mixture)) > 1:
+        due = 1 - len(sizes) * min(sizes) / sum(sizes)
+        assert abs(float(values["itpr"].value or 0) - due) < 1e-15
+        if len(set(sizes)) == 1:
+            assert values["itpr"].value == 0.0
+
+
+def test_p16_uniform_classes() -> None:
+    """Where all classes are as large, ITPR is as far from 1 as eq. 9, K times over."""
+    for seed in range(20):
+        random = Random(seed)
+        classes, size = random.randint(2, 4), random.randint(2, 5)
+        secret = [random.choice("xyz") for _ in range(classes * size)]
+        table = {"q": [str(i // size) for i in range(classes * size)], "s": secret}
+        values = sievert.assess(table, "q", "s").inference["s"]
+        if values["itpr"].value is not None and values["itpr_unnormalized"].value is not None:
+            gap = classes * (1 - float(values["itpr_unnormalized"].value))
+            assert abs(1 - float(values["itpr"].value) - gap) < 1e-12
 
 
 COUNTEREXAMPLES = {

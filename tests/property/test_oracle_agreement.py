@@ -100,6 +100,18 @@ def compare(c: Case, found: sievert.Assessment, named: bool) -> None:
             assert shown is None
         else:
             agree(name, shown, known)
+    if not named:
+        assert secrets["alpha_k"].value == secrets["max_confidence"].value
+        known = secrets["max_confidence"].details.get("without_missing")
+        assert secrets["alpha_k"].details.get("without_missing") == known
+    elif any(row[c.secret] is None for row in rows):
+        kept = [row for row in rows if row[c.secret] is not None]
+        shown = secrets["alpha_k"].details["without_missing"]
+        if kept:
+            alone = oracle.inference(kept, c.quasi, c.secret, alpha_value=c.named)["alpha_k"]
+            agree("alpha_k", shown, alone)
+        else:
+            assert shown is None
     assert set(secrets) == set(due)
     for name, value in secrets.items():
         agree(name, value.value, due[name], value.reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +83,57 @@ def test_a_class_of_missing_secrets_is_not_called_known() -> None:
     assert "everybody whose value is known has the same value" in text
 
 
+def test_a_part_of_the_measures_is_shown_as_a_table() -> None:
+    for ids in (["k_anonymity"], ["itpr", "max_confidence"], ["l_diversity"],
+                ["k_anonymity", "unique_records", "records_below", "itpr"]):  # fmt: skip
+        text = repr(sievert.assess(TABLE, "zip", "s", measures=ids))
+        assert all(name in text for name in ids)
+
+
+def test_a_breach_is_never_shown_as_equality() -> None:
+    table = {"q": ["a"] * 5, "s": ["x"] * 4 + ["y"]}
+    limits = {"limits": {"inference": {"s": {"max_confidence": {"max": 0.79999}}}}}
+    text = repr(sievert.assess(table, "q", "s", policy=limits))
+    assert "BREACHED" in text and "0.8 share, 0 to 1; limit <= 0.79999" in text
+
+
+def test_a_named_value_and_missing_secrets() -> None:
+    table = {"q": ["a", "a", "b"], "s": ["hiv", None, None]}
+    limits = {"limits": {"inference": {"s": {"alpha_k": {"max": 0.6}}}},
+              "parameters": {"alpha_k": {"value": {"s": "hiv"}}}}  # fmt: skip
+    found = sievert.assess(table, "q", "s", policy=limits)
+    value = found.inference["s"]["alpha_k"]
+    assert value.value == 0.5 and value.details["without_missing"] == 1.0
+    assert found.met is False
+
+
+def test_an_all_missing_secret_with_a_hierarchy() -> None:
+    table = {"q": ["a", "b"], "s": [None, None]}
+    found = sievert.assess(table, "q", "s", hierarchies={"s": "prefix"})
+    assert found.inference["s"]["t_closeness_hierarchical"].value == 0.0
+
+
+def test_satisfiable_is_decided_by_integers() -> None:
+    from contingency import secret_counts
+
+    from sievert.measures import BY_ID, Found
+    from sievert.measures.target import SecretTarget
+
+    n = 4 * 10**6
+    target = SecretTarget(secret_counts([[n // 2, 0], [n // 2 - 1, 1]]))
+    found = BY_ID["enhanced_beta_likeness"].compute(target, {})
+    assert isinstance(found, Found) and found.details["satisfiable"] is False
+
+
+def test_engine_messages_stay_out_of_tracebacks(tmp_path: Path) -> None:
+    import traceback
+
+    (tmp_path / "t.csv").write_text("a,b\n1,2\nsecret-cell,2,3\n")
+    with pytest.raises(sievert.SievertError) as error:
+        sievert.assess(tmp_path / "t.csv", "a")
+    assert "secret-cell" not in "".join(traceback.format_exception(error.value))
+
+
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match="'types'"):
         sievert.assess(TABLE, "zip", type={"age": "int"})
@@ -97,8 +149,19 @@ def test_functions_need_the_right_target() -> None:
         sievert.k_anonymity(TABLE, "zip", "s")
     with pytest.raises(UsageError, match="needs an order"):
         sievert.t_closeness_ordered(TABLE, "zip", "s")
-    with pytest.raises(UsageError, match="whole number"):
-        sievert.recursive_c(TABLE, "zip", "s", l=0)
+    for wrong in (0, 2.5, True, "2"):
+        with pytest.raises(UsageError, match=r"recursive_c\.l"):
+            sievert.recursive_c(TABLE, "zip", "s", l=wrong)
+    with pytest.raises(UsageError, match="not known here"):
+        sievert.assess(TABLE, "zip", parameters={"recursive_c": {"L": 3}})
+    with pytest.raises(UsageError, match="not known here"):
+        sievert.assess(TABLE, "zip", parameters={"k_anonymity": {"k": 3}})
+    with pytest.raises(UsageError, match="names a value twice"):
+        sievert.t_closeness_ordered(TABLE, "zip", "s", order=["<b>flu</b>", "hiv", "flu", "hiv"])
+    assert sievert.t_closeness_ordered(TABLE, "zip", ["age"]) == 0.5
+    assert sievert.discrimination_rate_by_value(TABLE, "zip", ["s"])[("2",)] == 1.0
+    with pytest.raises(UsageError, match="'types'"):
+        sievert.discrimination_rate_by_value(TABLE, "zip", type={})
     with pytest.raises(UsageError, match="'itpr'"):
         sievert.assess(TABLE, "zip", measures=["itpx"])
     assert sievert.t_closeness_ordered(TABLE, "zip", "age") == 0.5
@@ -132,14 +195,23 @@ def test_many_patterns_of_missing_keys() -> None:
     columns = {f"q{i}": [None if n >> i & 1 else "v" for n in range(128)] for i in range(7)}
     found = sievert.assess(columns, list(columns))
     assert found.reidentification["k_anonymity"].details["wildcard"] is None
-    assert any("too many patterns" in w for w in found.warnings)
+    assert any("it would take too long" in w for w in found.warnings)
     assert "Smallest class" in repr(found)
 
 
 def test_wide_counts_use_wide_integers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 3·10^9 records on the engine multiplies 128-bit integers; the numbers are the same."""
+    """From 2^31 records on the engine packs 128-bit integers; the numbers are the same."""
     from sievert.counts import questions
 
-    before = sievert.assess(TABLE, "zip", "s").inference["s"]["t_closeness"].value
+    def found() -> dict[str, Any]:
+        return sievert.assess(
+            TABLE,
+            "zip",
+            ["s", "age"],
+            hierarchies={"s": "prefix"},
+            partitions={"s": {"a": ["flu"]}},
+        ).to_dict()
+
+    before = found()
     monkeypatch.setattr(questions, "WIDE", 0)
-    assert sievert.assess(TABLE, "zip", "s").inference["s"]["t_closeness"].value == before
+    assert found() == before

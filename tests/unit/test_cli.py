@@ -130,6 +130,11 @@ def test_our_own_files_are_known_by_content(table: Path, tmp_path: Path) -> None
     for name, option in (("a.txt", "--json"), ("r.parquet", "--records"), ("t.x", "--timings")):
         for _ in range(2):
             assert run("assess", table, "-q", "zip", option, tmp_path / name) == 0
+    import duckdb
+
+    dose = tmp_path / "dose.parquet"
+    duckdb.execute(f"COPY (SELECT 1.5 AS sievert, 'records' AS kind) TO '{dose}' (FORMAT parquet)")
+    assert run("assess", table, "-q", "zip", "--records", dose) == 7
     other = tmp_path / "other.json"
     other.write_text('{\n "sievert": 1, "mine": 2}')
     assert run("assess", table, "-q", "zip", "--json", other) == 7

@@ -27,6 +27,10 @@ def test_read(tmp_path: Path) -> None:
         assert found.height == 2
         assert [found.at(v, 1) for v in "abc"] == ["x", "x", "y"]
         assert found.at("a", 0) == "a" and found.at("c", 2) == "*"
+    awkward = 'Lung cancer, small cell, stage 2;Cancer\n"flu\nsevere";Flu\na\u2028b;Other\n'
+    found = Hierarchy.read(write(tmp_path, awkward))
+    assert found.at("Lung cancer, small cell, stage 2", 1) == "Cancer"
+    assert found.at("flu\nsevere", 1) == "Flu" and found.at("a\u2028b", 1) == "Other"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,7 @@ def test_prefixes() -> None:
     found = Hierarchy.prefixes(["35510", "3551", "20095"])
     assert found.height == 5
     assert [found.at("35510", i) for i in range(6)] == [
-        "35510", "3551*", "355**", "35***", "2****".replace("2", "3"), "*****",
+        "35510", "3551*", "355**", "35***", "3****", "*****",
     ]  # fmt: skip
     assert found.at("3551", 2) == "355**"
 
@@ -72,6 +76,10 @@ def test_intervals() -> None:
     exact = Hierarchy.intervals([str(2**60), str(2**60 + 1)], [1])
     assert exact.at(str(2**60), 1) != exact.at(str(2**60 + 1), 1)
     assert Hierarchy.intervals(["0.35"], [0.1]).at("0.35", 1).startswith("[0.3, 0.4")
+    halves = Hierarchy.intervals([str(10**17) + ".5", str(10**17) + ".0"], [0.5])
+    assert len({halves.at(v, 1) for v in halves.ladder}) == 2
+    with pytest.raises(InputError, match=r"3 value\(s\) are not finite numbers"):
+        Hierarchy.intervals(["1/3", "1_000", "1e3000000"], [5])
     with pytest.raises(UsageError, match="positive"):
         Hierarchy.intervals(["1"], [float("inf")])
     with pytest.raises(UsageError, match="not a multiple"):

@@ -33,10 +33,12 @@ def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     alive, token = os.getpid(), "0" * 16
-    started = scratch._started(alive)
-    dead = tmp_path / f"sievert-{ended.pid}-12345-{token}"
-    reused = tmp_path / f".sievert-{alive}-{(started or 1) + 1}-{token}.part"
-    mine = tmp_path / f"sievert-{alive}-{started}-{token}"
+    started, here = scratch._started(alive), scratch._here()
+    elsewhere = tmp_path / f"sievert-{'0' * 8}-{ended.pid}-12345-{token}"
+    elsewhere.mkdir()
+    dead = tmp_path / f"sievert-{here}-{ended.pid}-12345-{token}"
+    reused = tmp_path / f".sievert-{here}-{alive}-{(started or 1) + 1}-{token}.part"
+    mine = tmp_path / f"sievert-{here}-{alive}-{started}-{token}"
     other = tmp_path / "sievert-notes"
     dead.mkdir()
     (dead / "spill").write_text("data")
@@ -44,11 +46,12 @@ def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     reused.write_text("half a file")
     other.write_text("not ours")
     (tmp_path / "elsewhere").mkdir()
-    link = tmp_path / f"sievert-{ended.pid}-12345-{'1' * 16}"
+    link = tmp_path / f"sievert-{here}-{ended.pid}-12345-{'1' * 16}"
     link.symlink_to(tmp_path / "elsewhere")
     scratch.sweep(tmp_path)
     assert not dead.exists() and not reused.exists()
     assert mine.exists() and other.exists() and link.is_symlink()
+    assert elsewhere.exists()  # another machine's, in a shared directory
     scratch.sweep(tmp_path / "none")
 
 

@@ -132,6 +132,24 @@ def test_parquet_names_are_checked(tmp_path: Path) -> None:
         sizes(path, "t")
 
 
+def test_parquet_decimals_are_not_rounded(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    path = tmp_path / "t.parquet"
+    values = pyarrow.array([Decimal(10**39 + 1), Decimal(10**39 + 2)], pyarrow.decimal256(40, 0))
+    pyarrow.parquet.write_table(pyarrow.table({"q": values, "r": ["a", "b"]}), path)
+    assert sizes(path, "r") == (2, 2)
+    with pytest.raises(InputError, match="40 digits"):
+        sizes(path, "q")
+
+
+def test_a_file_that_vanishes_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n1,2\n")
+    with pytest.raises(InputError, match="changed during the run"):
+        sievert.assess(path, "a", watch=lambda step, _: step == "computing" and path.unlink())
+
+
 def test_special_files(tmp_path: Path) -> None:
     import os
 
@@ -163,6 +181,9 @@ def test_types(tmp_path: Path) -> None:
             sizes(write(tmp_path, f'n,d\n"{text}",x\n', "u.csv"), "n", types={"n": kind})
     with pytest.raises(InputError, match="are not int"):
         sievert.classes({"q": [1.4, 0.6]}, "q", types={"q": "int"})
+    with pytest.raises(InputError, match=r" 1 value\(s\) of column 'n' are not int"):
+        codes = write(tmp_path, "n\nNA\nNA\nx\n", "na.csv")
+        sizes(codes, "n", types={"n": "int"}, na=["NA"])
     with pytest.raises(InputError, match=r"3 value\(s\) of column 'd' are not int"):
         sizes(path, "d", types={"d": "int"})
 
@@ -277,8 +298,12 @@ def test_awkward_frames() -> None:
     assert sievert.classes(fine, "r") == 2
     with pytest.raises(InputError, match="rounded"):
         sievert.classes(fine, "d")
-    money = pandas.DataFrame({"q": [Decimal("1.0"), Decimal("1.00"), Decimal("9" * 40), None]})
-    assert sievert.classes(money, "q") == 3
+    money = pandas.DataFrame({"q": [Decimal("1.0"), Decimal("1.00"), Decimal("9" * 40), None,
+                                    Decimal("1." + "0" * 28 + "1"), Decimal("1." + "0" * 28 + "2"),
+                                    Decimal("0"), Decimal("-0")]})  # fmt: skip
+    assert sievert.classes(money, "q") == 6
+    levels = pandas.Categorical([True, False], categories=[True, False], ordered=True)
+    assert sievert.t_closeness_ordered(pandas.DataFrame({"q": "ab", "s": levels}), "q", "s") == 0.0
     codes = pandas.Categorical([3, 3, 1, 1, 2, 1], categories=[3, 1, 2], ordered=True)
     frame = pandas.DataFrame({"q": list("aabbcc"), "s": codes})
     assert round(sievert.t_closeness_ordered(frame, "q", "s"), 4) == 0.4167

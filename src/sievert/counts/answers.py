@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def _ints(values: Any) -> Ints:
-    found = np.ma.filled(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+    if np.ma.is_masked(values):
+        raise InvariantError("an engine answered with a missing count")
+    found = np.asarray(values)
     return found if found.dtype == object else found.astype(np.int64)
 
 
@@ -147,6 +149,15 @@ class Gaps:
 
 
 @dataclass(frozen=True)
+class Named:
+    """Distinct classes by their size, their records with a known secret, those with the value."""
+
+    class_size: tuple[int, ...]
+    known_size: tuple[int, ...]
+    count: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Ranked:
     """Distinct classes as (rank of the value, count) pairs in the order of the values.
 
@@ -163,8 +174,9 @@ class Ranked:
 class RecordCounts:
     """All that is asked about finding a person: the sizes of the classes.
 
-    `wildcard` tells how many records match so many records when a missing value matches anything;
-    None where no quasi-identifier is missing, where it was not asked, or would take too long.
+    `missing` counts the records that lack a quasi-identifier, 0 where it was not asked. `wildcard`
+    tells how many records match so many records when a missing value matches anything; None where
+    no quasi-identifier is missing, where it was not asked, or would take too long.
     """
 
     records: int
@@ -188,4 +200,4 @@ class SecretCounts:
     ranked: Ranked | None = None
     ladder: Gaps | None = None
     parts: SecretCounts | None = None
-    named: Gaps | None = None
+    named: Named | None = None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,6 @@ from sievert.errors import ExhaustedError
 from sievert.table import Table
 
 CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-Traced = list[tuple[str, list[Any], bool]]
-_traced: Traced | None = None
-
-
-@contextmanager
-def trace() -> Iterator[Traced]:
-    """Collect every statement (sql, parameters, fetched) that runs inside the block."""
-    global _traced
-    _traced = []
-    try:
-        yield _traced
-    finally:
-        _traced = None
 
 
 class DuckDB:
@@ -59,8 +45,17 @@ class DuckDB:
         self.run(f"SET allowed_paths = [{', '.join(paths)}]")
         self.run("SET enable_external_access = false")
         self.run("SET lock_configuration = true")
+        self.unusable = dict(table.unusable)
         self.columns, self.kinds, view = reading.view(self, table)
         self.run(f"CREATE TEMP VIEW input AS {view}")
+
+    def usable(self, column: str) -> None:
+        """An error where the values of a column cannot be compared one by one."""
+        reading.check_usable(column, self.kinds[column], self.unusable)
+
+    def is_ordered(self, column: str) -> bool:
+        """Whether the values have an order of their own: numbers and dates."""
+        return reading.is_ordered(self.kinds[column])
 
     def register(self, name: str, frame: Any) -> None:
         """Show a frame of the caller to the engine, without a copy."""
@@ -69,19 +64,17 @@ class DuckDB:
     # -- asking ---------------------------------------------------------------------------------
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        self._execute(sql, parameters, fetched=False)
+        self._execute(sql, parameters)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        found = self._guard(lambda: self._execute(sql, parameters, fetched=True).fetchall())
+        found = self._guard(lambda: self._execute(sql, parameters).fetchall())
         return list(found)
 
     def arrays(self, sql: str) -> list[Any]:
-        found = self._guard(lambda: self._execute(sql, (), fetched=True).fetchnumpy())
+        found = self._guard(lambda: self._execute(sql).fetchnumpy())
         return list(found.values())
 
-    def _execute(self, sql: str, parameters: Sequence[Any], *, fetched: bool) -> Any:
-        if _traced is not None:
-            _traced.append((sql, list(parameters), fetched))
+    def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))
 
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
@@ -109,9 +102,10 @@ class DuckDB:
         try:
             return ask()
         except duckdb.Error as error:
-            raise reading.explain(error, self.table, self._connection) from error
-        except MemoryError as error:
-            raise ExhaustedError("out of memory", hint="a smaller --memory") from error
+            # Not chained: the engine's message may repeat a line of the data.
+            raise reading.explain(error, self.table, self._connection) from None
+        except MemoryError:
+            raise ExhaustedError("out of memory", hint="a smaller --memory") from None
 
     # -- dialect --------------------------------------------------------------------------------
 

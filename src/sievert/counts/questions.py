@@ -17,6 +17,7 @@ import numpy as np
 from sievert.counts.answers import (
     Gaps,
     Joint,
+    Named,
     Profiles,
     Ranked,
     RecordCounts,
@@ -37,8 +38,9 @@ class Adapter(Protocol):
 
     name: str
     columns: tuple[str, ...]
-    kinds: dict[str, str]
 
+    def usable(self, column: str) -> None: ...
+    def is_ordered(self, column: str) -> bool: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
     def arrays(self, sql: str) -> list[Any]: ...
@@ -136,13 +138,10 @@ class Questions:
         quasi = tuple(quasi)
         if quasi not in self._sizes:
             classes = self._counted(quasi, None)
-            self._keep(quasi, f"SELECT n, COUNT(*) AS m FROM {classes} GROUP BY n")
+            found = self.engine.arrays(f"SELECT n, COUNT(*) AS m FROM {classes} GROUP BY n")
+            self._sizes[quasi] = Sizes.of(*found)
+            self._sizes[quasi].check(self.records)
         return self._sizes[quasi]
-
-    def _keep(self, quasi: tuple[str, ...], sql: str) -> None:
-        sizes = Sizes.of(*self.engine.arrays(sql))
-        sizes.check(self.records)
-        self._sizes[quasi] = sizes
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """Everything about finding a person."""
@@ -326,7 +325,9 @@ class Questions:
                     f"the order of {secret!r} lacks {lacking} value(s) of the table",
                     hint="list every value from low to high",
                 )
-            inside = [v for v in dict.fromkeys(order) if v in set(present)]
+            if len(set(order)) < len(order):
+                raise UsageError(f"the order of {secret!r} names a value twice")
+            inside = [v for v in order if v in set(present)]
             given = f"t{next(self._number)}"
             e.load(given, {"v": ("text", inside), "r": ("int", range(len(inside)))})
             ranks = self._table(
@@ -410,16 +411,19 @@ class Questions:
         self._drop(self._totals.pop(merged), merged)
         return counts
 
-    def _named(self, quasi: tuple[str, ...], cells: str, value: str) -> Gaps:
-        """For each class size the largest count of the named value."""
+    def _named(self, quasi: tuple[str, ...], cells: str, value: str) -> Named:
+        """How often classes hold the named value; classes without a known secret hold it never."""
         keys = self._keys(quasi)
+        known = "CAST(SUM(CASE WHEN s IS NULL THEN 0 ELSE n END) AS BIGINT)"
         rows = self.engine.rows(
-            "SELECT nq, MAX(held) FROM (SELECT CAST(SUM(n) AS BIGINT) AS nq, CAST(SUM(CASE WHEN "
-            f"{self.engine.as_text('s')} = ? THEN n ELSE 0 END) AS BIGINT) AS held FROM {cells} "
-            f"GROUP BY {keys}) AS d GROUP BY nq",
+            "SELECT nq, known, held FROM (SELECT CAST(SUM(n) AS BIGINT) AS nq, "
+            f"{known} AS known, CAST(SUM(CASE WHEN {self.engine.as_text('s')} = ? THEN n ELSE 0 "
+            f"END) AS BIGINT) AS held FROM {cells} GROUP BY {keys}) AS d GROUP BY nq, known, held "
+            "ORDER BY nq, known, held",
             [value],
         )
-        return Gaps.of((n for n, _ in rows), (h for _, h in rows))
+        sizes = ((int(n), max(1, int(k)), int(h)) for n, k, h in rows)
+        return Named(*zip(*sizes, strict=True))
 
     # -- pointing at classes and records --------------------------------------------------------
 

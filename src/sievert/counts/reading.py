@@ -7,6 +7,8 @@ repeat lines of the data, so only their kind and the line number are passed on.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -93,15 +95,17 @@ def _listed(name: str, values: Any) -> list[Any]:
 def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
     """The columns of a Parquet file as it spells them, from its flattened tree of names."""
     path = literal(str(table.path))
-    schema = engine.rows(f"SELECT name, num_children FROM parquet_schema({path})")
+    sql = f"SELECT name, num_children, precision FROM parquet_schema({path})"
     names = []
     skip = 0
-    for name, children in schema[1:]:
+    for name, children, precision in engine.rows(sql)[1:]:
         if skip:
             skip += int(children or 0) - 1
         else:
             names.append(str(name))
             skip = int(children or 0)
+            if precision is not None and precision > 38:
+                engine.unusable[str(name)] = f"has {precision} digits, and would be rounded"
     return check_names(names, table.name)
 
 
@@ -174,10 +178,10 @@ def _compared(table: Table, name: str, value: str, kind: str) -> tuple[str, str]
     return value, kind
 
 
-def usable(column: str, kind: str, table: Table) -> None:
+def check_usable(column: str, kind: str, unusable: Mapping[str, str]) -> None:
     """Lists and structures have no single value to compare; some types lose digits on the way."""
-    if column in table.unusable:
-        raise InputError(f"column {column!r} {table.unusable[column]}", hint="cast it to text")
+    if column in unusable:
+        raise InputError(f"column {column!r} {unusable[column]}", hint="cast it to text")
     if NESTED.search(kind):
         raise UsageError(
             f"column {column!r} is nested ({kind.partition('(')[0]})",
@@ -231,8 +235,7 @@ def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
 def _unfit(table: Table, connection: Any) -> str:
     """How many values of each typed column do not fit, by the column's name."""
     found = []
-    kept = Table(table.kind, table.name, table.path, None, table.columns, table.delimiter)
-    behind = source(None, kept) if table.path else "given"
+    behind = source(None, replace(table, types={})) if table.path else "given"
     for column, kind in table.types.items():
         value = quoted(column)
         sql = (

@@ -98,7 +98,7 @@ def itpr(target: Target, options: Options) -> Number | Found:
         (itpr_unnormalized(target, options), "itpr_unnormalized"),
     ):
         beside[name] = other
-    return Found(target.normalised_least_share, details={"beside": beside})
+    return Found(target.itpr, details={"beside": beside})
 
 
 def entropy_l_diversity(target: Target, _: Options) -> Number:

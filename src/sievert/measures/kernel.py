@@ -1,4 +1,4 @@
-"""The numeric kernel: the only place where counts become floating-point numbers.
+"""The numeric kernel: where counts become floating-point numbers without losing digits.
 
 Everything here takes integers and returns floats whose relative error stays below 1e-12 (bits are
 base 2). Three rules keep the digits: a logarithm of a ratio near one goes through `log1p` of an
@@ -77,12 +77,6 @@ def mean_log2(sizes: Ints, times: Ints, records: int) -> float:
     return total(sizes_f * np.asarray(times, dtype=np.float64) * np.log2(sizes_f)) / records
 
 
-def conditional_entropy(part: Ints, whole: Ints, times: Ints, records: int) -> float:
-    """H(S|Q): `times` cells hold `part` of the `whole` records of their class, in bits."""
-    weights = np.asarray(part, dtype=np.float64) * np.asarray(times, dtype=np.float64)
-    return total(weights * log2_ratio(part, whole)) / records
-
-
 def mutual_information(joint: Ints, first: Ints, second: Ints, times: Ints, records: int) -> float:
     """I in bits, exact zero where the counts prove independence, all digits where it is small.
 
@@ -146,6 +140,13 @@ def precisely() -> Any:
 def ratio(numerator: int, denominator: int) -> float:
     """A quotient of integers of any size, rounded once."""
     return float(Fraction(numerator, denominator))
+
+
+def ln(value: Fraction) -> float:
+    """The natural logarithm of an exact ratio, accurate near 1."""
+    if Fraction(1, 2) < value < 2:
+        return math.log1p(float(value - 1))
+    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def largest_ratio(

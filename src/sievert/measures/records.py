@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from sievert.counts.answers import Joint, Sizes
 from sievert.measures import kernel
@@ -28,7 +27,7 @@ def of_cell(cells: Joint, records: int, secret: str) -> dict[str, Column]:
         kernel.ratio(int(n), int(q)) for n, q in zip(cells.count, cells.class_size, strict=True)
     ]
     gain = [
-        _log2_ratio(int(n) * records, int(q) * int(s))
+        kernel.ln(Fraction(int(n) * records, int(q) * int(s))) / kernel.LN2
         for n, q, s in zip(cells.count, cells.class_size, cells.value_size, strict=True)
     ]
     return {
@@ -38,12 +37,3 @@ def of_cell(cells: Joint, records: int, secret: str) -> dict[str, Column]:
         f"{secret}.posterior": ("float", posterior),
         f"{secret}.information_gain": ("float", gain),
     }
-
-
-def _log2_ratio(top: int, bottom: int) -> float:
-    """log2(top/bottom), accurate near 1, positive or negative."""
-    if top == bottom:
-        return 0.0
-    if bottom < 2 * top and top < 2 * bottom:
-        return float(np.log1p((top - bottom) / bottom) / kernel.LN2)
-    return float(np.log2(top / bottom))

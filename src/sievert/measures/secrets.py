@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -83,8 +82,17 @@ def alpha_k(target: SecretTarget, options: Options) -> Found:
     if named is None:
         found = max_confidence(target, options)
         return Found(found.value, details={"k": target.smallest_class, **found.details})
-    most = kernel.largest_ratio(named.gap, named.class_size)
-    return Found(kernel.ratio(*most), details={"k": target.smallest_class, "named_value": True})
+    known = None
+    if target.counts.missing < target.records:
+        known = kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
+    return Found(
+        kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)),
+        details={
+            "k": target.smallest_class,
+            "named_value": True,
+            **_without_missing(target, known),
+        },
+    )
 
 
 def _gap(gaps: Gaps, records: int) -> float:
@@ -182,6 +190,14 @@ class _Gains:
         bottom = int(c.class_size[i]) * int(c.value_size[i])
         return Fraction(int(c.count[i]) * self.records, bottom)
 
+    def excess(self) -> kernel.Floats:
+        """p(s|q)/p(s) - 1 of every cell, from exact differences."""
+        n, q, s = self.cells.count, self.cells.class_size, self.cells.value_size
+        if self.records > kernel.EXACT_PRODUCT:
+            n, q, s = kernel.exact(n), kernel.exact(q), kernel.exact(s)
+        top, bottom = n * self.records - q * s, q * s
+        return np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
+
     def highest(self) -> Fraction:
         edge = float(self.rough.max()) * (1 - 1e-12)
         return max(self.gain(i) for i in np.flatnonzero(self.rough >= edge).tolist())
@@ -189,13 +205,6 @@ class _Gains:
     def lowest(self) -> Fraction:
         edge = float(self.rough.min()) * (1 + 1e-12)
         return min(self.gain(i) for i in np.flatnonzero(self.rough <= edge).tolist())
-
-
-def _ln(ratio: Fraction) -> float:
-    """ln of an exact ratio, accurate near 1."""
-    if Fraction(1, 2) < ratio < 2:
-        return math.log1p(float(ratio - 1))
-    return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
 def beta_likeness(target: SecretTarget, _: Options) -> Number:
@@ -208,8 +217,7 @@ def enhanced_beta_likeness(target: SecretTarget, options: Options) -> Found:
     gains = _Gains(target)
     basic = float(max(Fraction(0), gains.highest() - 1))
     rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
-    # A gain equals -ln p(s) only where both are 0, so a tolerance decides nothing else.
-    satisfiable = bool(np.all(gains.rough - 1.0 <= rarity + 1e-12))
+    satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
     return Found(min(basic, float(rarity.max())), details={"satisfiable": satisfiable})
 
 
@@ -223,7 +231,7 @@ def delta_disclosure(target: SecretTarget, options: Options) -> Number | Found:
 def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
     """The same over the values that occur in the class."""
     gains = _Gains(target)
-    return max(abs(_ln(gains.highest())), abs(_ln(gains.lowest())))
+    return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
 
 
 # fmt: off

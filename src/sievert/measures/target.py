@@ -40,7 +40,7 @@ class Target(Protocol):
     @property
     def least_share(self) -> float: ...
     @property
-    def normalised_least_share(self) -> float: ...
+    def itpr(self) -> float: ...
     @property
     def entropy_variation(self) -> float: ...
     @property
@@ -109,7 +109,7 @@ class RecordTarget:
         return self.sizes.least * self.least_entropy / self.records
 
     @cached_property
-    def normalised_least_share(self) -> float:
+    def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for more than one class: never exactly 0."""
         k, classes, n = self.sizes.least, self.classes, self.records
 
@@ -123,12 +123,7 @@ class RecordTarget:
 
     @cached_property
     def entropy_variation(self) -> float:
-        def precisely() -> Decimal:
-            return (Decimal(self.records) / Decimal(self.sizes.least)).ln() / Decimal(2).ln()
-
-        if self.classes == 1:
-            return 0.0
-        return _difference(self.entropy, self.least_entropy, precisely)
+        return float(kernel.log2_ratio(self.sizes.sizes[:1], self.records)[0])
 
     @property
     def prior(self) -> Fraction:
@@ -156,11 +151,6 @@ class SecretTarget:
     @property
     def smallest_class(self) -> int:
         return self.sizes.least
-
-    @property
-    def constant(self) -> bool:
-        """Whether there is only one value, and so nothing to learn."""
-        return self.values.things == 1
 
     @cached_property
     def entropy(self) -> float:
@@ -227,7 +217,7 @@ class SecretTarget:
         return kernel.decimal_entropy(sizes, times, self.records)
 
     @cached_property
-    def normalised_least_share(self) -> float:
+    def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for H(X) > 0; rational where the secret is independent."""
         if self.mutual_information == 0.0:
             return float(1 - Fraction(self.classes * self.sizes.least, self.records))
