@@ -96,7 +96,9 @@ def _wrap(text: str, width: int, indent: str, after: str | None = None) -> list[
     """Wrapped lines that do not part a number from its per cent sign."""
     after = indent if after is None else after
     kept = text.replace(" %", "\xa0%")
-    lines = textwrap.wrap(kept, width, initial_indent=indent, subsequent_indent=after)
+    lines = textwrap.wrap(
+        kept, width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
+    )
     return [line.replace("\xa0", " ") for line in lines]
 
 
@@ -347,7 +349,7 @@ def describe(ids: Iterable[str]) -> str:
         body = (
             f"{m.id}: {m.title}",
             f"  formula   {m.formula}",
-            f"  range     {m.bounds}, unit {unit(name)}, {RISKY[m.riskier]}",
+            f"  range     {m.bounds}; {unit(name)}; {RISKY[m.riskier]}",
             f"  about     {about}",
             f"  reading   {m.reading}",
             f"  source    {m.source}",
