@@ -348,6 +348,8 @@ def _described(table: Table, questions: Questions) -> dict[str, Any]:
     }
     if table.kind == "csv":
         found |= {"delimiter": table.delimiter, "encoding": table.encoding}
+    if table.compression:
+        found["compression"] = table.compression
     if table.na:
         found["na_codes"] = len(table.na)
     return found

@@ -84,6 +84,7 @@ def assess(
     type_: Annotated[list[str] | None, Parameter(name="--type", group=READING)] = None,
     na: Annotated[list[str] | None, Parameter(group=READING)] = None,
     missing: Annotated[str, Parameter(group=READING)] = "value",
+    max_unpacked: Annotated[str | None, Parameter(group=READING)] = None,
     all_: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
     json_: Annotated[
         str | None, Parameter(name="--json", group=OUTPUT, allow_leading_hyphen=True)
@@ -102,7 +103,7 @@ def assess(
     Parameters
     ----------
     data
-        A CSV, TSV or Parquet file.
+        A CSV or TSV file (plain, .gz, .zst), a Parquet or an Arrow (Feather) file.
     quasi
         Columns an outsider could know about a person: age,zip. May be repeated.
     sensitive
@@ -125,6 +126,8 @@ def assess(
         Text that stands for a missing value, such as NA. May be repeated.
     missing
         What a missing quasi-identifier is: value, wildcard (matches any), drop (the record), error.
+    max_unpacked
+        How large a compressed file may become; 100 times its size and at most 20GB unless given.
     all_
         Show every measure, not only the headlines.
     json_
@@ -174,6 +177,7 @@ def assess(
             encoding=encoding,
             types=_pairs(type_, "--type", "age=int"),
             na=na or (),
+            max_unpacked=max_unpacked,
             engine=engine,
             memory=memory,
             threads=threads,

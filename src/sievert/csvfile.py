@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,23 @@ FIELD_LIMIT = 1 << 20
 QUOTE = 34
 BOM = codecs.BOM_UTF8
 Bytes = NDArray[Any]
+
+
+_called: list[str] = []
+
+
+@contextmanager
+def called(name: str) -> Iterator[None]:
+    """Inside the block, messages name the user's file, not our private copy of it."""
+    _called.append(name)
+    try:
+        yield
+    finally:
+        _called.pop()
+
+
+def _name(path: Path) -> str:
+    return _called[-1] if _called else path.name
 
 
 def codec(encoding: str) -> str:
@@ -51,11 +69,12 @@ def transcode(path: Path, encoding: str, target: Path) -> None:
                 out.write(block)
     except OSError as error:
         raise ExhaustedError(
-            f"no room for a copy of {path.name} as UTF-8: {error.strerror}", hint="--temp DIR"
+            f"no room for a copy of {_name(path)} as UTF-8: {error.strerror}", hint="--temp DIR"
         ) from None
     except UnicodeError as error:
         raise InputError(
-            f"{path.name}: not {encoding} text ({type(error).__name__})", hint="another --encoding"
+            f"{_name(path)}: not {encoding} text ({type(error).__name__})",
+            hint="another --encoding",
         ) from None
 
 
@@ -75,7 +94,7 @@ def header(path: Path, delimiter: str | None) -> tuple[list[str], str]:
         found = {d: names for d, names in found.items() if _rectangular(path, d, len(names))}
     if len(found) != 1:
         raise InputError(
-            f"{path.name}: the delimiter is not clear from the header",
+            f"{_name(path)}: the delimiter is not clear from the header",
             hint="--delimiter with the character that separates the columns",
         )
     (delimiter, names), *_ = found.items()
@@ -85,7 +104,7 @@ def header(path: Path, delimiter: str | None) -> tuple[list[str], str]:
 def _first(path: Path, delimiter: str) -> list[str]:
     names = next(_records(path, delimiter), None)
     if names is None:
-        raise InputError(f"{path.name}: empty file ({path.stat().st_size} bytes)")
+        raise InputError(f"{_name(path)}: empty file ({path.stat().st_size} bytes)")
     return names
 
 
@@ -101,11 +120,11 @@ def _records(path: Path, delimiter: str) -> Iterator[list[str]]:
             yield from csv.reader(lines, delimiter=delimiter)
     except UnicodeDecodeError:
         raise InputError(
-            f"{path.name}: not UTF-8 at byte {_first_bad_byte(path)}",
+            f"{_name(path)}: not UTF-8 at byte {_first_bad_byte(path)}",
             hint="--encoding latin-1 or cp1252",
         ) from None
     except csv.Error:
-        raise InputError(f"{path.name}: not a table of delimited text") from None
+        raise InputError(f"{_name(path)}: not a table of delimited text") from None
     finally:
         csv.field_size_limit(before)
 
@@ -194,7 +213,7 @@ def _nul(path: Path, data: Bytes, newline: int, at: int) -> InputError:
         int(np.count_nonzero(data[i : min(i + CHUNK, at)] == newline)) for i in range(0, at, CHUNK)
     )
     return InputError(
-        f"{path.name}, line {line}: a NUL byte; this is not plain text",
+        f"{_name(path)}, line {line}: a NUL byte; this is not plain text",
         hint="--encoding utf-16 if it was saved as such",
     )
 
@@ -228,7 +247,7 @@ def _count_slowly(path: Path, delimiter: str, columns: int) -> int:
             return  # a blank line
         if fields + 1 != columns:
             raise InputError(
-                f"{path.name}, line {first_line}: {fields + 1} field(s) where the header has "
+                f"{_name(path)}, line {first_line}: {fields + 1} field(s) where the header has "
                 f"{columns}",
                 hint="repair the line, or --delimiter",
             )
@@ -251,7 +270,7 @@ def _count_slowly(path: Path, delimiter: str, columns: int) -> int:
             state = "quoted"
         elif state == "closing" or (c == '"' and state == "start" and blanks):
             raise InputError(
-                f"{path.name}, line {line}: text beside a quoted field",
+                f"{_name(path)}, line {line}: text beside a quoted field",
                 hint="quote the whole field, or double the quotes inside it",
             )
         elif c == '"' and state == "start":
@@ -263,7 +282,7 @@ def _count_slowly(path: Path, delimiter: str, columns: int) -> int:
         line += c == "\n"
     if state == "quoted":
         raise InputError(
-            f"{path.name}, line {first_line}: a quoted field does not end",
+            f"{_name(path)}, line {first_line}: a quoted field does not end",
             hint="repair the quotes",
         )
     if fields or state != "start" or blanks:

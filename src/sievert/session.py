@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
 
 ENGINES = ("duckdb",)
-OPTIONS = ("delimiter", "encoding", "types", "na", "engine", "memory", "threads", "temp")
+OPTIONS = (
+    "delimiter",
+    "encoding",
+    "types",
+    "na",
+    "max_unpacked",
+    "engine",
+    "memory",
+    "threads",
+    "temp",
+)
 MOST_THREADS = 1024
 Steps = Callable[[str, "Questions | None"], None]
 
@@ -34,6 +44,7 @@ def opened(
     encoding: str = "utf-8",
     types: Mapping[str, str] | None = None,
     na: Iterable[str] = (),
+    max_unpacked: str | None = None,
     engine: str = "duckdb",
     memory: str | None = None,
     threads: int | None = None,
@@ -55,7 +66,13 @@ def opened(
     with private_directory(temp) as scratch:
         watch("reading", None)
         table = open_table(
-            data, delimiter=delimiter, encoding=encoding, types=types, na=na, scratch=scratch
+            data,
+            delimiter=delimiter,
+            encoding=encoding,
+            types=types,
+            na=na,
+            max_unpacked=max_unpacked,
+            scratch=scratch,
         )
         adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
         try:
@@ -71,7 +88,8 @@ def opened(
 def _account(table: Table, read: int) -> None:
     """Records read must be records in the file; an empty table has nothing to measure."""
     if table.kind == "csv" and table.path is not None:
-        counted = csvfile.count_records(table.path, table.delimiter or ",", len(table.columns))
+        with csvfile.called(table.name):
+            counted = csvfile.count_records(table.path, table.delimiter or ",", len(table.columns))
         if counted != read:
             raise InputError(
                 f"{table.name}: {read} records were read where the file has {counted}",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from sievert import csvfile
+from sievert import csvfile, unpack
 from sievert.errors import InputError, RefusedError, UsageError
 
 TYPES = ("text", "int", "float", "date")
@@ -18,8 +18,6 @@ TOO_FINE = re.compile(
     r"|^date64|Datetime\(time_unit='ns', time_zone='|timestamp\[ns, tz|^decimal256|halffloat"
 )
 MAGIC = (
-    (b"\x1f\x8b", "a gzip file", "decompress it first"),
-    (b"\x28\xb5\x2f\xfd", "a zstd file", "decompress it first"),
     (b"PK\x03\x04", "a zip archive", "archives are not opened; extract the table first"),
     (b"\x89PNG", "a picture", "a CSV, TSV or Parquet file"),
     (b"%PDF", "a PDF document", "a CSV, TSV or Parquet file"),
@@ -37,6 +35,7 @@ class Table:
     columns: tuple[str, ...] = ()
     delimiter: str | None = None
     encoding: str = "utf-8"
+    compression: str | None = None
     na: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -62,6 +61,7 @@ def open_table(
     encoding: str = "utf-8",
     types: Mapping[str, str] | None = None,
     na: Iterable[str] = (),
+    max_unpacked: str | None = None,
     scratch: Path,
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
@@ -76,7 +76,8 @@ def open_table(
     if isinstance(data, str) and "://" in data:
         raise RefusedError("data is not fetched from the network", hint="a file on this machine")
     if isinstance(data, str | os.PathLike):
-        return _open_file(Path(data), delimiter, encoding, types, na, scratch)
+        how = _Reading(delimiter, encoding, types, na, max_unpacked)
+        return _open_file(Path(data), how, scratch)
     if isinstance(data, Mapping):
         columns = check_names(data, "the columns")
         return Table("columns", "columns", data=data, columns=columns, types=types, na=na)
@@ -93,14 +94,18 @@ def open_table(
     )
 
 
-def _open_file(
-    path: Path,
-    delimiter: str | None,
-    encoding: str,
-    types: Mapping[str, str],
-    na: tuple[str, ...],
-    scratch: Path,
-) -> Table:
+@dataclass(frozen=True)
+class _Reading:
+    """How the user wants a file to be read."""
+
+    delimiter: str | None
+    encoding: str
+    types: Mapping[str, str]
+    na: tuple[str, ...]
+    max_unpacked: str | None
+
+
+def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
     if path.is_dir():
         raise InputError(f"{path.name or path}: a directory, not a file")
     if path.exists() and not path.is_file():
@@ -122,22 +127,32 @@ def _open_file(
     if not start:
         raise InputError(f"{path.name}: empty file (0 bytes)")
     if start == b"PAR1":
-        return Table("parquet", path.name, readable, types=types, na=na, stamp=stamp)
+        return Table("parquet", path.name, readable, types=how.types, na=how.na, stamp=stamp)
+    if start == b"ARRO":
+        return _arrow_file(path, how, stamp)
+    compression = unpack.kind(start)
+    if compression is not None:
+        readable = scratch / "input.unpacked"
+        unpack.unpack(path, compression, readable, how.max_unpacked)
+        with readable.open("rb") as file:
+            start = file.read(4)
     for magic, what, hint in MAGIC:
         if start.startswith(magic):
             wrong = RefusedError if magic.startswith(b"PK") else InputError
             raise wrong(f"{path.name}: {what}, not a table", hint=hint)
-    encoding = csvfile.codec(encoding)
+    encoding = csvfile.codec(how.encoding)
     text = readable
     if encoding != "utf-8":
         text = scratch / "input.utf8"
-        csvfile.transcode(path, encoding, text)
+        with csvfile.called(path.name):
+            csvfile.transcode(readable, encoding, text)
     elif start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(
             f"{path.name}: not UTF-8 at byte 0; looks like UTF-16", hint="--encoding utf-16"
         )
-    names, found = csvfile.header(text, {"tab": "\t"}.get(delimiter or "", delimiter))
-    if any(found in code for code in na):
+    with csvfile.called(path.name):
+        names, found = csvfile.header(text, {"tab": "\t"}.get(how.delimiter or "", how.delimiter))
+    if any(found in code for code in how.na):
         raise UsageError(
             "--na: a code holds the delimiter", hint="one code at a time: --na A --na B"
         )
@@ -148,10 +163,31 @@ def _open_file(
         columns=check_names(names, path.name),
         delimiter=found,
         encoding=encoding,
-        na=na,
-        types=types,
+        compression=compression,
+        na=how.na,
+        types=how.types,
         stamp=stamp,
     )
+
+
+def _arrow_file(path: Path, how: _Reading, stamp: tuple[int, ...]) -> Table:
+    """An Arrow or Feather file, mapped into memory and handed on as a frame."""
+    try:
+        from pyarrow import ArrowInvalid, ipc, memory_map
+    except ImportError:
+        raise UsageError(
+            "Arrow files need the package pyarrow", hint="pip install 'sievert[formats]'"
+        ) from None
+    try:
+        frame = ipc.open_file(memory_map(str(path))).read_all()
+    except (ArrowInvalid, OSError):
+        raise InputError(f"{path.name}: damaged, or not readable as an Arrow file") from None
+    columns = check_names(frame.column_names, path.name)
+    unusable = _too_fine(frame, columns)
+    return Table(
+        "frame", path.name, data=frame, columns=columns, na=how.na, types=how.types,
+        unusable=unusable, stamp=stamp,
+    )  # fmt: skip
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

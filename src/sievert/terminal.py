@@ -154,6 +154,8 @@ def _head(found: Assessment, width: int) -> list[str]:
     if "delimiter" in table:
         delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
         how += f", delimiter '{delimiter}', {table['encoding']}"
+    if "compression" in table:
+        how += f", {table['compression']}"
     lines = _wrap(f"{printable(table['name'])}: {how}", width, "", "  ")
     if table.get("dropped"):
         lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")

@@ -73,7 +73,9 @@ UNREADABLE: dict[str, tuple[bytes, type[Exception], str]] = {
     "no name": (b"a,,c\n1,2,3\n", InputError, "column 2 has no name"),
     "trailing delimiter": (b"a,b,\n1,2,\n", InputError, "column 3 has no name"),
     "two delimiters": (b"a;b|c\n1;2|3\n", InputError, "not clear"),
-    "gzip": (b"\x1f\x8b\x08\x00rest", InputError, "gzip"),
+    "damaged gzip": (b"\x1f\x8b\x08\x00rest", InputError, "damaged or truncated gzip"),
+    "damaged zstd": (b"\x28\xb5\x2f\xfdsecret", InputError, "damaged or truncated zstd"),
+    "damaged Arrow": (b"ARROW1\0\0 and no more", InputError, "Arrow file"),
     "zip": (b"PK\x03\x04rest", RefusedError, "archive"),
     "picture": (b"\x89PNG\r\n", InputError, "picture"),
     "damaged Parquet": (b"PAR1 but nothing else PAR1", InputError, "damaged"),
@@ -100,6 +102,65 @@ def test_encodings(tmp_path: Path) -> None:
         assert sizes(path, "a", encoding=encoding) == (2, 2)
     with pytest.raises(InputError, match="not shift_jis"):
         sizes(write(tmp_path, b"a,b\n\x80\xff\xfe,1\n"), "a", encoding="shift-jis")
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    import gzip
+
+    import zstandard
+
+    text = "zip,s\n01234,a\n01234,b\n1234,é\n".encode()
+    pack = zstandard.ZstdCompressor().compress
+    half = text.index(b"01234,b")
+    for name, content in {
+        "t.csv.gz": gzip.compress(text),
+        "members.csv.gz": gzip.compress(text[:half]) + gzip.compress(text[half:]),
+        "no-ending": gzip.compress(text),
+        "t.csv.zst": pack(text),
+        "frames.zst": pack(text[:half]) + pack(text[half:]),
+    }.items():
+        assert sizes(write(tmp_path, content, name), "zip") == (3, 2), name
+    latin = gzip.compress("a,b\né,1\nü,1\n".encode("latin-1"))
+    assert sizes(write(tmp_path, latin, "l.gz"), "a", encoding="latin-1") == (2, 2)
+    found = sievert.assess(write(tmp_path, gzip.compress(text), "t.csv.gz"), "zip")
+    assert found.table["compression"] == "gzip" and "gzip" in repr(found)
+    for content, words in (
+        (gzip.compress(b"a,b\n1,2\nsecret\n"), "line 3: 1 field"),
+        (gzip.compress(b"a,b\n1,\x00\n"), "line 2: a NUL byte"),
+        (gzip.compress(text)[:-9], "damaged or truncated gzip"),
+        (pack(text)[:-5], "damaged or truncated zstd"),
+        (pack(text) + pack(text)[:-2], "damaged or truncated zstd"),
+        (gzip.compress(b"PK\x03\x04..."), "archive"),
+        (gzip.compress(b""), "empty file"),
+    ):
+        with pytest.raises((InputError, RefusedError), match=words) as error:
+            sizes(write(tmp_path, content, "wrong.gz"), "a")
+        assert "wrong.gz" in str(error.value) and "secret" not in str(error.value)
+
+
+def test_bombs_are_refused(tmp_path: Path) -> None:
+    import gzip
+
+    bomb = write(tmp_path, gzip.compress(b"a\n" + b"0\n" * (20 << 20)), "bomb.gz")
+    with pytest.raises(RefusedError, match="unpacks to more than"):
+        sizes(bomb, "a")
+    assert sizes(bomb, "a", max_unpacked="1GB")[0] == 20 << 20
+    with pytest.raises(RefusedError, match="more than 1,024 bytes"):
+        sizes(bomb, "a", max_unpacked="1KB")
+    with pytest.raises(UsageError, match="not a size"):
+        sizes(bomb, "a", max_unpacked="large")
+
+
+def test_arrow_files(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.feather
+
+    table = pyarrow.table({"q": ["a", "a", None], "n": [1, 2, 3], "l": [[1], [2], [3]]})
+    pyarrow.feather.write_feather(table, str(tmp_path / "t.feather"))
+    assert sizes(tmp_path / "t.feather", ["q", "n"]) == (3, 3)
+    assert sievert.t_closeness_ordered(tmp_path / "t.feather", "q", "n") == 0.5
+    with pytest.raises(UsageError, match="nested"):
+        sizes(tmp_path / "t.feather", "l")
 
 
 def test_names_of_files_and_folders_are_not_patterns(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""Compressed text is unpacked into the private directory, up to a limit, before it is read."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError
+
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+BLOCK = 1 << 20
+ZSTD_BLOCK = 1 << 12  # a few bytes of zstd may be 128 KiB of zeros: never much at a time
+RATIO = 100
+MOST = 20 << 30
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
+
+
+def kind(start: bytes) -> str | None:
+    """How a file that begins like this is compressed, if it is."""
+    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+
+
+def size(text: str) -> int:
+    """A number of bytes from text such as 500MB.
+
+    >>> size("2 KB"), size("1.5G")
+    (2048, 1610612736)
+    """
+    found = SIZE.fullmatch(text.strip())
+    if not found:
+        raise UsageError("--max-unpacked is not a size", hint="--max-unpacked 50GB")
+    return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+
+
+def unpack(path: Path, compression: str, target: Path, limit: str | None = None) -> None:
+    """Write the plain text of a compressed file to `target`."""
+    packed = path.stat().st_size
+    most = size(limit) if limit else min(MOST, max(RATIO * packed, 1 << 24))
+    written = 0
+    try:
+        with target.open("wb") as out, path.open("rb") as file:
+            for block in _blocks(file, compression):
+                written += len(block)
+                if written > most:
+                    raise RefusedError(
+                        f"{path.name}: unpacks to more than {most:,} bytes",
+                        hint="--max-unpacked with a larger size, if you trust the file",
+                    )
+                out.write(block)
+    except (EOFError, zlib.error, gzip.BadGzipFile, _damaged(compression)):
+        raise InputError(f"{path.name}: a damaged or truncated {compression} file") from None
+    except OSError as error:
+        raise ExhaustedError(
+            f"no room to unpack {path.name}: {error.strerror}", hint="--temp on a larger disk"
+        ) from None
+
+
+def _blocks(file: BinaryIO, compression: str) -> Iterator[bytes]:
+    if compression == "gzip":
+        with gzip.GzipFile(fileobj=file) as plain:  # reads every member
+            while block := plain.read(BLOCK):
+                yield block
+        return
+    decompressor, frame = _zstandard().ZstdDecompressor(), None
+    while packed := file.read(ZSTD_BLOCK):
+        while packed:
+            frame = frame or decompressor.decompressobj()
+            yield frame.decompress(packed)
+            packed, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    if frame is not None:  # the last frame has no end
+        raise EOFError
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise UsageError(
+            "zstd files need the package zstandard", hint="pip install 'sievert[formats]'"
+        ) from None
+    return zstandard
+
+
+def _damaged(compression: str) -> type[Exception]:
+    error: type[Exception] = EOFError
+    if compression == "zstd":
+        error = _zstandard().ZstdError
+    return error
