@@ -95,6 +95,7 @@ def assess(
     engine: Annotated[str, Parameter(group=ENGINE)] = "duckdb",
     memory: Annotated[str | None, Parameter(group=ENGINE)] = None,
     threads: Annotated[int | None, Parameter(group=ENGINE)] = None,
+    timeout: Annotated[float | None, Parameter(group=ENGINE)] = None,
     temp: Annotated[Path | None, Parameter(group=ENGINE)] = None,
     debug: Annotated[bool, Parameter(group=ENGINE)] = False,
 ) -> int:
@@ -144,6 +145,8 @@ def assess(
         The most memory the engine may use, such as 4GB; it spills to disk beyond.
     threads
         The most threads the engine may use.
+    timeout
+        The most seconds the run may take; exit 5 beyond.
     temp
         Where the private temporary directory is made.
     debug
@@ -181,6 +184,7 @@ def assess(
             engine=engine,
             memory=memory,
             threads=threads,
+            timeout=timeout,
             temp=temp,
         )
     if json_ not in (None, "-"):

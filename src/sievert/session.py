@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert import csvfile
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.scratch import private_directory
 from sievert.table import Table, open_table
 
 if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
+    from sievert.counts.questions import Adapter, Questions
 
 ENGINES = ("duckdb",)
 OPTIONS = (
@@ -45,6 +47,7 @@ def opened(
     types: Mapping[str, str] | None = None,
     na: Iterable[str] = (),
     max_unpacked: str | None = None,
+    timeout: float | None = None,
     engine: str = "duckdb",
     memory: str | None = None,
     threads: int | None = None,
@@ -60,9 +63,12 @@ def opened(
         raise unknown("engine", engine, ENGINES)
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"--threads must be at least 1 and at most {MOST_THREADS}")
+    if timeout is not None and not timeout > 0:
+        raise UsageError("--timeout must be a positive number of seconds")
     from sievert.counts.duckdb import DuckDB
     from sievert.counts.questions import Questions
 
+    started = time.monotonic()
     with private_directory(temp) as scratch:
         watch("reading", None)
         table = open_table(
@@ -76,13 +82,39 @@ def opened(
         )
         adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
         try:
-            questions = Questions(adapter)
-            _account(table, questions.records)
-            yield table, questions
+            with _deadline(timeout, started, adapter):
+                questions = Questions(adapter)
+                _account(table, questions.records)
+                yield table, questions
             if isinstance(data, str | os.PathLike):
                 table.unchanged(Path(data))
         finally:
             adapter.close()
+
+
+@contextmanager
+def _deadline(timeout: float | None, started: float, engine: Adapter) -> Iterator[None]:
+    """Stop the engine when the time is up; what it was asked then ends with an error."""
+    if timeout is None:
+        yield
+        return
+    left = timeout - (time.monotonic() - started)
+    late = ExhaustedError(f"not done within {timeout:g} seconds", hint="a longer --timeout")
+    if left <= 0:
+        raise late
+    timer = threading.Timer(left, engine.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except ExhaustedError:
+        if time.monotonic() - started < timeout:
+            raise  # memory, not time
+        raise late from None
+    finally:
+        timer.cancel()
+    if time.monotonic() - started > timeout:
+        raise late
 
 
 def _account(table: Table, read: int) -> None:

@@ -291,17 +291,33 @@ def test_interrupted(table: Path, monkeypatch) -> None:
     assert run("assess", table, "-q", "zip") == 130
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_signals_end_a_long_run_and_leave_nothing(
-    sent: signal.Signals, code: int, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty million records that take many seconds."""
     import duckdb
 
-    big = tmp_path / "big.parquet"
+    path = tmp_path_factory.mktemp("big") / "big.parquet"
     duckdb.execute(
         "COPY (SELECT hash(i) % 1000003 AS a, hash(i + 1) % 1000033 AS b, hash(i + 2) % 5 AS s "
-        f"FROM range(20000000) t(i)) TO '{big}' (FORMAT parquet)"
+        f"FROM range(20000000) t(i)) TO '{path}' (FORMAT parquet)"
     )
+    return path
+
+
+def test_timeout(big: Path, tmp_path: Path, capsys) -> None:
+    begun = time.monotonic()
+    options = ["-q", "a,b", "-s", "s", "--temp", tmp_path, "--records", tmp_path / "r.csv"]
+    assert run("assess", big, *options, "--timeout", "1.5") == 5
+    assert time.monotonic() - begun < 15
+    assert "not done within 1.5 seconds" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    assert run("assess", big, "-q", "s", "--timeout", "0") == 2
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_end_a_long_run_and_leave_nothing(
+    sent: signal.Signals, code: int, big: Path, tmp_path: Path
+) -> None:
     temp = tmp_path / "temp"
     temp.mkdir()
     process = subprocess.Popen(
@@ -319,7 +335,7 @@ def test_signals_end_a_long_run_and_leave_nothing(
     assert process.returncode == code
     assert b"Traceback" not in err
     assert list(temp.iterdir()) == []
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["big.parquet", "temp"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["temp"]
 
 
 def test_measures_lists_every_record(capsys: pytest.CaptureFixture) -> None:

@@ -95,6 +95,10 @@ class DuckDB:
         """Per cent of the running query that is done, or -1."""
         return float(self._connection.query_progress())
 
+    def interrupt(self) -> None:
+        """Stop the running query; whoever asked gets an error."""
+        self._connection.interrupt()
+
     def close(self) -> None:
         self._connection.close()
 

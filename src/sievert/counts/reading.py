@@ -214,6 +214,8 @@ def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
             f"{name}: {_unfit(table, connection)}",
             hint="--na CODE for what stands for missing, or --type COL=text",
         )
+    if isinstance(error, duckdb.InterruptException):
+        return ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
     if isinstance(error, duckdb.OutOfMemoryException):
         return ExhaustedError(
             "memory or temporary space ran out",
