@@ -175,6 +175,7 @@ def assess(
     force: bool = False,
     measures: Iterable[str] | None = None,
     missing: str = "value",
+    verify: bool = False,
     watch: Steps = nobody,
     **source: Any,
 ) -> Assessment:
@@ -200,6 +201,8 @@ def assess(
         What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
         (only k and the records below it are then defined), a reason to "drop" the record, or an
         "error".
+    verify
+        Check the page checksums of Parquet files, and note the SHA-256 of the input.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -242,7 +245,10 @@ def assess(
     inputs = [data, policy, *settings.hierarchies.values()]
     with files.whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
-        with opened(data, outputs=outputs, watch=clock, **source) as (table, questions):
+        with opened(data, outputs=outputs, verify=verify, watch=clock, **source) as (
+            table,
+            questions,
+        ):
             if not role.names(quasi, questions.columns):
                 shown = questions.columns[:MOST_LISTED]
                 more = len(questions.columns) - len(shown)
@@ -263,6 +269,8 @@ def assess(
                 clock("writing records", questions)
                 run.write(target, files.kind(records))
             described = _described(table, questions) | {"missing": missing}
+            if table.stamp:  # a file
+                described["verified"] = False if table.verified is None else dict(table.verified)
             if missing == "drop":
                 described["dropped"] = dropped
         warnings += run.warnings

@@ -85,6 +85,7 @@ def assess(
     na: Annotated[list[str] | None, Parameter(group=READING)] = None,
     missing: Annotated[str, Parameter(group=READING)] = "value",
     max_unpacked: Annotated[str | None, Parameter(group=READING)] = None,
+    verify: Annotated[bool, Parameter(group=READING)] = False,
     all_: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
     json_: Annotated[
         str | None, Parameter(name="--json", group=OUTPUT, allow_leading_hyphen=True)
@@ -104,7 +105,7 @@ def assess(
     Parameters
     ----------
     data
-        A CSV or TSV file (plain, .gz, .zst), a Parquet or an Arrow (Feather) file.
+        CSV or TSV (plain, .gz, .zst), Parquet (file, directory), Arrow, DuckDB (x.db?table=t).
     quasi
         Columns an outsider could know about a person: age,zip. May be repeated.
     sensitive
@@ -129,6 +130,8 @@ def assess(
         What a missing quasi-identifier is: value, wildcard (matches any), drop (the record), error.
     max_unpacked
         How large a compressed file may become; 100 times its size and at most 20GB unless given.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
     all_
         Show every measure, not only the headlines.
     json_
@@ -175,6 +178,7 @@ def assess(
             records=records,
             force=force,
             missing=missing,
+            verify=verify,
             watch=watch,
             delimiter=delimiter,
             encoding=encoding,

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,7 @@ def opened(
     threads: int | None = None,
     temp: str | os.PathLike[str] | None = None,
     outputs: Iterable[Path] = (),
+    verify: bool = False,
     watch: Steps = nobody,
     **other: Any,
 ) -> Iterator[tuple[Table, Questions]]:
@@ -80,6 +82,11 @@ def opened(
             max_unpacked=max_unpacked,
             scratch=scratch,
         )
+        if verify and table.stamp:  # before the engine reads a damaged page
+            from sievert.verify import verify as verified
+
+            watch("verifying", None)
+            table = replace(table, verified=verified(table, table.original(Path(data))))
         adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
         try:
             with _deadline(timeout, started, adapter):

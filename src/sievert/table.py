@@ -28,9 +28,11 @@ MAGIC = (
 class Table:
     """Where the records are, and how they are to be read."""
 
-    kind: Literal["csv", "parquet", "frame", "columns"]
+    kind: Literal["csv", "parquet", "duckdb", "frame", "columns"]
     name: str
     path: Path | None = None
+    parts: tuple[Path, ...] = ()
+    member: str | None = None
     data: Any = None
     columns: tuple[str, ...] = ()
     delimiter: str | None = None
@@ -41,6 +43,11 @@ class Table:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unusable: Mapping[str, str] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
+    verified: Mapping[str, Any] | None = None
+
+    def original(self, given: Path) -> Path:
+        """The file the user named, without the name of a table in it."""
+        return _member(given)[0]
 
     def unchanged(self, original: Path) -> None:
         """A file that changes during the run gives numbers of no table at all."""
@@ -106,8 +113,9 @@ class _Reading:
 
 
 def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
+    path, member = _member(path)
     if path.is_dir():
-        raise InputError(f"{path.name or path}: a directory, not a file")
+        return _open_directory(path, how)
     if path.exists() and not path.is_file():
         raise InputError(f"{path.name}: not a regular file", hint="save the table as a file first")
     try:
@@ -116,7 +124,7 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         raise UsageError("the name of the file is not UTF-8", hint="rename it") from None
     try:
         with path.open("rb") as file:
-            start = file.read(4)
+            start = file.read(12)
     except OSError as error:
         raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
     stamp = _stamp(path)
@@ -126,9 +134,15 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         readable.symlink_to(path.resolve())
     if not start:
         raise InputError(f"{path.name}: empty file (0 bytes)")
-    if start == b"PAR1":
+    if start[:4] == b"PAR1":
         return Table("parquet", path.name, readable, types=how.types, na=how.na, stamp=stamp)
-    if start == b"ARRO":
+    if start[8:] == b"DUCK":
+        return Table(
+            "duckdb", path.name, readable, member=member, types=how.types, na=how.na, stamp=stamp
+        )
+    if member is not None:
+        raise UsageError(f"{path.name}: only a database has tables to choose from")
+    if start[:6] == b"ARROW1":
         return _arrow_file(path, how, stamp)
     compression = unpack.kind(start)
     if compression is not None:
@@ -170,6 +184,32 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
     )
 
 
+def _member(path: Path) -> tuple[Path, str | None]:
+    """FILE?table=NAME names a table within a database file."""
+    before, sign, member = str(path).partition("?table=")
+    return (Path(before), member) if sign and not path.exists() else (path, None)
+
+
+def _open_directory(path: Path, how: _Reading) -> Table:
+    """All Parquet files below a directory, as one table; folders called key=value are columns."""
+    parts = tuple(sorted(p.resolve() for p in path.rglob("*.parquet") if p.is_file()))
+    name = path.name or str(path)
+    if not parts:
+        raise InputError(f"{name}: a directory without .parquet files")
+    if any(set("[*?") & set(str(p)) for p in parts):
+        raise UsageError(
+            f"{name}: names with [ * or ? cannot be read in a directory", hint="rename"
+        )
+    folders = {p.relative_to(path.resolve()).parts[:-1] for p in parts}
+    keys = {tuple(f.partition("=")[0] for f in folder if "=" in f) for folder in folders}
+    if len(keys) > 1:
+        raise InputError(f"{name}: its folders carry different columns (key=value)")
+    return Table(
+        "parquet", name, path.resolve(), parts, member="/".join(keys.pop()) or None,
+        types=how.types, na=how.na, stamp=_stamp(path),
+    )  # fmt: skip
+
+
 def _arrow_file(path: Path, how: _Reading, stamp: tuple[int, ...]) -> Table:
     """An Arrow or Feather file, mapped into memory and handed on as a frame."""
     try:
@@ -191,6 +231,10 @@ def _arrow_file(path: Path, how: _Reading, stamp: tuple[int, ...]) -> Table:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
+    path, _ = _member(path)
+    if path.is_dir():
+        parts = sorted(p for p in path.rglob("*.parquet") if p.is_file())
+        return tuple(number for part in parts for number in _stamp(part))
     found = path.stat()
     return (found.st_size, found.st_mtime_ns, found.st_ino)
 

@@ -156,6 +156,12 @@ def _head(found: Assessment, width: int) -> list[str]:
         how += f", delimiter '{delimiter}', {table['encoding']}"
     if "compression" in table:
         how += f", {table['compression']}"
+    verified = table.get("verified")
+    if isinstance(verified, dict):
+        checks = verified.get("page_checksums")
+        how += f"; page checksums {checks}" if checks else "; SHA-256 noted in the JSON"
+    elif verified is False:
+        how += "; not verified"
     lines = _wrap(f"{printable(table['name'])}: {how}", width, "", "  ")
     if table.get("dropped"):
         lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")

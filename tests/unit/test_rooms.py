@@ -15,9 +15,9 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "errors", "scratch", "files", "csvfile", "unpack", "table", "roles", "hierarchies",
-    "counts", "measures", "session", "policy", "assessment", "functions", "terminal", "progress",
-    "cli",
+    "version", "errors", "scratch", "files", "csvfile", "unpack", "table", "verify", "roles",
+    "hierarchies", "counts", "measures", "session", "policy", "assessment", "functions",
+    "terminal", "progress", "cli",
 )  # fmt: skip
 LAZY = {("assessment", "terminal"), ("policy", "assessment")}  # a repr; a type only
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}

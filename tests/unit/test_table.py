@@ -91,9 +91,59 @@ def test_unreadable(name: str, tmp_path: Path) -> None:
     assert "secret" not in str(error.value)
 
 
-def test_directory_and_unreadable_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="directory"):
+def test_directories(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    with pytest.raises(InputError, match=r"a directory without \.parquet files"):
         sizes(tmp_path, "a")
+
+    def part(name: str, **columns: list[object]) -> None:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+    part("lake/a.parquet", q=["a", "b"], s=["1", "2"])
+    part("lake/b.parquet", q=["b", "c"], s=["1", "2"])
+    assert sizes(tmp_path / "lake", "q") == (4, 3)
+    part("lake/c.parquet", q=["b"], t=["1"])
+    with pytest.raises(InputError, match="1 of 3 files have other columns"):
+        sizes(tmp_path / "lake", "q")
+    part("lake/c.parquet", q=["b"])
+    with pytest.raises(InputError, match="1 of 3 files have other columns"):
+        sizes(tmp_path / "lake", "q")
+    (tmp_path / "years").mkdir()
+    part("years/year=2020/a.parquet", q=["a", "a"])
+    part("years/year=2021/a.parquet", q=["a", "b"])
+    assert sizes(tmp_path / "years", "q") == (4, 2)
+    assert sizes(tmp_path / "years", ["q", "year"]) == (4, 3)
+    part("years/plain.parquet", q=["a"])
+    with pytest.raises(InputError, match="different columns"):
+        sizes(tmp_path / "years", "q")
+
+
+def test_database_files(tmp_path: Path) -> None:
+    import duckdb
+
+    path = tmp_path / "house.db"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT unnest(['a', 'b', NULL]) AS q, 1 AS s")
+    assert sizes(path, "q") == (3, 3)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute('CREATE SCHEMA x; CREATE TABLE x."odd "" name" AS SELECT 1 AS q')
+        connection.execute("CREATE VIEW v AS SELECT * FROM read_text('/etc/hostname')")
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match=r"which of its 2 tables\?"):
+        sizes(path, "q")
+    assert sizes(Path(f"{path}?table=t"), "q") == (3, 3)
+    assert sievert.classes(f'{path}?table=x.odd " name', "q") == 1
+    with pytest.raises(UsageError, match="does not exist"):
+        sizes(Path(f"{path}?table=v"), "q")  # a view is not executed
+    with pytest.raises(InputError, match=r"2 value\(s\) of column 'q' are not int"):
+        sizes(Path(f"{path}?table=t"), "q", types={"q": "int"})
+    assert path.read_bytes() == before and not Path(f"{path}.wal").exists()
+    with pytest.raises(UsageError, match="only a database"):
+        sizes(Path(f"{write(tmp_path, 'a,b', 'x.csv')}?table=t"), "a")
 
 
 def test_encodings(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ class DuckDB:
         threads: int | None = None,
         outputs: Sequence[Path] = (),
     ) -> None:
-        self.table = table
+        self.table, self.behind = table, "given"
         self._connection = duckdb.connect(":memory:", config=dict(CONFIGURATION))
         self.run(f"SET temp_directory = {literal(str(scratch))}")
         if threads is not None:
@@ -41,7 +41,10 @@ class DuckDB:
         self.run("SET enable_progress_bar = true")
         self.run("SET enable_progress_bar_print = false")
         # In this order, or the engine refuses: first what may be read and written, then the lock.
-        paths = [literal(str(p)) for p in (table.path, *outputs) if p is not None]
+        inputs = table.parts or tuple(p for p in (table.path,) if p is not None)
+        if table.kind == "duckdb":
+            inputs += (Path(f"{table.path}.wal"),)
+        paths = [literal(str(p)) for p in (*inputs, *outputs)]
         self.run(f"SET allowed_paths = [{', '.join(paths)}]")
         self.run("SET enable_external_access = false")
         self.run("SET lock_configuration = true")
@@ -107,7 +110,7 @@ class DuckDB:
             return ask()
         except duckdb.Error as error:
             # Not chained: the engine's message may repeat a line of the data.
-            raise reading.explain(error, self.table, self._connection) from None
+            raise reading.explain(error, self.table, self._connection, self.behind) from None
         except MemoryError:
             raise ExhaustedError("out of memory", hint="a smaller --memory") from None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -74,7 +73,10 @@ def source(engine: Any, table: Table) -> str:
             f"max_line_size={4 * csvfile.FIELD_LIMIT})"
         )
     if table.kind == "parquet":
-        return f"read_parquet({literal(str(table.path))}, hive_partitioning=false)"
+        keys = "true, hive_types_autocast=false" if table.member else "false"
+        return f"read_parquet([{_files(table)}], hive_partitioning={keys})"
+    if table.kind == "duckdb":
+        return _database_table(engine, table)
     if table.kind == "columns":
         columns = {n: _typed(n, _listed(n, v)) for n, v in table.data.items()}
         if len({len(values) for _, values in columns.values()}) > 1:
@@ -92,13 +94,28 @@ def _listed(name: str, values: Any) -> list[Any]:
     return list(values)
 
 
+def _files(table: Table) -> str:
+    return ", ".join(literal(str(p)) for p in table.parts or (table.path,))
+
+
 def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
-    """The columns of a Parquet file as it spells them, from its flattened tree of names."""
-    path = literal(str(table.path))
-    sql = f"SELECT name, num_children, precision FROM parquet_schema({path})"
+    """The columns of Parquet files as they spell them, from their flattened trees of names."""
+    sql = (
+        "SELECT file_name, name, num_children, precision, type, converted_type "
+        f"FROM parquet_schema([{_files(table)}])"
+    )
+    trees: dict[str, list[tuple[Any, ...]]] = {}
+    for file, *node in engine.rows(sql):
+        trees.setdefault(file, []).append(tuple(node))
+    first = next(iter(trees.values()))
+    other = sum(tree[1:] != first[1:] for tree in trees.values())
+    if other:
+        raise InputError(
+            f"{table.name}: {other} of {len(trees)} files have other columns than the first"
+        )
     names = []
     skip = 0
-    for name, children, precision in engine.rows(sql)[1:]:
+    for name, children, precision, *_ in first[1:]:
         if skip:
             skip += int(children or 0) - 1
         else:
@@ -106,7 +123,29 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
             skip = int(children or 0)
             if precision is not None and precision > 38:
                 engine.unusable[str(name)] = f"has {precision} digits, and would be rounded"
-    return check_names(names, table.name)
+    keys = table.member.split("/") if table.member else []
+    return check_names([*names, *keys], table.name)
+
+
+def _database_table(engine: Any, table: Table) -> str:
+    """A table of a DuckDB file, opened read-only; its views and macros are not executed."""
+    engine.run(f"ATTACH {literal(str(table.path))} AS stored (READ_ONLY)")
+    rows = engine.rows(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'stored'"
+    )
+    tables = {f"{schema}.{name}": (schema, name) for schema, name in sorted(rows)}
+    wanted = table.member
+    if wanted is None and len(tables) == 1:
+        (wanted,) = tables
+    if wanted is None:
+        raise UsageError(
+            f"{table.name}: which of its {len(tables)} tables?",
+            hint=" or ".join(f"{table.name}?table={t}" for t in list(tables)[:5]) or "another file",
+        )
+    found = tables.get(wanted) or tables.get(f"main.{wanted}")
+    if found is None:
+        raise unknown(f"{table.name}: table", wanted, tables)
+    return f"stored.{quoted(found[0])}.{quoted(found[1])}"
 
 
 def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
@@ -132,10 +171,13 @@ def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
 
 def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], str]:
     """The columns, their types, and the query that calls them c0, c1, ... as they are compared."""
-    columns = table.columns or _parquet_names(engine, table)
-    behind = source(engine, table)
+    behind = engine.behind = source(engine, table)
+    columns = table.columns
+    if table.kind == "parquet":
+        columns = _parquet_names(engine, table)
     described = engine.rows(f"DESCRIBE SELECT * FROM {behind}")
     engine_names = [str(row[0]) for row in described]
+    columns = columns or check_names(engine_names, table.name)
     for column in table.types:
         if column not in columns:
             raise unknown("--type: column", column, columns)
@@ -194,7 +236,7 @@ def is_ordered(kind: str) -> bool:
     return bool(ORDERED.search(kind))
 
 
-def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
+def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> SievertError:
     """A failure of the engine in our words, without a value of the data."""
     message, name = str(error), table.name
     line = re.search(r"CSV Error on Line: (\d+)", message)
@@ -211,7 +253,7 @@ def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
         return InputError(f"{where}: not UTF-8 text", hint="--encoding latin-1 or cp1252")
     if isinstance(error, duckdb.ConversionException):
         return InputError(
-            f"{name}: {_unfit(table, connection)}",
+            f"{name}: {_unfit(table, connection, behind)}",
             hint="--na CODE for what stands for missing, or --type COL=text",
         )
     if isinstance(error, duckdb.InterruptException):
@@ -229,15 +271,17 @@ def explain(error: duckdb.Error, table: Table, connection: Any) -> SievertError:
         return InputError(
             f"{where}: not readable as delimited text", hint="one kind of line end throughout"
         )
-    if table.path and isinstance(error, duckdb.InvalidInputException | duckdb.IOException):
+    if "lock on file" in message:
+        return EngineError(f"{name}: in use by another program", hint="close it there")
+    damaged = isinstance(error, duckdb.InvalidInputException | duckdb.IOException)
+    if table.path and (damaged or type(error) is duckdb.Error):
         return InputError(f"{name}: damaged, or not readable as {table.kind}")
     return EngineError(f"DuckDB failed on {name} ({type(error).__name__})", hint="--debug")
 
 
-def _unfit(table: Table, connection: Any) -> str:
+def _unfit(table: Table, connection: Any, behind: str) -> str:
     """How many values of each typed column do not fit, by the column's name."""
     found = []
-    behind = source(None, replace(table, types={})) if table.path else "given"
     for column, kind in table.types.items():
         value = quoted(column)
         sql = (
