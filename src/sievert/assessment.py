@@ -537,6 +537,7 @@ class _Run:
 
     def write(self, path: Path, kind: str) -> None:
         """One row a record: the kernel's numbers for each kind of cell, joined by the engine."""
+        from sievert import files
         from sievert.measures import records
 
         sizes = self.questions.sizes(self.roles.quasi)
@@ -547,7 +548,8 @@ class _Run:
                 needs = frozenset({"joint"})
                 joint = self.questions.secret_counts(self.roles.quasi, secret, needs).joint
             assert joint is not None
-            marks[secret] = records.of_cell(joint, self.questions.records, secret)
+            name = files.neutral(secret) if kind == "csv" else secret
+            marks[secret] = records.of_cell(joint, self.questions.records, name)
         self.questions.write_records(self.roles.quasi, self.roles.sensitive, path, kind, marks)
 
 

@@ -13,6 +13,7 @@ from sievert import scratch
 from sievert.errors import ExhaustedError, RefusedError, UsageError
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 OUR_CSV = b"record,class_size,identity_bits"
 PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
 OUR_KEYS = ("table", "seconds", "measures")
@@ -24,6 +25,15 @@ def kind(path: str | os.PathLike[str]) -> str:
     if suffix not in KINDS:
         raise UsageError("a record file ends in .csv or .parquet", hint="--records out.csv")
     return KINDS[suffix]
+
+
+def neutral(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula.
+
+    >>> neutral("=1+1"), neutral("age")
+    ("'=1+1", 'age')
+    """
+    return f"'{text}" if text[:1] in FORMULA else text
 
 
 def _is_ours(path: Path) -> bool:

@@ -11,6 +11,14 @@ import pytest
 import sievert
 
 
+def test_names_are_no_formulas(tmp_path: Path) -> None:
+    """A spreadsheet that opens the file must not run the name of a column."""
+    table = {"q": ["a", "b"], "=cmd|' /C calc'!A0": ["x", "y"]}
+    sievert.assess(table, "q", "=cmd|' /C calc'!A0", records=tmp_path / "r.csv")
+    header = (tmp_path / "r.csv").read_text().splitlines()[0]
+    assert ",'=cmd" in header and ",=cmd" not in header
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_large_files_keep_their_order(tmp_path: Path, ending: str) -> None:
     source, out = tmp_path / f"in.{ending}", tmp_path / "records.parquet"

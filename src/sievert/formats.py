@@ -1,0 +1,229 @@
+"""What statistical offices have (SPSS, Stata, SAS and Excel files) as plain columns.
+
+Times of day and Stata's leap-second %tC stay numbers. Blank text is missing in SPSS and SAS, which
+have no other missing text, and empty text in Stata. Empty cells and errors (#N/A) are missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from sievert.errors import InputError, RefusedError, SievertError, UsageError, plural
+
+SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+NAMES = {"sav": "an SPSS file", "dta": "a Stata file", "sas7bdat": "a SAS file", "xlsx": "xlsx"}
+EXACT = 2**53
+RATIO = 100
+MOST = 1 << 30
+CELLS = 1 << 27  # a reader takes memory for every cell of an area, empty or not
+CELL = re.compile(rb'\sr="([A-Z]{0,3})(\d{1,7})"')
+# Display formats that make a number a date: of one day, or of a moment, in a unit.
+SAS_DAY = r"(DATE|WEEKDAT[EX]|(MMDDYY|DDMMYY|YYMMDD)[BCDNPS]?|(IS|E|B)8601DA)[\d.]*$"
+SAS_MOMENT = r"(DATETIME|DATEAMPM|MDYAMPM|DTDATE|(IS|E|B)8601D[TN])[\d.]*$"
+DATES = {
+    "sav": ((r"[AEJS]?DATE[\d.]*$", "seconds", True), (r"DATETIME|YMDHMS", "seconds", False)),
+    "dta": ((r"%-?t?d", "days", True), (r"%-?tc", "milliseconds", False)),
+    "sas7bdat": ((SAS_DAY, "days", True), (SAS_MOMENT, "seconds", False)),
+}
+
+
+@dataclass(frozen=True)
+class Read:
+    """The columns of a file, the order of the ordinal ones, and what was done on the way."""
+
+    columns: dict[str, list[Any]]
+    orders: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+
+def kind(start: bytes, path: Path) -> str | None:
+    """What a file that begins like this is, by its content; `path` to look into a zip file."""
+    if start[:4] in (b"$FL2", b"$FL3"):
+        return "sav"
+    old = 104 <= start[0] <= 115 and start[1:3] in (b"\1\1", b"\2\1") if start else False
+    if old or start.startswith(b"<stata_dta>"):  # text has no bytes 1 and 2
+        return "dta"
+    if start.startswith(SAS):
+        return "sas7bdat"
+    try:
+        with zipfile.ZipFile(path if start.startswith(b"PK\3\4") else "") as archive:
+            return "xlsx" if "xl/workbook.xml" in archive.namelist() else None
+    except Exception:  # whatever is wrong with it: not a workbook
+        return None
+
+
+def read(path: Path, kind: str, sheet: str | None = None) -> Read:
+    """The columns of a file of this kind, each of one type or None."""
+    if sheet is not None and kind != "xlsx":
+        raise UsageError(f"{path.name}: {NAMES[kind]} has no sheets")
+    name = "python_calamine" if kind == "xlsx" else "pyreadstat"
+    try:
+        package = importlib.import_module(name)
+    except ImportError:
+        what = f"{NAMES[kind]} needs the package {name.replace('_', '-')}"
+        raise UsageError(what, hint="pip install 'sievert[formats]'") from None
+    try:
+        return _sheet(path, package, sheet) if kind == "xlsx" else _records(path, kind, package)
+    except (SievertError, MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # a panic in Rust is no Exception; the messages may hold values
+        raise InputError(f"{path.name}: damaged, or not readable as {NAMES[kind]}") from None
+
+
+def _records(path: Path, kind: str, package: Any) -> Read:
+    reader, tally, orders = getattr(package, f"read_{kind}"), Counter[tuple[str, str]](), {}
+    how = {"output_format": "dict", "user_missing": True, "disable_datetime_conversion": True}
+    _, about = reader(path.absolute(), metadataonly=True, **how)
+    cells = (about.number_rows or 0) * len(about.column_names)
+    if cells > max(CELLS, 10 * RATIO * path.stat().st_size):  # zsav needs less than a byte a value
+        raise RefusedError(f"{path.name}: announces {cells:,} values, too many for its size")
+    raw, about = reader(path.absolute(), **how)
+    if len(raw) != len(about.column_names):
+        raise InputError(f"{path.name}: two columns have the same name", hint="rename one of them")
+    columns: dict[str, list[Any]] = {}
+    for name in about.column_names:
+        text = about.readstat_variable_types[name] in ("string", "string_ref")
+        codes, ranges = (
+            about.variable_value_labels.get(name, {}),
+            about.missing_ranges.get(name, ()),
+        )
+        kept = {v: _kept(v, kind, text, ranges) for v in {*raw[name], *codes}}
+        tally.update(kept[v][1] for v in raw[name])
+        values = [kept[v][0] for v in raw.pop(name)]
+        labels = {kept[c][0]: s.strip() for c, s in codes.items() if s.strip()}
+        labels.pop(None, None)  # with labels only for missing codes, numbers stay numbers
+        if labels:
+            tally["value labels used for", "column"] += 1
+            columns[name], order = _labelled(values, labels)
+            if about.variable_measure.get(name) == "ordinal":
+                orders[name] = order
+        else:
+            display = about.original_variable_types[name] or ""
+            columns[name] = values if text else _dated(values, kind, display, tally)
+    return Read(columns, orders, _notes(tally))
+
+
+def _kept(value: Any, kind: str, text: bool, ranges: Iterable[Any]) -> tuple[Any, tuple[str, str]]:
+    """A value as it is kept, None if it stands for none, and what to say of it."""
+    if value is None or value != value:
+        return None, ("system-missing values read as missing:", "value")
+    plain = value.rstrip(" ") if isinstance(value, str) else value
+    tagged = isinstance(value, str) and not text  # .a to .z among numbers
+    ends = ((r["lo"].rstrip(" "), r["hi"].rstrip(" ")) if text else r.values() for r in ranges)
+    if tagged or any(low <= plain <= high for low, high in ends):
+        return None, ("user-defined missing codes read as missing:", "value")
+    if plain == "" and kind != "dta":
+        return None, ("blank texts read as missing:", "value")
+    return plain, ("" if plain == value else "trailing blanks removed from", "value")
+
+
+def _labelled(values: list[Any], labels: Mapping[Any, str]) -> tuple[list[Any], tuple[str, ...]]:
+    """Labels in place of codes, two codes never one text; and all texts in the order of codes."""
+    codes = sorted({*values, *labels} - {None})
+    own = {c: _spelled(c) for c in codes}
+    short = {c: labels.get(c, own[c]) for c in codes}
+    long = {c: f"{short[c]} ({own[c]})" for c in codes}
+    times = Counter(short.values())
+    mixed = {c: short[c] if times[short[c]] == 1 else long[c] for c in codes}
+    texts = next(t for t in (mixed, long, own) if len(set(t.values())) == len(codes))
+    return [None if v is None else texts[v] for v in values], tuple(texts.values())
+
+
+def _dated(values: list[Any], kind: str, display: str, tally: Counter[Any]) -> list[Any]:
+    """Numbers, or the dates they stand for if every one of them is a date."""
+    origin = datetime(1582, 10, 14) if kind == "sav" else datetime(1960, 1, 1)
+    for unit, day in ((u, d) for pattern, u, d in DATES[kind] if re.match(pattern, display)):
+        try:
+            found = [None if v is None else origin + timedelta(**{unit: v}) for v in values]
+        except (OverflowError, ValueError):
+            tally["dates out of range, read as numbers:", "column"] += 1
+            break
+        # A hidden time of day tells records apart, so it stays.
+        midnights = all(v is None or v.time() == time() for v in found)
+        return [v and v.date() for v in found] if day and midnights else found
+    return _numbers(values)
+
+
+def _numbers(values: list[Any]) -> list[Any]:
+    """Integers where all are whole (SPSS and Excel have no integers), else floats."""
+    whole = all(v is None or (float(v).is_integer() and abs(v) <= EXACT) for v in values)
+    return [None if v is None else int(v) if whole else float(v) for v in values]
+
+
+def _spelled(value: Any) -> str:
+    """A value as text: 5 and not 5.0, true, 2020-01-31, 2020-01-31 12:00:00."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) <= EXACT
+    return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
+
+
+def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{what} {plural(n, of)}" for (what, of), n in sorted(tally.items()) if what and n)
+
+
+def _sheet(path: Path, package: Any, wanted: str | None) -> Read:
+    _check_zip(path)
+    with path.open("rb") as file:  # of a path, calamine would believe the extension
+        book = package.load_workbook(file)
+        names = [s.name for s in book.sheets_metadata if s.typ == package.SheetTypeEnum.WorkSheet]
+        if wanted is not None and wanted not in names:
+            hint = f"one of {', '.join(map(repr, names))}"
+            raise UsageError(f"{path.name}: sheet {wanted!r} does not exist", hint=hint)
+        rows = book.get_sheet_by_name(names[0] if wanted is None else wanted).to_python()
+    header = [_spelled(cell) for cell in rows[0]] if rows else []
+    if "" in header:
+        raise InputError(f"{path.name}: column {header.index('') + 1} has no name")
+    if len(set(header)) < len(header):
+        raise InputError(f"{path.name}: two columns have the same name", hint="rename one of them")
+    tally = Counter[tuple[str, str]]()
+    tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
+    columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
+    which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
+    return Read(columns, {}, (which if wanted is None and names[1:] else ()) + _notes(tally))
+
+
+def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
+    """The cells of a column brought to one type; text where they have none in common."""
+    values = [None if cell == "" else cell for cell in cells]
+    types = {type(v) for v in values if v is not None}
+    if types <= {int, float}:
+        return _numbers(values)
+    if types == {date, datetime}:  # calamine gives midnight as a date
+        return [datetime(v.year, v.month, v.day) if type(v) is date else v for v in values]
+    if len(types) == 1 and types <= {str, bool, date, datetime}:
+        return values
+    tally["values of several types, read as text:", "column"] += len(types) > 1
+    return [None if v is None else _spelled(v) for v in values]
+
+
+def _check_zip(path: Path) -> None:
+    """Neither a bomb nor damaged: sizes, checksums, and no cell far out in an empty sheet."""
+    size = path.stat().st_size
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        if sum(e.file_size for e in entries) > max(RATIO * size, MOST):
+            raise RefusedError(f"{path.name}: unpacks to more than {RATIO} times its size")
+        if sum(e.compress_size for e in entries) > size:  # entries that overlap
+            raise zipfile.BadZipFile
+        if any(_area(archive, entry) > CELLS for entry in entries):
+            raise RefusedError(f"{path.name}: a sheet of mostly empty cells is too large")
+
+
+def _area(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
+    """The cells a reader would make room for, if beyond 100 times those there are."""
+    width, height, number, rest = b"", 0, 0, b""
+    with archive.open(entry) as file:  # read to its end, so its checksum is compared
+        while block := file.read(1 << 20):
+            found = CELL.findall(rest + block)
+            rest, number = block[-16:], number + len(found)
+            width = max({width, *(c for c, _ in found)}, key=lambda c: (len(c), c))
+            height = max({height, *(int(r) for _, r in found)})
+    area = height * sum((c - 64) * 26**i for i, c in enumerate(reversed(width)))
+    return area if area > RATIO * number else 0
