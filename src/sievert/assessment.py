@@ -256,7 +256,7 @@ def assess(
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
             for name in roles.used:
                 questions.engine.usable(name)
-            warnings += notes + _unused(settings, roles, questions.columns)
+            warnings += [*table.notes, *notes, *_unused(settings, roles, questions.columns)]
             dropped = _treat_missing(missing, questions, roles.quasi)
             settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)

@@ -53,8 +53,10 @@ def kind(start: bytes, path: Path) -> str | None:
         return "dta"
     if start.startswith(SAS):
         return "sas7bdat"
+    if not start.startswith(b"PK\3\4"):
+        return None
     try:
-        with zipfile.ZipFile(path if start.startswith(b"PK\3\4") else "") as archive:
+        with zipfile.ZipFile(path) as archive:
             return "xlsx" if "xl/workbook.xml" in archive.namelist() else None
     except Exception:  # whatever is wrong with it: not a workbook
         return None
@@ -115,14 +117,18 @@ def _kept(value: Any, kind: str, text: bool, ranges: Iterable[Any]) -> tuple[Any
     """A value as it is kept, None if it stands for none, and what to say of it."""
     if value is None or value != value:
         return None, ("system-missing values read as missing:", "value")
-    plain = value.rstrip(" ") if isinstance(value, str) else value
+    plain = value if kind == "dta" else _bare(value)  # Stata fills with NUL: a blank is data
     tagged = isinstance(value, str) and not text  # .a to .z among numbers
-    ends = ((r["lo"].rstrip(" "), r["hi"].rstrip(" ")) if text else r.values() for r in ranges)
-    if tagged or any(low <= plain <= high for low, high in ends):
+    if tagged or any(_bare(r["lo"]) <= plain <= _bare(r["hi"]) for r in ranges):
         return None, ("user-defined missing codes read as missing:", "value")
     if plain == "" and kind != "dta":
         return None, ("blank texts read as missing:", "value")
     return plain, ("" if plain == value else "trailing blanks removed from", "value")
+
+
+def _bare(value: Any) -> Any:
+    """Text without the blanks that fill a field of fixed width."""
+    return value.rstrip(" ") if isinstance(value, str) else value
 
 
 def _labelled(values: list[Any], labels: Mapping[Any, str]) -> tuple[list[Any], tuple[str, ...]]:

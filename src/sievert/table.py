@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from sievert import csvfile, unpack
+from sievert import csvfile, formats, unpack
 from sievert.errors import InputError, RefusedError, UsageError
 
 TYPES = ("text", "int", "float", "date")
@@ -44,6 +44,7 @@ class Table:
     unusable: Mapping[str, str] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
     verified: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
 
     def original(self, given: Path) -> Path:
         """The file the user named, without the name of a table in it."""
@@ -124,7 +125,7 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         raise UsageError("the name of the file is not UTF-8", hint="rename it") from None
     try:
         with path.open("rb") as file:
-            start = file.read(12)
+            start = file.read(64)
     except OSError as error:
         raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
     stamp = _stamp(path)
@@ -136,10 +137,13 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         raise InputError(f"{path.name}: empty file (0 bytes)")
     if start[:4] == b"PAR1":
         return Table("parquet", path.name, readable, types=how.types, na=how.na, stamp=stamp)
-    if start[8:] == b"DUCK":
+    if start[8:12] == b"DUCK":
         return Table(
             "duckdb", path.name, readable, member=member, types=how.types, na=how.na, stamp=stamp
         )
+    statistical = formats.kind(start, path)
+    if statistical is not None:
+        return _statistical(path, statistical, member, how, stamp)
     if member is not None:
         raise UsageError(f"{path.name}: only a database has tables to choose from")
     if start[:6] == b"ARROW1":
@@ -185,9 +189,12 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
 
 
 def _member(path: Path) -> tuple[Path, str | None]:
-    """FILE?table=NAME names a table within a database file."""
-    before, sign, member = str(path).partition("?table=")
-    return (Path(before), member) if sign and not path.exists() else (path, None)
+    """FILE?table=NAME names a table of a database file, FILE?sheet=NAME a sheet of a workbook."""
+    for sign in ("?table=", "?sheet="):
+        before, found, member = str(path).partition(sign)
+        if found and not path.exists():
+            return Path(before), member
+    return path, None
 
 
 def _open_directory(path: Path, how: _Reading) -> Table:
@@ -207,6 +214,18 @@ def _open_directory(path: Path, how: _Reading) -> Table:
     return Table(
         "parquet", name, path.resolve(), parts, member="/".join(keys.pop()) or None,
         types=how.types, na=how.na, stamp=_stamp(path),
+    )  # fmt: skip
+
+
+def _statistical(
+    path: Path, kind: str, sheet: str | None, how: _Reading, stamp: tuple[int, ...]
+) -> Table:
+    """An SPSS, Stata, SAS or Excel file as plain columns."""
+    found = formats.read(path, kind, sheet)
+    columns = check_names(found.columns, path.name)
+    return Table(
+        "columns", path.name, data=found.columns, columns=columns, orders=found.orders,
+        notes=found.notes, types=how.types, na=how.na, stamp=stamp,
     )  # fmt: skip
 
 

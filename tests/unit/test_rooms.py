@@ -15,8 +15,8 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "errors", "scratch", "files", "csvfile", "unpack", "table", "verify", "roles",
-    "hierarchies", "counts", "measures", "session", "policy", "assessment", "functions",
+    "version", "errors", "scratch", "files", "csvfile", "unpack", "formats", "table", "verify",
+    "roles", "hierarchies", "counts", "measures", "session", "policy", "assessment", "functions",
     "terminal", "progress", "cli",
 )  # fmt: skip
 LAZY = {("assessment", "terminal"), ("policy", "assessment")}  # a repr; a type only
