@@ -49,12 +49,17 @@ def significant(x: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent that never rounds something to nothing or to all."""
+    """A share in per cent that never rounds something to nothing or to all.
+
+    >>> [percent(x) for x in (0.0, 0.00001, 0.12345, 0.9996, 0.99999, 1.0)]
+    ['0 %', 'under 0.01 %', '12.3 %', '99.96 %', 'over 99.99 %', '100 %']
+    """
     if 0 < share < 0.0001:
         return "under 0.01 %"
     if 0.9999 < share < 1:
         return "over 99.99 %"
-    return f"{100 * share:.3g} %"
+    text = f"{100 * share:.3g}"
+    return f"{100 * share:.4g} %" if text == "100" and share < 1 else f"{text} %"
 
 
 def number(value: Value) -> str:
