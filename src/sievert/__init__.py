@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.assessment import Assessment, Value, assess
+    from sievert.assessment import assess
     from sievert.errors import SievertError
     from sievert.functions import discrimination_rate_by_value
     from sievert.hierarchies import Hierarchy
+    from sievert.result import Assessment, Value
 
 __all__ = [
     "Assessment",
@@ -68,8 +69,8 @@ _FUNCTIONS = (
     "delta_disclosure_present",
 )
 _HOMES = {
-    "Assessment": "sievert.assessment",
-    "Value": "sievert.assessment",
+    "Assessment": "sievert.result",
+    "Value": "sievert.result",
     "assess": "sievert.assessment",
     "discrimination_rate_by_value": "sievert.functions",
     "Hierarchy": "sievert.hierarchies",

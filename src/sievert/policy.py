@@ -20,7 +20,7 @@ from sievert.measures import BY_ID
 from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
 
 if TYPE_CHECKING:
-    from sievert.assessment import Value
+    from sievert.result import Value
 
 MOST_BYTES = 1 << 20
 

@@ -13,8 +13,8 @@ from sievert.measures import BY_ID, MEASURES
 from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
 
 if TYPE_CHECKING:
-    from sievert.assessment import Assessment, Value
     from sievert.policy import Verdict
+    from sievert.result import Assessment, Value
 
 RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risky side"}
 HEADLINES = (

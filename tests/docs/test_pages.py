@@ -13,7 +13,7 @@ from sievert.measures import BY_ID
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "measures").glob("*.md"))
 SECTIONS = ("## Definition", "## Reading", "## Example", "## Limits and traps", "## Source")
-NOT_OURS = re.compile(r"/work/|/home/|\.library|shared/|\bissue [0-9]", re.IGNORECASE)
+NOT_OURS = re.compile(r"/(work|home)/|\.library|shared/|\bissue [0-9]", re.IGNORECASE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[p.stem for p in PAGES])

@@ -16,10 +16,10 @@ ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
     "version", "errors", "scratch", "files", "csvfile", "unpack", "formats", "table", "verify",
-    "roles", "hierarchies", "counts", "measures", "session", "policy", "assessment", "functions",
-    "terminal", "progress", "cli",
+    "roles", "hierarchies", "counts", "measures", "session", "result", "policy", "assessment",
+    "functions", "terminal", "progress", "cli",
 )  # fmt: skip
-LAZY = {("assessment", "terminal"), ("policy", "assessment")}  # a repr; a type only
+LAZY = {("result", "terminal"), ("result", "policy")}  # a repr; a type only
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sievert.counts import wildcards
 from sievert.counts.answers import (
     Gaps,
     Joint,
@@ -28,8 +29,6 @@ from sievert.counts.spelling import quoted
 from sievert.errors import UsageError
 from sievert.hierarchies import Hierarchy
 
-MOST_MISSING_PATTERNS = 64
-MOST_WILDCARD_WORK = 10**8  # pairs of patterns times classes
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
 
 
@@ -158,49 +157,20 @@ class Questions:
         return RecordCounts(self.records, sizes, missing, frequencies)
 
     def _wildcard(self, quasi: tuple[str, ...]) -> Sizes | None:
-        """How many records match so many records when a missing value matches anything.
-
-        Classes are grouped by which of their keys are missing. Two of them match when they agree
-        on the keys neither lacks, so for each pair of patterns one join on those keys counts.
-        """
+        """How many records match so many records when a missing value matches anything."""
         keys = [self._c(q) for q in quasi]
-        if len(keys) > 60:  # a bit for each
+        if len(keys) > wildcards.MOST_KEYS:
             return None
-        mask = " + ".join(
-            f"(CASE WHEN {c} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(keys)
-        )
-        classes = self._counted(quasi, None)
-        held = self._table(
-            f"SELECT {', '.join(keys)}, n, {mask} AS mask, "
-            f"ROW_NUMBER() OVER (ORDER BY n) AS id FROM {classes}"
-        )
+        held = self._table(wildcards.patterns(keys, self._counted(quasi, None)))
         masks = [int(m) for (m,) in self.engine.rows(f"SELECT mask FROM {held} GROUP BY mask")]
-        work = len(masks) ** 2 * self.sizes(quasi).things
-        if len(masks) > MOST_MISSING_PATTERNS or work > MOST_WILDCARD_WORK:
-            self._drop(held)
-            return None
-        found: dict[int, int] = {}
-        for a in sorted(masks):
-            parts = []
-            for b in sorted(masks):
-                common = [c for i, c in enumerate(keys) if not (a | b) & (1 << i)]
-                shared = "".join(f"{c}, " for c in common)
-                grouped = f" GROUP BY {', '.join(common)}" if common else ""
-                on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
-                parts.append(
-                    f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {held} AS x JOIN (SELECT "
-                    f"{shared}CAST(SUM(n) AS BIGINT) AS n FROM {held} WHERE mask = {b}{grouped}) "
-                    f"AS y ON {on} WHERE x.mask = {a}"
-                )
-            rows = self.engine.rows(
-                "SELECT f, CAST(SUM(own) AS BIGINT) FROM (SELECT MAX(own) AS own, "
-                f"CAST(SUM(n) AS BIGINT) AS f FROM ({' UNION ALL '.join(parts)}) AS u "
-                "GROUP BY id) AS v GROUP BY f"
-            )
-            for frequency, records in rows:
-                found[int(frequency)] = found.get(int(frequency), 0) + int(records)
+        found: dict[int, int] | None = None
+        if wildcards.feasible(len(masks), self.sizes(quasi).things):
+            found = {}
+            for a in sorted(masks):
+                for frequency, n in self.engine.rows(wildcards.matches(keys, held, a, masks)):
+                    found[int(frequency)] = found.get(int(frequency), 0) + int(n)
         self._drop(held)
-        return Sizes.of(list(found), list(found.values()))
+        return None if found is None else Sizes.of(list(found), list(found.values()))
 
     # -- secrets --------------------------------------------------------------------------------
 

@@ -1,0 +1,129 @@
+"""The result of an assessment: frozen, readable, complete."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sievert.errors import UsageError
+from sievert.roles import Roles
+from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from sievert.policy import Verdict
+
+Number = int | float
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number with its unit, which way is risky, and why it is missing if it is."""
+
+    id: str
+    value: Number | None
+    unit: str
+    riskier: str
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "value": self.value,
+            "unit": self.unit,
+            "riskier": self.riskier,
+            "reason": self.reason,
+            **self.details,
+        }
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """How exposed the people of one table are: numbers, limits, warnings."""
+
+    table: Mapping[str, Any]
+    roles: Roles
+    reidentification: Mapping[str, Value]
+    inference: Mapping[str, Mapping[str, Value]]
+    verdicts: tuple[Verdict, ...] | None = None
+    warnings: tuple[str, ...] = ()
+    unassessed: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many records the table has."""
+        return int(self.table["rows"])
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every limit of the policy is met; None without a policy."""
+        return None if self.verdicts is None else all(v.met is not False for v in self.verdicts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        return {
+            "sievert": __version__,
+            "table": dict(self.table),
+            "roles": {
+                "quasi": list(self.roles.quasi),
+                "sensitive": list(self.roles.sensitive),
+                "identifier": list(self.roles.identifier),
+                "unassessed": list(self.unassessed),
+            },
+            "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
+            "inference": {
+                s: {k: v.to_dict() for k, v in values.items()}
+                for s, values in self.inference.items()
+            },
+            "policy": None
+            if self.verdicts is None
+            else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
+            "warnings": list(self.warnings),
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        chapters: list[tuple[str, str | None, Mapping[str, Value]]]
+        chapters = [("reidentification", None, self.reidentification)]
+        chapters += [("inference", s, v) for s, v in self.inference.items()]
+        for risk, secret, values in chapters:
+            for v in values.values():
+                yield {
+                    "risk": risk,
+                    "sensitive": secret,
+                    "measure": v.id,
+                    "value": v.value,
+                    "unit": v.unit,
+                    "riskier": v.riskier,
+                    "reason": v.reason,
+                }
+
+    def to_frame(self) -> Any:
+        """One row a number, as a pandas or Polars frame, whichever is installed."""
+        for library in ("pandas", "polars"):
+            try:
+                module = __import__(library)
+            except ImportError:
+                continue
+            return module.DataFrame(list(self._rows()))
+        raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
+
+    def __repr__(self) -> str:
+        from sievert.terminal import render
+
+        return render(self, width=100)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_shown(x))}</td>" for x in row.values()) + "</tr>"
+            for row in self._rows()
+        )
+        names = ["risk", "sensitive", "measure", "value", "unit", "riskier", "reason"]
+        head = "".join(f"<th>{n}</th>" for n in names)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+
+
+def _shown(x: Any) -> str:
+    return "" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)
