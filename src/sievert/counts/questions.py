@@ -70,7 +70,6 @@ class Questions:
         self.records = int(engine.rows("SELECT COUNT(*) FROM input")[0][0])
         self._wide = self.records >= WIDE
         self._input = "input"
-        self._lacking = ""
 
     def _c(self, column: str) -> str:
         return f"c{self.columns.index(column)}"
@@ -117,8 +116,8 @@ class Questions:
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """From here on leave out the records that lack a quasi-identifier; returns how many."""
-        self._lacking = " OR ".join(f"{self._c(q)} IS NULL" for q in quasi)
-        self.engine.run(f"CREATE TEMP VIEW kept AS SELECT * FROM input WHERE NOT ({self._lacking})")
+        lacking = " OR ".join(f"{self._c(q)} IS NULL" for q in quasi)
+        self.engine.run(f"CREATE TEMP VIEW kept AS SELECT * FROM input WHERE NOT ({lacking})")
         self._input = "kept"
         before = self.records
         self.records = int(self.engine.rows("SELECT COUNT(*) FROM kept")[0][0])
@@ -443,9 +442,8 @@ class Questions:
             joins.append(f"JOIN {joined} AS j{number} ON {' AND '.join(on)}")
             select += [f"j{number}.{quoted(c)} AS {quoted(c)}" for c in columns]
         used = [*keys, *(f"{self._c(s)} AS s{i}" for i, s in enumerate(secrets, 1))]
+        # Numbered before any are left out: a dropped record finds no class to join.
         source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(used)} FROM input"
-        if self._lacking:  # numbered before they are left out
-            source = f"SELECT * FROM ({source}) AS a WHERE NOT ({self._lacking})"
         self.engine.write(
             f"SELECT {', '.join(select)} FROM ({source}) AS r {' '.join(joins)} ORDER BY r.record",
             path,
