@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert import hierarchies as ladders
+from sievert import linting
 from sievert import roles as role
 from sievert.errors import (
     ExhaustedError,
@@ -22,6 +23,7 @@ from sievert.errors import (
 )
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.record import Found, Number
+from sievert.notes import Count, Name, Note
 from sievert.result import Assessment, Value
 from sievert.roles import Roles
 from sievert.session import Steps, nobody, opened
@@ -108,7 +110,7 @@ def assess(
         from sievert.policy import check_parameters
 
         check_parameters(parameters)
-    notes: list[str] = []
+    notes: list[Note] = []
     if house is not None:
         for what, given, own in (
             ("quasi-identifiers", quasi, house.roles.quasi),
@@ -116,7 +118,7 @@ def assess(
             ("identifiers", identifier, house.roles.identifier),
         ):
             if given is not None and own and role.names(given) != own:
-                notes.append(f"the {what} given here replace those of the policy")
+                notes.append(Note(f"the {what} given here replace those of the policy"))
         quasi = quasi if quasi is not None else house.roles.quasi
         sensitive = sensitive if sensitive is not None else house.roles.sensitive
         identifier = identifier if identifier is not None else house.roles.identifier
@@ -143,7 +145,11 @@ def assess(
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
             for name in roles.used:
                 questions.engine.usable(name)
-            warnings += [*table.notes, *notes, *_unused(settings, roles, questions.columns)]
+            warnings += [
+                *questions.engine.notes,
+                *notes,
+                *_unused(settings, roles, questions.columns),
+            ]
             dropped = _treat_missing(missing, questions, roles.quasi)
             settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)
@@ -154,8 +160,13 @@ def assess(
                 raise UsageError("--records needs classes, and wildcards make none")
             if records is not None and target is not None:
                 clock("writing records", questions)
-                run.write(target, files.kind(records))
+                with files.writing(records):
+                    run.write(target, files.kind(records))
             described = _described(table, questions) | {"missing": missing}
+            if not wild:
+                described["missing_values"] = run.look_at_values()
+                if table.kind == "csv" and table.header:
+                    run.look_for_headers()
             if table.stamp:  # a file
                 described["verified"] = False if table.verified is None else dict(table.verified)
             if missing == "drop":
@@ -181,10 +192,10 @@ def assess(
     )
 
 
-def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[str]:
+def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[Note]:
     """Something said about a column nobody has is a mistake; about another one, worth a note."""
     named = settings.parameters.get("alpha_k", {}).get("value")
-    found = []
+    found: list[Note] = []
     for what, given in (
         ("hierarchy", settings.hierarchies),
         ("order", settings.orders),
@@ -195,7 +206,8 @@ def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[st
             if column not in columns:
                 raise unknown(f"{what}: column", column, columns)
             if column not in roles.sensitive:
-                found.append(f"the {what} of {column!r} is not used: it is not a secret here")
+                text = f"the {what} of {{}} is not used: it is not a secret here"
+                found.append(Note(text, Name(column)))
     return found
 
 
@@ -247,6 +259,8 @@ def _described(table: Table, questions: Questions) -> dict[str, Any]:
         found["compression"] = table.compression
     if table.na:
         found["na_codes"] = len(table.na)
+    if table.scan is not None and table.scan.blank_lines:
+        found["blank_lines"] = table.scan.blank_lines
     return found
 
 
@@ -282,8 +296,11 @@ class _Run:
     ) -> None:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = measures, clock
-        self.warnings: list[str] = []
+        self.warnings: list[Note] = []
         self._joint: dict[str, Joint] = {}
+
+    def _note(self, text: str, *parts: Count | Name) -> None:
+        self.warnings.append(Note(text, *parts))
 
     def about_records(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
@@ -296,14 +313,12 @@ class _Run:
         wildcard = any("wildcard" in m.needs for m in chosen)
         counts = self.questions.record_counts(self.roles.quasi, wildcard=wildcard)
         if counts.missing:
-            lack = plural(counts.missing, "record")
-            self.warnings.append(
-                f"{lack} without a quasi-identifier; missing is a value of its own"
+            self._note(
+                "{} without a quasi-identifier; missing is a value of its own",
+                Count(counts.missing),
             )
             if counts.wildcard is None:
-                self.warnings.append(
-                    "no k for missing values that match anything: it would take too long"
-                )
+                self._note("no k for missing values that match anything: it would take too long")
         self.clock("computing", self.questions)
         target = RecordTarget(counts)
         return {m.id: self._value(m, target, self._options(m)) for m in chosen}
@@ -319,9 +334,7 @@ class _Run:
                 "matching wildcards would take too long (patterns of missing keys, classes)",
                 hint="fewer quasi-identifiers, or --missing value",
             )
-        self.warnings.append(
-            "a missing value matches anything: only k and records_below are defined"
-        )
+        self._note("a missing value matches anything: only k and records_below are defined")
         found = under_wildcards(frequencies, self._options(BY_ID["records_below"]))
         return {
             m.id: Value(m.id, f.value, m.unit, m.riskier, None, dict(f.details))
@@ -349,7 +362,8 @@ class _Run:
         ]
         if not chosen:
             return {}
-        self.clock(f"counting {secret}", self.questions)
+        number = 1 + self.roles.sensitive.index(secret)
+        self.clock(f"counting secret {number} of {len(self.roles.sensitive)}", self.questions)
         counts = self.questions.secret_counts(
             self.roles.quasi,
             secret,
@@ -362,10 +376,11 @@ class _Run:
         if counts.joint is not None:
             self._joint[secret] = counts.joint
         if counts.missing:
-            lack = plural(counts.missing, "record")
-            self.warnings.append(f"{lack} without {secret!r}; missing is a value of its own")
+            self._note(
+                "{} without {}; missing is a value of its own", Count(counts.missing), Name(secret)
+            )
         if counts.named is not None and not any(counts.named.count):
-            self.warnings.append(f"the value named for alpha_k does not occur in {secret!r}")
+            self._note("the value named for alpha_k does not occur in {}", Name(secret))
         if partition is not None:
             self._check_parts(secret, partition)
         self.clock("computing", self.questions)
@@ -379,8 +394,11 @@ class _Run:
         present = set(self.questions.values(secret, self.roles.quasi))
         absent = sum(1 for members in partition.values() for v in members if v not in present)
         if absent:
-            names = plural(absent, "value")
-            self.warnings.append(f"the partition of {secret!r} names {names} that do not occur")
+            self._note(
+                "the partition of {} names {} that do not occur",
+                Name(secret),
+                Count(absent, "value"),
+            )
 
     def _options(self, measure: Measure) -> dict[str, Any]:
         options = dict(self.settings.parameters.get(measure.id, {}))
@@ -393,7 +411,7 @@ class _Run:
         given = self.settings.orders.get(secret)
         if given is not None:
             return [str(v) for v in given], True
-        return None, self.questions.engine.is_ordered(secret)
+        return None, self.questions.engine.kind(secret) in ("float", "ordered")
 
     def _ladder(self, secret: str) -> ladders.Hierarchy | None:
         given = self.settings.hierarchies.get(secret)
@@ -421,6 +439,31 @@ class _Run:
         return Value(
             measure.id, number, measure.unit, measure.riskier, found.reason, dict(found.details)
         )
+
+    def look_at_values(self) -> dict[str, dict[str, int]]:
+        """What is missing, empty or looks like it, by column; remarks on values that look alike."""
+        quasi = self.roles.quasi
+        self.questions.sizes(quasi)
+        coded = self.questions.coded(self.roles.used)
+        found = {}
+        for column in self.roles.used:
+            tally = self.questions.tally(column, quasi)
+            counts = linting.missing_values(tally, coded.get(column, 0))
+            if any(counts.values()):
+                found[column] = counts
+            if self.questions.engine.kind(column) == "float" and column in quasi:
+                self._note(
+                    "{} is a floating-point quasi-identifier: told apart to the last digit",
+                    Name(column),
+                )
+            self.warnings += linting.remarks(column, tally, counts["looks_missing"])
+        return found
+
+    def look_for_headers(self) -> None:
+        """A record equal to the header, as where files were put together."""
+        same = self.questions.like_the_header(self.roles.quasi, self.roles.sensitive)
+        if same:
+            self._note("{} equal to the header: were files put together?", Count(same))
 
     def write(self, path: Path, kind: str) -> None:
         """One row a record: the kernel's numbers for each kind of cell, joined by the engine."""

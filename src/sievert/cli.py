@@ -5,23 +5,27 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
+from sievert import isolation
 from sievert.errors import (
     ExhaustedError,
     InvariantError,
+    RefusedError,
     SievertError,
     UsageError,
     unknown,
 )
-from sievert.roles import Typed
+from sievert.options import EngineOptions, OutputOptions, ReadingOptions, RoleOptions
 from sievert.version import __version__
 
 if TYPE_CHECKING:
@@ -40,26 +44,11 @@ app = App(
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
-ROLES = Group("Roles", sort_key=1)
-READING = Group("Reading", sort_key=2)
-OUTPUT = Group("Output", sort_key=3)
-ENGINE = Group("Engine", sort_key=4)
-
-
-def _pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in given or ():
-        column, sign, value = text.partition("=")
-        if not sign or not column or not value:
-            raise UsageError(f"{option} takes COLUMN=SOMETHING", hint=f"{option} {example}")
-        if column in found:
-            raise UsageError(f"{option} is given twice for column {column!r}")
-        found[column] = value
-    return found
-
-
-def _typed(given: list[str] | None) -> Typed | None:
-    return None if given is None else Typed(given)
+STDIN = "stdin:"
+ASK = RoleOptions()
+READ = ReadingOptions()
+WRITE = OutputOptions()
+RUN = EngineOptions()
 
 
 @app.command
@@ -67,140 +56,74 @@ def assess(
     data: str,
     /,
     *,
-    quasi: Annotated[
-        list[str] | None, Parameter(name=["--quasi", "-q", "--qi"], group=ROLES)
-    ] = None,
-    sensitive: Annotated[
-        list[str] | None, Parameter(name=["--sensitive", "-s", "--sa"], group=ROLES)
-    ] = None,
-    identifier: Annotated[
-        list[str] | None, Parameter(name=["--identifier", "-i"], group=ROLES)
-    ] = None,
-    policy: Annotated[Path | None, Parameter(group=ROLES)] = None,
-    hierarchy: Annotated[list[str] | None, Parameter(group=ROLES)] = None,
-    alpha_value: Annotated[list[str] | None, Parameter(group=ROLES)] = None,
-    delimiter: Annotated[str | None, Parameter(group=READING)] = None,
-    encoding: Annotated[str, Parameter(group=READING)] = "utf-8",
-    type_: Annotated[list[str] | None, Parameter(name="--type", group=READING)] = None,
-    na: Annotated[list[str] | None, Parameter(group=READING)] = None,
-    missing: Annotated[str, Parameter(group=READING)] = "value",
-    max_unpacked: Annotated[str | None, Parameter(group=READING)] = None,
-    verify: Annotated[bool, Parameter(group=READING)] = False,
-    all_: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
-    json_: Annotated[
-        str | None, Parameter(name="--json", group=OUTPUT, allow_leading_hyphen=True)
-    ] = None,
-    records: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
-    timings: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
-    force: Annotated[bool, Parameter(group=OUTPUT)] = False,
-    engine: Annotated[str, Parameter(group=ENGINE)] = "duckdb",
-    memory: Annotated[str | None, Parameter(group=ENGINE)] = None,
-    threads: Annotated[int | None, Parameter(group=ENGINE)] = None,
-    timeout: Annotated[float | None, Parameter(group=ENGINE)] = None,
-    temp: Annotated[Path | None, Parameter(group=ENGINE)] = None,
-    debug: Annotated[bool, Parameter(group=ENGINE)] = False,
+    roles: RoleOptions = ASK,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READ,
+    output: OutputOptions = WRITE,
+    engine: EngineOptions = RUN,
 ) -> int:
     """Measure how easily a person is found in a table, and how much of each secret is given away.
 
     Parameters
     ----------
     data
-        CSV or TSV (plain, .gz, .zst), Parquet (file, directory), Arrow, DuckDB (x.db?table=t).
-    quasi
-        Columns an outsider could know about a person: age,zip. May be repeated.
-    sensitive
-        Secrets: disease,salary. May be repeated.
-    identifier
-        Columns that are dropped before release; never measured.
-    policy
-        A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached.
-    hierarchy
-        COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance.
-    alpha_value
-        COL=VALUE: alpha_k of this value of a secret only.
-    delimiter
-        The character between columns; found from the header unless given.
-    encoding
-        The text encoding of a CSV file.
-    type_
-        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
-    na
-        Text that stands for a missing value, such as NA. May be repeated.
-    missing
-        What a missing quasi-identifier is: value, wildcard (matches any), drop (the record), error.
-    max_unpacked
-        How large a compressed file may become; 100 times its size and at most 20GB unless given.
-    verify
-        Check Parquet's page checksums and note the file's SHA-256.
-    all_
-        Show every measure, not only the headlines.
-    json_
-        Write the whole result to this file; - is stdout.
+        CSV or TSV (plain, .gz, .zst; - is stdin), Parquet (file, directory), Arrow, DuckDB
+        (x.db?table=t), SPSS, Stata, SAS, Excel (x.xlsx?sheet=s).
     records
         Write one row a record, in input order, to this .csv or .parquet file.
-    timings
-        Write the seconds of each step to this file.
-    force
-        Replace existing files that sievert has not written.
-    engine
-        What counts: duckdb.
-    memory
-        The most memory the engine may use, such as 4GB; it spills to disk beyond.
-    threads
-        The most threads the engine may use.
-    timeout
-        The most seconds the run may take; exit 5 beyond.
-    temp
-        Where the private temporary directory is made.
-    debug
-        Show the traceback of an error. It may contain values of the data.
     """
-    from sievert import assessment, files, terminal
+    from sievert import assessment, terminal
     from sievert.progress import Watch
 
-    ladders = _pairs(hierarchy, "--hierarchy", "disease=FILE")
-    inputs = [data, policy, *ladders.values()]
-    outputs = [Path(o) for o in (json_, records, timings) if o not in (None, "-")]
-    if len({o.resolve() for o in outputs}) < len(outputs):
-        raise UsageError("two outputs have the same name")
-    for output in outputs:  # before the work, not after it
-        files.check(output, sources=inputs, force=force)
-    alpha = _pairs(alpha_value, "--alpha-value", "disease=HIV")
-    with Watch() as watch:
+    if output.share and records is not None:
+        raise RefusedError(
+            "a record file tells about single persons: it is not fit to pass on",
+            hint="--share without --records",
+        )
+    if output.share and roles.quasi is None and roles.policy is None:
+        raise UsageError(
+            "no quasi-identifiers given", hint="-q COLUMNS; without --share to see them"
+        )
+    inputs = [data, roles.policy, *roles.hierarchies.values()]
+    with _outputs(output, inputs, records) as write, Watch() as watch:
         found = assessment.assess(
             data,
-            _typed(quasi),
-            _typed(sensitive),
-            _typed(identifier),
-            hierarchies=ladders,
-            parameters={"alpha_k": {"value": alpha}} if alpha else {},
-            policy=policy,
             records=records,
-            force=force,
-            missing=missing,
-            verify=verify,
+            force=output.force,
             watch=watch,
-            delimiter=delimiter,
-            encoding=encoding,
-            types=_pairs(type_, "--type", "age=int"),
-            na=na or (),
-            max_unpacked=max_unpacked,
-            engine=engine,
-            memory=memory,
-            threads=threads,
-            timeout=timeout,
-            temp=temp,
+            **roles.arguments(),
+            **reading.arguments(),
+            **engine.arguments(),
         )
-    if json_ not in (None, "-"):
-        files.write_text(json_, as_json(found.to_dict()), sources=inputs, force=force)
-    if timings is not None:
-        text = as_json(_timed(found.timings, found.rows))
-        files.write_text(timings, text, sources=inputs, force=force)
-    if json_ == "-":
-        sys.stdout.write(as_json(found.to_dict()))
-    else:
-        sys.stdout.write(terminal.render(found, everything=all_) + "\n")
+        if output.share:
+            found = found.share(min_cell=output.min_cell, mask_names=output.mask_names)
+    write(found.to_dict(), _timed(found.timings, found.rows))
+    if output.json_ != "-":
+        sys.stdout.write(terminal.render(found, everything=output.all_) + "\n")
     return 1 if found.met is False else 0
+
+
+@contextmanager
+def _outputs(
+    output: OutputOptions, inputs: list[Any], records: Path | None = None
+) -> Iterator[Callable[[Mapping[str, Any], Mapping[str, Any]], None]]:
+    """Check, before the work and not after it, that outputs can be written; then write them."""
+    from sievert import files
+
+    paths = [Path(o) for o in (output.json_, records, output.timings) if o not in (None, "-")]
+    if len({p.resolve() for p in paths}) < len(paths):
+        raise UsageError("two outputs have the same name")
+    for path in paths:
+        files.check(path, sources=inputs, force=output.force)
+
+    def write(result: Mapping[str, Any], timings: Mapping[str, Any]) -> None:
+        for path, content in ((output.json_, result), (output.timings, timings)):
+            if path == "-":
+                sys.stdout.write(as_json(content))
+            elif path is not None:
+                files.write_text(path, as_json(content), sources=inputs, force=output.force)
+
+    yield write
 
 
 @app.command
@@ -278,10 +201,11 @@ def _timed(steps: Mapping[str, float], rows: int) -> dict[str, Any]:
 _stopped: list[int] = []
 
 
-def _stop(number: int, _frame: FrameType | None) -> NoReturn:
+def _stop(number: int, _frame: FrameType | None) -> None:
     """Engines turn an exception of a signal into one of their own: remember what it was."""
     _stopped.append(128 + number)
-    raise KeyboardInterrupt
+    if len(_stopped) == 1:  # a second one must not disturb the tidying up
+        raise KeyboardInterrupt
 
 
 def main(tokens: Iterable[str] | None = None) -> NoReturn:
@@ -290,16 +214,28 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
+    for number in isolation.SIGNALS:
+        signal.signal(number, _stop)
     arguments = list(sys.argv[1:] if tokens is None else tokens)
-    raise SystemExit(_run(arguments))
+    raise SystemExit(_supervised(arguments))
+
+
+def _supervised(arguments: list[str]) -> int:
+    """Files are read in a child process: a crash of a reader is an exit code, not a crash."""
+    try:
+        return isolation.supervised(lambda: _run(arguments))
+    except SievertError as error:
+        return _complain(error, arguments)
 
 
 def _run(arguments: list[str]) -> int:
-    debug = "--debug" in arguments
+    before = ["", *arguments]
+    tokens = [
+        STDIN if token == "-" and previous != "--json" else token
+        for previous, token in zip(before, arguments, strict=False)
+    ]
     try:
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:
@@ -310,10 +246,22 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if _stopped:
             return _interrupted()
-        if debug:
-            error.__suppress_context__ = False
-            traceback.print_exc()
-        return _complain(_in_our_words(error))
+        if "--debug" in arguments:
+            _trace(error, values="--show-values" in arguments and "--share" not in arguments)
+        return _complain(_in_our_words(error), arguments)
+
+
+def _trace(error: Exception, *, values: bool) -> None:
+    """Where an error came up; the words of engines and libraries only where values may be shown."""
+    if values:
+        error.__suppress_context__ = False
+        traceback.print_exc()
+        return
+    link: BaseException | None = error
+    while link is not None:
+        sys.stderr.write("".join(traceback.format_tb(link.__traceback__)))
+        sys.stderr.write(f"{type(link).__name__} (its words may hold values: --show-values)\n")
+        link = link.__cause__ or link.__context__
 
 
 def _in_our_words(error: Exception) -> SievertError:
@@ -323,6 +271,9 @@ def _in_our_words(error: Exception) -> SievertError:
     if isinstance(error, UnusedCliTokensError):
         return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
     if isinstance(error, CycloptsError):
+        ours = error.__cause__
+        if isinstance(ours, SievertError):  # of an option that does not go with another
+            return ours
         return UsageError(" ".join(str(error).split()).rstrip("."), hint="sievert --help")
     if isinstance(error, MemoryError):
         return ExhaustedError("out of memory", hint="--memory with a smaller size")
@@ -345,6 +296,36 @@ def _interrupted() -> int:
     return _stopped[0] if _stopped else 130
 
 
-def _complain(error: SievertError) -> int:
-    sys.stderr.write(f"error: {error}\n")
+def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
+    sys.stderr.write(f"error: {_discreet(error, list(arguments))}\n")
     return error.exit_code
+
+
+QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+ROLES = (
+    "-q",
+    "--quasi",
+    "--qi",
+    "-s",
+    "--sensitive",
+    "--sa",
+    "-i",
+    "--identifier",
+    "--type",
+    "--na",
+)
+
+
+def _discreet(error: SievertError, arguments: list[str]) -> str:
+    """The message without names of files if it may be passed on, and without names of columns."""
+    text = str(error)
+    if "--share" not in arguments:
+        return text
+    files = set()
+    for option, token in zip(["", *arguments], arguments, strict=False):
+        if token[:1] != "-" and option not in ROLES:
+            place = token.rpartition("=")[2] if "=" in token else token
+            files |= {Path(place).name, Path(token.partition("?")[0]).name}
+    for name in sorted(files - {"", *app}, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the file", text)
+    return QUOTED.sub("'...'", text) if "--mask-names" in arguments else text

@@ -1,31 +1,25 @@
-"""A delimited text file, looked at by ourselves: its header, its delimiter, its records.
+"""A delimited text file, looked at by ourselves: its encoding, its header, its delimiter.
 
-The engine is told the names, the delimiter and that everything is text; nothing is sniffed. The
-number of records is counted here from the bytes, independently of the engine, so that a record lost
-on the way is noticed.
+The engine is told the names, the delimiter and that everything is text; nothing is sniffed.
 """
 
 from __future__ import annotations
 
 import codecs
 import csv
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sievert.errors import ExhaustedError, InputError, UsageError
+from sievert.errors import ExhaustedError, InputError, RefusedError, SievertError, UsageError
 
 DELIMITERS = (",", ";", "\t", "|")
 SHOWN = {"\t": "tab"}
-CHUNK = 1 << 24
+CHUNK = 1 << 20
 FIELD_LIMIT = 1 << 20
-QUOTE = 34
 BOM = codecs.BOM_UTF8
-Bytes = NDArray[Any]
+SAMPLE = 1000
 
 
 _called: list[str] = []
@@ -41,7 +35,8 @@ def called(name: str) -> Iterator[None]:
         _called.pop()
 
 
-def _name(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """The name to use in messages."""
     return _called[-1] if _called else path.name
 
 
@@ -58,75 +53,136 @@ def codec(encoding: str) -> str:
         ) from None
 
 
+@contextmanager
+def room_for(path: Path) -> Iterator[None]:
+    """A private copy of a file is written inside the block."""
+    try:
+        yield
+    except OSError as error:
+        raise ExhaustedError(
+            f"no room for a copy of {name_of(path)}: {error.strerror}", hint="--temp DIR"
+        ) from None
+
+
 def transcode(path: Path, encoding: str, target: Path) -> None:
     """Write a private UTF-8 copy of a file in another encoding."""
     try:
         with (
+            room_for(path),
             path.open(encoding=encoding, newline="") as source,
             target.open("w", encoding="utf-8", newline="") as out,
         ):
             while block := source.read(CHUNK):
                 out.write(block)
-    except OSError as error:
-        raise ExhaustedError(
-            f"no room for a copy of {_name(path)} as UTF-8: {error.strerror}", hint="--temp DIR"
-        ) from None
     except UnicodeError as error:
         raise InputError(
-            f"{_name(path)}: not {encoding} text ({type(error).__name__})",
+            f"{name_of(path)}: not {encoding} text ({type(error).__name__})",
             hint="another --encoding",
         ) from None
 
 
-def header(path: Path, delimiter: str | None) -> tuple[list[str], str]:
-    """The names of the columns and the delimiter, found from the header where not given."""
+def header(
+    path: Path, delimiter: str | None, *, named: bool = True, max_field: int = FIELD_LIMIT
+) -> tuple[list[str], str]:
+    """The names of the columns and the delimiter, found from the first record unless given.
+
+    Where the file does not name its columns, they are called column1, column2, ...
+    """
+    names, delimiter = _header(path, delimiter, max_field)
+    if len(names) == 1:
+        _suspect(path, delimiter)
+    return names if named else [f"column{i}" for i in range(1, len(names) + 1)], delimiter
+
+
+def _header(path: Path, delimiter: str | None, max_field: int) -> tuple[list[str], str]:
     if delimiter is not None:
         if len(delimiter) != 1 or delimiter in '"\r\n' or ord(delimiter) > 127:
             raise UsageError(
                 "the delimiter is not one character that can separate columns",
                 hint="--delimiter ';' or tab",
             )
-        return _first(path, delimiter), delimiter
-    found = {d: names for d in DELIMITERS if len(names := _first(path, d)) > 1}
+        return _first(path, delimiter, max_field), delimiter
+    found = {d: names for d in DELIMITERS if len(names := _first(path, d, max_field)) > 1}
     if not found:
-        return _first(path, ","), ","
+        return _first(path, ",", max_field), ","
     if len(found) > 1:
         found = {d: names for d, names in found.items() if _rectangular(path, d, len(names))}
     if len(found) != 1:
         raise InputError(
-            f"{_name(path)}: the delimiter is not clear from the header",
+            f"{name_of(path)}: the delimiter is not clear from the header",
             hint="--delimiter with the character that separates the columns",
         )
     (delimiter, names), *_ = found.items()
     return names, delimiter
 
 
-def _first(path: Path, delimiter: str) -> list[str]:
-    names = next(_records(path, delimiter), None)
+def _first(path: Path, delimiter: str, max_field: int) -> list[str]:
+    names, _ = next(_records(path, delimiter, max_field, strict=False), (None, 0))
     if names is None:
-        raise InputError(f"{_name(path)}: empty file ({path.stat().st_size} bytes)")
+        raise InputError(f"{name_of(path)}: empty file ({path.stat().st_size} bytes)")
     return names
 
 
 def _rectangular(path: Path, delimiter: str, fields: int) -> bool:
-    return all(len(row) in (fields, 0) for row in _records(path, delimiter))
+    records = _records(path, delimiter, FIELD_LIMIT, strict=False)
+    return all(len(row) in (fields, 0) for row, _ in records)
 
 
-def _records(path: Path, delimiter: str) -> Iterator[list[str]]:
-    """Records as Python's csv module reads them: slow, and independent of any engine."""
-    before = csv.field_size_limit(FIELD_LIMIT)
+def _suspect(path: Path, delimiter: str) -> None:
+    """A single column whose lines nearly all hold another delimiter is not a single column."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        lines = [line for line in itertools.islice(file, 1, SAMPLE) if line.strip()]
+    for other in DELIMITERS:
+        if other != delimiter and sum(other in line for line in lines) > 0.9 * len(lines) > 0:
+            shown = SHOWN.get(other, other)
+            raise InputError(
+                f"{name_of(path)}: one column is found, but nearly every line holds a {shown!r}",
+                hint=f"--delimiter '{shown}', or another first line",
+            )
+
+
+def _records(
+    path: Path, delimiter: str, max_field: int, *, strict: bool = True
+) -> Iterator[tuple[list[str], int]]:
+    """Records and their first lines as Python's csv module reads them."""
+    before = csv.field_size_limit(max_field)
+    line = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            yield from csv.reader(lines, delimiter=delimiter)
+            reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+            for row in reader:
+                yield row, line + 1
+                line = reader.line_num
     except UnicodeDecodeError:
-        raise InputError(
-            f"{_name(path)}: not UTF-8 at byte {_first_bad_byte(path)}",
-            hint="--encoding latin-1 or cp1252",
-        ) from None
-    except csv.Error:
-        raise InputError(f"{_name(path)}: not a table of delimited text") from None
+        raise not_utf8(name_of(path), _first_bad_byte(path)) from None
+    except csv.Error as error:
+        raise _unreadable(path, line + 1, str(error), max_field) from None
     finally:
         csv.field_size_limit(before)
+
+
+def _unreadable(path: Path, line: int, message: str, max_field: int) -> SievertError:
+    where = f"{name_of(path)}, line {line}"
+    if "field limit" in message:
+        return too_long(where, max_field)
+    if "end of data" in message:
+        return InputError(f"{where}: a quoted field does not end", hint="repair the quotes")
+    return InputError(
+        f"{where}: text beside a quoted field",
+        hint="quote the whole field, or double the quotes inside it",
+    )
+
+
+def too_long(where: str, max_field: int) -> RefusedError:
+    """The error for a field beyond the limit."""
+    return RefusedError(
+        f"{where}: a field of more than {max_field:,} bytes", hint="a larger --max-field"
+    )
+
+
+def not_utf8(name: str, at: int) -> InputError:
+    """The error for the first byte that is not UTF-8."""
+    return InputError(f"{name}: not UTF-8 at byte {at}", hint="--encoding latin-1 or cp1252")
 
 
 def _first_bad_byte(path: Path) -> int:
@@ -144,153 +200,25 @@ def _first_bad_byte(path: Path) -> int:
     return read
 
 
-class _IrregularError(Exception):
-    """Quotes or delimiters stand where the quick count cannot vouch for them."""
-
-
-def count_records(path: Path, delimiter: str, columns: int) -> int:
-    """Records in the file after the header, counted from the bytes, independently of any engine.
-
-    Every record must have as many fields as the header. Blank lines hold no record, except in a
-    file of one column, where they are an empty field.
-    """
-    try:
-        return _count_quickly(path, ord(delimiter), columns)
-    except _IrregularError:
-        return _count_slowly(path, delimiter, columns)
-
-
-def _count_quickly(path: Path, delimiter: int, columns: int) -> int:
-    """A count by newlines and delimiters outside quotes; quotes must stand around whole fields."""
-    data = np.memmap(path, dtype=np.uint8, mode="r")
-    newline = _line_end(data)
-    lines = blank = delimiters = inside = 0
-    last = -1  # where the previous line ended
-    for start in range(0, len(data), CHUNK):
-        block = np.asarray(data[start : start + CHUNK])
-        if not block.all():
-            raise _nul(path, data, newline, start + int(np.flatnonzero(block == 0)[0]))
-        ends = np.flatnonzero(block == newline)
-        between = np.flatnonzero(block == delimiter)
-        quotes = np.flatnonzero(block == QUOTE)
-        if len(quotes) or inside:
-            _check_quotes(data, quotes + start, inside, delimiter)
-            ends = ends[(np.searchsorted(quotes, ends) + inside) % 2 == 0]
-            between = between[(np.searchsorted(quotes, between) + inside) % 2 == 0]
-            inside = (inside + len(quotes)) % 2
-        delimiters += len(between)
-        if len(ends):
-            gaps = np.diff(ends + start, prepend=last) - 1
-            empty = gaps == 0
-            after_cr = np.flatnonzero(gaps == 1)
-            if newline == 10 and len(after_cr):
-                empty[after_cr] = data[ends[after_cr] + start - 1] == 13
-            blank += int(empty.sum())
-            lines += len(ends)
-            last = int(ends[-1]) + start
-    if last + 1 < len(data):  # the last line has no newline
-        lines += 1
-    lines -= blank if columns > 1 else 0
-    if inside or delimiters != lines * (columns - 1):
-        raise _IrregularError
-    return lines - 1
-
-
-def _check_quotes(data: Bytes, quotes: Bytes, inside: int, delimiter: int) -> None:
-    """A quote opens after a delimiter or a line end, closes before one, or stands doubled."""
-    opening, closing = quotes[inside::2], quotes[1 - inside :: 2]
-    before = data[np.maximum(opening - 1, 0)]
-    after = data[np.minimum(closing + 1, len(data) - 1)]
-    start = (opening == 0) | ((opening == 3) & (data[:3].tobytes() == BOM))
-    stop = closing + 1 == len(data)
-    edges = np.array([delimiter, 10, 13, QUOTE], dtype=np.uint8)
-    if not (np.all(start | np.isin(before, edges)) and np.all(stop | np.isin(after, edges))):
-        raise _IrregularError
-
-
-def _nul(path: Path, data: Bytes, newline: int, at: int) -> InputError:
-    line = 1 + sum(
-        int(np.count_nonzero(data[i : min(i + CHUNK, at)] == newline)) for i in range(0, at, CHUNK)
-    )
-    return InputError(
-        f"{_name(path)}, line {line}: a NUL byte; this is not plain text",
-        hint="--encoding utf-16 if it was saved as such",
-    )
-
-
-def _line_end(data: Bytes) -> int:
-    """The byte that ends a line: the first line feed, or a carriage return that stands alone."""
-    for start in range(0, len(data), CHUNK):
-        block = data[start : start + CHUNK]
-        found = np.flatnonzero((block == 10) | (block == 13))
-        if len(found):
-            at = start + int(found[0])
-            alone = data[at] == 13 and (at + 1 == len(data) or data[at + 1] != 10)
-            return 13 if alone else 10
-    return 10
-
-
-def _count_slowly(path: Path, delimiter: str, columns: int) -> int:
-    """The same count character by character, for files with quotes inside fields.
+def count_fields(path: Path, delimiter: str, columns: int, max_field: int) -> int:
+    """The records of a file, its header among them, field by field; a bad line is named.
 
     A quote within an unquoted field is a character like any other. What readers disagree about is
     refused: blanks between a delimiter and a quote, text after a closing quote.
     """
-    records = fields = 0
-    line = first_line = 1
-    state, blanks = "start", False
-    previous = ""
-
-    def finished() -> None:
-        nonlocal records, fields
-        if columns > 1 and fields == 0 and state == "start" and not blanks:
-            return  # a blank line
-        if fields + 1 != columns:
+    records = 0
+    for row, line in _records(path, delimiter, max_field):
+        if not row and columns > 1:
+            continue  # a blank line
+        where = f"{name_of(path)}, line {line}"
+        if max(len(row), 1) != columns:
             raise InputError(
-                f"{_name(path)}, line {first_line}: {fields + 1} field(s) where the header has "
-                f"{columns}",
+                f"{where}: {len(row)} field(s) where the header has {columns}",
                 hint="repair the line, or --delimiter",
             )
+        if any(field[:1] == " " and field.lstrip(" ")[:1] == '"' for field in row):
+            raise _unreadable(path, line, "", max_field)
+        if any(4 * len(field) > max_field and len(field.encode()) > max_field for field in row):
+            raise too_long(where, max_field)
         records += 1
-
-    for c in _characters(path):
-        if previous == "\r" and c == "\n" and state == "start" and not fields:
-            previous = c
-            continue  # the second half of a line end
-        previous = c
-        if state == "quoted":
-            state = "closing" if c == '"' else state
-        elif c == delimiter:
-            fields, state, blanks = fields + 1, "start", False
-        elif c in "\r\n":
-            finished()
-            fields, state, blanks = 0, "start", False
-            first_line = line + 1
-        elif c == '"' and state == "closing":
-            state = "quoted"
-        elif state == "closing" or (c == '"' and state == "start" and blanks):
-            raise InputError(
-                f"{_name(path)}, line {line}: text beside a quoted field",
-                hint="quote the whole field, or double the quotes inside it",
-            )
-        elif c == '"' and state == "start":
-            state = "quoted"
-        elif c == " " and state == "start":
-            blanks = True
-        else:
-            state = "plain"
-        line += c == "\n"
-    if state == "quoted":
-        raise InputError(
-            f"{_name(path)}, line {first_line}: a quoted field does not end",
-            hint="repair the quotes",
-        )
-    if fields or state != "start" or blanks:
-        finished()
-    return records - 1
-
-
-def _characters(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        while block := file.read(1 << 16):
-            yield from block
+    return records

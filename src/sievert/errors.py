@@ -16,10 +16,11 @@ class SievertError(Exception):
 
     exit_code: ClassVar[int] = 70
 
-    def __init__(self, what: str, *, hint: str | None = None) -> None:
-        self.what = what
-        self.hint = hint
-        super().__init__(what if hint is None else f"{what}. Try: {hint}")
+    def __init__(self, what: str, *, hint: str | None = None, lines: str = "") -> None:
+        self.what = printable(what)
+        self.hint = None if hint is None else printable(hint)
+        text = f"{self.what}\n{lines}" if lines else self.what
+        super().__init__(text if hint is None else f"{text}. Try: {self.hint}")
 
 
 class UsageError(SievertError):

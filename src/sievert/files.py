@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sievert import scratch
+from sievert import isolation, scratch
 from sievert.errors import ExhaustedError, RefusedError, UsageError
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
@@ -102,6 +102,7 @@ def whole(
         return
     target = check(path, sources=sources, force=force)
     scratch.sweep(target.resolve().parent)
+    isolation.tidy(target.resolve().parent)
     temporary = target.resolve().parent / f".{scratch.name()}.part"
     failed = f"{target.name} cannot be written"
     try:
@@ -123,6 +124,15 @@ def _as_ours(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise ExhaustedError(f"{what}: {error.strerror}") from None
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What runs out while somebody else writes an output is told with its name."""
+    try:
+        yield
+    except ExhaustedError as error:
+        raise ExhaustedError(f"{Path(path).name}: {error.what}", hint=error.hint) from None
 
 
 def _sync(directory: Path) -> None:

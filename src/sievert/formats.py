@@ -16,7 +16,8 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import InputError, RefusedError, SievertError, UsageError, plural
+from sievert.errors import InputError, RefusedError, SievertError, UsageError
+from sievert.notes import Count, Name, Note
 
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 NAMES = {"sav": "an SPSS file", "dta": "a Stata file", "sas7bdat": "a SAS file", "xlsx": "xlsx"}
@@ -41,7 +42,7 @@ class Read:
 
     columns: dict[str, list[Any]]
     orders: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def kind(start: bytes, path: Path) -> str | None:
@@ -170,8 +171,9 @@ def _spelled(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
 
 
-def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
-    return tuple(f"{what} {plural(n, of)}" for (what, of), n in sorted(tally.items()) if what and n)
+def _notes(tally: Counter[tuple[str, str]]) -> tuple[Note, ...]:
+    kept = ((what, of, n) for (what, of), n in sorted(tally.items()) if what and n)
+    return tuple(Note(f"{what} {{}}", Count(n, of)) for what, of, n in kept)
 
 
 def _sheet(path: Path, package: Any, wanted: str | None) -> Read:
@@ -191,7 +193,7 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> Read:
     tally = Counter[tuple[str, str]]()
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
-    which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
+    which = (Note(f"sheet {{}} read, the first of {len(names)}", Name(names[0])),)
     return Read(columns, {}, (which if wanted is None and names[1:] else ()) + _notes(tally))
 
 

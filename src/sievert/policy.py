@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sievert.errors import UsageError, nearest
 from sievert.measures import BY_ID
 from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.notes import Name, Note, Part
 
 if TYPE_CHECKING:
     from sievert.result import Value
@@ -220,7 +221,7 @@ def judge(
     policy: Policy,
     reidentification: Mapping[str, Value],
     inference: Mapping[str, Mapping[str, Value]],
-) -> tuple[list[Verdict], list[str]]:
+) -> tuple[list[Verdict], list[Note]]:
     """Hold every limit against every number it speaks of; returns verdicts and warnings."""
     for secret in policy.inference:
         if secret not in inference:
@@ -242,18 +243,21 @@ def judge(
         if not any(v.measure == measure for v in verdicts):
             raise _absent(measure, "limits")
     warnings = [
-        f"the limit on {v.measure} ({v.where}) was not evaluated: {v.reason}"
+        Note(f"the limit on {v.measure} ({{}}) was not evaluated: {v.reason}", _place(v.where))
         for v in verdicts
         if v.met is None
     ]
     for v in verdicts:
         risky = BY_ID[v.measure].riskier
         if (risky == "low" and v.min is None) or (risky == "high" and v.max is None):
-            warnings.append(
-                f"the limit on {v.measure} ({v.where}) is on its harmless side: it is risky "
-                f"when {risky}"
-            )
+            text = f"the limit on {v.measure} ({{}}) is on its harmless side: risky when {risky}"
+            warnings.append(Note(text, _place(v.where)))
     return verdicts, warnings
+
+
+def _place(where: str) -> Name | Part:
+    chapter, _, secret = where.partition(".")
+    return Name(secret) if secret else Part(chapter)
 
 
 def _absent(measure: str, where: str) -> UsageError:

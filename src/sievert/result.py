@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sievert.policy import Verdict
 
 Number = int | float
+SUPPRESSED = "suppressed"
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Assessment:
 
     @property
     def rows(self) -> int:
-        """How many records the table has."""
-        return int(self.table["rows"])
+        """How many records the table has; 0 where that is withheld."""
+        return int(self.table["rows"] or 0)
 
     @property
     def met(self) -> bool | None:
@@ -83,6 +84,12 @@ class Assessment:
             else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
             "warnings": list(self.warnings),
         }
+
+    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
+        """The same, fit to pass on: no small count, nothing to work one back from, no file name."""
+        from sievert.sharing import shared
+
+        return shared(self, min_cell=min_cell, mask_names=mask_names)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         chapters: list[tuple[str, str | None, Mapping[str, Value]]]

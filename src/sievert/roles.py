@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sievert.errors import UsageError, printable, unknown
+from sievert.notes import Name, Note
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def assign(
     quasi: str | Iterable[str] | None,
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
-) -> tuple[Roles, list[str]]:
+) -> tuple[Roles, list[Note]]:
     """Check the given roles against the columns; returns them with warnings."""
     roles = Roles(*(names(given, columns) for given in (quasi, sensitive, identifier)))
     for what, given in (
@@ -85,7 +86,7 @@ def assign(
             hint="identifiers are dropped from a release; name it in one role only",
         )
     warnings = [
-        f"column {n!r} is both quasi-identifier and secret: knowing it is learning it"
+        Note("column {} is both quasi-identifier and secret: knowing it is learning it", Name(n))
         for n in roles.sensitive
         if n in roles.quasi
     ]
@@ -118,9 +119,8 @@ def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> U
     hint = f"-q {shown['-q'] or 'COLUMNS'} -s {shown['-s'] or 'SECRETS'}"
     hint += f" -i {shown['-i']}" if shown["-i"] else ""
     return UsageError(
-        "no quasi-identifiers given: which columns could an outsider know about a person?\n"
-        + "\n".join(lines)
-        + "\nThis is a guess from names and numbers of values; you decide",
+        "no quasi-identifiers given: which columns could an outsider know about a person?",
+        lines="\n".join([*lines, "This is a guess from names and numbers of values; you decide"]),
         hint=hint,
     )
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert import csvfile
+from sievert import csvfile, isolation
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.scratch import private_directory
-from sievert.table import Table, open_table
+from sievert.table import MOST_COLUMNS, Table, open_table, too_wide
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Adapter, Questions
@@ -25,7 +25,10 @@ OPTIONS = (
     "encoding",
     "types",
     "na",
+    "header",
     "max_unpacked",
+    "max_field",
+    "max_columns",
     "engine",
     "memory",
     "threads",
@@ -47,7 +50,10 @@ def opened(
     encoding: str = "utf-8",
     types: Mapping[str, str] | None = None,
     na: Iterable[str] = (),
+    header: bool = True,
     max_unpacked: str | None = None,
+    max_field: str | int | None = None,
+    max_columns: int = MOST_COLUMNS,
     timeout: float | None = None,
     engine: str = "duckdb",
     memory: str | None = None,
@@ -71,7 +77,12 @@ def opened(
     from sievert.counts.questions import Questions
 
     started = time.monotonic()
+    if timeout is not None:
+        isolation.until(timeout)
     with private_directory(temp) as scratch:
+        isolation.tidy(scratch.parent)
+        if isinstance(data, str | os.PathLike):
+            isolation.reading(Path(data).name)
         watch("reading", None)
         table = open_table(
             data,
@@ -79,7 +90,10 @@ def opened(
             encoding=encoding,
             types=types,
             na=na,
+            header=header,
             max_unpacked=max_unpacked,
+            max_field=max_field,
+            max_columns=max_columns,
             scratch=scratch,
         )
         if verify and table.stamp:  # before the engine reads a damaged page
@@ -90,6 +104,8 @@ def opened(
         adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
         try:
             with _deadline(timeout, started, adapter):
+                if len(adapter.columns) > max_columns:
+                    raise too_wide(table.name, len(adapter.columns), max_columns)
                 questions = Questions(adapter)
                 _account(table, questions.records)
                 yield table, questions
@@ -126,13 +142,15 @@ def _deadline(timeout: float | None, started: float, engine: Adapter) -> Iterato
 
 def _account(table: Table, read: int) -> None:
     """Records read must be records in the file; an empty table has nothing to measure."""
-    if table.kind == "csv" and table.path is not None:
-        with csvfile.called(table.name):
-            counted = csvfile.count_records(table.path, table.delimiter or ",", len(table.columns))
-        if counted != read:
-            raise InputError(
-                f"{table.name}: {read} records were read where the file has {counted}",
-                hint="look for stray quotes and line ends",
+    if table.scan is not None and table.scan.records != read:
+        assert table.path is not None and table.delimiter is not None
+        with csvfile.called(table.name):  # names the line, if a line is to blame
+            csvfile.count_fields(
+                table.path, table.delimiter, len(table.columns), csvfile.FIELD_LIMIT
             )
+        raise InputError(
+            f"{table.name}: {read} records were read where the file has {table.scan.records}",
+            hint="look for stray quotes and line ends",
+        )
     if read == 0:
         raise InputError(f"{table.name}: 0 records; nothing to measure")

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sievert import csvfile, formats, unpack
+from sievert import csvfile, csvscan, formats, unpack
 from sievert.errors import InputError, RefusedError, UsageError
+from sievert.notes import Note
 
+STDIN = "stdin:"
+EXACT = 2**53
+MOST_COLUMNS = 10_000
 TYPES = ("text", "int", "float", "date")
 TOO_FINE = re.compile(
     r"timedelta64\[ns|datetime64\[ns, |Duration\(time_unit='ns'|^duration\[ns|month_day_nano"
     r"|^date64|Datetime\(time_unit='ns', time_zone='|timestamp\[ns, tz|^decimal256|halffloat"
 )
-MAGIC = (
-    (b"PK\x03\x04", "a zip archive", "archives are not opened; extract the table first"),
-    (b"\x89PNG", "a picture", "a CSV, TSV or Parquet file"),
-    (b"%PDF", "a PDF document", "a CSV, TSV or Parquet file"),
-)
+MAGIC = {
+    b"PK\x03\x04": "a zip archive",
+    b"ustar": "a tar archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a rar archive",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+}
+OTHER = {
+    b"\x89PNG": "a picture",
+    b"%PDF": "a PDF document",
+    b"\xd0\xcf\x11\xe0": "an old Office file",
+}
 
 
 @dataclass(frozen=True)
@@ -38,13 +52,15 @@ class Table:
     delimiter: str | None = None
     encoding: str = "utf-8"
     compression: str | None = None
+    header: bool = True
+    scan: csvscan.Scan | None = None
     na: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unusable: Mapping[str, str] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
     verified: Mapping[str, Any] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def original(self, given: Path) -> Path:
         """The file the user named, without the name of a table in it."""
@@ -69,11 +85,33 @@ def open_table(
     encoding: str = "utf-8",
     types: Mapping[str, str] | None = None,
     na: Iterable[str] = (),
+    header: bool = True,
     max_unpacked: str | None = None,
+    max_field: str | int | None = None,
+    max_columns: int = MOST_COLUMNS,
     scratch: Path,
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
     types, na = dict(types or {}), tuple(na)
+    field = csvfile.FIELD_LIMIT if max_field is None else unpack.size(max_field, "--max-field")
+    how = _Reading(delimiter, encoding, types, na, header, max_unpacked, field)
+    if max_columns < 1:
+        raise UsageError("--max-columns must be at least 1")
+    table = _opened(data, how, scratch)
+    if len(table.columns) > max_columns:
+        raise too_wide(table.name, len(table.columns), max_columns)
+    return table
+
+
+def too_wide(name: str, columns: int, most: int) -> RefusedError:
+    """The error for a table beyond the limit of columns."""
+    return RefusedError(
+        f"{name}: {columns:,} columns, more than {most:,}", hint="a larger --max-columns"
+    )
+
+
+def _opened(data: Any, how: _Reading, scratch: Path) -> Table:
+    types, na = how.types, how.na
     if any(set('"\r\n') & set(code) or not code for code in na):
         raise UsageError("--na: a code is empty, or holds a quote or a line end")
     for column, kind in types.items():
@@ -84,7 +122,6 @@ def open_table(
     if isinstance(data, str) and "://" in data:
         raise RefusedError("data is not fetched from the network", hint="a file on this machine")
     if isinstance(data, str | os.PathLike):
-        how = _Reading(delimiter, encoding, types, na, max_unpacked)
         return _open_file(Path(data), how, scratch)
     if isinstance(data, Mapping):
         columns = check_names(data, "the columns")
@@ -98,7 +135,7 @@ def open_table(
         types=types,
         na=na,
         orders=_ordered_categories(frame),
-        unusable=_too_fine(frame, columns),
+        unusable=_too_fine(frame, columns) | _too_large(frame),
     )
 
 
@@ -110,13 +147,17 @@ class _Reading:
     encoding: str
     types: Mapping[str, str]
     na: tuple[str, ...]
+    header: bool
     max_unpacked: str | None
+    max_field: int
 
 
 def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
     path, member = _member(path)
     if path.is_dir():
         return _open_directory(path, how)
+    if str(path) == STDIN or path.is_fifo():
+        return _piped(path, how, scratch)
     if path.exists() and not path.is_file():
         raise InputError(f"{path.name}: not a regular file", hint="save the table as a file first")
     try:
@@ -125,7 +166,7 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         raise UsageError("the name of the file is not UTF-8", hint="rename it") from None
     try:
         with path.open("rb") as file:
-            start = file.read(64)
+            start = file.read(512)
     except OSError as error:
         raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
     stamp = _stamp(path)
@@ -135,6 +176,8 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         readable.symlink_to(path.resolve())
     if not start:
         raise InputError(f"{path.name}: empty file (0 bytes)")
+    if start[:4] == b"PARE":
+        raise InputError(f"{path.name}: encrypted Parquet", hint="a file that is not encrypted")
     if start[:4] == b"PAR1":
         return Table("parquet", path.name, readable, types=how.types, na=how.na, stamp=stamp)
     if start[8:12] == b"DUCK":
@@ -153,23 +196,59 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         readable = scratch / "input.unpacked"
         unpack.unpack(path, compression, readable, how.max_unpacked)
         with readable.open("rb") as file:
-            start = file.read(4)
-    for magic, what, hint in MAGIC:
+            start = file.read(512)
+    for magic, what in MAGIC.items():
+        if start.startswith(magic) or start[257:].startswith(magic):
+            raise RefusedError(
+                f"{path.name}: {what}", hint="archives are not opened: extract it first"
+            )
+    for magic, what in OTHER.items():
         if start.startswith(magic):
-            wrong = RefusedError if magic.startswith(b"PK") else InputError
-            raise wrong(f"{path.name}: {what}, not a table", hint=hint)
+            raise InputError(
+                f"{path.name}: {what}, not a table", hint="CSV, Parquet or another table"
+            )
+    return _text(path, readable, compression, how, scratch, stamp)
+
+
+def _piped(path: Path, how: _Reading, scratch: Path) -> Table:
+    """Standard input or a pipe, read once into the private directory."""
+    name, copy = (STDIN, scratch / "stdin") if str(path) == STDIN else (path.name, scratch / "pipe")
+    stream: Any = sys.stdin.buffer if name == STDIN else path.open("rb")
+    with stream:
+        unpack.drain(stream, copy, name, how.max_unpacked)
+    return replace(_open_file(copy, how, scratch), name="standard input" if name == STDIN else name,
+                   stamp=())  # fmt: skip
+
+
+def _text(
+    path: Path,
+    readable: Path,
+    compression: str | None,
+    how: _Reading,
+    scratch: Path,
+    stamp: tuple[int, ...],
+) -> Table:
+    """A file of delimited text: its names, its delimiter, how many records it has."""
     encoding = csvfile.codec(how.encoding)
     text = readable
+    with readable.open("rb") as file:
+        start = file.read(2)
     if encoding != "utf-8":
         text = scratch / "input.utf8"
         with csvfile.called(path.name):
             csvfile.transcode(readable, encoding, text)
-    elif start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    elif start in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(
             f"{path.name}: not UTF-8 at byte 0; looks like UTF-16", hint="--encoding utf-16"
         )
+    given = {"tab": "\t"}.get(how.delimiter or "", how.delimiter)
     with csvfile.called(path.name):
-        names, found = csvfile.header(text, {"tab": "\t"}.get(how.delimiter or "", how.delimiter))
+        names, found = csvfile.header(text, given, named=how.header, max_field=how.max_field)
+        columns = check_names(names, path.name)
+        scan = csvscan.scan(text, found, len(columns), header=how.header, max_field=how.max_field)
+        if scan.mixed:
+            text, mixed = scratch / "input.lines", text
+            csvscan.one_line_end(mixed, text)
     if any(found in code for code in how.na):
         raise UsageError(
             "--na: a code holds the delimiter", hint="one code at a time: --na A --na B"
@@ -178,10 +257,12 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
         "csv",
         path.name,
         text,
-        columns=check_names(names, path.name),
+        columns=columns,
         delimiter=found,
         encoding=encoding,
         compression=compression,
+        header=how.header,
+        scan=scan,
         na=how.na,
         types=how.types,
         stamp=stamp,
@@ -267,6 +348,8 @@ def _frame(data: Any) -> tuple[Any, tuple[str, ...]]:
         raise UsageError("a RecordBatchReader can be read only once", hint="its read_all()")
     if library == "pandas" and kind == "DataFrame":
         names = check_names(data.columns, "the frame")
+        if data.index.nlevels > 1:
+            raise UsageError("a frame with several levels of rows", hint="frame.reset_index()")
         if data.columns.nlevels > 1:
             raise UsageError("a frame with several levels of columns", hint="flatten the columns")
         return _plain(data), names
@@ -306,6 +389,22 @@ def _too_fine(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
         for name, kind in zip(columns, kinds, strict=False)
         if TOO_FINE.search(kind)
     }
+
+
+def _too_large(frame: Any) -> dict[str, str]:
+    """Float columns of whole numbers beyond 2^53: different integers have become equal in them."""
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        return {}
+    found = {}
+    for name, kind in frame.dtypes.items():
+        if str(kind) in ("float64", "Float64"):
+            values = frame[name].to_numpy(dtype=float, na_value=float("nan"))
+            finite = values[abs(values) < float("inf")]
+            if (finite % 1 == 0).all() and (abs(finite) > EXACT).any():
+                found[str(name)] = (
+                    "holds whole numbers beyond 2^53 as floats, which makes some equal"
+                )
+    return found
 
 
 def _spelled(category: Any) -> str:
@@ -354,13 +453,15 @@ def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:
             )
         if not name:
             raise InputError(f"{where}: column {number} has no name", hint="a name in the header")
-        other = found.get(name.casefold())
+        folded = unicodedata.normalize("NFC", name).strip().casefold()
+        other = found.get(folded)
         if other is not None:
             raise InputError(
-                f"{where}: columns {other!r} and {name!r} have the same name (case does not count)",
+                f"{where}: columns {other!r} and {name!r} have the same name (case, blanks and "
+                "Unicode form do not count)",
                 hint="rename one of them",
             )
-        found[name.casefold()] = name
+        found[folded] = name
     if not found:
         raise InputError(f"{where}: no columns")
     return tuple(found.values())

@@ -11,6 +11,7 @@ from sievert.csvfile import SHOWN
 from sievert.errors import plural, printable
 from sievert.measures import BY_ID, MEASURES
 from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.result import SUPPRESSED
 
 if TYPE_CHECKING:
     from sievert.policy import Verdict
@@ -65,6 +66,8 @@ def percent(share: float) -> str:
 def number(value: Value) -> str:
     """A number with the digits a reader can use."""
     if value.value is None:
+        if value.reason == SUPPRESSED:
+            return f"< {value.details['below']}" if "below" in value.details else "withheld"
         return "unbounded" if value.reason == UNBOUNDED else "undefined"
     return f"{value.value:,}" if isinstance(value.value, int) else significant(value.value)
 
@@ -81,6 +84,8 @@ def why(reason: str | None) -> str:
     """A reason in the words of somebody who decides."""
     if reason == NOTHING_TO_LEARN:
         return "there is only one value, so nothing to learn"
+    if reason == SUPPRESSED:
+        return "small counts are not shown"
     return reason or ""
 
 
@@ -144,6 +149,11 @@ SECRET_HEADLINES = {
 }  # fmt: skip
 
 
+SENTENCED = {
+    "max_confidence", "bayes_vulnerability_prior", "bayes_vulnerability_posterior",
+}  # fmt: skip
+
+
 def _headlines_complete(found: Assessment) -> bool:
     """Whether the numbers of the first screen were all computed; a part of them is a table."""
     if found.table.get("missing") == "wildcard" and "classes" not in found.reidentification:
@@ -155,7 +165,8 @@ def _headlines_complete(found: Assessment) -> bool:
 
 def _head(found: Assessment, width: int) -> list[str]:
     table = found.table
-    how = f"{plural(found.rows, 'record')}, {plural(table['columns'], 'column')}"
+    rows = "few records" if table["rows"] is None else plural(found.rows, "record")
+    how = f"{rows}, {plural(table['columns'], 'column')}"
     if "delimiter" in table:
         delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
         how += f", delimiter '{delimiter}', {table['encoding']}"
@@ -167,7 +178,15 @@ def _head(found: Assessment, width: int) -> list[str]:
         how += f"; page checksums {checks}" if checks else "; SHA-256 noted in the JSON"
     elif verified is False:
         how += "; not verified"
-    lines = _wrap(f"{printable(table['name'])}: {how}", width, "", "  ")
+    lines = _wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
+    if "shared" in table:
+        lines += _wrap(
+            f"Fit to pass on: no count below {table['shared']} is shown, nor what it would follow "
+            "from; other numbers are rounded. Verdicts are of the exact numbers.",
+            width,
+            "",
+            "  ",
+        )
     if table.get("dropped"):
         lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
     for title, names in (
@@ -188,22 +207,28 @@ def _finding(found: Assessment, width: int) -> list[str]:
     if not set(values) >= RECORD_HEADLINES:
         return []
     k, unique = values["k_anonymity"], values["unique_records"]
-    alone, share = int(unique.details["records"]), float(unique.value or 0)
+    alone, share = unique.details.get("records"), float(unique.value or 0)
     lines = ["", "How easily a person is found"]
     lines.append(_row("Classes (combinations that occur)", values["classes"]))
     lines.append(_row("Smallest class (k)", k))
     if k.details.get("wildcard") is not None:
         text = f"{k.details['wildcard']:,}"
         lines.append(_plain("  if a missing value matches any", text, "records; risky when low"))
-    after = f"records = {percent(share)}; risky when high"
-    lines.append(_plain("Unique records", f"{alone:,}", after))
+    if alone is None:
+        lines.append(_row("Unique records", unique))
+    else:
+        after = f"records = {percent(share)}; risky when high"
+        lines.append(_plain("Unique records", f"{alone:,}", after))
     for limit, records in values["records_below"].details["by_k"].items():
         if int(limit) > 2:
             title = f"Records in classes below {limit}"
-            lines.append(_plain(title, f"{records:,}", "records; risky when high"))
+            shown = "withheld" if records is None else f"{records:,}"
+            lines.append(_plain(title, shown, "records; risky when high"))
     lines.append(_row("Average risk of a record", values["average_risk"]))
     lines.append(_row("Discrimination rate (DR)", values["discrimination_rate"]))
     lines += _itpr(values, found)
+    if alone is None or (k.value is None and not alone):
+        return lines
     if alone == 1:
         sentence = f"1 of {plural(found.rows, 'person').replace('persons', 'people')} is alone"
         sentence += f" ({percent(share)})"
@@ -227,7 +252,8 @@ def _under_wildcards(values: Mapping[str, Value]) -> list[str]:
     if "records_below" in values:
         for limit, records in values["records_below"].details["by_k"].items():
             title = f"Records that match fewer than {limit}"
-            lines.append(_plain(title, f"{records:,}", "records; risky when high"))
+            shown = "withheld" if records is None else f"{records:,}"
+            lines.append(_plain(title, shown, "records; risky when high"))
     return lines
 
 
@@ -236,12 +262,11 @@ def _itpr(values: Mapping[str, Value], found: Assessment) -> list[str]:
     classes = found.reidentification.get("classes")
     k = found.reidentification.get("k_anonymity")
     lines = [_row("ITPR", values["itpr"])]
-    if classes is not None and k is not None:
+    size = "" if k is None else number(k) if k.value is None else f"= {number(k)}"
+    if classes is not None and k is not None and classes.value is not None:
         scale = f"share, {significant(1 - 1 / float(classes.value or 1))} to 1"
         lines.append(_row("ITPR without K (its eq. 9)", values["itpr_unnormalized"], scale))
-        lines.append(
-            _plain("  read ITPR with", f"k = {number(k)}", f"K = {number(classes)} classes")
-        )
+        lines.append(_plain("  read ITPR with", f"k {size}", f"K = {number(classes)} classes"))
     return lines
 
 
@@ -277,6 +302,8 @@ def _sentences(values: Mapping[str, Value]) -> list[str]:
     if rate.value is None:
         return ["Everybody has the same value: it is known without any quasi-identifier."]
     found = values["max_confidence"]
+    if any(v.reason == SUPPRESSED for v in values.values() if v.id in SENTENCED):
+        return []
     known = found.details.get("without_missing")
     confidence = float((found.value if known is None else known) or 0)
     before = float(values["bayes_vulnerability_prior"].value or 0)

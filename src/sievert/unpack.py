@@ -24,15 +24,15 @@ def kind(start: bytes) -> str | None:
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
-def size(text: str) -> int:
+def size(text: str | int, option: str = "--max-unpacked") -> int:
     """A number of bytes from text such as 500MB.
 
-    >>> size("2 KB"), size("1.5G")
-    (2048, 1610612736)
+    >>> size("2 KB"), size("1.5G"), size(100)
+    (2048, 1610612736, 100)
     """
-    found = SIZE.fullmatch(text.strip())
+    found = SIZE.fullmatch(str(text).strip())
     if not found:
-        raise UsageError("--max-unpacked is not a size", hint="--max-unpacked 50GB")
+        raise UsageError(f"{option} is not a size", hint=f"{option} 50MB")
     return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
 
 
@@ -40,23 +40,39 @@ def unpack(path: Path, compression: str, target: Path, limit: str | None = None)
     """Write the plain text of a compressed file to `target`."""
     packed = path.stat().st_size
     most = size(limit) if limit else min(MOST, max(RATIO * packed, 1 << 24))
-    written = 0
     try:
-        with target.open("wb") as out, path.open("rb") as file:
-            for block in _blocks(file, compression):
-                written += len(block)
-                if written > most:
-                    raise RefusedError(
-                        f"{path.name}: unpacks to more than {most:,} bytes",
-                        hint="--max-unpacked with a larger size, if you trust the file",
-                    )
-                out.write(block)
+        with path.open("rb") as file:
+            _write(_blocks(file, compression), target, path.name, most)
     except (EOFError, zlib.error, gzip.BadGzipFile, _damaged(compression)):
         raise InputError(f"{path.name}: a damaged or truncated {compression} file") from None
     except OSError as error:
         raise ExhaustedError(
             f"no room to unpack {path.name}: {error.strerror}", hint="--temp on a larger disk"
         ) from None
+
+
+def drain(stream: BinaryIO, target: Path, name: str, limit: str | None = None) -> None:
+    """Write what can be read only once, a pipe or standard input, to `target`."""
+    try:
+        blocks = iter(lambda: stream.read(BLOCK), b"")
+        _write(blocks, target, name, size(limit) if limit else MOST)
+    except OSError as error:
+        raise ExhaustedError(
+            f"no room for a copy of {name}: {error.strerror}", hint="--temp on a larger disk"
+        ) from None
+
+
+def _write(blocks: Iterator[bytes], target: Path, name: str, most: int) -> None:
+    written = 0
+    with target.open("wb") as out:
+        for block in blocks:
+            written += len(block)
+            if written > most:
+                raise RefusedError(
+                    f"{name}: more than {most:,} bytes of text",
+                    hint="--max-unpacked with a larger size, if you trust the file",
+                )
+            out.write(block)
 
 
 def _blocks(file: BinaryIO, compression: str) -> Iterator[bytes]:

@@ -15,11 +15,13 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "errors", "scratch", "files", "csvfile", "unpack", "formats", "table", "verify",
-    "roles", "hierarchies", "counts", "measures", "session", "result", "policy", "assessment",
-    "functions", "terminal", "progress", "cli",
+    "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
+    "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "session", "result",
+    "policy", "sharing", "linting", "assessment", "functions", "terminal", "progress", "options",
+    "cli",
 )  # fmt: skip
-LAZY = {("result", "terminal"), ("result", "policy")}  # a repr; a type only
+# a repr; a type only; a method
+LAZY = {("result", "terminal"), ("result", "policy"), ("result", "sharing")}
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sievert
-from sievert import csvfile
+from sievert import csvfile, csvscan
 from sievert.errors import InputError, RefusedError, UsageError
 
 
@@ -192,7 +192,7 @@ def test_bombs_are_refused(tmp_path: Path) -> None:
     import gzip
 
     bomb = write(tmp_path, gzip.compress(b"a\n" + b"0\n" * (20 << 20)), "bomb.gz")
-    with pytest.raises(RefusedError, match="unpacks to more than"):
+    with pytest.raises(RefusedError, match="more than 16,777,216 bytes of text"):
         sizes(bomb, "a")
     assert sizes(bomb, "a", max_unpacked="1GB")[0] == 20 << 20
     with pytest.raises(RefusedError, match="more than 1,024 bytes"):
@@ -262,12 +262,20 @@ def test_a_file_that_vanishes_is_refused(tmp_path: Path) -> None:
 
 
 def test_special_files(tmp_path: Path) -> None:
-    import os
+    with pytest.raises(InputError, match="not a regular file"):
+        sizes(Path("/dev/zero"), "a")
 
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(InputError, match="not a regular file"):
-            sizes(path, "a")
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    import os
+    from threading import Thread
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=["a,b\n1,2\n3,4\n"])
+    writer.start()
+    assert sizes(pipe, "a") == (2, 2)
+    writer.join()
 
 
 def test_missing_codes(tmp_path: Path) -> None:
@@ -312,24 +320,40 @@ def test_a_file_that_changes_is_refused(tmp_path: Path) -> None:
 
 def test_lost_records_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "a,b\n1,2\n3,4\n")
-    monkeypatch.setattr(csvfile, "_count_quickly", lambda *_: 3)
+    monkeypatch.setattr(csvscan, "scan", lambda *_, **__: csvscan.Scan(3, 0, 4, mixed=False))
     with pytest.raises(InputError, match="2 records were read where the file has 3"):
         sizes(path, "a")
 
 
-def test_records_are_counted_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Quotes, newlines and blank lines on any block border; quick and slow count agree."""
-    content = 'a,b\r\n"x\r\n""y",1\r\n\r\n2,"3"\r\n\r\n"",\r\n4,5'
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_records_are_counted_over_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    """Quotes, line ends and blank lines on any border between blocks."""
+    content = 'a,b\n"x\n""y",1\n\n2,"3"\n\n"",\n4,5'.replace("\n", end)
     path = write(tmp_path, content)
     for size in range(1, len(content) + 1):
-        monkeypatch.setattr(csvfile, "CHUNK", size)
-        assert csvfile._count_quickly(path, ord(","), 2) == 4
-    assert csvfile._count_slowly(path, ",", 2) == 4
+        monkeypatch.setattr(csvscan, "CHUNK", size)
+        found = csvscan.scan(path, ",", 2)
+        assert (found.records, found.blank_lines, found.mixed) == (4, 2, False)
+        assert found.longest >= len('"x\n""y",1\n'.replace("\n", end))
+    assert csvfile.count_fields(path, ",", 2, 100) == 5
 
 
-def test_quick_and_slow_counts_agree_on_random_bytes(tmp_path: Path) -> None:
-    """Whatever the quick count accepts, the slow one counts alike; csv agrees on regular files."""
-    import csv
+def test_mixed_line_ends_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, 'a,b\r\n"1\r\n",2\n3,"\r"\r4,5\r\n\r6,7')
+    for size in range(1, 40):
+        monkeypatch.setattr(csvscan, "CHUNK", size)
+        found = csvscan.scan(path, ",", 2)
+        assert (found.records, found.blank_lines, found.mixed) == (4, 1, True)
+        csvscan.one_line_end(path, tmp_path / "copy.csv")
+        copy = (tmp_path / "copy.csv").read_bytes()
+        assert copy == b'a,b\n"1\r\n",2\n3,"\r"\n4,5\n\n6,7'
+    assert sizes(path, ["a", "b"]) == (4, 4)
+
+
+def test_the_count_agrees_with_one_field_by_field_on_random_bytes(tmp_path: Path) -> None:
+    """Whatever the count by blocks vouches for, the count by fields counts alike."""
     from random import Random
 
     accepted = 0
@@ -338,19 +362,15 @@ def test_quick_and_slow_counts_agree_on_random_bytes(tmp_path: Path) -> None:
         text = "a,b\n" + "".join(random.choices('x",\n \r', weights=[4, 2, 4, 3, 1, 0.3], k=14))
         path = write(tmp_path, text)
         try:
-            quick = csvfile._count_quickly(path, ord(","), 2)
-        except csvfile._IrregularError:
+            quick = csvscan.scan(path, ",", 2).records
+        except InputError:
             continue
         accepted += 1
         try:
-            assert csvfile._count_slowly(path, ",", 2) == quick, repr(text)
+            assert csvfile.count_fields(path, ",", 2, 100) == quick + 1, repr(text)
         except InputError as error:  # ragged rows whose fields add up: the engine refuses them
             assert "field(s)" in str(error)
-            continue
-        if "\r" not in text:
-            rows = [r for r in csv.reader(text.splitlines(keepends=True)) if r]
-            assert len(rows) - 1 == quick, repr(text)
-    assert accepted > 100
+    assert accepted > 150
 
 
 def test_frames_and_files_agree(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from sievert.counts import reading
+from sievert.counts.questions import Kind
 from sievert.counts.reading import SQL_TYPES, literal
 from sievert.counts.spelling import quoted
 from sievert.errors import ExhaustedError
@@ -32,23 +33,22 @@ class DuckDB:
         outputs: Sequence[Path] = (),
     ) -> None:
         self.table, self.behind = table, "given"
+        self.uncoded: str | None = None
         self._connection = duckdb.connect(":memory:", config=dict(CONFIGURATION))
         self.run(f"SET temp_directory = {literal(str(scratch))}")
         if threads is not None:
             self.run(f"SET threads = {int(threads)}")
         if memory is not None:
             self.run(f"SET memory_limit = {literal(reading.memory_size(memory))}")
-        self.run("SET enable_progress_bar = true")
-        self.run("SET enable_progress_bar_print = false")
+        self.run("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         # In this order, or the engine refuses: first what may be read and written, then the lock.
         inputs = table.parts or tuple(p for p in (table.path,) if p is not None)
         if table.kind == "duckdb":
             inputs += (Path(f"{table.path}.wal"),)
         paths = [literal(str(p)) for p in (*inputs, *outputs)]
         self.run(f"SET allowed_paths = [{', '.join(paths)}]")
-        self.run("SET enable_external_access = false")
-        self.run("SET lock_configuration = true")
-        self.unusable = dict(table.unusable)
+        self.run("SET enable_external_access = false; SET lock_configuration = true")
+        self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)
         self.run(f"CREATE TEMP VIEW input AS {view}")
 
@@ -56,9 +56,9 @@ class DuckDB:
         """An error where the values of a column cannot be compared one by one."""
         reading.check_usable(column, self.kinds[column], self.unusable)
 
-    def is_ordered(self, column: str) -> bool:
-        """Whether the values have an order of their own: numbers and dates."""
-        return reading.is_ordered(self.kinds[column])
+    def kind(self, column: str) -> Kind:
+        """Text, a float, something else with an order of its own (numbers, dates), or neither."""
+        return reading.kind(self.kinds[column])
 
     def register(self, name: str, frame: Any) -> None:
         """Show a frame of the caller to the engine, without a copy."""

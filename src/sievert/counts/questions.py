@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -28,8 +28,14 @@ from sievert.counts.answers import (
 from sievert.counts.spelling import quoted
 from sievert.errors import UsageError
 from sievert.hierarchies import Hierarchy
+from sievert.notes import Note
 
+MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
+MOST_CLASSES = 10**6
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
+
+
+Kind = Literal["text", "float", "ordered", "other"]
 
 
 class Adapter(Protocol):
@@ -37,9 +43,11 @@ class Adapter(Protocol):
 
     name: str
     columns: tuple[str, ...]
+    uncoded: str | None
+    notes: list[Note]
 
     def usable(self, column: str) -> None: ...
-    def is_ordered(self, column: str) -> bool: ...
+    def kind(self, column: str) -> Kind: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
     def arrays(self, sql: str) -> list[Any]: ...
@@ -108,6 +116,11 @@ class Questions:
             self._cells[quasi, secret] = self._table(sql)
         return self._cells[quasi, secret]
 
+    def _cells_of(self, quasi: tuple[str, ...]) -> str:
+        """Any table of cells with these keys."""
+        found = (t for (q, _), t in self._cells.items() if q == quasi)
+        return next(found, None) or self._counted(quasi, None)
+
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
         sums = ", ".join(f"SUM(CASE WHEN {self._c(q)} IS NULL THEN 1 ELSE 0 END)" for q in quasi)
@@ -122,6 +135,51 @@ class Questions:
         before = self.records
         self.records = int(self.engine.rows("SELECT COUNT(*) FROM kept")[0][0])
         return before - self.records
+
+    def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
+        """How many records have each text; of other or too many values only missing and empty.
+
+        The values stay in this process.
+        """
+        quasi = tuple(quasi)
+        if column in quasi:
+            c, cells = self._c(column), self._cells_of(quasi)
+        else:
+            c, cells = "s", self._counted(quasi, column)
+        few = self.sizes(quasi).things <= MOST_CLASSES
+        text = self.engine.as_text(c)
+        few = few and self.engine.kind(column) == "text"
+        which = "" if few else f"WHERE {c} IS NULL OR {text} = '' "
+        rows = self.engine.rows(
+            f"SELECT {text} AS v, CAST(SUM(n) AS BIGINT) AS n FROM {cells} {which}GROUP BY {c} "
+            f"ORDER BY CASE WHEN {c} IS NULL OR {text} = '' THEN 0 ELSE 1 END "
+            f"LIMIT {MOST_TALLIED + 1}"
+        )
+        rows = rows if len(rows) <= MOST_TALLIED else [row for row in rows if not row[0]]
+        return {value: int(n) for value, n in rows}
+
+    def coded(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many values of each column are missing only because of a code for missing."""
+        if self.engine.uncoded is None:
+            return {}
+        sums = ", ".join(f"SUM(CASE WHEN {self._c(c)} IS NULL THEN 1 ELSE 0 END)" for c in columns)
+        with_codes, without = (
+            self.engine.rows(f"SELECT {sums} FROM {table}")[0]
+            for table in ("input", f"({self.engine.uncoded}) AS d")
+        )
+        pairs = zip(with_codes, without, strict=True)
+        return {c: int(a or 0) - int(b or 0) for c, (a, b) in zip(columns, pairs, strict=True)}
+
+    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
+        """Records whose every value is the name of its column, as where files were put together."""
+        found = []
+        for secret in secrets or (None,):
+            cells = self._counted(tuple(quasi), secret)
+            named = [(self._c(q), q) for q in quasi] + ([("s", secret)] if secret else [])
+            equal = " AND ".join(f"{self.engine.as_text(c)} = ?" for c, _ in named)
+            sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE {equal}"
+            found.append(int(self.engine.rows(sql, [name for _, name in named])[0][0]))
+        return min(found)
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
@@ -148,7 +206,7 @@ class Questions:
         sizes = self.sizes(quasi)
         missing, frequencies = 0, None
         if wildcard:
-            cells = next((t for (q, _), t in self._cells.items() if q == quasi))
+            cells = self._cells_of(quasi)
             lacking = " OR ".join(f"{self._c(q)} IS NULL" for q in quasi)
             sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE {lacking}"
             missing = int(self.engine.rows(sql)[0][0])

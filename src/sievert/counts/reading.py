@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import duckdb
 
-from sievert import csvfile
+from sievert.counts.questions import Kind
 from sievert.counts.spelling import quoted
 from sievert.errors import (
     EngineError,
@@ -22,11 +23,15 @@ from sievert.errors import (
     UsageError,
     unknown,
 )
+from sievert.notes import Name, Note
 from sievert.table import Table, check_names
 
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
 NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
 ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
+NO_ROOM = re.compile("(?i)no space left|file too large|disk quota|could not write|cannot write")
+INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"
+LINE = 1 << 21
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
 
 
@@ -64,17 +69,16 @@ def source(engine: Any, table: Table) -> str:
         names = ", ".join(f"{literal(c)}: 'VARCHAR'" for c in table.columns)
         na = ", ".join(literal(code) for code in ("", *table.na))
         return (
-            f"read_csv({literal(str(table.path))}, auto_detect=false, header=true, "
-            f"compression='none', "
-            f"hive_partitioning=false, "
+            f"read_csv({literal(str(table.path))}, auto_detect=false, "
+            f"header={str(table.header).lower()}, compression='none', hive_partitioning=false, "
             f"delim={literal(table.delimiter or ',')}, quote='\"', escape='\"', "
             f"columns={{{names}}}, nullstr=[{na}], allow_quoted_nulls=false, "
             f"strict_mode=true, null_padding=false, ignore_errors=false, "
-            f"max_line_size={4 * csvfile.FIELD_LIMIT})"
+            f"max_line_size={max(LINE, table.scan.longest + 2 if table.scan else 0)})"
         )
     if table.kind == "parquet":
         keys = "true, hive_types_autocast=false" if table.member else "false"
-        return f"read_parquet([{_files(table)}], hive_partitioning={keys})"
+        return f"read_parquet([{_files(table)}], hive_partitioning={keys}, union_by_name=true)"
     if table.kind == "duckdb":
         return _database_table(engine, table)
     if table.kind == "columns":
@@ -107,24 +111,33 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
     trees: dict[str, list[tuple[Any, ...]]] = {}
     for file, *node in engine.rows(sql):
         trees.setdefault(file, []).append(tuple(node))
-    first = next(iter(trees.values()))
-    other = sum(tree[1:] != first[1:] for tree in trees.values())
+    found = [_branches(tree[1:]) for tree in trees.values()]
+    other = sum(dict(branches) != dict(found[0]) for branches in found)
     if other:
         raise InputError(
             f"{table.name}: {other} of {len(trees)} files have other columns than the first"
         )
-    names = []
-    skip = 0
-    for name, children, precision, *_ in first[1:]:
-        if skip:
-            skip += int(children or 0) - 1
-        else:
-            names.append(str(name))
-            skip = int(children or 0)
-            if precision is not None and precision > 38:
-                engine.unusable[str(name)] = f"has {precision} digits, and would be rounded"
+    for name, ((_, _, precision, kind, _), *_) in found[0]:
+        if precision is not None and precision > 38:
+            engine.unusable[name] = f"has {precision} digits, and would be rounded"
+        elif kind == "INT96":
+            engine.notes.append(Note(INT96, Name(name)))
     keys = table.member.split("/") if table.member else []
-    return check_names([*names, *keys], table.name)
+    return check_names([*(name for name, _ in found[0]), *keys], table.name)
+
+
+def _branches(nodes: list[tuple[Any, ...]]) -> list[tuple[str, list[tuple[Any, ...]]]]:
+    """The columns of a flattened tree, each with the nodes below it."""
+    found: list[tuple[str, list[tuple[Any, ...]]]] = []
+    below = 0
+    for node in nodes:
+        if below:
+            found[-1][1].append(node)
+            below += int(node[1] or 0) - 1
+        else:
+            found.append((str(node[0]), [node]))
+            below = int(node[1] or 0)
+    return found
 
 
 def _database_table(engine: Any, table: Table) -> str:
@@ -181,12 +194,23 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
     for column in table.types:
         if column not in columns:
             raise unknown("--type: column", column, columns)
-    kinds: dict[str, str] = {}
-    select = []
-    for i, (name, engine_name) in enumerate(zip(columns, engine_names, strict=True)):
-        value, kinds[name] = _compared(table, name, quoted(engine_name), str(described[i][1]))
-        select.append(f"{value} AS c{i}")
-    return columns, kinds, f"SELECT {', '.join(select)} FROM {behind}"
+    typed = {
+        n: (quoted(str(row[0])), str(row[1])) for n, row in zip(columns, described, strict=True)
+    }
+    if table.na:
+        raw = replace(table, na=())
+        plain = source(engine, raw) if table.kind == "csv" else behind
+        engine.uncoded = _select(raw, typed, plain)[0]
+    sql, kinds = _select(table, typed, behind)
+    return columns, kinds, sql
+
+
+def _select(
+    table: Table, typed: Mapping[str, tuple[str, str]], behind: str
+) -> tuple[str, dict[str, str]]:
+    compared = {n: _compared(table, n, value, kind) for n, (value, kind) in typed.items()}
+    values = ", ".join(f"{value} AS c{i}" for i, (value, _) in enumerate(compared.values()))
+    return f"SELECT {values} FROM {behind}", {n: kind for n, (_, kind) in compared.items()}
 
 
 # What text must look like to be of a type; a cast alone would round 1.4 to 1.
@@ -215,6 +239,8 @@ def _compared(table: Table, name: str, value: str, kind: str) -> tuple[str, str]
     if name in table.types:
         kind = SQL_TYPES[table.types[name]]
         value = f"CAST({_fitting(value, table.types[name])} AS {kind})"
+    if kind == "INTERVAL":  # 30 days are not a month
+        value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
     if kind in ("DOUBLE", "FLOAT"):
         value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"
     return value, kind
@@ -231,9 +257,13 @@ def check_usable(column: str, kind: str, unusable: Mapping[str, str]) -> None:
         )
 
 
-def is_ordered(kind: str) -> bool:
-    """Whether values of this type have an order of their own."""
-    return bool(ORDERED.search(kind))
+def kind(sql_type: str) -> Kind:
+    """What a type of DuckDB is to us."""
+    if sql_type in ("DOUBLE", "FLOAT"):
+        return "float"
+    if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
+        return "text"
+    return "ordered" if ORDERED.search(sql_type) else "other"
 
 
 def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> SievertError:
@@ -247,10 +277,10 @@ def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> 
         return InputError(f"{where}: {what}", hint="repair the line, or --delimiter")
     if "unterminated quote" in message:
         return InputError(f"{where}: a quoted field does not end", hint="repair the quotes")
-    if "Maximum line size" in message:
-        return InputError(f"{where}: a line of more than {4 * csvfile.FIELD_LIMIT} bytes")
     if "utf-8" in message or "unicode" in message:
         return InputError(f"{where}: not UTF-8 text", hint="--encoding latin-1 or cp1252")
+    if "surrogate" in message:
+        return InputError("a text is not valid Unicode (a lone surrogate)", hint="repair the text")
     if isinstance(error, duckdb.ConversionException):
         return InputError(
             f"{name}: {_unfit(table, connection, behind)}",
@@ -262,6 +292,11 @@ def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> 
         return ExhaustedError(
             "memory or temporary space ran out",
             hint="a larger --memory, or --temp on a larger disk",
+        )
+    if NO_ROOM.search(message):
+        return ExhaustedError(
+            "the disk is full: no room for output or temporary space",
+            hint="--temp on a larger disk",
         )
     if isinstance(error, duckdb.NotImplementedException) and not table.path:
         return InputError(

@@ -1,0 +1,63 @@
+"""Remarks for the reader, as text in which counts and names can still be told from the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.errors import plural
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many records or values a remark speaks of."""
+
+    number: int
+    thing: str = "record"
+
+    def __str__(self) -> str:
+        return plural(self.number, self.thing)
+
+
+@dataclass(frozen=True)
+class Name:
+    """The name of a column (or of a part of a file) in a remark."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return repr(self.name)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A chapter of the result in a remark: nothing to hide."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Note(str):
+    """One remark.
+
+    >>> Note("{} without {}", Count(3), Name("age"))
+    "3 records without 'age'"
+    """
+
+    template: str
+    parts: tuple[Count | Name | Part, ...]
+
+    def __new__(cls, template: str, *parts: Count | Name | Part) -> Note:
+        note = super().__new__(cls, template.format(*parts) if parts else template)
+        note.template, note.parts = template, parts
+        return note
+
+    def told(self, count: Callable[[Any], str], name: Callable[[Any], str]) -> str:
+        """The same remark with counts and names told in another way."""
+        if not self.parts:
+            return str(self)
+        ways: dict[type, Callable[[Any], str]] = {Count: count, Name: name}
+        return self.template.format(*(ways.get(type(p), str)(p) for p in self.parts))

@@ -1,0 +1,162 @@
+"""Options that every command has: how to read, what to write, who may see it, what to run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from sievert.errors import UsageError
+from sievert.roles import Typed
+
+Names = list[str] | None
+
+
+def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
+    """COLUMN=SOMETHING, as often as it was given."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        column, sign, value = text.partition("=")
+        if not sign or not column or not value:
+            raise UsageError(f"{option} takes COLUMN=SOMETHING", hint=f"{option} {example}")
+        if column in found:
+            raise UsageError(f"{option} is given twice for column {column!r}")
+        found[column] = value
+    return found
+
+
+def _typed(given: Names) -> Typed | None:
+    return None if given is None else Typed(given)
+
+
+@Parameter(name="*", group=Group("Roles", sort_key=1))
+@dataclass(frozen=True)
+class RoleOptions:
+    """Who is who among the columns."""
+
+    quasi: Annotated[Names, Parameter(name=["--quasi", "-q", "--qi"])] = None
+    """Columns an outsider could know about a person: age,zip. May be repeated."""
+    sensitive: Annotated[Names, Parameter(name=["--sensitive", "-s", "--sa"])] = None
+    """Secrets: disease,salary. May be repeated."""
+    identifier: Annotated[Names, Parameter(name=["--identifier", "-i"])] = None
+    """Columns that are dropped before release; never measured."""
+    policy: Path | None = None
+    """A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached."""
+    hierarchy: Names = None
+    """COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance."""
+    alpha_value: Names = None
+    """COL=VALUE: alpha_k of this value of a secret only."""
+
+    @property
+    def hierarchies(self) -> dict[str, str]:
+        """The hierarchy of each column."""
+        return pairs(self.hierarchy, "--hierarchy", "disease=FILE")
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        alpha = pairs(self.alpha_value, "--alpha-value", "disease=HIV")
+        return {
+            "quasi": _typed(self.quasi),
+            "sensitive": _typed(self.sensitive),
+            "identifier": _typed(self.identifier),
+            "policy": self.policy,
+            "hierarchies": self.hierarchies,
+            "parameters": {"alpha_k": {"value": alpha}} if alpha else {},
+        }
+
+
+@Parameter(name="*", group=Group("Reading", sort_key=2))
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How the data are read."""
+
+    delimiter: str | None = None
+    """The character between columns; found from the header unless given."""
+    encoding: str = "utf-8"
+    """The text encoding of a CSV file."""
+    no_header: bool = False
+    """The first line is a record; the columns are called column1, column2, ..."""
+    type_: Annotated[Names, Parameter(name="--type")] = None
+    """COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234."""
+    na: Names = None
+    """Text that stands for a missing value, such as NA. May be repeated."""
+    missing: str = "value"
+    """What a missing quasi-identifier is: value, wildcard (matches any), drop (record), error."""
+    verify: bool = False
+    """Check Parquet's page checksums and note the file's SHA-256."""
+    max_unpacked: str | None = None
+    """How large compressed data may become; 100 times its size and at most 20GB unless given."""
+    max_field: str = "1MB"
+    """How long a single field of a text file may be."""
+    max_columns: int = 10_000
+    """How many columns a table may have."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        return {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "header": not self.no_header,
+            "types": pairs(self.type_, "--type", "age=int"),
+            "na": self.na or (),
+            "missing": self.missing,
+            "verify": self.verify,
+            "max_unpacked": self.max_unpacked,
+            "max_field": self.max_field,
+            "max_columns": self.max_columns,
+        }
+
+
+@Parameter(name="*", group=Group("Output", sort_key=3))
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is written, and who may see it."""
+
+    all_: Annotated[bool, Parameter(name="--all")] = False
+    """Show every measure, not only the headlines."""
+    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None
+    """Write the whole result to this file; - is stdout."""
+    timings: Path | None = None
+    """Write the seconds of each step to this file."""
+    force: bool = False
+    """Replace existing files that sievert has not written."""
+    share: bool = False
+    """Make output fit to pass on: no count below --min-cell, no file name."""
+    min_cell: int = 10
+    """With --share: the smallest count of records that may be shown."""
+    mask_names: bool = False
+    """With --share: hide the names of columns too."""
+    show_values: bool = False
+    """Let --debug show messages that may contain values of the data."""
+    debug: bool = False
+    """Show where in the program an error came up."""
+
+    def __post_init__(self) -> None:
+        if self.mask_names and not self.share:
+            raise UsageError("--mask-names goes with --share")
+        if self.share and self.show_values:
+            raise UsageError("--share and --show-values exclude each other")
+
+
+@Parameter(name="*", group=Group("Engine", sort_key=4))
+@dataclass(frozen=True)
+class EngineOptions:
+    """What counts, and with how much."""
+
+    engine: str = "duckdb"
+    """What counts: duckdb."""
+    memory: str | None = None
+    """The most memory the engine may use, such as 4GB; it spills to disk beyond."""
+    threads: int | None = None
+    """The most threads the engine may use."""
+    timeout: float | None = None
+    """The most seconds the run may take; exit 5 beyond."""
+    temp: Path | None = None
+    """Where the private temporary directory is made."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        return dict(vars(self))
