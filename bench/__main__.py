@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from bench import growth, overhead, pycanon, startup
+from bench import growth, overhead, pycanon, reading, startup
 from bench.common import ROOT, BenchError, Options, Result, save
 
 BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "startup": startup.run,
     "overhead": overhead.run,
+    "reading": reading.run,
     "pycanon": pycanon.run,
     "growth": growth.run,
 }
