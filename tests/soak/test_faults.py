@@ -122,7 +122,7 @@ def test_damaged_files(make: Callable[[Random], Case], part: int, tmp_path: Path
     temp.mkdir()
     codes: Counter[str] = Counter()
     findings = []
-    todo = Batch(asked("COMMANDS", 200) // PARTS, 0.1 / PARTS)
+    todo = Batch(asked("COMMANDS", 200) // PARTS, 0.05 / PARTS)
     for number in todo:
         case = make(Random(f"command {make.__name__} {part} {number}"))
         table.write_bytes(case.content)
@@ -264,7 +264,7 @@ def test_kills(bench: Bench, part: int) -> None:
     """Outputs stay whole, the worker goes away by itself, the next start cleans up."""
     findings = []
     outcomes: Counter[str] = Counter()
-    todo = Batch(asked("KILLS", 50) // PARTS, 0.1 / PARTS)
+    todo = Batch(asked("KILLS", 50) // PARTS, 0.04 / PARTS)
     for number in todo:
         random = Random(f"kill {bench.outputs[-1].name} {part} {number}")
         wrong = []
@@ -301,7 +301,7 @@ def test_signals(sent: signal.Signals, part: int, bench: Bench) -> None:
     findings = []
     outcomes: Counter[str] = Counter()
     slowest = 0.0
-    todo = Batch(asked("SIGNALS", 20) // PARTS, 0.05 / PARTS)
+    todo = Batch(asked("SIGNALS", 20) // PARTS, 0.03 / PARTS)
     for number in todo:
         random = Random(f"{sent.name} {bench.outputs[-1].name} {part} {number}")
         moment = bench.moment(random)

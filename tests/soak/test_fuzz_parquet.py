@@ -76,7 +76,7 @@ def test_damaged_files(batch: int, tmp_path: Path) -> None:
     seeds = parquet_files()
     verdicts: Counter[str] = Counter()
     findings = []
-    todo = Batch(FILES // BATCHES, 0.2 / BATCHES)
+    todo = Batch(FILES // BATCHES, 0.12 / BATCHES)
     with Reader(ours) as reader, Reader(independent) as other:
         path.write_bytes(seeds[0].content)
         whole = Counter(other(str(path), True).rows)

@@ -10,8 +10,7 @@ import duckdb
 
 from sievert.counts import reading
 from sievert.counts.questions import Kind
-from sievert.counts.reading import SQL_TYPES, literal
-from sievert.counts.spelling import quoted
+from sievert.counts.reading import literal
 from sievert.errors import ExhaustedError
 from sievert.table import Table
 
@@ -50,7 +49,7 @@ class DuckDB:
         self.run("SET enable_external_access = false; SET lock_configuration = true")
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)
-        self.run(f"CREATE TEMP VIEW input AS {view}")
+        self.view("input", view)
 
     def usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
@@ -69,9 +68,17 @@ class DuckDB:
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         self._execute(sql, parameters)
 
+    def view(self, name: str, sql: str) -> None:
+        self.run(f"CREATE TEMP VIEW {name} AS {sql}")
+
+    def keep(self, name: str, sql: str) -> None:
+        self.run(f"CREATE TEMP TABLE {name} AS {sql}")
+
+    def forget(self, name: str) -> None:
+        self.run(f"DROP TABLE {name}")
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        found = self._guard(lambda: self._execute(sql, parameters).fetchall())
-        return list(found)
+        return list(self._guard(lambda: self._execute(sql, parameters).fetchall()))
 
     def arrays(self, sql: str) -> list[Any]:
         found = self._guard(lambda: self._execute(sql).fetchnumpy())
@@ -81,18 +88,11 @@ class DuckDB:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))
 
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
-        select = ", ".join(
-            f"unnest(CAST(? AS {SQL_TYPES.get(kind, kind)}[])) AS {quoted(name)}"
-            for name, (kind, _) in columns.items()
-        )
         values = [list(values) for _, values in columns.values()]
-        self.run(f"CREATE TEMP TABLE {table} AS SELECT {select}", values)
+        self.run(f"CREATE TEMP TABLE {table} AS SELECT {reading.lists(columns)}", values)
 
     def write(self, sql: str, path: Path, kind: str) -> None:
-        options = "FORMAT csv, HEADER true"
-        if kind == "parquet":
-            options = "FORMAT parquet, KV_METADATA {sievert: 'records'}"
-        self.run(f"COPY ({sql}) TO {literal(str(path))} ({options}, USE_TMP_FILE false)")
+        self.run(f"COPY ({sql}) TO {literal(str(path))} ({reading.COPY[kind]})")
 
     def progress(self) -> float:
         """Per cent of the running query that is done, or -1."""

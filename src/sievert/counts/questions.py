@@ -48,7 +48,9 @@ class Adapter(Protocol):
 
     def usable(self, column: str) -> None: ...
     def kind(self, column: str) -> Kind: ...
-    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
+    def view(self, name: str, sql: str) -> None: ...
+    def keep(self, name: str, sql: str) -> None: ...
+    def forget(self, name: str) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
     def arrays(self, sql: str) -> list[Any]: ...
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None: ...
@@ -87,12 +89,12 @@ class Questions:
 
     def _table(self, sql: str) -> str:
         name = f"t{next(self._number)}"
-        self.engine.run(f"CREATE TEMP TABLE {name} AS {sql}")
+        self.engine.keep(name, sql)
         return name
 
     def _drop(self, *tables: str) -> None:
         for table in tables:
-            self.engine.run(f"DROP TABLE {table}")
+            self.engine.forget(table)
 
     # -- counting -------------------------------------------------------------------------------
 
@@ -130,7 +132,7 @@ class Questions:
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """From here on leave out the records that lack a quasi-identifier; returns how many."""
         lacking = " OR ".join(f"{self._c(q)} IS NULL" for q in quasi)
-        self.engine.run(f"CREATE TEMP VIEW kept AS SELECT * FROM input WHERE NOT ({lacking})")
+        self.engine.view("kept", f"SELECT * FROM input WHERE NOT ({lacking})")
         self._input = "kept"
         before = self.records
         self.records = int(self.engine.rows("SELECT COUNT(*) FROM kept")[0][0])

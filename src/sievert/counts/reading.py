@@ -30,6 +30,10 @@ SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DAT
 NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
 ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
 NO_ROOM = re.compile("(?i)no space left|file too large|disk quota|could not write|cannot write")
+COPY = {
+    "csv": "FORMAT csv, HEADER true, USE_TMP_FILE false",
+    "parquet": "FORMAT parquet, KV_METADATA {sievert: 'records'}, USE_TMP_FILE false",
+}
 INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"
 LINE = 1 << 21
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
@@ -90,6 +94,14 @@ def source(engine: Any, table: Table) -> str:
         pandas = type(table.data).__module__.startswith("pandas")
         engine.register("given", table.data if pandas else _Stream(table.data))
     return "given"
+
+
+def lists(columns: Mapping[str, tuple[str, Any]]) -> str:
+    """What stands behind SELECT where lists given as parameters become columns."""
+    return ", ".join(
+        f"unnest(CAST(? AS {SQL_TYPES.get(kind, kind)}[])) AS {quoted(name)}"
+        for name, (kind, _) in columns.items()
+    )
 
 
 def _listed(name: str, values: Any) -> list[Any]:
