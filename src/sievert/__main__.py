@@ -1,6 +1,16 @@
-"""`python -m sievert`."""
+"""`python -m sievert`, and the command."""
 
-from sievert.cli import main
+import signal
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # a signal while importing ends it without a word
+
+
+def main() -> None:
+    """Run the command line."""
+    from sievert.cli import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

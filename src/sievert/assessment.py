@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -189,6 +190,7 @@ def assess(
         tuple(warnings),
         tuple(c for c in questions.columns if c not in used),
         steps,
+        clock.peaks,
     )
 
 
@@ -264,11 +266,22 @@ def _described(table: Table, questions: Questions) -> dict[str, Any]:
     return found
 
 
+def _peak_memory() -> int:
+    """The most bytes this process has held at once so far; 0 where that cannot be told."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
 class _Clock:
     """Seconds of each step, passed on to whoever shows progress."""
 
     def __init__(self, steps: dict[str, float], watch: Steps) -> None:
         self.steps, self.watch = steps, watch
+        self.peaks: dict[str, int] = {}
         self.step, self.since = "", time.perf_counter()
 
     def __call__(self, step: str, questions: Questions | None) -> None:
@@ -280,6 +293,7 @@ class _Clock:
         now = time.perf_counter()
         if self.step:
             self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
+            self.peaks[self.step] = _peak_memory()
         self.step, self.since = "", now
 
 
@@ -448,7 +462,7 @@ class _Run:
         found = {}
         for column in self.roles.used:
             tally = self.questions.tally(column, quasi)
-            counts = linting.missing_values(tally, coded.get(column, 0))
+            counts = linting.missing_values(tally, coded[column])
             if any(counts.values()):
                 found[column] = counts
             if self.questions.engine.kind(column) == "float" and column in quasi:

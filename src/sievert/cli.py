@@ -31,6 +31,8 @@ from sievert.version import __version__
 if TYPE_CHECKING:
     from types import FrameType
 
+    from sievert.result import Assessment
+
 app = App(
     name="sievert",
     version=__version__,
@@ -45,6 +47,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 STDIN = "stdin:"
+PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
 ASK = RoleOptions()
 READ = ReadingOptions()
 WRITE = OutputOptions()
@@ -84,6 +87,11 @@ def assess(
         raise UsageError(
             "no quasi-identifiers given", hint="-q COLUMNS; without --share to see them"
         )
+    if PASSWORD.search(data):
+        raise RefusedError(
+            "a password in a command is seen by everybody on the machine",
+            hint="PGPASSWORD in the environment, or ~/.pgpass",
+        )
     inputs = [data, roles.policy, *roles.hierarchies.values()]
     with _outputs(output, inputs, records) as write, Watch() as watch:
         found = assessment.assess(
@@ -96,8 +104,11 @@ def assess(
             **engine.arguments(),
         )
         if output.share:
-            found = found.share(min_cell=output.min_cell, mask_names=output.mask_names)
-    write(found.to_dict(), _timed(found.timings, found.rows))
+            found = found.share(
+                min_cell=10 if output.min_cell is None else output.min_cell,
+                mask_names=output.mask_names,
+            )
+    write(found.to_dict(), _timed(found))
     if output.json_ != "-":
         sys.stdout.write(terminal.render(found, everything=output.all_) + "\n")
     return 1 if found.met is False else 0
@@ -187,14 +198,14 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _timed(steps: Mapping[str, float], rows: int) -> dict[str, Any]:
-    whole = sum(steps.values())
-    rate = rows / whole if whole else None
+def _timed(found: Assessment) -> dict[str, Any]:
+    whole = sum(found.timings.values())
     return {
         "sievert": __version__,
-        "seconds": dict(steps),
+        "seconds": dict(found.timings),
         "total": whole,
-        "records_per_second": rate,
+        "records_per_second": found.rows / whole if whole and found.rows else None,
+        "peak_memory_bytes": dict(found.peaks),
     }
 
 
@@ -246,8 +257,8 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if _stopped:
             return _interrupted()
-        if "--debug" in arguments:
-            _trace(error, values="--show-values" in arguments and "--share" not in arguments)
+        if "--debug" in arguments and not _to_be_shared(arguments):
+            _trace(error, values="--show-values" in arguments)
         return _complain(_in_our_words(error), arguments)
 
 
@@ -297,35 +308,22 @@ def _interrupted() -> int:
 
 
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
-    sys.stderr.write(f"error: {_discreet(error, list(arguments))}\n")
+    text = str(error)
+    if _to_be_shared(arguments):  # names of files and columns, small counts: none of it may go out
+        text = f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
+    sys.stderr.write(f"error: {text}\n")
     return error.exit_code
 
 
-QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-ROLES = (
-    "-q",
-    "--quasi",
-    "--qi",
-    "-s",
-    "--sensitive",
-    "--sa",
-    "-i",
-    "--identifier",
-    "--type",
-    "--na",
-)
+PLAINLY = {
+    2: "an option, a role or the policy does not make sense",
+    3: "the data cannot be read as they stand",
+    5: "memory, disk or time ran out",
+    6: "the engine failed, or the data made a reader fail",
+    7: "refused for safety",
+    70: "a defect of sievert itself",
+}
 
 
-def _discreet(error: SievertError, arguments: list[str]) -> str:
-    """The message without names of files if it may be passed on, and without names of columns."""
-    text = str(error)
-    if "--share" not in arguments:
-        return text
-    files = set()
-    for option, token in zip(["", *arguments], arguments, strict=False):
-        if token[:1] != "-" and option not in ROLES:
-            place = token.rpartition("=")[2] if "=" in token else token
-            files |= {Path(place).name, Path(token.partition("?")[0]).name}
-    for name in sorted(files - {"", *app}, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the file", text)
-    return QUOTED.sub("'...'", text) if "--mask-names" in arguments else text
+def _to_be_shared(arguments: Iterable[str]) -> bool:
+    return any(token.partition("=")[0] == "--share" for token in arguments)

@@ -88,9 +88,10 @@ def header(
 
     Where the file does not name its columns, they are called column1, column2, ...
     """
+    given = delimiter is not None
     names, delimiter = _header(path, delimiter, max_field)
     if len(names) == 1:
-        _suspect(path, delimiter)
+        _suspect(path, delimiter, names[0] if given else "".join(DELIMITERS))
     return names if named else [f"column{i}" for i in range(1, len(names) + 1)], delimiter
 
 
@@ -128,12 +129,16 @@ def _rectangular(path: Path, delimiter: str, fields: int) -> bool:
     return all(len(row) in (fields, 0) for row, _ in records)
 
 
-def _suspect(path: Path, delimiter: str) -> None:
+def _suspect(path: Path, delimiter: str, among: str) -> None:
     """A single column whose lines nearly all hold another delimiter is not a single column."""
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         lines = [line for line in itertools.islice(file, 1, SAMPLE) if line.strip()]
     for other in DELIMITERS:
-        if other != delimiter and sum(other in line for line in lines) > 0.9 * len(lines) > 0:
+        if (
+            other in among
+            and other != delimiter
+            and sum(other in line for line in lines) > 0.9 * len(lines) > 0
+        ):
             shown = SHOWN.get(other, other)
             raise InputError(
                 f"{name_of(path)}: one column is found, but nearly every line holds a {shown!r}",

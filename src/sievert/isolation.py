@@ -22,7 +22,8 @@ from types import FrameType
 from sievert import scratch
 from sievert.errors import EngineError, ExhaustedError, SievertError
 
-GRACE = 5.0  # seconds after which a child that was asked to stop, or should have, is killed
+GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
+SOON = 1.5  # seconds a child has to tidy up after a signal
 FILE, TIDY, DEADLINE = range(3)
 SLOT = 1 << 13
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -81,13 +82,16 @@ def supervised(work: Callable[[], int]) -> int:
         _work(work, board, down[0])
     os.close(up[1])
     os.close(down[0])
-    _pass_on_signals(child)
-    late = _wait(up[0], board, child)
+    stopped = _pass_on_signals(child)
+    late = _wait(up[0], board, child, stopped)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
     for place in json.loads(board.read(TIDY) or "[]"):
         scratch.sweep(Path(place))
+    if stopped:
+        sys.stderr.write("interrupted\n")
+        return 128 + stopped[0][0]
     if late:
         raise ExhaustedError("not done in time", hint="a longer --timeout")
     starved = _killed_for_memory() > killed_before
@@ -136,12 +140,16 @@ def _orphaned(parent: int) -> None:
     """Wait for the end of the parent, then ask the main thread to stop, then stop."""
     os.read(parent, 1)
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(GRACE)
+    time.sleep(SOON)
     os._exit(143)
 
 
-def _pass_on_signals(child: int) -> None:
+def _pass_on_signals(child: int) -> list[tuple[int, float]]:
+    """Returns where signals will be noted, with the time by which the child must have ended."""
+    noted: list[tuple[int, float]] = []
+
     def handler(number: int, _frame: FrameType | None) -> None:
+        noted.append((number, time.monotonic() + SOON))
         try:
             os.kill(child, number)
         except ProcessLookupError:
@@ -149,16 +157,17 @@ def _pass_on_signals(child: int) -> None:
 
     for number in SIGNALS:
         signal.signal(number, handler)
+    return noted
 
 
-def _wait(pipe: int, board: _Board, child: int) -> bool:
+def _wait(pipe: int, board: _Board, child: int, stopped: list[tuple[int, float]]) -> bool:
     """Until the child has ended; True if it had to be killed for being late."""
     while True:
-        readable, _, _ = select.select([pipe], [], [], 1.0)
+        readable, _, _ = select.select([pipe], [], [], 0.2)
         if readable:
             return False
-        deadline = board.read(DEADLINE)
-        if deadline and time.monotonic() > float(deadline):
+        deadline = stopped[0][1] if stopped else float(board.read(DEADLINE) or "inf")
+        if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
             return True
 

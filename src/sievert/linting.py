@@ -18,19 +18,16 @@ LOOKS_MISSING = {
 Tally = Mapping[str | None, int]
 
 
-def missing_values(tally: Tally, coded: int) -> dict[str, int]:
+def missing_values(tally: Tally, coded: int | None) -> dict[str, int]:
     """How many records have no value, an empty text, a code for missing, or what looks like one."""
     looks = sum(
         n
         for v, n in tally.items()
         if isinstance(v, str) and v and v.strip().lower() in LOOKS_MISSING
     )
-    return {
-        "missing": tally.get(None, 0) - coded,
-        "empty_text": tally.get("", 0),
-        "na_codes": coded,
-        "looks_missing": looks,
-    }
+    codes = {} if coded is None else {"na_codes": coded}
+    missing = tally.get(None, 0) - (coded or 0)
+    return {"missing": missing, "empty_text": tally.get("", 0), "looks_missing": looks, **codes}
 
 
 def remarks(column: str, tally: Tally, looks_missing: int) -> Iterable[Note]:

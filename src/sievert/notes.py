@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,16 @@ class Name:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why a number is undefined."""
+
+    why: str | None
+
+    def __str__(self) -> str:
+        return str(self.why)
+
+
+@dataclass(frozen=True)
 class Part:
     """A chapter of the result in a remark: nothing to hide."""
 
@@ -38,6 +48,9 @@ class Part:
 
     def __str__(self) -> str:
         return self.name
+
+
+Piece = Count | Name | Reason | Part
 
 
 class Note(str):
@@ -48,16 +61,15 @@ class Note(str):
     """
 
     template: str
-    parts: tuple[Count | Name | Part, ...]
+    parts: tuple[Piece, ...]
 
-    def __new__(cls, template: str, *parts: Count | Name | Part) -> Note:
+    def __new__(cls, template: str, *parts: Piece) -> Note:
         note = super().__new__(cls, template.format(*parts) if parts else template)
         note.template, note.parts = template, parts
         return note
 
-    def told(self, count: Callable[[Any], str], name: Callable[[Any], str]) -> str:
-        """The same remark with counts and names told in another way."""
+    def told(self, ways: Mapping[type, Callable[[Any], str]]) -> str:
+        """The same remark with some kinds of its pieces told in another way."""
         if not self.parts:
             return str(self)
-        ways: dict[type, Callable[[Any], str]] = {Count: count, Name: name}
         return self.template.format(*(ways.get(type(p), str)(p) for p in self.parts))

@@ -125,8 +125,8 @@ class OutputOptions:
     """Replace existing files that sievert has not written."""
     share: bool = False
     """Make output fit to pass on: no count below --min-cell, no file name."""
-    min_cell: int = 10
-    """With --share: the smallest count of records that may be shown."""
+    min_cell: int | None = None
+    """With --share: the smallest count of records that may be shown; 10 unless given."""
     mask_names: bool = False
     """With --share: hide the names of columns too."""
     show_values: bool = False
@@ -135,8 +135,8 @@ class OutputOptions:
     """Show where in the program an error came up."""
 
     def __post_init__(self) -> None:
-        if self.mask_names and not self.share:
-            raise UsageError("--mask-names goes with --share")
+        if not self.share and (self.mask_names or self.min_cell is not None):
+            raise UsageError("--mask-names and --min-cell go with --share")
         if self.share and self.show_values:
             raise UsageError("--share and --show-values exclude each other")
 
@@ -146,8 +146,10 @@ class OutputOptions:
 class EngineOptions:
     """What counts, and with how much."""
 
-    engine: str = "duckdb"
-    """What counts: duckdb."""
+    engine: str | None = None
+    """What counts: duckdb (unless the data are elsewhere), spark, postgres."""
+    master: str | None = None
+    """With --engine spark: the cluster, such as spark://host:7077; local[*] unless given."""
     memory: str | None = None
     """The most memory the engine may use, such as 4GB; it spills to disk beyond."""
     threads: int | None = None

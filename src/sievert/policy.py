@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sievert.errors import UsageError, nearest
 from sievert.measures import BY_ID
 from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
-from sievert.notes import Name, Note, Part
+from sievert.notes import Name, Note, Part, Reason
 
 if TYPE_CHECKING:
     from sievert.result import Value
@@ -243,7 +243,11 @@ def judge(
         if not any(v.measure == measure for v in verdicts):
             raise _absent(measure, "limits")
     warnings = [
-        Note(f"the limit on {v.measure} ({{}}) was not evaluated: {v.reason}", _place(v.where))
+        Note(
+            f"the limit on {v.measure} ({{}}) was not evaluated: {{}}",
+            _place(v.where),
+            Reason(v.reason),
+        )
         for v in verdicts
         if v.met is None
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -48,10 +49,13 @@ class Watch:
         if self._done.wait(PATIENCE):
             return
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=self._console, transient=True) as bar:
+        with (
+            suppress(Exception),  # a bar that fails must not say a word, nor end the work
+            Progress(*columns, console=self._console, transient=True) as bar,
+        ):
             task = bar.add_task(self._step, total=None)
             while not self._done.wait(INTERVAL):
-                share = self._questions.engine.progress() if self._questions else -1.0
+                share = self._questions.progress() if self._questions else -1.0
                 bar.update(
                     task,
                     description=self._step,

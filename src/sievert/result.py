@@ -52,6 +52,7 @@ class Assessment:
     warnings: tuple[str, ...] = ()
     unassessed: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:

@@ -36,8 +36,8 @@ def _here() -> str:
 def _started(process: int) -> int | None:
     """When a process started, in the kernel's ticks; 0 where that cannot be told, None if dead."""
     try:
-        stat = Path(f"/proc/{process}/stat").read_text()
-        return int(stat.rpartition(")")[2].split()[19])
+        state, *rest = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return None if state in "ZX" else int(rest[18])  # dead, but nobody has asked how it ended
     except (OSError, IndexError, ValueError):
         pass
     try:

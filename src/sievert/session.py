@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert import csvfile, isolation
+from sievert import csvfile, isolation, unpack
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.scratch import private_directory
-from sievert.table import MOST_COLUMNS, Table, open_table, too_wide
+from sievert.table import DATABASES, MOST_COLUMNS, Table, open_table, too_wide
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Adapter, Questions
 
-ENGINES = ("duckdb",)
+ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = (
     "delimiter",
     "encoding",
@@ -33,6 +33,7 @@ OPTIONS = (
     "memory",
     "threads",
     "temp",
+    "master",
 )
 MOST_THREADS = 1024
 Steps = Callable[[str, "Questions | None"], None]
@@ -55,10 +56,11 @@ def opened(
     max_field: str | int | None = None,
     max_columns: int = MOST_COLUMNS,
     timeout: float | None = None,
-    engine: str = "duckdb",
+    engine: str | None = None,
     memory: str | None = None,
     threads: int | None = None,
     temp: str | os.PathLike[str] | None = None,
+    master: str | None = None,
     outputs: Iterable[Path] = (),
     verify: bool = False,
     watch: Steps = nobody,
@@ -67,21 +69,17 @@ def opened(
     """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
     for option in other:
         raise unknown("option", option, OPTIONS)
-    if engine not in ENGINES:
-        raise unknown("engine", engine, ENGINES)
+    engine = _chosen(engine, data)
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"--threads must be at least 1 and at most {MOST_THREADS}")
     if timeout is not None and not timeout > 0:
         raise UsageError("--timeout must be a positive number of seconds")
-    from sievert.counts.duckdb import DuckDB
-    from sievert.counts.questions import Questions
-
     started = time.monotonic()
     if timeout is not None:
         isolation.until(timeout)
     with private_directory(temp) as scratch:
         isolation.tidy(scratch.parent)
-        if isinstance(data, str | os.PathLike):
+        if isinstance(data, str | os.PathLike) and "://" not in str(data):
             isolation.reading(Path(data).name)
         watch("reading", None)
         table = open_table(
@@ -94,19 +92,24 @@ def opened(
             max_unpacked=max_unpacked,
             max_field=max_field,
             max_columns=max_columns,
+            remote=engine == "spark",
             scratch=scratch,
         )
+        isolation.reading(table.name)
         if verify and table.stamp:  # before the engine reads a damaged page
             from sievert.verify import verify as verified
 
             watch("verifying", None)
             table = replace(table, verified=verified(table, table.original(Path(data))))
-        adapter = DuckDB(table, scratch, memory=memory, threads=threads, outputs=tuple(outputs))
+        adapter = _adapter(engine, table, scratch, tuple(outputs), memory, threads, master)
         try:
-            with _deadline(timeout, started, adapter):
+            running: list[Adapter | Questions] = [adapter]
+            with _deadline(timeout, started, running) as check:
                 if len(adapter.columns) > max_columns:
                     raise too_wide(table.name, len(adapter.columns), max_columns)
-                questions = Questions(adapter)
+                questions = _questions(engine, adapter, table, memory, threads)
+                running.append(questions)
+                check()
                 _account(table, questions.records)
                 yield table, questions
             if isinstance(data, str | os.PathLike):
@@ -115,29 +118,107 @@ def opened(
             adapter.close()
 
 
+def _chosen(engine: str | None, data: Any) -> str:
+    """The engine asked for, or the one that has the data."""
+    spark = type(data).__module__.startswith("pyspark.")
+    database = isinstance(data, str) and data.startswith(DATABASES)
+    natural = "spark" if spark else "postgres" if database else "duckdb"
+    if engine is None:
+        return natural
+    if engine not in ENGINES:
+        raise unknown("engine", engine, ENGINES)
+    if engine != natural and "postgres" in (engine, natural):
+        raise UsageError(
+            f"the engine {engine} does not read this source",
+            hint="postgresql://host/db?table=NAME goes with the engine postgres",
+        )
+    if spark and engine != "spark":
+        raise UsageError("a Spark frame is counted by the engine spark")
+    return engine
+
+
+def _adapter(
+    engine: str,
+    table: Table,
+    scratch: Path,
+    outputs: tuple[Path, ...],
+    memory: str | None,
+    threads: int | None,
+    master: str | None,
+) -> Adapter:
+    if master is not None and engine != "spark":
+        raise UsageError("--master goes with --engine spark")
+    if engine == "spark":
+        from sievert.counts.spark import Spark
+
+        return Spark(table, scratch, memory=memory, threads=threads, master=master)
+    if engine == "postgres":
+        from sievert.counts.postgres import Postgres
+
+        return Postgres(table, scratch, memory=memory, threads=threads)
+    from sievert.counts.duckdb import DuckDB
+
+    return DuckDB(table, scratch, memory=memory, threads=threads, outputs=outputs)
+
+
+LARGE = 2_000_000  # records from which packed keys are worth their compiled code
+SHARE = 0.6  # of the machine's memory, for packed keys
+
+
+def _questions(
+    engine: str, adapter: Adapter, table: Table, memory: str | None, threads: int | None
+) -> Questions:
+    """Whoever answers: packed keys where a table is large and plain, the engine otherwise."""
+    from sievert.counts.questions import Questions
+
+    questions = Questions(adapter)
+    if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < LARGE:
+        return questions
+    try:
+        from sievert.counts import codes, packed
+
+        source = codes.source(table, LARGE)
+    except (ImportError, OSError, ValueError):  # no numba or pyarrow; pyarrow cannot read it
+        return questions
+    if source is None:
+        return questions
+    room = unpack.size(memory, "--memory") if memory else int(SHARE * _physical())
+    return packed.PackedQuestions(adapter, source, room, codes.cores(threads))
+
+
+def _physical() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 @contextmanager
-def _deadline(timeout: float | None, started: float, engine: Adapter) -> Iterator[None]:
-    """Stop the engine when the time is up; what it was asked then ends with an error."""
+def _deadline(
+    timeout: float | None, started: float, running: list[Adapter | Questions]
+) -> Iterator[Callable[[], None]]:
+    """Stop what is running when the time is up; what was asked then ends with an error."""
     if timeout is None:
-        yield
+        yield lambda: None
         return
     left = timeout - (time.monotonic() - started)
     late = ExhaustedError(f"not done within {timeout:g} seconds", hint="a longer --timeout")
     if left <= 0:
         raise late
-    timer = threading.Timer(left, engine.interrupt)
+
+    def check() -> None:
+        if time.monotonic() - started > timeout:
+            raise late
+
+    timer = threading.Timer(left, lambda: [each.interrupt() for each in running])
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield check
     except ExhaustedError:
         if time.monotonic() - started < timeout:
             raise  # memory, not time
         raise late from None
     finally:
         timer.cancel()
-    if time.monotonic() - started > timeout:
-        raise late
+    check()
 
 
 def _account(table: Table, read: int) -> None:

@@ -1,8 +1,9 @@
 """An assessment made fit to pass on: no small count, nothing it could be worked back from.
 
-Counts below the least cell are withheld, and those from which one would follow by subtraction.
-Shares and bits are rounded to a step that more than one cell of records is needed to move. What is
-a function of the smallest class alone is withheld with it. Verdicts stay as they were found.
+Every count is rounded down to a multiple of the least cell and withheld below it; shares and bits
+are rounded to a step that more than one cell of records is needed to move. Where the smallest class
+is below the cell, numbers that one small class decides are withheld, in the chapter of each secret
+too, and so is the difference between none and a few. Verdicts stay as they were found.
 """
 
 from __future__ import annotations
@@ -14,20 +15,33 @@ from typing import Any
 
 from sievert.errors import UsageError
 from sievert.measures import BY_ID
-from sievert.notes import Count, Note
-from sievert.result import SUPPRESSED, Assessment, Number, Value
+from sievert.notes import Count, Name, Note, Reason
+from sievert.result import SUPPRESSED, Assessment, Value
 from sievert.roles import Roles
 
 LEAST = 10
 FEWEST = 3
 FINEST = 0.001
-COARSEST = 0.5
+COARSEST = 0.2
 DIGITS = 3
-# Functions of N and the smallest class where the target is the record.
-OF_SMALLEST = {
+FEW_CELLS = 5  # of a table with fewer records than that many cells, little but verdicts is shown
+# Decided by one class: from N, the number of classes and such a number its size may follow.
+OF_ONE_CLASS = {
     "highest_risk", "itpr", "itpr_unnormalized", "maximum_information_leakage",
-    "entropy_variation", "entropy_l_diversity", "reciprocal_entropy",
+    "entropy_variation", "entropy_l_diversity", "reciprocal_entropy", "average_class_risk",
+    "entropy_l", "recursive_c", "beta_likeness", "enhanced_beta_likeness", "delta_disclosure",
+    "delta_disclosure_present",
 }  # fmt: skip
+# Shares of the records of one class.
+IN_ONE_CLASS = {
+    "max_confidence", "alpha_k", "t_closeness", "t_closeness_ordered", "t_closeness_hierarchical",
+}  # fmt: skip
+# Ratios and logarithms whose smallest part is a count, whatever the classes.
+OF_ONE_CELL = {
+    "recursive_c", "reciprocal_entropy", "beta_likeness", "enhanced_beta_likeness",
+    "delta_disclosure", "delta_disclosure_present",
+}  # fmt: skip
+OF_CLASSES = {"average_risk", "distinction", "bayes_vulnerability_posterior"}  # K/N of the record
 KEPT_DETAILS = {"l", "satisfiable", "named_value", "reading"}
 HIDDEN_SOURCE = {"name", "delimiter", "encoding"}
 
@@ -43,21 +57,32 @@ def shared(found: Assessment, *, min_cell: int = LEAST, mask_names: bool = False
 
 class _Sharing:
     def __init__(self, found: Assessment, least: int, mask: bool) -> None:
-        self.found, self.least, self.records = found, least, found.rows
+        self.found, self.least, self.records, self.mask = found, least, found.rows, mask
         self.names = _masks(found) if mask else {}
+        values = found.reidentification
+        k = values.get("k_anonymity")
+        self.small = k is None or k.value is None or k.value < least  # the smallest class
+        self.smallest = 1 if k is None else int(k.value or 1)
+        self.nothing = self.records < FEW_CELLS * least
+        # More classes than half the records: some are unique, and how many may follow.
+        unique = values.get("unique_records")
+        alone = least if unique is None else int(unique.details["records"])
+        classes = values.get("classes")
+        number = 0 if classes is None else int(classes.value or 0)
+        self.crowded = self.small and alone < least and number > self.records / 2 - least
 
     def result(self) -> Assessment:
         found = self.found
-        reidentification = self._chapter(found.reidentification, record=True)
-        inference = {
-            self._name(secret): self._chapter(values, record=False)
-            for secret, values in found.inference.items()
+        self.chapters: dict[str | None, dict[str, Value]] = {
+            None: self._chapter(found.reidentification, record=True),
+            **{s: self._chapter(v, record=False) for s, v in found.inference.items()},
         }
+        inference = {self._name(s): self.chapters[s] for s in found.inference}
         return replace(
             found,
             table=self._table(),
             roles=Roles(*(tuple(map(self._name, r)) for r in self._roles())),
-            reidentification=reidentification,
+            reidentification=self.chapters[None],
             inference=inference,
             verdicts=None if found.verdicts is None else tuple(map(self._verdict, found.verdicts)),
             warnings=tuple(self._note(w) for w in found.warnings),
@@ -69,55 +94,68 @@ class _Sharing:
         return roles.quasi, roles.sensitive, roles.identifier
 
     def _name(self, column: str) -> str:
-        return self.names.get(column, column)
+        return self.names.get(column, "..." if self.mask else column)
 
     # -- numbers --------------------------------------------------------------------------------
 
-    def _small(self, count: int) -> bool:
-        """Whether a count, or what is left of all records without it, is below the least cell."""
-        return 0 < count < self.least or 0 < self.records - count < self.least
-
-    def _count(self, count: int | None) -> int | None:
-        return None if count is None or self._small(count) else count
+    def _count(self, count: int | None, *, none_is_few: bool = False) -> int | None:
+        """Rounded down to whole cells; None below one."""
+        if count is None or (count == 0 and not none_is_few):
+            return count
+        if count == self.records:
+            return count  # all of them
+        return count // self.least * self.least or None
 
     def _chapter(self, values: Mapping[str, Value], *, record: bool) -> dict[str, Value]:
-        k = values.get("k_anonymity")
-        hidden = k is None or k.value is None or self._small(int(k.value))
-        return {
-            m: self._withheld(v) if record and hidden and m in OF_SMALLEST else self._value(v)
-            for m, v in values.items()
-        }
+        return {m: self._value(v, record=record) for m, v in values.items()}
 
     def _withheld(self, value: Value, below: bool = False) -> Value:
         details = {"below": self.least} if below else {}
         return replace(value, value=None, reason=SUPPRESSED, details=details)
 
-    def _value(self, value: Value) -> Value:
-        number = value.value
-        if value.id == "records_below":
+    def _value(self, value: Value, *, record: bool) -> Value:
+        number, measure = value.value, value.id
+        hidden = self.nothing or (self.small and measure in OF_ONE_CLASS)
+        if record:
+            hidden |= self.crowded and measure in OF_CLASSES | {"classes"}
+        if measure == "k_anonymity":
+            if self.small:
+                return self._withheld(value, below=True)
+        elif measure == "records_below":
             return self._below(value)
-        details = self._details(value)
+        elif hidden or (measure in OF_ONE_CELL and number not in (None, 0)):
+            return self._withheld(value)
         if number is None:
-            return replace(value, details=details)
+            return self._withheld(value) if record and self.small else replace(value, details={})
         if isinstance(number, int):
-            if self._small(number):
-                return self._withheld(value, below=number < self.least)
-            return replace(value, details=details)
-        if value.id == "unique_records" and self._small(int(value.details["records"])):
-            return self._withheld(value, below=int(value.details["records"]) < self.least)
-        rounded = self._rounded(value.id, number)
-        return self._withheld(value) if rounded is None else replace(
-            value, value=rounded, details=details
-        )  # fmt: skip
+            exact = measure == "k_anonymity" or (measure == "classes" and not self.small)
+            shown = number if exact and number >= self.least else self._count(number)
+            if shown is None:
+                return self._withheld(value, below=True)
+            return replace(value, value=shown, details=self._details(value))
+        if measure == "unique_records":
+            alone = self._count(int(value.details["records"]), none_is_few=self.small)
+            if alone is None:
+                return self._withheld(value, below=True)
+        rounded = self._rounded(measure, number)
+        if rounded is None:
+            return self._withheld(value)
+        return replace(value, value=rounded, details=self._details(value))
 
-    def _rounded(self, measure: str, number: Number) -> Number | None:
+    def _rounded(self, measure: str, number: float) -> float | None:
         """To a step that more than a cell of records must move; the ends of the range are kept."""
         m, n = BY_ID[measure], self.records
         if isinstance(number, int):
             return self._count(number)
         if number in (m.low, m.high):
             return number
-        finest = self.least / n * (1.0 if m.high == 1 else max(1.0, math.log2(n)))
+        finest = self.least / n
+        if m.high != 1 or measure == "conditional_privacy":
+            finest *= max(1.0, math.log2(n))
+        if measure == "separation":
+            finest *= 2
+        if measure in IN_ONE_CLASS:
+            finest = COARSEST if self.small else min(COARSEST, self.least / self.smallest)
         step = _step(max(finest, FINEST))
         if step > COARSEST:
             return None
@@ -129,19 +167,21 @@ class _Sharing:
         return float(f"{rounded:.{DIGITS}g}") if rounded > 1 else round(rounded, 6)
 
     def _below(self, value: Value) -> Value:
-        """Records in classes below each k: the steps between them are cells as well."""
-        by_k: dict[str, int | None] = {}
-        shown = 0
-        for k, count in sorted(value.details["by_k"].items(), key=lambda pair: int(pair[0])):
-            apart = count - shown
-            by_k[k] = None if self._small(count) or 0 < apart < self.least else count
-            shown = shown if by_k[k] is None else count
-        details = {"by_k": by_k, "k": value.details["k"]}
+        """Records in classes below each k, in whole cells."""
+        exact = value.details["by_k"]
+        everybody = min(exact.values()) == self.records
+        by_k = {
+            k: None
+            if self.nothing
+            else self._count(n if everybody else min(n, self.records - 1), none_is_few=self.small)
+            for k, n in exact.items()
+        }
+        kept = {d: value.details[d] for d in ("k", "reading") if d in value.details}
         last = by_k[str(value.details["k"])]
-        if last is None:
-            return replace(self._withheld(value, below=int(value.value or 0) < self.least),
-                           details={**details, "below": self.least})  # fmt: skip
-        return replace(value, value=last, details=details)
+        few = not self.nothing and last is None
+        shown = self._withheld(value, below=few) if last is None else replace(value, value=last)
+        below = {"below": self.least} if few else {}
+        return replace(shown, details={**kept, "by_k": by_k, **below})
 
     def _details(self, value: Value) -> dict[str, Any]:
         kept: dict[str, Any] = {}
@@ -150,7 +190,9 @@ class _Sharing:
                 kept[key] = detail
             elif key == "without_missing":
                 kept[key] = None if detail is None else self._rounded(value.id, detail)
-            elif isinstance(detail, int):  # records, wildcard, k of the smallest class, ...
+            elif key in ("wildcard", "k"):  # the size of a class
+                kept[key] = detail if isinstance(detail, int) and detail >= self.least else None
+            elif isinstance(detail, int):
                 kept[key] = self._count(detail)
         return kept
 
@@ -158,44 +200,50 @@ class _Sharing:
 
     def _table(self) -> dict[str, Any]:
         table = {k: v for k, v in self.found.table.items() if k not in HIDDEN_SOURCE}
-        table |= {"name": None, "rows": self._count(self.records), "shared": self.least}
+        rows = None if self.records < self.least else self.records
+        table |= {"name": None, "rows": rows, "shared": self.least}
         if isinstance(table.get("verified"), Mapping):
             table["verified"] = True  # a digest of a small table can be guessed
         for key in ("dropped", "blank_lines"):
             if key in table:
-                table[key] = self._count(table[key])
+                table[key] = self._few(table[key])
         if "missing_values" in table:
             table["missing_values"] = {
-                self._name(c): {what: self._count(n) for what, n in counts.items()}
-                for c, counts in table["missing_values"].items()
+                self._name(c): self._parts(counts) for c, counts in table["missing_values"].items()
             }
         return table
 
+    def _parts(self, counts: Mapping[str, int]) -> dict[str, int | None]:
+        """Parts of a column; nearly all of them together would tell the few that are left."""
+        if 0 < self.records - sum(counts.values()) < self.least:
+            return dict.fromkeys(counts)
+        return {what: self._few(n) for what, n in counts.items()}
+
+    def _few(self, count: int) -> int | None:
+        return None if self.nothing else count // self.least * self.least if count else 0
+
     def _verdict(self, verdict: Any) -> Any:
         chapter, _, secret = verdict.where.partition(".")
-        values = self.found.inference[secret] if secret else self.found.reidentification
-        number = verdict.value
-        if number is not None:
-            original = values[verdict.measure]
-            stands = self._chapter(values, record=not secret)[verdict.measure]
-            number = None if stands.value is None else (
-                stands.value if number == original.value else self._rounded(original.id, number)
-            )  # fmt: skip
+        stands = self.chapters[secret or None][verdict.measure]
+        number = stands.value
+        if number is not None and verdict.reading:  # the reading without missing secrets
+            number = stands.details.get("without_missing")
         where = f"{chapter}.{self._name(secret)}" if secret else chapter
-        withheld = number is None and verdict.value is not None
-        return replace(
-            verdict, where=where, value=number, reason=SUPPRESSED if withheld else verdict.reason
-        )
+        reason = SUPPRESSED if number is None and verdict.value is not None else stands.reason
+        return replace(verdict, where=where, value=number, reason=reason)
 
     def _note(self, note: str) -> str:
         if not isinstance(note, Note):
             return note
-        return note.told(self._said, lambda n: repr(self._name(n.name)))
+        return note.told(
+            {Count: self._said, Name: lambda n: repr(self._name(n.name)), Reason: lambda _: "..."}
+        )
 
     def _said(self, count: Count) -> str:
-        if 0 < count.number < self.least:
-            return f"fewer than {self.least} {count.thing}s"
-        return f"nearly all {count.thing}s" if self._small(count.number) else str(count)
+        whole = 0 if self.nothing else count.number // self.least * self.least
+        if not whole:
+            return f"some {count.thing}s"
+        return f"{whole:,} or more {count.thing}s"
 
 
 def _masks(found: Assessment) -> dict[str, str]:

@@ -8,13 +8,14 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from sievert import csvfile, csvscan, formats, unpack
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.notes import Note
 
+DATABASES = ("postgresql://", "postgres://")
 STDIN = "stdin:"
 EXACT = 2**53
 MOST_COLUMNS = 10_000
@@ -42,7 +43,7 @@ OTHER = {
 class Table:
     """Where the records are, and how they are to be read."""
 
-    kind: Literal["csv", "parquet", "duckdb", "frame", "columns"]
+    kind: Literal["csv", "parquet", "duckdb", "frame", "columns", "postgres", "remote"]
     name: str
     path: Path | None = None
     parts: tuple[Path, ...] = ()
@@ -89,12 +90,13 @@ def open_table(
     max_unpacked: str | None = None,
     max_field: str | int | None = None,
     max_columns: int = MOST_COLUMNS,
+    remote: bool = False,
     scratch: Path,
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
     types, na = dict(types or {}), tuple(na)
     field = csvfile.FIELD_LIMIT if max_field is None else unpack.size(max_field, "--max-field")
-    how = _Reading(delimiter, encoding, types, na, header, max_unpacked, field)
+    how = _Reading(delimiter, encoding, types, na, header, max_unpacked, field, remote)
     if max_columns < 1:
         raise UsageError("--max-columns must be at least 1")
     table = _opened(data, how, scratch)
@@ -119,6 +121,11 @@ def _opened(data: Any, how: _Reading, scratch: Path) -> Table:
             raise UsageError(
                 f"column {column!r}: type {kind!r} is not known", hint=f"one of {', '.join(TYPES)}"
             )
+    if isinstance(data, str) and data.startswith(DATABASES):
+        return _database(data, how)
+    if isinstance(data, str) and "://" in data and how.remote:
+        name = PurePosixPath(data).name
+        return Table("remote", name, data=data, types=types, na=na)
     if isinstance(data, str) and "://" in data:
         raise RefusedError("data is not fetched from the network", hint="a file on this machine")
     if isinstance(data, str | os.PathLike):
@@ -150,10 +157,17 @@ class _Reading:
     header: bool
     max_unpacked: str | None
     max_field: int
+    remote: bool
 
 
 def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
-    path, member = _member(path)
+    try:
+        path, member = _member(path)
+        there = path.exists()
+    except OSError:
+        there = False
+    if not there and (len(str(path)) > 4000 or "\n" in str(path) or len(path.name) > 255):
+        raise InputError("no such file: the name is too long, or holds line ends", hint="a path")
     if path.is_dir():
         return _open_directory(path, how)
     if str(path) == STDIN or path.is_fifo():
@@ -185,6 +199,8 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
             "duckdb", path.name, readable, member=member, types=how.types, na=how.na, stamp=stamp
         )
     statistical = formats.kind(start, path)
+    if not how.header and (statistical or start[:6] == b"ARROW1"):
+        raise UsageError(f"{path.name}: --no-header is for text files", hint="name the columns")
     if statistical is not None:
         return _statistical(path, statistical, member, how, stamp)
     if member is not None:
@@ -269,6 +285,28 @@ def _text(
     )
 
 
+def _database(url: str, how: _Reading) -> Table:
+    """A table of a Postgres database: postgresql://host/db?table=schema.name."""
+    before, _, query = url.partition("?")
+    options = [o for o in query.split("&") if o]
+    named = [o.removeprefix("table=") for o in options if o.startswith("table=")]
+    if len(named) != 1:
+        raise UsageError("which table of the database?", hint="postgresql://host/db?table=NAME")
+    rest = [o for o in options if not o.startswith("table=")]
+    url = before + ("?" + "&".join(rest) if rest else "")
+    member = _percent_decoded(named[0])
+    return Table("postgres", member, member=member, data=url, types=how.types, na=how.na)
+
+
+def _percent_decoded(text: str) -> str:
+    """%20 and the like as characters; importing a URL library for this would look like network."""
+    parts = re.split(r"((?:%[0-9A-Fa-f]{2})+)", text)
+    return "".join(
+        bytes.fromhex(p.replace("%", "")).decode(errors="replace") if p.startswith("%") else p
+        for p in parts
+    )
+
+
 def _member(path: Path) -> tuple[Path, str | None]:
     """FILE?table=NAME names a table of a database file, FILE?sheet=NAME a sheet of a workbook."""
     for sign in ("?table=", "?sheet="):
@@ -343,7 +381,10 @@ def _frame(data: Any) -> tuple[Any, tuple[str, ...]]:
     kind = type(data).__name__
     library = type(data).__module__.partition(".")[0]
     if kind == "LazyFrame" and library == "polars":
-        data = data.collect()
+        try:
+            data = data.collect()
+        except Exception:  # its words may hold values
+            raise InputError("the lazy frame cannot be computed", hint="its collect()") from None
     if kind == "RecordBatchReader":
         raise UsageError("a RecordBatchReader can be read only once", hint="its read_all()")
     if library == "pandas" and kind == "DataFrame":
@@ -412,8 +453,10 @@ def _spelled(category: Any) -> str:
     return str(category).lower() if isinstance(category, bool) else str(category)
 
 
-def _decimal(number: Any) -> str:
+def _decimal(number: Any) -> str | None:
     """A decimal as text in one spelling: 1.0 and 1.00 are one value, however many digits."""
+    if number.is_nan():
+        return None
     text = format(number, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text

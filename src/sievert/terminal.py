@@ -233,9 +233,9 @@ def _finding(found: Assessment, width: int) -> list[str]:
         sentence = f"1 of {plural(found.rows, 'person').replace('persons', 'people')} is alone"
         sentence += f" ({percent(share)})"
     elif alone:
-        sentence = (
-            f"{alone:,} of {found.rows:,} people ({percent(share)}) are the only one like them"
-        )
+        at_least = "At least " if "shared" in found.table else ""
+        who = f"{at_least}{alone:,} of {found.rows:,} people ({percent(share)})"
+        sentence = f"{who} are the only one like them"
     else:
         sentence = f"Nobody is alone; the smallest group that looks alike has {k.value:,} people"
     rate = values["discrimination_rate"].value

@@ -38,7 +38,7 @@ def _sha256(path: Path) -> str:
 def _check_pages(path: Path, name: str) -> bool:
     """Read every page with its checksum; returns whether checksums are stored."""
     try:
-        from pyarrow import parquet
+        from pyarrow import ArrowException, parquet
     except ImportError:
         raise UsageError(
             "--verify of Parquet needs the package pyarrow", hint="pip install 'sievert[formats]'"
@@ -48,7 +48,7 @@ def _check_pages(path: Path, name: str) -> bool:
             for batch in file.iter_batches(batch_size=1 << 16):
                 del batch
             return _stored(path, file.metadata)
-    except (OSError, ValueError):
+    except (OSError, ValueError, ArrowException):
         raise InputError(f"{name}: damaged: a page does not match its checksum") from None
 
 

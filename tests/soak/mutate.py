@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import multiprocessing
 import os
@@ -313,7 +314,8 @@ class Pages(NamedTuple):
     checksums: bool
 
 
-def parquet_files(rows: int = 400) -> list[Pages]:
+@functools.cache
+def parquet_files(rows: int = 400) -> tuple[Pages, ...]:
     """The same table with and without checksums, in every codec, encoding and page version."""
     words = [*WORDS, None, "", "x"]
     table = pyarrow.table(
@@ -325,13 +327,13 @@ def parquet_files(rows: int = 400) -> list[Pages]:
             "flag": [i % 3 == 0 for i in range(rows)],
         }
     )
-    return [
+    return tuple(
         _parquet(table, codec, dictionary, version, checksums)
         for codec in ("none", "snappy", "gzip", "zstd", "lz4", "brotli")
         for dictionary in (True, False)
         for version in ("1.0", "2.0")
         for checksums in (True, False)
-    ]
+    )
 
 
 def _parquet(

@@ -902,7 +902,7 @@ def test_degenerate_frames(case: Call, tmp_path: Path) -> None:
 
 @cases(
     Case("F116-unknown-option", TABLE, 2, "--quasi", options=("--quazi", "q")),
-    Case("F116-another-engine", TABLE, 2, "'spark'", options=("--engine", "spark")),
+    Case("F116-another-engine", TABLE, 2, "'flink'", options=("--engine", "flink")),
     Case("F116-no-size", TABLE, 2, "--memory", options=("--memory", "plenty")),
     Case("F116-no-size-of-a-field", TABLE, 2, "--max-field", options=("--max-field", "plenty")),
     Case("F116-no-number-of-columns", TABLE, 2, "--max-columns", options=("--max-columns", "0")),

@@ -74,11 +74,15 @@ class DuckDB:
     def keep(self, name: str, sql: str) -> None:
         self.run(f"CREATE TEMP TABLE {name} AS {sql}")
 
+    count = keep
+
     def forget(self, name: str) -> None:
         self.run(f"DROP TABLE {name}")
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return list(self._guard(lambda: self._execute(sql, parameters).fetchall()))
+
+    read = rows
 
     def arrays(self, sql: str) -> list[Any]:
         found = self._guard(lambda: self._execute(sql).fetchnumpy())

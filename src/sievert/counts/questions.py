@@ -49,6 +49,8 @@ class Adapter(Protocol):
     def usable(self, column: str) -> None: ...
     def kind(self, column: str) -> Kind: ...
     def view(self, name: str, sql: str) -> None: ...
+    def read(self, sql: str) -> list[tuple[Any, ...]]: ...
+    def count(self, name: str, sql: str) -> None: ...
     def keep(self, name: str, sql: str) -> None: ...
     def forget(self, name: str) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
@@ -77,9 +79,17 @@ class Questions:
         self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._totals: dict[str, str] = {}
         self._sizes: dict[tuple[str, ...], Sizes] = {}
-        self.records = int(engine.rows("SELECT COUNT(*) FROM input")[0][0])
+        self.records = int(engine.read("SELECT COUNT(*) FROM input")[0][0])
         self._wide = self.records >= WIDE
         self._input = "input"
+
+    def progress(self) -> float:
+        """Per cent of the running count that is done, or -1."""
+        return self.engine.progress()
+
+    def interrupt(self) -> None:
+        """Stop counting; whoever asked gets an error."""
+        self.engine.interrupt()
 
     def _c(self, column: str) -> str:
         return f"c{self.columns.index(column)}"
@@ -101,7 +111,7 @@ class Questions:
     def _counted(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of cells (keys, s, n): the only question that reads the records."""
         if (quasi, secret) not in self._cells:
-            keys = self._keys(quasi)
+            keys, rolled = self._keys(quasi), None
             if secret is None:
                 rolled = next((t for (q, _), t in self._cells.items() if q == quasi), None)
                 sql = (
@@ -115,7 +125,12 @@ class Questions:
                     f"SELECT {keys}, {s} AS s, COUNT(*) AS n FROM {self._input} "
                     f"GROUP BY {keys}, {s}"
                 )
-            self._cells[quasi, secret] = self._table(sql)
+            name = f"t{next(self._number)}"
+            if rolled:
+                self.engine.keep(name, sql)
+            else:
+                self.engine.count(name, sql)
+            self._cells[quasi, secret] = name
         return self._cells[quasi, secret]
 
     def _cells_of(self, quasi: tuple[str, ...]) -> str:
@@ -126,7 +141,7 @@ class Questions:
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
         sums = ", ".join(f"SUM(CASE WHEN {self._c(q)} IS NULL THEN 1 ELSE 0 END)" for q in quasi)
-        (found,) = self.engine.rows(f"SELECT {sums} FROM {self._input}")
+        (found,) = self.engine.read(f"SELECT {sums} FROM {self._input}")
         return {q: int(n) for q, n in zip(quasi, found, strict=True) if n}
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
@@ -135,7 +150,7 @@ class Questions:
         self.engine.view("kept", f"SELECT * FROM input WHERE NOT ({lacking})")
         self._input = "kept"
         before = self.records
-        self.records = int(self.engine.rows("SELECT COUNT(*) FROM kept")[0][0])
+        self.records = int(self.engine.read("SELECT COUNT(*) FROM kept")[0][0])
         return before - self.records
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
@@ -160,13 +175,18 @@ class Questions:
         rows = rows if len(rows) <= MOST_TALLIED else [row for row in rows if not row[0]]
         return {value: int(n) for value, n in rows}
 
-    def coded(self, columns: Sequence[str]) -> dict[str, int]:
-        """How many values of each column are missing only because of a code for missing."""
+    def coded(self, columns: Sequence[str]) -> dict[str, int | None]:
+        """How many values of each column are missing only because of a code for missing.
+
+        None where records were left out: the codes of those that stay are not told apart.
+        """
         if self.engine.uncoded is None:
-            return {}
+            return dict.fromkeys(columns, 0)
+        if self._input != "input":
+            return dict.fromkeys(columns)
         sums = ", ".join(f"SUM(CASE WHEN {self._c(c)} IS NULL THEN 1 ELSE 0 END)" for c in columns)
         with_codes, without = (
-            self.engine.rows(f"SELECT {sums} FROM {table}")[0]
+            self.engine.read(f"SELECT {sums} FROM {table}")[0]
             for table in ("input", f"({self.engine.uncoded}) AS d")
         )
         pairs = zip(with_codes, without, strict=True)
@@ -189,7 +209,7 @@ class Questions:
         for column in columns:
             c = self._c(column)
             sql = f"SELECT COUNT(*) FROM (SELECT {c} FROM input GROUP BY {c}) AS d"
-            found[column] = int(self.engine.rows(sql)[0][0])
+            found[column] = int(self.engine.read(sql)[0][0])
         return found
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
@@ -425,12 +445,12 @@ class Questions:
     ) -> SecretCounts:
         """The counts of a secret whose values were merged; what no part names is one more part."""
         part_of: dict[str | None, int] = {}
-        for number, (part, members) in enumerate(partition.items()):
+        for number, members in enumerate(partition.values()):
             for value in members:
                 if part_of.setdefault(value, number) != number:
                     raise UsageError(
                         f"the partition of {secret!r} names a value in two parts",
-                        hint=f"look at part {part!r}",
+                        hint=f"look at its part {number + 1}",
                     )
         other = len(partition)
         mapping = {v: [part_of.get(v, other)] for v in (*self.values(secret, quasi), None)}

@@ -210,9 +210,8 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
         n: (quoted(str(row[0])), str(row[1])) for n, row in zip(columns, described, strict=True)
     }
     if table.na:
-        raw = replace(table, na=())
-        plain = source(engine, raw) if table.kind == "csv" else behind
-        engine.uncoded = _select(raw, typed, plain)[0]
+        plain = source(engine, replace(table, na=())) if table.kind == "csv" else behind
+        engine.uncoded = _select(replace(table, na=(), types={}), typed, plain)[0]
     sql, kinds = _select(table, typed, behind)
     return columns, kinds, sql
 

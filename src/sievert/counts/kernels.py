@@ -1,0 +1,299 @@
+"""Loops over packed keys, compiled: sort, cut into runs, and count what repeats.
+
+Imported only where a table is large enough for it; everything here is integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compiled once, kept beside the source, and run without the interpreter's lock."""
+    return cast("F", njit(cache=True, nogil=True)(function))
+
+
+DIGIT = 11
+EMPTY = -1
+
+
+@compiled
+def add_to(counts: Ints, keys: Ints) -> None:
+    """Count keys into a dense array."""
+    for i in range(len(keys)):
+        counts[keys[i]] += 1
+
+
+@compiled
+def sort(keys: Ints, spare: Ints, bits: int) -> Ints:
+    """Sort unsigned 64-bit keys of so many bits, by digits from the lowest; returns the sorted."""
+    size = 1 << DIGIT
+    mask = np.uint64(size - 1)
+    source, target = keys, spare
+    for shift in range(0, bits, DIGIT):
+        by = np.uint64(shift)
+        starts = np.zeros(size + 1, dtype=np.int64)
+        for i in range(len(source)):
+            starts[np.int64((source[i] >> by) & mask) + 1] += 1
+        for d in range(size):
+            starts[d + 1] += starts[d]
+        for i in range(len(source)):
+            digit = np.int64((source[i] >> by) & mask)
+            target[starts[digit]] = source[i]
+            starts[digit] += 1
+        source, target = target, source
+    return source
+
+
+@compiled
+def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int) -> bool:
+    """Append a column's codes to keys; False if one is too small, or does not fit its bits."""
+    for i in range(len(keys)):
+        code = np.int64(numbers[i]) - minus
+        if code < least or code >> bits:
+            return False
+        keys[i] = (np.uint64(keys[i]) << np.uint64(bits)) | np.uint64(code)
+    return True
+
+
+@compiled
+def part(keys: Ints, target: Ints, middle: Any) -> int:
+    """Put keys below `middle` first; returns how many they are."""
+    first, last = 0, len(keys) - 1
+    for i in range(len(keys)):
+        if keys[i] < middle:
+            target[first] = keys[i]
+            first += 1
+        else:
+            target[last] = keys[i]
+            last -= 1
+    return first
+
+
+@compiled
+def runs(low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """The different keys of two sorted arrays, one above the other, and how often each occurs."""
+    number = 0
+    for keys in (low, high):
+        for i in range(len(keys)):
+            if i == 0 or keys[i] != keys[i - 1]:
+                number += 1
+    found, times = np.empty(number, dtype=np.uint64), np.zeros(number, dtype=np.int64)
+    at = -1
+    for keys in (low, high):
+        for i in range(len(keys)):
+            if i == 0 or keys[i] != keys[i - 1]:
+                at += 1
+                found[at] = keys[i]
+            times[at] += 1
+    return found, times
+
+
+@compiled
+def classes(keys: Ints, low: int) -> Ints:
+    """Where classes begin among sorted keys: where what stands above their low bits changes."""
+    by = np.uint64(low)
+    number = 0
+    for i in range(len(keys)):
+        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
+            number += 1
+    starts = np.empty(number, dtype=np.int64)
+    at = 0
+    for i in range(len(keys)):
+        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
+            starts[at] = i
+            at += 1
+    return starts
+
+
+@compiled
+def sums(counts: Ints, starts: Ints) -> Ints:
+    """The sum of each run of counts."""
+    found = np.zeros(len(starts), dtype=np.int64)
+    for c in range(len(starts)):
+        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
+        for i in range(starts[c], last):
+            found[c] += counts[i]
+    return found
+
+
+@compiled
+def totals(counts: Ints, values: Ints, size: int) -> Ints:
+    """The sum of the counts of each value."""
+    found = np.zeros(size, dtype=np.int64)
+    for i in range(len(counts)):
+        found[values[i]] += counts[i]
+    return found
+
+
+@compiled
+def downwards(words: Ints, starts: Ints) -> None:
+    """Sort the words of each run downwards, in place."""
+    for c in range(len(starts)):
+        first = starts[c]
+        last = starts[c + 1] if c + 1 < len(starts) else len(words)
+        gap = 1  # Shell's sort: for a few words, by far the most runs, plain insertion
+        while gap < (last - first) // 9:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for i in range(first + gap, last):
+                word, j = words[i], i - gap
+                while j >= first and words[j] < word:
+                    words[j + gap] = words[j]
+                    j -= gap
+                words[j + gap] = word
+            gap //= 3
+
+
+@compiled
+def _mixed(x: Any) -> Any:
+    """Bits of a 64-bit word well mixed (the finalizer of MurmurHash3)."""
+    x ^= x >> np.uint64(33)
+    x *= np.uint64(0xFF51AFD7ED558CCD)
+    x ^= x >> np.uint64(33)
+    x *= np.uint64(0xC4CEB9FE1A85EC53)
+    x ^= x >> np.uint64(33)
+    return x
+
+
+@compiled
+def distinct(words: Ints, starts: Ints) -> tuple[Ints, Ints]:
+    """Runs of words that differ: the first run of each kind, and how many are of the kind."""
+    size = 1 << 16
+    table = np.full(size, EMPTY, dtype=np.int64)
+    hashes = np.zeros(size, dtype=np.uint64)
+    kinds = np.zeros((size, 2), dtype=np.int64)  # the first run of its kind, how many there are
+    found = 0
+    for c in range(len(starts)):
+        first = starts[c]
+        last = starts[c + 1] if c + 1 < len(starts) else len(words)
+        h = np.uint64(last - first)
+        for i in range(first, last):
+            h = _mixed(h ^ np.uint64(words[i])) + np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64(h & np.uint64(size - 1))
+        while table[slot] != EMPTY:
+            kind = table[slot]
+            if hashes[kind] == h and _same(words, starts, kinds[kind, 0], first, last):
+                break
+            slot = (slot + 1) & (size - 1)
+        if table[slot] != EMPTY:
+            kinds[table[slot], 1] += 1
+            continue
+        table[slot] = found
+        hashes[found], kinds[found, 0], kinds[found, 1] = h, c, 1
+        found += 1
+        if 2 * found > size:
+            size *= 2
+            table = np.full(size, EMPTY, dtype=np.int64)
+            before, hashes = hashes, np.zeros(size, dtype=np.uint64)
+            earlier, kinds = kinds, np.zeros((size, 2), dtype=np.int64)
+            for kind in range(found):
+                hashes[kind] = before[kind]
+                kinds[kind, 0], kinds[kind, 1] = earlier[kind, 0], earlier[kind, 1]
+            for kind in range(found):
+                slot = np.int64(hashes[kind] & np.uint64(size - 1))
+                while table[slot] != EMPTY:
+                    slot = (slot + 1) & (size - 1)
+                table[slot] = kind
+    return kinds[:found, 0], kinds[:found, 1]
+
+
+@compiled
+def _same(words: Ints, starts: Ints, kind: int, first: int, last: int) -> bool:
+    other = starts[kind]
+    end = starts[kind + 1] if kind + 1 < len(starts) else len(words)
+    if end - other != last - first:
+        return False
+    for i in range(last - first):  # noqa: SIM110  (generators are not compiled)
+        if words[other + i] != words[first + i]:
+            return False
+    return True
+
+
+@compiled
+def triples(counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints) -> Ints:
+    """Rows of the different (class size, total of the value, count) of cells, and their number."""
+    size = 1 << 14
+    table = np.full(size, EMPTY, dtype=np.int64)
+    kinds = np.zeros((size, 4), dtype=np.int64)
+    found = 0
+    ones = np.zeros(len(totals), dtype=np.int64)  # classes of one record, by their value
+    for c in range(len(starts)):
+        nq = sizes[c]
+        if nq == 1:
+            ones[values[starts[c]]] += 1
+            continue
+        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
+        for i in range(starts[c], last):
+            n, ns = np.int64(counts[i]), totals[values[i]]
+            slot = _place(nq, ns, n) & (size - 1)
+            while table[slot] != EMPTY:
+                k = table[slot]
+                if kinds[k, 2] == n and kinds[k, 0] == nq and kinds[k, 1] == ns:
+                    break
+                slot = (slot + 1) & (size - 1)
+            if table[slot] != EMPTY:
+                kinds[table[slot], 3] += 1
+                continue
+            table[slot] = found
+            kinds[found, 0], kinds[found, 1], kinds[found, 2], kinds[found, 3] = nq, ns, n, 1
+            found += 1
+            if 2 * found > size:
+                size *= 2
+                table = np.full(size, EMPTY, dtype=np.int64)
+                before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
+                for kind in range(found):
+                    for part in range(4):
+                        kinds[kind, part] = before[kind, part]
+                    slot = _place(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
+                    while table[slot] != EMPTY:
+                        slot = (slot + 1) & (size - 1)
+                    table[slot] = kind
+    whole = np.zeros((found + len(totals), 4), dtype=np.int64)
+    for kind in range(found):
+        for part in range(4):
+            whole[kind, part] = kinds[kind, part]
+    for v in range(len(totals)):
+        if ones[v]:
+            whole[found, 0], whole[found, 1], whole[found, 2] = 1, totals[v], 1
+            whole[found, 3] = ones[v]
+            found += 1
+    return whole[:found]
+
+
+@compiled
+def _place(nq: Any, ns: Any, n: Any) -> Any:
+    h = _mixed(np.uint64(nq) ^ _mixed(np.uint64(ns) ^ _mixed(np.uint64(n))))
+    return np.int64(h >> np.uint64(1))
+
+
+@compiled
+def gaps(
+    counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints, records: int, place: Ints
+) -> None:
+    """For each class size the largest sum over its cells of max(0, n·N - total·size).
+
+    `place[0, i]` is the i-th class size in ascending order, `place[1, i]` its gap.
+    """
+    for c in range(len(starts)):
+        nq = sizes[c]
+        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
+        gap = np.int64(0)
+        for i in range(starts[c], last):
+            gap += max(np.int64(0), np.int64(counts[i]) * records - totals[values[i]] * nq)
+        low, high = 0, place.shape[1] - 1
+        while low < high:
+            middle = (low + high) // 2
+            if place[0, middle] < nq:
+                low = middle + 1
+            else:
+                high = middle
+        place[1, low] = max(place[1, low], gap)

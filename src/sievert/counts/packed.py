@@ -1,0 +1,302 @@
+"""The same questions answered from packed keys, where a table is large and its columns plain.
+
+Sorted keys are cells already: the low bits are the secret, what stands above them the class. Every
+answer has the integers that the engine's SQL would give; what is not answered here, it answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sievert.counts import codes, kernels
+from sievert.counts.answers import (
+    Gaps,
+    Joint,
+    Profiles,
+    Ranked,
+    RecordCounts,
+    SecretCounts,
+    Sizes,
+)
+from sievert.counts.questions import MOST_TALLIED, WIDE, Adapter, Questions
+from sievert.hierarchies import Hierarchy
+
+Ints = NDArray[Any]
+DENSE_SIZES = 1 << 22
+FEW_BITS = 22
+
+
+@dataclass
+class Cells:
+    """Counted cells: for each its count and the code of its secret; for each class its size."""
+
+    keys: Ints
+    counts: Ints
+    quasi: list[codes.Column]
+    secret: codes.Column | None
+
+    def __post_init__(self) -> None:
+        self.low = self.secret.bits if self.secret else 0
+        self.starts = kernels.classes(self.keys, self.low)
+        self.sizes = kernels.sums(self.counts, self.starts)
+        self.values = self.totals = self.present = np.zeros(0, dtype=np.int64)
+        if self.secret is not None:
+            self._number_values()
+
+    def _number_values(self) -> None:
+        """The secret's codes, or their ranks where codes are far apart; 0 stays missing."""
+        codes_ = self.keys & np.uint64((1 << self.low) - 1)
+        if self.low <= FEW_BITS:
+            self.values, self.present = codes_.astype(np.uint32), np.arange(1 << self.low)
+        else:
+            present = np.union1d(codes_, np.zeros(1, dtype=np.uint64))
+            self.values = np.searchsorted(present, codes_).astype(np.uint32)
+            self.present = present.astype(np.int64)
+        self.totals = kernels.totals(self.counts, self.values, len(self.present))
+
+    def codes_of(self, column: codes.Column) -> Ints:
+        """The codes of a quasi-identifier, cell by cell."""
+        after = self.quasi[self.quasi.index(column) + 1 :]
+        shift = np.uint64(self.low + sum(c.bits for c in after))
+        found: Ints = (self.keys >> shift) & np.uint64((1 << column.bits) - 1)
+        return found
+
+    def rolled(self) -> Cells:
+        """Without the secret."""
+        keys = self.keys[self.starts] >> np.uint64(self.low)
+        return Cells(keys, self.sizes, self.quasi, None)
+
+
+class PackedQuestions(Questions):
+    """Questions about a large table of plain columns; the engine answers the others."""
+
+    def __init__(self, engine: Adapter, source: codes.Source, room: int, threads: int) -> None:
+        super().__init__(engine)
+        self._source, self._room, self._threads = source, room, threads
+        self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
+        self._tallies: dict[str, dict[str | None, int]] = {}
+        self._pace = codes.Pace()
+
+    def progress(self) -> float:
+        """Per cent of the running count that is done, or -1."""
+        found = self._pace.share
+        return found if found >= 0 else super().progress()
+
+    def interrupt(self) -> None:
+        """Stop counting; whoever asked gets an error."""
+        self._pace.stopped.set()
+        super().interrupt()
+
+    def _cells_packed(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
+        if self._input != "input" or self.records != self._source.records or self._wide:
+            return None
+        if (quasi, secret) not in self._packed:
+            self._packed[quasi, secret] = self._count(quasi, secret)
+        return self._packed[quasi, secret]
+
+    def _count(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
+        if secret in quasi:
+            return None
+        if secret is None:
+            known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
+            if (found := next(known, None)) is not None:
+                return found.rolled()
+        names = [*quasi, *([secret] if secret else [])]
+        try:
+            coded = codes.columns(self._source, names)
+            keys, counts = codes.count(self._source, coded, self._room, self._threads, self._pace)
+        except codes.UnfitError:
+            return None
+        self._packed.clear()  # one table of cells at a time
+        cells = Cells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
+        for column in cells.quasi:
+            if column.name not in self._tallies:
+                self._tallies[column.name] = _tally(column, cells.codes_of(column), counts)
+        if cells.secret is not None:
+            there = cells.totals > 0
+            texts = cells.secret.spelled(cells.present[there])
+            self._tallies[cells.secret.name] = dict(
+                zip(texts, cells.totals[there].tolist(), strict=True)
+            )
+        return cells
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes."""
+        quasi = tuple(quasi)
+        if quasi not in self._sizes and (cells := self._cells_packed(quasi, None)) is not None:
+            self._sizes[quasi] = _histogram(cells.sizes)
+            self._sizes[quasi].check(self.records)
+        return super().sizes(quasi)
+
+    def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
+        """Everything about finding a person."""
+        quasi = tuple(quasi)
+        cells = self._cells_packed(quasi, None)
+        if cells is None or (wildcard and any(self._tallies[q].get(None) for q in quasi)):
+            return super().record_counts(quasi, wildcard=wildcard)
+        return RecordCounts(self.records, self.sizes(quasi))
+
+    def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
+        """How many records have each text; of other or too many values only missing and empty."""
+        if column not in self._tallies:
+            return super().tally(column, quasi)
+        found = self._tallies[column]
+        if self.engine.kind(column) == "text" and len(found) <= MOST_TALLIED:
+            return found
+        return {value: n for value, n in found.items() if not value}
+
+    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+        """The different values of a secret as text, without missing; they stay in this process."""
+        if column not in self._tallies or column in quasi:
+            return super().values(column, quasi)
+        return [v for v in self._tallies[column] if v is not None]
+
+    def secret_counts(
+        self,
+        quasi: Sequence[str],
+        secret: str,
+        needs: frozenset[str],
+        *,
+        order: Sequence[str] | None = None,
+        hierarchy: Hierarchy | None = None,
+        partition: Mapping[str, Sequence[str]] | None = None,
+        named: str | None = None,
+    ) -> SecretCounts:
+        """Everything about one secret that `needs` names."""
+        quasi = tuple(quasi)
+        rare = any(given is not None for given in (order, hierarchy, partition, named))
+        cells = None if rare else self._cells_packed(quasi, secret)
+        if cells is None or cells.secret is None:
+            return super().secret_counts(
+                quasi, secret, needs, order=order, hierarchy=hierarchy, partition=partition,
+                named=named,
+            )  # fmt: skip
+        totals = cells.totals
+        sizes = _histogram(cells.sizes)
+        sizes.check(self.records)
+        self._sizes.setdefault(quasi, sizes)
+        missing = int(totals[0])
+        return SecretCounts(
+            records=self.records,
+            sizes=sizes,
+            values=_histogram(totals[totals > 0]),
+            profiles=self._profiles_of(cells.counts, cells.starts),
+            joint=self._joint_of(cells, totals) if "joint" in needs else None,
+            gaps=self._gaps_of(cells, totals, sizes) if "gaps" in needs else None,
+            missing=missing,
+            known_profiles=self._known(cells)
+            if "known" in needs and 0 < missing < self.records
+            else None,
+            ranked=self._ranked_of(cells, totals)
+            if "order" in needs and not missing and cells.secret.kind in ("int", "date")
+            else None,
+        )
+
+    def _shares(self, starts: Ints, cells: int) -> list[tuple[slice, slice]]:
+        """Classes, and their cells, in one part a thread."""
+        edges = [len(starts) * i // self._threads for i in range(self._threads + 1)]
+        places = [*(int(starts[e]) for e in edges[:-1]), cells]
+        return [
+            (slice(edges[i], edges[i + 1]), slice(places[i], places[i + 1]))
+            for i in range(self._threads)
+            if edges[i] < edges[i + 1]
+        ]
+
+    def _each(
+        self, starts: Ints, cells: int, work: Callable[[slice, slice, Ints], Any]
+    ) -> list[Any]:
+        def one(share: tuple[slice, slice]) -> Any:
+            return work(*share, starts[share[0]] - share[1].start)
+
+        return codes.in_threads(one, self._shares(starts, cells), self._threads)
+
+    def _profiles_of(self, counts: Ints, starts: Ints) -> Profiles:
+        """Distinct profiles; classes of one value, mostly the bulk, need no comparing."""
+        lengths = np.diff(starts, append=len(counts))
+        single = lengths == 1
+        alone = _histogram(counts[starts[single]]) if single.any() else None
+        kept = np.repeat(~single, lengths)
+        words, lengths = counts[kept], lengths[~single]
+        starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(lengths) else lengths
+        kernels.downwards(words, starts)
+        firsts, times = kernels.distinct(words, starts)
+        lists = [words[starts[f] : starts[f] + lengths[f]] for f in firsts]
+        if alone is not None:
+            lists = [*alone.sizes.reshape(-1, 1), *lists]
+            times = np.concatenate((alone.times, times))
+        order = sorted(range(len(lists)), key=lambda i: lists[i].tolist())
+        return Profiles.of([lists[i] for i in order], times[order])
+
+    def _joint_of(self, cells: Cells, totals: Ints) -> Joint:
+        def work(classes: slice, part: slice, starts: Ints) -> Any:
+            return kernels.triples(
+                cells.counts[part], cells.values[part], starts, cells.sizes[classes], totals
+            )
+
+        found = np.concatenate(self._each(cells.starts, len(cells.counts), work))
+        kinds, place = np.unique(found[:, :3], axis=0, return_inverse=True)
+        times = np.zeros(len(kinds), dtype=np.int64)
+        np.add.at(times, place.ravel(), found[:, 3])
+        return Joint.of(kinds[:, 0], kinds[:, 1], kinds[:, 2], times)
+
+    def _gaps_of(self, cells: Cells, totals: Ints, sizes: Sizes) -> Gaps:
+        def work(classes: slice, part: slice, starts: Ints) -> Ints:
+            place = np.zeros((2, len(sizes.sizes)), dtype=np.int64)
+            place[0] = sizes.sizes
+            kernels.gaps(
+                cells.counts[part], cells.values[part], starts, cells.sizes[classes], totals,
+                self.records, place,
+            )  # fmt: skip
+            gaps: Ints = place[1]
+            return gaps
+
+        largest = np.maximum.reduce(self._each(cells.starts, len(cells.counts), work))
+        return Gaps.of(sizes.sizes, largest)
+
+    def _known(self, cells: Cells) -> Profiles:
+        kept = cells.values != 0
+        starts = kernels.classes(cells.keys[kept], cells.low)
+        return self._profiles_of(cells.counts[kept], starts)
+
+    def _ranked_of(self, cells: Cells, totals: Ints) -> Ranked:
+        """Codes of numbers are in their order; a word holds the rank and the count."""
+        ranks = np.cumsum(totals > 0) - 1
+        words = (ranks[cells.values] << 32) | cells.counts
+        firsts, _ = kernels.distinct(words, cells.starts)
+        ends = np.append(cells.starts[1:], len(words))
+        lists = [words[cells.starts[f] : ends[f]] for f in firsts]
+        lists.sort(key=lambda held: ((held >> 32).tolist(), (held & 0xFFFFFFFF).tolist()))
+        flat = np.concatenate(lists)
+        lengths = np.array([len(held) for held in lists])
+        starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+        return Ranked(flat >> 32, flat & 0xFFFFFFFF, starts, totals[totals > 0])
+
+
+def _tally(column: codes.Column, held: Ints, counts: Ints) -> dict[str | None, int]:
+    """How many records have each text of a quasi-identifier; of numbers only those missing."""
+    if column.kind != "text" or column.bits > FEW_BITS:
+        missing = int(counts[held == 0].sum())
+        empty = int(counts[held == column.texts[""]].sum()) if "" in column.texts else 0
+        return {v: n for v, n in ((None, missing), ("", empty)) if n}
+    numbers = kernels.totals(counts, held, 1 << column.bits)
+    there = np.flatnonzero(numbers)
+    return dict(zip(column.spelled(there), numbers[there].tolist(), strict=True))
+
+
+def _histogram(sizes: Ints) -> Sizes:
+    most = int(sizes.max())
+    if most < DENSE_SIZES:
+        times = np.bincount(sizes, minlength=1)
+        present = np.flatnonzero(times)
+        return Sizes.of(present, times[present])
+    return Sizes.of(*np.unique(sizes, return_counts=True))
+
+
+assert WIDE == 2**31  # a count and a rank fit one word

@@ -1,0 +1,641 @@
+"""How Spark is started and reads each kind of table, and what its failures mean in our words.
+
+Nothing is inferred: names, types and codes are told to the engine, as DuckDB sees them in a file.
+Spark's messages repeat values of the data, so only their kind is passed on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert.counts import reading
+from sievert.counts.duckdb import DuckDB
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    InputError,
+    SievertError,
+    UsageError,
+    unknown,
+)
+from sievert.notes import Name, Note
+from sievert.table import Table, check_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    Compare = Callable[[Table, str, str, str, Sequence[str]], Column]
+
+MIB = 1 << 20
+LEAST_MEMORY = 512  # MiB, or Spark does not start
+PATIENCE = 30  # seconds for the end of Spark's own process
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+GLOBAL = "spark.sql.globalTempDatabase"
+# What our session is told, in a Spark of our own or beside the caller's session.
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+
+
+def check(table: Table) -> None:
+    """An error for a source that Spark does not read, before anything is started."""
+    module = type(table.data).__module__
+    if module.startswith("pyspark.sql.connect"):
+        raise UsageError("a frame of Spark Connect is not read", hint="a frame of a plain session")
+    frame = table.kind == "frame" and module.startswith("pyspark.sql.")
+    if frame and table.data.isStreaming:
+        raise UsageError("a stream has no last record", hint="a frame that is not a stream")
+    if not frame and table.kind not in ("csv", "parquet", "remote"):
+        raise UsageError(
+            "the engine spark reads files (CSV, Parquet) and Spark frames", hint="--engine duckdb"
+        )
+
+
+# -- the session --------------------------------------------------------------------------------
+
+
+@contextmanager
+def session(
+    table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
+) -> Iterator[SparkSession]:
+    """A session of our own, beside the caller's or in a Spark of our own."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a version of pandas, which is not used
+            import pyspark.testing.utils  # noqa: F401 - the first question would import it
+            from pyspark import SparkContext
+            from pyspark.sql import SparkSession
+    except ImportError:
+        raise UsageError(
+            "the engine spark needs the package pyspark", hint="pip install 'sievert[spark]'"
+        ) from None
+    with ExitStack() as resources:
+        resources.enter_context(_quiet())
+        if SparkContext._active_spark_context is None:
+            base = resources.enter_context(_started(scratch, memory, threads, master))
+        elif (memory, threads, master) != (None, None, None):
+            raise UsageError(
+                "--memory, --threads and --master do not change a Spark that is running already",
+                hint="without them, or after its session's stop()",
+            )
+        else:
+            frame = table.kind == "frame"
+            base = table.data.sparkSession if frame else SparkSession.builder.getOrCreate()
+        beside = base.newSession()
+        for name, value in SETTINGS.items():
+            beside.conf.set(name, value)
+        yield beside
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Spark's Python side logs messages with values in them to stderr: not while we ask."""
+    from pyspark.logger import PySparkLogger
+
+    def others(record: logging.LogRecord) -> bool:
+        return "py4j" not in record.pathname
+
+    root = logging.getLogger()
+    root.addFilter(others)
+    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        root.removeFilter(others)
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+@contextmanager
+def _started(
+    scratch: Path, memory: str | None, threads: int | None, master: str | None
+) -> Iterator[SparkSession]:
+    """A Spark of our own that leaves nothing behind; on this machine it listens to nobody else."""
+    from pyspark import SparkConf, SparkContext, java_gateway
+    from pyspark.sql import SparkSession
+
+    if master is not None and threads is not None:
+        raise UsageError("--threads does not go with --master", hint="--master local[4]")
+    master = master or f"local[{threads or '*'}]"
+    conf = SparkConf(loadDefaults=False)
+    for name, value in _configuration(scratch, memory, master).items():
+        conf.set(name, value)
+    if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
+        raise EngineError("Spark needs Java, which is not found", hint="install Java 17 or later")
+    launch: Any = java_gateway.launch_gateway
+    gateway = SparkContext._gateway
+    launched = gateway is None
+    try:
+        with _environment(master), _own_signals():
+            if launched:
+                nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+                gateway = launch(conf, nowhere)
+            base = SparkSession(SparkContext(conf=conf, gateway=gateway))
+    except Exception as error:
+        if launched:
+            _end(gateway)
+        raise EngineError(
+            f"Spark does not start ({type(error).__name__})",
+            hint="Java 17 or later; a --master that is there",
+        ) from None
+    try:
+        yield base
+    finally:
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it may have died
+            base.stop()
+        if launched:
+            _end(gateway)
+
+
+def _configuration(scratch: Path, memory: str | None, master: str) -> dict[str, str]:
+    place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
+    java = (f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData")
+    found = {
+        "spark.app.name": "sievert",
+        "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
+        "spark.driver.memory": f"{_mebibytes(memory)}m",
+        "spark.eventLog.enabled": "false",
+        "spark.io.encryption.enabled": "true",
+        "spark.local.dir": str(scratch),
+        "spark.log.level": "OFF",
+        "spark.master": master,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if master.startswith("local"):
+        found |= {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.sql.shuffle.partitions": "16",
+        }
+    if re.fullmatch(r"local(\[.*\])?", master):
+        found["spark.authenticate"] = "true"
+    return found
+
+
+def _mebibytes(memory: str | None) -> int:
+    if memory is None:
+        return max(1024, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB // 2)
+    reading.memory_size(memory)  # refuses what is not a size
+    found = reading.MEMORY.fullmatch(memory.strip())
+    assert found is not None
+    unit = (found[2] or "").upper()
+    size = float(found[1]) * (1024 if "I" in unit else 1000) ** " KMGT".index(unit[:1] or " ")
+    if size < LEAST_MEMORY * MIB:
+        raise UsageError(f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
+    return int(size // MIB)
+
+
+@contextmanager
+def _environment(master: str) -> Iterator[None]:
+    """What Spark reads from the environment when it starts."""
+    told = {"LC_ALL": "C.UTF-8", "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData"}
+    if master.startswith("local"):
+        told["SPARK_LOCAL_IP"] = "127.0.0.1"
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Spark's own handler of Ctrl-C would hide from the command line what happened."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end(gateway: Any) -> None:
+    """End the process that we started; its temporary files are gone when it is."""
+    from pyspark import SparkContext
+
+    SparkContext._gateway = SparkContext._jvm = None
+    if gateway is None:
+        return
+    with suppress(Exception):
+        gateway.shutdown()
+    gateway.proc.stdin.close()
+    try:
+        gateway.proc.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def view(
+    engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The columns and their types; makes the view that calls them c0, c1, ... as compared."""
+    frame, kinds = _frame(engine, table, session, scratch, resources)
+    for column in table.types:
+        if column not in kinds:
+            raise unknown("--type: column", column, kinds)
+
+    def select(how: Compare, na: Sequence[str]) -> DataFrame:
+        columns = zip(kinds, frame.dtypes, strict=True)
+        return frame.select([how(table, name, c, k, na).alias(c) for name, (c, k) in columns])
+
+    def unfit() -> dict[str, int]:
+        counts = select(_unfit, table.na).collect()[0]
+        return {c: int(n or 0) for c, n in zip(kinds, counts, strict=True) if c in table.types}
+
+    engine.unfit = unfit
+    select(_compared, table.na).createOrReplaceTempView("input")
+    if table.na:
+        select(_present, ()).createOrReplaceTempView("uncoded")
+        engine.uncoded = "SELECT * FROM uncoded"
+    typed = {column: reading.SQL_TYPES[kind] for column, kind in table.types.items()}
+    return tuple(kinds), {**kinds, **typed}
+
+
+def _frame(
+    engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
+) -> tuple[DataFrame, dict[str, str]]:
+    """The records, their columns called c0, c1, ...; the names and types of those."""
+    from pyspark.sql import functions as sql
+
+    if table.kind in ("csv", "parquet"):
+        described = DuckDB(replace(table, types={}, na=()), scratch, threads=1)
+        described.close()
+        engine.unusable, engine.notes, kinds = described.unusable, described.notes, described.kinds
+        if table.kind == "csv":
+            return _csv(table, session, scratch), kinds
+        found = _parquet(table, session, scratch)
+        if sorted(found.columns) != sorted(kinds):
+            raise InputError(f"{table.name}: Spark sees other columns in it than DuckDB")
+    else:
+        if table.kind == "remote":
+            found = session.read.parquet(str(table.data))
+            _look_at_files(engine, session, found)
+        else:
+            shared = f"sievert_{secrets.token_hex(8)}"
+            table.data.createGlobalTempView(shared)
+            resources.callback(session.catalog.dropGlobalTempView, shared)
+            found = session.table(f"{session.conf.get(GLOBAL)}.{shared}")
+        check_names(found.columns, table.name)
+        kinds = {name: _kind(kind) for name, kind in found.dtypes}
+    # By their places: no name is ever parsed by Spark.
+    types, places = dict(found.dtypes), {name: f"p{i}" for i, name in enumerate(found.columns)}
+    plain = [_plain(places[name], types[name], kind) for name, kind in kinds.items()]
+    numbered = found.toDF(*places.values())
+    return numbered.select([sql.expr(v).alias(f"c{i}") for i, v in enumerate(plain)]), kinds
+
+
+def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
+    """A file of text: nothing, bare or in quotes, is read as words that nobody has used before."""
+    from pyspark.sql import functions as sql
+
+    assert table.path is not None and table.scan is not None and table.delimiter is not None
+    empty, missing, broken = (secrets.token_hex(16) for _ in range(3))
+    columns = [f"c{i}" for i in range(len(table.columns))]
+    # Line by line and side by side, unless quotes span lines or a record looks like a blank line.
+    whole = _has_quotes(table) or table.delimiter <= " " or len(columns) == 1
+    found = session.read.csv(
+        _readable(table.path, scratch),
+        schema=", ".join(f"{c} STRING" for c in columns),
+        sep={"\\": "\\\\"}.get(table.delimiter, table.delimiter),
+        quote='"',
+        escape='"',
+        encoding="UTF-8",
+        header=table.header,
+        mode="FAILFAST",
+        multiLine=whole,
+        lineSep=_line_end(table),
+        nullValue=missing,
+        emptyValue=empty,
+        ignoreLeadingWhiteSpace=False,
+        ignoreTrailingWhiteSpace=False,
+        maxColumns=len(columns) + 1,
+        columnNameOfCorruptRecord=broken,
+    )
+    if len(columns) == 1 and found.count() < table.scan.records:
+        raise InputError(
+            f"{table.name}: blank lines in a single column, which Spark does not read",
+            hint="--engine duckdb",
+        )
+    values = (sql.col(c) for c in columns)
+    return found.select([
+        sql.when(v == empty, "").otherwise(v).alias(c) for c, v in zip(columns, values, strict=True)
+    ])  # fmt: skip
+
+
+def _has_quotes(table: Table) -> bool:
+    """Whether quotes occur; an error if a code for missing stands in them, as it is no code there.
+
+    Spark does not tell a quoted field from a bare one.
+    """
+    assert table.path is not None and table.delimiter is not None
+    codes = [code.encode() for code in table.na]
+    edge = b"[\r\n" + re.escape(table.delimiter.encode()) + b"]"
+    quoted = re.compile(edge + b'"(' + b"|".join(map(re.escape, codes)) + b')"' + edge)
+    reach = max(map(len, codes), default=0) + 4
+    found, before = False, b"\n"
+    with table.path.open("rb") as file:
+        for block in chain(iter(lambda: file.read(MIB), b""), [b"\n"]):
+            found = found or b'"' in block
+            if found and not codes:
+                break
+            if found and quoted.search(before + block):
+                raise InputError(
+                    f"{table.name}: a code for missing stands in quotes, which Spark does not see",
+                    hint="--engine duckdb",
+                )
+            before = (before + block)[-reach:]
+    return found
+
+
+def _line_end(table: Table) -> str | None:
+    """What ends the first record."""
+    assert table.path is not None and table.scan is not None and table.delimiter is not None
+    with table.path.open("rb") as file:
+        start = file.read(table.scan.longest + 8)
+    other = b"[^\r\n" + re.escape(table.delimiter.encode()) + b"]*"
+    field = b'(?:"(?:[^"]|"")*"|(?!")' + other + b")"
+    record = field + b"(?:" + re.escape(table.delimiter.encode()) + field + b")*(\r\n|\r|\n)"
+    found = re.match(b"(?:\xef\xbb\xbf)?" + record, start)
+    return found[1].decode() if found else None
+
+
+def _parquet(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
+    assert table.path is not None
+    parts = table.parts or (table.path,)
+    if not table.member:
+        return session.read.parquet(*(_readable(p, scratch) for p in parts))
+    if any(p.name[0] in "._" for p in parts):
+        raise UsageError(
+            f"{table.name}: Spark does not read files whose names begin with . or _", hint="rename"
+        )
+    reader = session.read.option("basePath", f"file://{table.path}")
+    return reader.parquet(*(_url(p) for p in parts))
+
+
+def _readable(path: Path, scratch: Path) -> str:
+    """Spark skips files, or unpacks them, for their names: such a file gets another name."""
+    if path.name[0] in "._" or path.suffix not in ("", ".csv", ".tsv", ".txt", ".parquet"):
+        link = scratch / secrets.token_hex(8)
+        link.symlink_to(path)
+        path = link
+    return _url(path)
+
+
+def _url(path: Path) -> str:
+    """A file of this machine, spelled so that Spark does not take it for a pattern."""
+    return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", str(path))
+
+
+def _look_at_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
+    """Parquet files elsewhere must have the same columns, or Spark would fill in missing values."""
+    jvm: Any = session._jvm
+    conf = session._jsparkSession.sessionState().newHadoopConf()
+    found = jvm.java.util.ArrayList()
+    for name in frame.inputFiles():
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(name))
+        found.add(path.getFileSystem(conf).getFileStatus(path))
+    read = jvm.org.apache.parquet.hadoop.ParquetFileReader.readAllFootersInParallel
+    schemas = [
+        footer.getParquetMetadata().getFileMetaData().getSchema().toString().splitlines()[1:-1]
+        for footer in read(conf, found, True)
+    ]
+    other = sum(sorted(schema) != sorted(schemas[0]) for schema in schemas)
+    if other:
+        raise InputError(
+            f"{engine.table.name}: {other} of {len(schemas)} files have other columns than the "
+            "first"
+        )
+    for line in schemas[0] if schemas else ():
+        old = re.fullmatch(r"  \w+ int96 (.*);", line)
+        if old:
+            engine.notes.append(Note(reading.INT96, Name(old[1])))
+
+
+# -- values -------------------------------------------------------------------------------------
+
+
+def _kind(kind: str) -> str:
+    """The type of a Spark column as DuckDB would call it."""
+    base = re.split("[ (<]", kind)[0]
+    named = {
+        "string": "VARCHAR",
+        "interval": "VARCHAR",
+        "array": "ARRAY[]",
+        "timestamp": "TIMESTAMP WITH TIME ZONE",
+        "timestamp_ntz": "TIMESTAMP",
+    }
+    return named.get(base, base.upper())
+
+
+def _plain(column: str, kind: str, described: str) -> str:
+    """A column as DuckDB has it."""
+    if kind.startswith("string collate"):
+        return f"COLLATE({column}, 'UTF8_BINARY')"
+    if kind.startswith("interval"):
+        return f"CAST({column} AS STRING)"
+    if kind == "timestamp" and described == "TIMESTAMP":  # of the old kind
+        return f"CAST({column} AS TIMESTAMP_NTZ)"
+    if described == "TIMESTAMP_NS":  # Spark has none: as text, which has the same order
+        rest = f"PMOD({column}, 1000000000)"
+        second = f"TIMESTAMP_SECONDS(({column} - {rest}) DIV 1000000000)"
+        text = f"DATE_FORMAT({second}, 'yyyy-MM-dd HH:mm:ss')"
+        return f"REGEXP_REPLACE(CONCAT({text}, '.', LPAD({rest}, 9, '0')), '[.]?0+$', '')"
+    return column
+
+
+def as_text(value: str) -> str:
+    """The text of a value as DuckDB spells it, whatever its type."""
+    text = f"CAST({value} AS STRING)"
+    return (
+        f"CASE TYPEOF({value}) WHEN 'double' THEN {_spelled(text, 'DOUBLE', 15)} "
+        f"WHEN 'float' THEN {_spelled(text, 'FLOAT', 7)} "
+        f"WHEN 'timestamp' THEN CONCAT({text}, '+00') ELSE {text} END"
+    )
+
+
+def _spelled(text: str, kind: str, digits: int) -> str:
+    """A float, from the text Java gives it, in the fewest digits: 25000000.5, 1e-05, 1e+16."""
+    number = f"TRY_CAST({text} AS DOUBLE)"
+    short, long = (f"FORMAT_STRING('%.{d}e', {number})" for d in (digits, digits + 1))
+    same = f"TRY_CAST({short} AS {kind}) = TRY_CAST({text} AS {kind})"
+    mantissa = "SUBSTRING_INDEX(m, 'e', 1)"
+    parts = (
+        f"NAMED_STRUCT('sign', IF({mantissa} LIKE '-%', '-', ''), "
+        f"'d', TRIM(TRAILING '0' FROM TRANSLATE({mantissa}, '-.', '')), "
+        "'tail', SUBSTRING_INDEX(m, 'e', -1), "
+        "'e', TRY_CAST(SUBSTRING_INDEX(m, 'e', -1) AS INT))"
+    )
+    plain = (
+        "CASE WHEN x.e BETWEEN -4 AND -1 THEN CONCAT('0.', REPEAT('0', -x.e - 1), x.d) "
+        "WHEN x.e BETWEEN 0 AND 15 AND LENGTH(x.d) <= x.e + 1 "
+        "THEN CONCAT(RPAD(x.d, x.e + 1, '0'), '.0') "
+        "WHEN x.e BETWEEN 0 AND 15 "
+        "THEN CONCAT(SUBSTRING(x.d, 1, x.e + 1), '.', SUBSTRING(x.d, x.e + 2)) "
+        "ELSE CONCAT(SUBSTRING(x.d, 1, 1), IF(LENGTH(x.d) > 1, '.', ''), SUBSTRING(x.d, 2), 'e', "
+        "x.tail) END"
+    )
+    whole = (
+        f"TRANSFORM(TRANSFORM(ARRAY(IF({same}, {short}, {long})), m -> {parts}), "
+        f"x -> CONCAT(x.sign, {plain}))[0]"
+    )
+    return (
+        f"CASE {text} WHEN 'Infinity' THEN 'inf' WHEN '-Infinity' THEN '-inf' WHEN 'NaN' THEN "
+        f"'nan' WHEN '0.0' THEN '0.0' WHEN '-0.0' THEN '-0.0' ELSE {whole} END"
+    )
+
+
+def _text(column: str, na: Sequence[str]) -> Column:
+    from pyspark.sql import functions as sql
+
+    text = sql.expr(as_text(column))
+    return sql.when(~text.isin(*na), text) if na else text
+
+
+def _typed(text: Column, wanted: str) -> Column:
+    """Text as the type a user says it has; missing where it does not fit."""
+    from pyspark.sql import functions as sql
+
+    if wanted == "text":
+        return text
+    fits = text.rlike(rf"\A(?:{reading.PATTERNS[wanted]})\z")
+    if wanted == "int":  # 1.0 and 1. are whole
+        return sql.when(fits, sql.regexp_replace(text, r"\.0*\z", "").try_cast("bigint"))
+    if wanted == "float":
+        text = sql.regexp_replace(text, r"(?i)\A[+-]nan\z", "nan")
+        return sql.when(fits, text.try_cast("double"))
+    return sql.when(fits, text.try_cast("date"))
+
+
+def _compared(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+    """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
+    from pyspark.sql import functions as sql
+
+    value, text = sql.col(column), _text(column, na)
+    if name in table.types:
+        value = _typed(text, table.types[name])
+        kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")
+        fails = sql.raise_error(sql.lit(UNFIT))
+        value = sql.when(text.isNotNull() & value.isNull(), fails).otherwise(value)
+    elif na:
+        value = sql.when(text.isNotNull(), value)
+    if kind in ("double", "float"):
+        value = sql.when(value == 0, sql.lit(0.0).cast(kind)).when(~sql.isnan(value), value)
+    return value
+
+
+def _present(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+    """Missing where a column as it is compared is; where it does not fit its type, it is there."""
+    from pyspark.sql import functions as sql
+
+    text = _text(column, na)
+    float_ = table.types.get(name, kind) in ("double", "float")
+    return sql.when(~text.rlike(r"(?i)\A[+-]?nan\z"), text) if float_ else text
+
+
+def _unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+    """How many values do not fit the type that the user says their column has."""
+    from pyspark.sql import functions as sql
+
+    if name not in table.types:
+        return sql.sum(sql.lit(0))
+    text = _text(column, na)
+    return sql.sum(sql.when(text.isNotNull() & _typed(text, table.types[name]).isNull(), 1))
+
+
+# -- failures -----------------------------------------------------------------------------------
+
+UNFIT = "sievert: unfit"
+TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
+DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
+ABSENT = re.compile("PATH_NOT_FOUND|FileSystem not found|UnsupportedFileSystem|UnknownHost|"
+                    "AccessDenied|AccessControl|ConnectException")  # fmt: skip
+MEMORY = re.compile("OutOfMemoryError|GC overhead|SparkOutOfMemory")
+
+
+def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError:
+    """A failure of the engine in our words, without a value of the data."""
+    table = engine.table
+    name = table.name
+    if interrupted:
+        return ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
+    if isinstance(error, UnicodeEncodeError):
+        return InputError("a text is not valid Unicode (a lone surrogate)", hint="repair the text")
+    message = f"{error}\n{getattr(error, '_stackTrace', '')}"
+    if UNFIT in message:
+        return InputError(
+            f"{name}: {_wrong(engine.unfit, table)}",
+            hint="--na CODE for what stands for missing, or --type COL=text",
+        )
+    if type(error).__name__ in ("Py4JNetworkError", "Py4JError", "ConnectionRefusedError"):
+        return EngineError("the process of Spark died", hint="a larger --memory, if it is small")
+    if MEMORY.search(message):
+        return ExhaustedError("memory ran out", hint="a larger --memory, or more executors")
+    if reading.NO_ROOM.search(message):
+        return ExhaustedError(
+            "the disk is full: no room for temporary space", hint="--temp on a larger disk"
+        )
+    if TYPES.search(message):
+        return InputError(
+            f"{name}: a column has a type that Spark does not read", hint="cast it to text"
+        )
+    if ABSENT.search(message):
+        return InputError(
+            f"{name}: Spark does not reach it", hint="the address; what Spark needs to go there"
+        )
+    if DAMAGED.search(message):
+        return InputError(f"{name}: damaged, or not readable as {table.kind}")
+    return EngineError(f"Spark failed on {name} ({type(error).__name__})", hint="--debug")
+
+
+def _wrong(count: Callable[[], dict[str, int]], table: Table) -> str:
+    """How many values of each typed column do not fit, by the column's name."""
+    counts = {}
+    with suppress(Exception):
+        counts = count()
+    found = [
+        f"{n} value(s) of column {column!r} are not {table.types[column]}"
+        for column, n in counts.items()
+        if n
+    ]
+    return "; ".join(found) or "a value does not fit the type of its column"

@@ -1,0 +1,678 @@
+"""Tables of a Postgres database: the same JSON as from DuckDB, and failures in our own words."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from badinputs import command, environment, run
+from postgresserver import LACKING, Server, binaries
+from randomtables import case
+
+import sievert
+from sievert.counts import postgresreading
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    InputError,
+    SievertError,
+    UsageError,
+)
+from sievert.session import opened
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ODD = (
+    'a"; DROP TABLE x; --', "ünï cödé", "select", "a.b", " blank", "tab\tname", "line\nend",
+    "it's", "%s %(x)s", "{}", "back\\slash", "\N{PILE OF POO}", "x" * 63, "?", "c1", "N",
+)  # fmt: skip
+TOWNS = {"town": ["Köln", "Bonn", "Köln", None, "", "Bonn"], "age": [34, 71, 34, 34, 71, 19],
+         "ill": ["flu", "hiv", "flu", "asthma", "flu", "flu"]}  # fmt: skip
+TYPES = ("text", "int", "text")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One for each process that runs tests."""
+    programs = binaries()
+    if programs is None:
+        pytest.skip(LACKING)
+    found = Server(programs)
+    yield found
+    found.stop()
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PGPASSWORD", "PGHOST", "PGUSER", "PGOPTIONS", "PGSERVICE", "PGPASSFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def towns(server: Server) -> str:
+    return server.load("towns", TOWNS, TYPES)
+
+
+def told(result: sievert.Assessment, *, source: bool = False) -> str:
+    """An assessment as text, but for what the source is called."""
+    whole = result.to_dict()
+    table = whole.pop("table")
+    if source:
+        other = ("name", "kind", "engine", "delimiter", "encoding", "verified")
+        whole["table"] = {k: v for k, v in table.items() if k not in other}
+    return json.dumps(whole, sort_keys=True, ensure_ascii=False)
+
+
+def attempt(work: Callable[[], str]) -> str:
+    try:
+        return work()
+    except SievertError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+# -- the same numbers ---------------------------------------------------------------------------
+
+
+def copied(server: Server, path: Path, name: str, delimiter: str = ",") -> str:
+    """A CSV file as a table of text, loaded by the database."""
+    with path.open(encoding="utf-8", newline="") as file:
+        columns = next(csv.reader(file, delimiter=delimiter))
+    address = server.load(name, {c: [] for c in columns})
+    how = f"(FORMAT csv, HEADER, DELIMITER '{delimiter}')"
+    with server.admin.cursor() as cursor, cursor.copy(f'COPY "{name}" FROM STDIN {how}') as copy:
+        copy.write(path.read_bytes())
+    return address
+
+
+@pytest.mark.parametrize("missing", ["value", "drop"])
+def test_the_hospital(server: Server, tmp_path: Path, missing: str) -> None:
+    path, ladders = tmp_path / "hospital.csv", tmp_path / "ladders"
+    program = [sys.executable, EXAMPLES / "hospital.py", path, "--hierarchies", ladders]
+    subprocess.run(program, check=True, timeout=60)
+    options: dict[str, Any] = {
+        "policy": EXAMPLES / "hospital_policy.toml",
+        "types": {"length_of_stay": "int", "age": "float"},
+        "hierarchies": {"diagnosis": ladders / "diagnosis.csv"},
+        "na": ["60", "HIV", "3.0"],
+        "missing": missing,
+    }
+    address = copied(server, path, "hospital")
+    there, here = sievert.assess(address, **options), sievert.assess(path, **options)
+    assert there.table["engine"] == "postgres" and there.table["kind"] == "postgres"
+    assert told(there, source=True) == told(here, source=True)
+
+
+def test_adult(server: Server, reference: Path) -> None:
+    path = reference / "data" / "adult" / "adult.csv"
+    address = copied(server, path, "adult", ";")
+    quasi = ["sex", "age", "race", "marital-status", "education"]
+    for options in ({}, {"types": {"age": "int"}}):
+        there, here = (
+            sievert.assess(data, quasi, ["occupation", "salary-class", "age"], **options)
+            for data in (address, path)
+        )
+        assert told(there, source=True) == told(here, source=True)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_random_tables(server: Server, part: int) -> None:
+    for number in range(25 * part, 25 * part + 25):
+        chance = random.Random(number)
+        found = case(chance)
+        names = dict(zip(found.columns, chance.sample(ODD, len(found.columns)), strict=True))
+        columns = {names[c]: values for c, values in found.columns.items()}
+        secret = names[found.secret]
+        options: dict[str, Any] = {
+            "orders": {secret: found.order},
+            "hierarchies": {secret: found.ladder} if None not in columns[secret] else {},
+            "partitions": {secret: found.partition},
+            "parameters": {"recursive_c": {"l": found.l}, "alpha_k": {"value": found.named}},
+            "missing": chance.choice(("value", "value", "drop", "wildcard", "error")),
+            "na": chance.choice(((), (), ("NULL", "é"))),
+            "threads": 1,
+        }
+        quasi = [names[q] for q in found.quasi]
+        address = server.load(f"random {number}", columns).replace(" ", "%20")
+
+        def run_on(
+            data: Any,
+            quasi: list[str] = quasi,
+            secret: str = secret,
+            options: dict[str, Any] = options,
+        ) -> str:
+            return told(sievert.assess(data, quasi, secret, **options), source=True)
+
+        assert attempt(lambda: run_on(address)) == attempt(lambda: run_on(columns)), number  # noqa: B023
+
+
+# A type as Postgres and as DuckDB call it, and values that both write alike.
+AWKWARD: dict[str, tuple[str, str, list[str | None]]] = {
+    "bool": ("bool", "BOOLEAN", ["true", "false", None]),
+    "int2": ("int2", "SMALLINT", ["-32768", "0", "7", None]),
+    "int8": ("int8", "BIGINT", ["9223372036854775807", "-9223372036854775808", "9007199254740993"]),
+    "float4": ("float4", "FLOAT", ["0.1", "1e6", "1234567", "16777216", "-0.0", "0", "nan", "inf",
+                                   "1e-5", "3.4e38", "1e15", "1e16", "1e-45"]),
+    "float8": ("float8", "DOUBLE", ["0.1", "0.30000000000000004", "1e15", "1234567890123456.5",
+                                    "1e16", "12345678901234567", "1e-5", "0.0001", "-0.0", "0",
+                                    "nan", "inf", "-inf", "5e-324", "1.7976931348623157e308", "34",
+                                    "-1e15", "999999999999999.9", "123456789012345680"]),
+    "decimal": ("numeric(10,2)", "DECIMAL(10,2)", ["1.5", "1.50", "-0.05", "12345678.90", None]),
+    "fraction": ("numeric(3,3)", "DECIMAL(3,3)", ["0.5", "-0.25", "0"]),
+    "long": ("numeric(38,10)", "DECIMAL(38,10)", ["1", "1234567890123456789012345678.0123456789"]),
+    "date": ("date", "DATE", ["2020-02-29", "0044-03-15 (BC)", "infinity", "5874897-12-31", None]),
+    "time": ("time", "TIME", ["10:00:00", "10:00:00.5", "23:59:59.999999", "00:00:00"]),
+    "timestamp": ("timestamp", "TIMESTAMP", ["2020-01-01 10:00:00.1234", "-infinity", "1900-01-01",
+                                             "0044-03-15 (BC) 10:00:00", "2020-01-01 10:00:00"]),
+    "instant": ("timestamptz", "TIMESTAMPTZ", ["2020-01-01 10:00:00+02", "2020-01-01 08:00:00+00",
+                                               "infinity", "2020-01-01 08:00:00.000001+00"]),
+    "interval": ("interval", "INTERVAL", ["1 month", "30 days", "1 year 2 months 3 days 04:05:06.5",
+                                          "-1 month", "1 month -1 days", "-00:00:01", "24:00:00"]),
+    "uuid": ("uuid", "UUID", ["d9e91fcc-c3db-47d5-b091-ccc74c860e26", None]),
+    "text": ("text", "VARCHAR", ["a", "A", "", " a", "a ", "\\N", "\\.", "a\tb", "a\\tb", "a\nb",
+                                 "a\\nb", "a\r\nb", "\b\f\v\\\\", '"', "''", "é", "e\u0301", "ß",
+                                 "\u2028", "\N{PILE OF POO}", "NULL", "\\", "\\x41", "n",
+                                 "x" * 3_000_000, None]),
+    "varchar": ("varchar(5)", "VARCHAR", ["ab", "ab ", None]),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def awkward(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same values in a DuckDB file and, one table a type, in the database."""
+    path = tmp_path_factory.mktemp("awkward") / "t.db"
+    with duckdb.connect(str(path)) as connection:
+        for name, (there, here, values) in AWKWARD.items():
+            rows = (values * 2 + values[:1]) * 2
+            keys = [str(i % 3) for i in range(len(rows))]
+            connection.execute(f"CREATE TABLE {name} (k VARCHAR, v {here})")
+            connection.execute(
+                f"INSERT INTO {name} SELECT unnest(CAST(? AS VARCHAR[])), "
+                f"CAST(unnest(CAST(? AS VARCHAR[])) AS {here})",
+                [keys, rows],
+            )
+            spelled = [f"{v.replace(' (BC)', '')} BC" if v and "(BC)" in v else v for v in rows]
+            server.load(name, {"k": keys, "v": spelled}, ["text", there])
+    return path
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+@pytest.mark.parametrize("how", ["plain", "na", "text", "int", "float", "date"])
+def test_awkward_types(server: Server, awkward: Path, name: str, how: str) -> None:
+    options: dict[str, Any] = {"threads": 1}
+    if how == "na":
+        codes = ["1.0", "0.1", "-0.0", "inf", "nan", "1000000000000000.0", "1000000.0", "-.25", "7",
+                 "true", "1.50", "2020-02-29", "1900-01-01 00:00:00", "1 month", "10:00:00", "\\N",
+                 "34.0", "1e+16", "0044-03-15 (BC)", "a\tb", "1e-45"]  # fmt: skip
+        options["na"] = codes
+    elif how != "plain":
+        options["types"] = {"v": how}
+
+    def run_on(data: str) -> str:
+        seen: set[str] = set()
+
+        def watch(step: str, questions: Any) -> None:
+            if step == "counting classes":
+                seen.add(f"{sorted(questions.values('v', ['v']))} {questions.distinct(['v'])}")
+
+        found = sievert.assess(data, ["v"], ["k", "v"], watch=watch, **options)
+        assert len(seen) == 1
+        return f"{told(found, source=True)} {seen}"
+
+    there = attempt(lambda: run_on(server.url(name)))
+    here = attempt(lambda: run_on(f"{awkward}?table={name}"))
+    assert there == here.replace("t.db", name)
+
+
+def test_bytes(server: Server, tmp_path: Path) -> None:
+    """Bytes that are no text, told apart."""
+    values = [b"A", b"", b"\xff\x00", b"\\x41", None, b"a"] * 2 + [b"A"]
+    keys = [str(i % 3) for i in range(13)]
+    there = server.load("bytes", {"k": keys, "v": values}, ["text", "bytea"])
+    with duckdb.connect(str(tmp_path / "t.db")) as connection:
+        connection.execute("CREATE TABLE t (k VARCHAR, v BLOB)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", list(zip(keys, values, strict=True)))
+    found = [sievert.assess(x, ["k"], ["v"]) for x in (there, tmp_path / "t.db")]
+    assert told(found[0], source=True) == told(found[1], source=True)
+
+
+def test_types_that_only_postgres_has(server: Server) -> None:
+    """Compared as text; what is not one plain value is refused, unless told to be text."""
+    admin = server.admin
+    admin.execute("CREATE TYPE mood AS ENUM ('sad', 'glad')")
+    admin.execute("CREATE TYPE pair AS (a int, b int)")
+    admin.execute("CREATE DOMAIN grade AS numeric(4,1) CHECK (VALUE > 0)")
+    admin.execute("CREATE DOMAIN mark AS grade")
+    admin.execute("CREATE DOMAIN many AS int[]")
+    columns: dict[str, tuple[str, list[str], int, str]] = {
+        "mood": ("mood", ["sad", "glad", "sad"], 2, "text"),
+        "mark": ("mark", ["1", "1.0", "2.5"], 2, "ordered"),
+        "number": ("numeric", ["1.0", "1.00", "NaN"], 2, "text"),
+        "huge": ("numeric(50,2)", ["1.0", "1.00", "2"], 2, "text"),
+        "round": ("numeric(3,-2)", ["100", "120", "300"], 2, "text"),
+        "endless": ("numeric", ["Infinity", "1e40", "-0.0"], 3, "text"),
+        "padded": ("char(4)", ["a", "a  ", " a"], 2, "text"),
+        "letter": ('"char"', ["a", "b", "a"], 2, "text"),
+        "address": ("inet", ["10.0.0.1", "10.0.0.1/32", "10.0.0.0/8"], 2, "text"),
+        "bits": ("bit(3)", ["101", "101", "001"], 2, "text"),
+        "clock": ("timetz", ["10:00+02", "08:00+00", "10:00+02"], 2, "ordered"),
+        "number of": ("oid", ["1", "4294967295", "1"], 2, "ordered"),
+        "list": ("int[]", ["{1}", "{1}", "{2}"], 2, "refused"),
+        "json": ("json", ["{}", "{ }", "{}"], 2, "refused"),
+        "jsonb": ("jsonb", ["{}", "{ }", "{}"], 1, "refused"),
+        "pair": ("pair", ["(1,2)", "(1,2)", "(2,1)"], 2, "refused"),
+        "many": ("many", ["{1}", "{1}", "{2}"], 2, "refused"),
+        "range": ("int4range", ["[1,3]", "[1,4)", "[2,3]"], 2, "refused"),
+        "point": ("point", ["(1,2)", "(1,2)", "(1,3)"], 2, "refused"),
+    }
+    address = server.load(
+        "peculiar", {c: v for c, (_, v, _, _) in columns.items()}, [k for k, *_ in columns.values()]
+    )
+    with opened(address) as (_, questions):
+        for column, (_, _, distinct, kind) in columns.items():
+            assert questions.distinct([column])[column] == distinct, column
+            if kind == "refused":
+                with pytest.raises(UsageError, match="not of plain values"):
+                    questions.engine.usable(column)
+            else:
+                questions.engine.usable(column)
+                assert questions.engine.kind(column) == kind, column
+                assert sum(n for _, n, _ in questions.each_class([column], None)) == 3
+    found = sievert.assess(address, ["padded"], ["number"])
+    note = "'padded' is of type character(n): blanks at the end of its values do not count"
+    assert found.warnings.count(note) == 1
+    assert any(w.startswith("'number' is numeric without a precision") for w in found.warnings)
+    told_to_be_text = sievert.assess(
+        address, ["json"], ["list"], types={"json": "text", "list": "text"}
+    )
+    assert told_to_be_text.reidentification["classes"].value == 2
+
+
+def test_collations(server: Server) -> None:
+    """Text that a collation calls equal is still told apart."""
+    server.admin.execute(
+        "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
+    )
+    values = {"q": ["a", "A", "á", "b"], "s": ["x", "X", "x", "y"]}
+    address = server.load("loose", values, ['text COLLATE "loose"'] * 2)
+    options: dict[str, Any] = {"na": ["b"], "types": {"s": "text"}}
+    for how in ({}, options):
+        there, here = (sievert.assess(data, "q", "s", **how) for data in (address, values))
+        assert told(there, source=True) == told(here, source=True)
+    assert there.reidentification["classes"].value == 4
+    with pytest.raises(InputError, match=r"loose: 4 value\(s\) of column 's' are not int"):
+        sievert.assess(address, "q", "s", types={"s": "int"})
+
+
+# -- which table --------------------------------------------------------------------------------
+
+
+def test_names_of_tables(server: Server, towns: str) -> None:
+    server.admin.execute("CREATE SCHEMA IF NOT EXISTS other")
+    server.admin.execute("DROP TABLE IF EXISTS other.towns; CREATE TABLE other.towns (q text)")
+    server.admin.execute("INSERT INTO other.towns VALUES ('only')")
+    server.admin.execute('CREATE TABLE IF NOT EXISTS "Other.Towns ü" (q text)')
+    server.admin.execute("""INSERT INTO "Other.Towns ü" VALUES ('a'), ('b')""")
+    assert sievert.classes(towns, "town") == 4
+    assert sievert.classes(server.url("public.towns"), "town") == 4
+    assert sievert.classes(server.url("other.towns"), "q") == 1
+    assert sievert.classes(server.url("Other.Towns%20%C3%BC"), "q") == 2
+    assert sievert.classes(server.url("towns", more="&options=-csearch_path%3Dother"), "q") == 1
+    for wrong, hint in (
+        ("twons", "'towns'"),
+        ("TOWNS", "'towns'"),
+        ("othr.towns", "'other.towns'"),
+    ):
+        with pytest.raises(UsageError, match=f"table '{wrong}' does not exist. Try: {hint}"):
+            sievert.classes(server.url(wrong), "town")
+    with pytest.raises(UsageError, match="does not exist"):
+        sievert.classes(server.url('x"; DROP TABLE towns; --'), "town")
+    with pytest.raises(UsageError, match="which table"):
+        sievert.classes(server.url(), "town")
+
+
+def test_names_of_columns(server: Server) -> None:
+    address = server.load("cases", {"Age": ["1"], "age": ["2"]})
+    with pytest.raises(InputError, match="same name"):
+        sievert.classes(address, "age")
+    address = server.load("columns", TOWNS, TYPES)
+    with pytest.raises(UsageError, match="'tovn' does not exist"):
+        sievert.classes(address, "town", types={"tovn": "int"})
+    with pytest.raises(UsageError, match="town"):
+        sievert.assess(address, "tovn")
+    with pytest.raises(UsageError, match=r"(?s)age.*ill"):  # the list of columns
+        sievert.assess(address)
+    with pytest.raises(InputError, match="no columns"):
+        server.admin.execute("CREATE TABLE bare ()")
+        sievert.classes(server.url("bare"), "x")
+    with pytest.raises(InputError, match="0 records"):
+        sievert.classes(server.load("empty", {"q": []}), "q")
+
+
+def test_everything_that_can_be_selected(server: Server, towns: str) -> None:
+    """Views, views of views, partitions, foreign tables, materialised views."""
+    expected = told(sievert.assess(towns, ["town", "age"], "ill"))
+    for statement in (
+        "CREATE OR REPLACE VIEW seen AS SELECT * FROM towns",
+        "CREATE OR REPLACE VIEW seen_again AS SELECT * FROM seen",
+        "CREATE MATERIALIZED VIEW kept AS SELECT * FROM towns",
+        "CREATE TABLE parted (town text, age int, ill text) PARTITION BY RANGE (age)",
+        "CREATE TABLE young PARTITION OF parted FOR VALUES FROM (0) TO (50)",
+        "CREATE TABLE old PARTITION OF parted FOR VALUES FROM (50) TO (150)",
+        "INSERT INTO parted SELECT * FROM towns",
+        "CREATE EXTENSION postgres_fdw",
+        f"CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{server.folder}', "
+        "dbname 'postgres')",
+        "CREATE USER MAPPING FOR admin SERVER loop OPTIONS (user 'admin')",
+        "CREATE FOREIGN TABLE far (town text, age int, ill text) SERVER loop "
+        "OPTIONS (table_name 'towns')",
+    ):
+        server.admin.execute(statement)
+    for name in ("seen", "seen_again", "kept", "parted", "far"):
+        assert told(sievert.assess(server.url(name), ["town", "age"], "ill")) == expected, name
+    server.admin.execute("DROP VIEW seen CASCADE; DROP MATERIALIZED VIEW kept")
+
+
+def test_a_view_that_is_never_the_same(server: Server, towns: str) -> None:
+    server.admin.execute(
+        "CREATE VIEW chance AS SELECT town FROM towns, generate_series(1, 1000) "
+        "WHERE random() < 0.5"
+    )
+    try:
+        with pytest.raises(InputError, match="two counts of its records differ"):
+            sievert.assess(server.url("chance"), "town")
+    finally:
+        server.admin.execute("DROP VIEW chance")
+
+
+def test_one_snapshot(server: Server, towns: str) -> None:
+    """What others write during the run does not count."""
+    expected = told(sievert.assess(towns, ["town", "age"], "ill"))
+    seen = []
+
+    def watch(step: str, questions: Any) -> None:
+        if questions is not None:
+            seen.append(step)
+            server.admin.execute("INSERT INTO towns VALUES ('Trier', 1, 'flu')")
+
+    assert told(sievert.assess(towns, ["town", "age"], "ill", watch=watch)) == expected
+    assert len(seen) >= 3
+    assert sievert.records_below(towns, "town", k=10**6) == 6 + len(seen)
+
+
+# -- who may what -------------------------------------------------------------------------------
+
+
+def role(server: Server, name: str, *grants: str) -> None:
+    """A role that may do nothing but what is granted."""
+    server.admin.execute("REVOKE TEMP ON DATABASE postgres FROM PUBLIC")
+    server.admin.execute(f"DROP OWNED BY {name}; DROP ROLE {name}" if _exists(server, name) else "")
+    server.admin.execute(f"CREATE ROLE {name} LOGIN")
+    for grant in grants:
+        server.admin.execute(f"GRANT {grant} TO {name}")
+
+
+def _exists(server: Server, name: str) -> bool:
+    found = server.admin.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name])
+    return found.fetchone() is not None
+
+
+def test_a_role_that_may_only_read(server: Server, towns: str) -> None:
+    expected = told(sievert.assess(towns, ["town", "age"], "ill"))
+    role(server, "reader", "SELECT ON towns")
+    found = sievert.assess(server.url("towns", "reader"), ["town", "age"], "ill")
+    assert told(found) == expected
+    role(server, "partial", "SELECT (town, ill) ON towns")
+    address = server.url("towns", "partial")
+    assert sievert.classes(address, "town", missing="drop") == 3
+    with pytest.raises(EngineError, match="may not read column 'age'"):
+        sievert.assess(address, ["town", "age"], "ill")
+    with pytest.raises(EngineError, match="may not read"):
+        sievert.assess(address)
+    role(server, "stranger")
+    with pytest.raises(EngineError, match="may not read 'towns'"):
+        sievert.classes(server.url("towns", "stranger"), "town")
+    server.admin.execute("CREATE SCHEMA closed CREATE TABLE inner_towns (q text)")
+    role(server, "outsider", "SELECT ON closed.inner_towns")
+    with pytest.raises(EngineError, match="may not read"):
+        sievert.classes(server.url("closed.inner_towns", "outsider"), "q")
+
+
+def test_row_level_security(server: Server) -> None:
+    address = server.load("secured", TOWNS, TYPES)
+    role(server, "one_town", "SELECT ON secured")
+    server.admin.execute("ALTER TABLE secured ENABLE ROW LEVEL SECURITY")
+    server.admin.execute("CREATE POLICY mine ON secured USING (town = 'Bonn')")
+    server.admin.execute("CREATE VIEW through AS SELECT * FROM secured")
+    server.admin.execute("GRANT SELECT ON through TO one_town")
+    note = "the role may not see all records (row-level security)"
+    found = sievert.assess(server.url("secured", "one_town"), "age")
+    assert note in found.warnings and found.table["rows"] == 2
+    assert note in sievert.assess(server.url("through", "one_town"), "age").warnings
+    assert note not in sievert.assess(address, "age").warnings  # a superuser sees all
+
+
+# -- failures -----------------------------------------------------------------------------------
+
+
+def test_values_that_do_not_fit(server: Server) -> None:
+    values = {"q": ["1", "1.0", "+1", "x", "1.4", None, "-9"], "s": list("abcdefg")}
+    address = server.load("unfit", values)
+    for options in ({"types": {"q": "int"}}, {"types": {"q": "date"}}):
+        there, here = (
+            attempt(lambda: told(sievert.assess(data, "q", "s", **options)))  # noqa: B023
+            for data in (address, values)
+        )
+        assert there == here.replace("columns:", "unfit:") and "value(s) of column 'q'" in there
+    with pytest.raises(InputError, match=r"1 value\(s\) of column 'q' are not int"):
+        sievert.assess(address, "q", "s", types={"q": "int"}, na=["x"])
+    there = sievert.assess(address, "q", "s", types={"q": "int"}, na=["x", "1.4"])
+    here = sievert.assess({**values, "q": [1, 1, 1, None, None, None, -9]}, "q", "s")
+    assert told(there) == told(here)
+    assert there.table["missing_values"]["q"]["na_codes"] == 2
+
+
+def test_a_view_that_fails(server: Server, towns: str) -> None:
+    """Whatever its words are, and also where the user's types could be to blame."""
+    server.admin.execute("CREATE VIEW failing AS SELECT 1 / (age - age) AS q, town FROM towns")
+    with pytest.raises(EngineError, match=r"failed on failing \(DivisionByZero\)") as found:
+        sievert.classes(server.url("failing"), "q")
+    assert found.value.__suppress_context__
+    with pytest.raises(InputError, match="failing: a value does not fit"):
+        sievert.classes(server.url("failing"), "q", types={"q": "int"})
+    assert sievert.classes(server.url("failing"), "town") == 4
+
+
+def test_no_connection(server: Server, towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = "Zq7wrong"
+    keyed = server.url("towns", "keyed")
+    for address, why in (
+        (keyed, "password"),
+        (keyed.replace("keyed@", f"keyed:{wrong}@"), "password"),
+        (server.url("towns", "nobody_at_all"), "does not admit this role"),
+        (towns.replace("/postgres?", "/no_such?"), "no such database"),
+        (f"postgresql://admin@/postgres?host={server.folder}/none&table=t", "no server listens"),
+        (f"postgresql://admin:{wrong}@127.0.0.1:1/postgres?table=t", "no server listens"),
+        (f"postgresql://admin:{wrong}@no.such.host.invalid/postgres?table=t", "no such host"),
+    ):
+        with pytest.raises(
+            EngineError, match=rf"cannot connect to the database \(.*{why}"
+        ) as found:
+            sievert.classes(address, "town")
+        assert wrong not in str(found.value) and found.value.exit_code == 6
+    for address in (f"postgresql://u:{wrong}%zz@/x?table=t", f"postgresql:///x?{wrong}=1&table=t"):
+        with pytest.raises(UsageError, match="address of the database cannot be read") as found:
+            sievert.classes(address, "town")
+        assert wrong not in str(found.value)
+    monkeypatch.setenv("PGPASSWORD", server.password)
+    assert sievert.classes(keyed, "town") == 4
+
+
+def test_a_password_is_never_shown(server: Server, towns: str, tmp_path: Path) -> None:
+    server.admin.execute(
+        "CREATE OR REPLACE VIEW broken AS SELECT 1 / (age - age) AS age FROM towns"
+    )
+    passfile = tmp_path / "pgpass"
+    passfile.write_text(f"*:*:*:keyed:{server.password}\n")
+    passfile.chmod(0o600)
+    secret = f"keyed:{server.password}"
+    for user, table, column, code, settings in (
+        ("keyed", "towns", "town", 0, {"PGPASSWORD": server.password}),
+        ("keyed", "towns", "town", 0, {"PGPASSFILE": str(passfile)}),
+        ("keyed", "townz", "town", 2, {"PGPASSWORD": server.password}),
+        ("keyed", "towns", "tovn", 2, {"PGPASSWORD": server.password}),
+        ("keyed", "broken", "age", 6, {"PGPASSWORD": server.password}),
+        ("keyed", "towns", "town", 6, {"PGPASSWORD": server.password + "x"}),
+        (secret, "towns", "town", 7, {}),  # everybody on the machine would see it
+    ):
+        out = tmp_path / "out.json"
+        address = server.url(table, user)
+        done = run("assess", address, "-q", column, "--json", out, "--debug", "--force",
+                   env=environment(**settings))  # fmt: skip
+        assert done.returncode == code, done.stderr
+        said = done.stdout + done.stderr + (out.read_text() if out.exists() else "")
+        assert server.password not in said
+        assert str(server.folder) not in said
+        out.unlink(missing_ok=True)
+
+
+def test_no_message_repeats_a_value(server: Server) -> None:
+    """The database's own words would."""
+    address = server.load("marked", {"q": ["Zq7cellvalue", "1"]})
+    done = run("assess", address, "-q", "q", "--type", "q=int", "--debug")
+    assert done.returncode == 3 and "1 value(s) of column 'q' are not int" in done.stderr
+    assert "zq7" not in (done.stdout + done.stderr).casefold()
+
+
+def test_without_the_library(towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(UsageError, match=r"psycopg.*pip install 'sievert\[postgres\]'"):
+        sievert.classes(towns, "town")
+
+
+def test_records_stay_in_the_database(towns: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--records"):
+        sievert.assess(towns, "town", "ill", records=tmp_path / "records.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_cells_are_private(towns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the database sends lies in a file of ours only, and not for long."""
+    modes = []
+    real = postgresreading.arriving
+
+    def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
+        modes.append(stat.S_IMODE(path.stat().st_mode))
+        return real(path, ways, longest)
+
+    monkeypatch.setattr(postgresreading, "arriving", arriving)
+    with opened(towns, temp=tmp_path) as (_, questions):
+        questions.sizes(["town"])
+        (scratch,) = tmp_path.iterdir()
+        assert modes == [0o600] and stat.S_IMODE(scratch.stat().st_mode) == 0o700
+        assert not list(scratch.iterdir())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def slow(server: Server, towns: str) -> Iterator[str]:
+    """A view that takes a minute."""
+    server.admin.execute("CREATE OR REPLACE VIEW slow AS SELECT t.* FROM towns AS t, pg_sleep(60)")
+    yield server.url("slow")
+    assert quiet(server)
+    server.admin.execute("DROP VIEW slow")
+
+
+def quiet(server: Server) -> bool:
+    """Nothing of ours is left running in the database."""
+    until = time.monotonic() + 10
+    while server.running() and time.monotonic() < until:
+        time.sleep(0.05)
+    return not server.running()
+
+
+def busy(server: Server) -> int:
+    """The process of the server that works for us, once there is one."""
+    until = time.monotonic() + 30
+    while not (found := server.running()):
+        assert time.monotonic() < until, "nothing was asked"
+        time.sleep(0.05)
+    return found[0]
+
+
+def test_time_limits(server: Server, slow: str) -> None:
+    limited = slow.replace("?", "?options=-cstatement_timeout%3D300&")
+    with pytest.raises(ExhaustedError, match="stopped before the answer was there") as found:
+        sievert.classes(limited, "town")
+    assert found.value.exit_code == 5
+    started = time.monotonic()
+    with pytest.raises(ExhaustedError, match="not done within 1 seconds"):
+        sievert.classes(slow, "town", timeout=1.0)
+    assert time.monotonic() - started < 20
+
+
+def test_a_lost_connection(server: Server, slow: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    arguments = command("assess", slow, "-q", "town", "-s", "ill", "--json", out)
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    server.admin.execute("SELECT pg_terminate_backend(%s)", [busy(server)])
+    said, complained = process.communicate(timeout=30)
+    assert process.returncode == 6 and not said
+    assert complained == "error: the connection to the database was lost. Try: run again\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_lost_between_two_questions(server: Server, towns: str) -> None:
+    query = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sievert'"
+    )
+    with opened(towns) as (_, questions):
+        server.admin.execute(query)
+        time.sleep(0.2)
+        with pytest.raises(EngineError, match="connection to the database was lost"):
+            questions.sizes(["town"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_stops_the_database(server: Server, slow: str, number: int) -> None:
+    arguments = command("assess", slow, "-q", "town")
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    busy(server)
+    process.send_signal(number)
+    said, complained = process.communicate(timeout=30)
+    assert (process.returncode, said, complained) == (128 + number, "", "interrupted\n")
+
+
+def test_progress_is_not_known(towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[float] = []
+    real = postgresreading.stream
+    with opened(towns) as (_, questions):
+
+        def stream(cursor: Any, sql: str, path: Path) -> int:
+            shown.append(questions.engine.progress())
+            return real(cursor, sql, path)
+
+        monkeypatch.setattr(postgresreading, "stream", stream)
+        questions.sizes(["town"])
+    assert shown == [-1.0]
+
+
+def test_everything_is_closed(server: Server, towns: str) -> None:
+    for wrong in (towns, server.url("no_such_table")):
+        with suppress(UsageError):
+            sievert.classes(wrong, "town")
+    query = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'sievert'"
+    until = time.monotonic() + 10
+    while server.admin.execute(query).fetchone() != (0,):
+        assert time.monotonic() < until
+        time.sleep(0.05)
