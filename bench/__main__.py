@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from bench import growth, overhead, pycanon, reading, startup
+from bench import growth, overhead, pycanon, reading, scale, startup
 from bench.common import ROOT, BenchError, Options, Result, save
 
 BENCHMARKS: dict[str, Callable[[Options], Result]] = {
@@ -15,6 +15,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "overhead": overhead.run,
     "reading": reading.run,
     "pycanon": pycanon.run,
+    "scale": scale.run,
     "growth": growth.run,
 }
 

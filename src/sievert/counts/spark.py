@@ -156,4 +156,7 @@ class Spark:
         return f"AGGREGATE(held, CAST(0 AS {sum_}), (g, x) -> CAST(g + {term} AS {sum_}))"
 
     def as_text(self, value: str) -> str:
-        return sparkreading.as_text(value)
+        column = value.rpartition(".")[2]  # c0, c1, ... or s, which may be any of them
+        kinds = list(self.kinds.values())
+        number = column.removeprefix("c")
+        return sparkreading.as_text(value, [kinds[int(number)]] if number.isdigit() else kinds)

@@ -15,13 +15,14 @@ import signal
 import subprocess
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sievert import unpack
 from sievert.counts import reading
 from sievert.counts.duckdb import DuckDB
 from sievert.errors import (
@@ -42,9 +43,17 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 LEAST_MEMORY = 512  # MiB, or Spark does not start
+SMALL = 32 * MIB  # up to this size, starting up takes longer than counting
 PATIENCE = 30  # seconds for the end of Spark's own process
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 GLOBAL = "spark.sql.globalTempDatabase"
+SPELLED = {"DOUBLE", "FLOAT", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"}  # in ways of their own
+UNFIT = "sievert: unfit"
+TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
+DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
+ABSENT = re.compile("PATH_NOT_FOUND|FileSystem not found|UnsupportedFileSystem|UnknownHost|"
+                    "AccessDenied|AccessControl|ConnectException")  # fmt: skip
+MEMORY = re.compile("OutOfMemoryError|GC overhead|SparkOutOfMemory")
 # What our session is told, in a Spark of our own or beside the caller's session.
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -96,7 +105,7 @@ def session(
     with ExitStack() as resources:
         resources.enter_context(_quiet())
         if SparkContext._active_spark_context is None:
-            base = resources.enter_context(_started(scratch, memory, threads, master))
+            base = resources.enter_context(_started(table, scratch, memory, threads, master))
         elif (memory, threads, master) != (None, None, None):
             raise UsageError(
                 "--memory, --threads and --master do not change a Spark that is running already",
@@ -116,26 +125,22 @@ def _quiet() -> Iterator[None]:
     """Spark's Python side logs messages with values in them to stderr: not while we ask."""
     from pyspark.logger import PySparkLogger
 
-    def others(record: logging.LogRecord) -> bool:
-        return "py4j" not in record.pathname
+    def passes(record: logging.LogRecord) -> bool:
+        return record.name not in LOGGERS and "py4j" not in record.pathname
 
-    root = logging.getLogger()
-    root.addFilter(others)
-    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]
-    before = [logger.disabled for logger in loggers]
+    loggers = [logging.getLogger(), *(PySparkLogger.getLogger(name) for name in LOGGERS)]
     for logger in loggers:
-        logger.disabled = True
+        logger.addFilter(passes)
     try:
         yield
     finally:
-        root.removeFilter(others)
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
+        for logger in loggers:
+            logger.removeFilter(passes)
 
 
 @contextmanager
 def _started(
-    scratch: Path, memory: str | None, threads: int | None, master: str | None
+    table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
 ) -> Iterator[SparkSession]:
     """A Spark of our own that leaves nothing behind; on this machine it listens to nobody else."""
     from pyspark import SparkConf, SparkContext, java_gateway
@@ -145,7 +150,7 @@ def _started(
         raise UsageError("--threads does not go with --master", hint="--master local[4]")
     master = master or f"local[{threads or '*'}]"
     conf = SparkConf(loadDefaults=False)
-    for name, value in _configuration(scratch, memory, master).items():
+    for name, value in _configuration(table, scratch, memory, master).items():
         conf.set(name, value)
     if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
         raise EngineError("Spark needs Java, which is not found", hint="install Java 17 or later")
@@ -175,9 +180,11 @@ def _started(
             _end(gateway)
 
 
-def _configuration(scratch: Path, memory: str | None, master: str) -> dict[str, str]:
+def _configuration(table: Table, scratch: Path, memory: str | None, master: str) -> dict[str, str]:
     place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
-    java = (f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData")
+    java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
+    small = _small(table) and master.startswith("local")
+    java += ["-XX:TieredStopAtLevel=1"] if small else []
     found = {
         "spark.app.name": "sievert",
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
@@ -196,7 +203,7 @@ def _configuration(scratch: Path, memory: str | None, master: str) -> dict[str, 
         found |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.sql.shuffle.partitions": "16",
+            "spark.sql.shuffle.partitions": "1" if small else "200",
         }
     if re.fullmatch(r"local(\[.*\])?", master):
         found["spark.authenticate"] = "true"
@@ -206,14 +213,15 @@ def _configuration(scratch: Path, memory: str | None, master: str) -> dict[str, 
 def _mebibytes(memory: str | None) -> int:
     if memory is None:
         return max(1024, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB // 2)
-    reading.memory_size(memory)  # refuses what is not a size
-    found = reading.MEMORY.fullmatch(memory.strip())
-    assert found is not None
-    unit = (found[2] or "").upper()
-    size = float(found[1]) * (1024 if "I" in unit else 1000) ** " KMGT".index(unit[:1] or " ")
-    if size < LEAST_MEMORY * MIB:
+    found = unpack.size(memory, "--memory") // MIB
+    if found < LEAST_MEMORY:
         raise UsageError(f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
-    return int(size // MIB)
+    return found
+
+
+def _small(table: Table) -> bool:
+    paths = table.parts or tuple(p for p in (table.path,) if p is not None)
+    return bool(paths) and sum(p.stat().st_size for p in paths) < SMALL
 
 
 @contextmanager
@@ -484,9 +492,11 @@ def _plain(column: str, kind: str, described: str) -> str:
     return column
 
 
-def as_text(value: str) -> str:
-    """The text of a value as DuckDB spells it, whatever its type."""
+def as_text(value: str, kinds: Iterable[str]) -> str:
+    """The text of a value of one of these types, as DuckDB spells it."""
     text = f"CAST({value} AS STRING)"
+    if not {kind.upper() for kind in kinds} & SPELLED:
+        return text
     return (
         f"CASE TYPEOF({value}) WHEN 'double' THEN {_spelled(text, 'DOUBLE', 15)} "
         f"WHEN 'float' THEN {_spelled(text, 'FLOAT', 7)} "
@@ -525,10 +535,10 @@ def _spelled(text: str, kind: str, digits: int) -> str:
     )
 
 
-def _text(column: str, na: Sequence[str]) -> Column:
+def _text(column: str, kind: str, na: Sequence[str]) -> Column:
     from pyspark.sql import functions as sql
 
-    text = sql.expr(as_text(column))
+    text = sql.expr(as_text(column, [kind]))
     return sql.when(~text.isin(*na), text) if na else text
 
 
@@ -551,7 +561,7 @@ def _compared(table: Table, name: str, column: str, kind: str, na: Sequence[str]
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
     from pyspark.sql import functions as sql
 
-    value, text = sql.col(column), _text(column, na)
+    value, text = sql.col(column), _text(column, kind, na)
     if name in table.types:
         value = _typed(text, table.types[name])
         kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")
@@ -568,7 +578,7 @@ def _present(table: Table, name: str, column: str, kind: str, na: Sequence[str])
     """Missing where a column as it is compared is; where it does not fit its type, it is there."""
     from pyspark.sql import functions as sql
 
-    text = _text(column, na)
+    text = _text(column, kind, na)
     float_ = table.types.get(name, kind) in ("double", "float")
     return sql.when(~text.rlike(r"(?i)\A[+-]?nan\z"), text) if float_ else text
 
@@ -579,18 +589,11 @@ def _unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -
 
     if name not in table.types:
         return sql.sum(sql.lit(0))
-    text = _text(column, na)
+    text = _text(column, kind, na)
     return sql.sum(sql.when(text.isNotNull() & _typed(text, table.types[name]).isNull(), 1))
 
 
 # -- failures -----------------------------------------------------------------------------------
-
-UNFIT = "sievert: unfit"
-TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
-DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
-ABSENT = re.compile("PATH_NOT_FOUND|FileSystem not found|UnsupportedFileSystem|UnknownHost|"
-                    "AccessDenied|AccessControl|ConnectException")  # fmt: skip
-MEMORY = re.compile("OutOfMemoryError|GC overhead|SparkOutOfMemory")
 
 
 def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError:
