@@ -20,6 +20,7 @@ CHUNK = 1 << 20
 FIELD_LIMIT = 1 << 20
 BOM = codecs.BOM_UTF8
 SAMPLE = 1000
+MANY = 10
 
 
 _called: list[str] = []
@@ -91,7 +92,7 @@ def header(
     given = delimiter is not None
     names, delimiter = _header(path, delimiter, max_field)
     if len(names) == 1:
-        _suspect(path, delimiter, names[0] if given else "".join(DELIMITERS))
+        _suspect(path, delimiter, names[0] if given else None)
     return names if named else [f"column{i}" for i in range(1, len(names) + 1)], delimiter
 
 
@@ -129,16 +130,19 @@ def _rectangular(path: Path, delimiter: str, fields: int) -> bool:
     return all(len(row) in (fields, 0) for row, _ in records)
 
 
-def _suspect(path: Path, delimiter: str, among: str) -> None:
-    """A single column whose lines nearly all hold another delimiter is not a single column."""
+def _suspect(path: Path, delimiter: str, name: str | None) -> None:
+    """A single column whose lines nearly all hold another delimiter is not a single column.
+
+    Where the user has named the delimiter, only if the name of the column and many lines hold it.
+    """
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         lines = [line for line in itertools.islice(file, 1, SAMPLE) if line.strip()]
+    if name is not None and len(lines) < MANY:
+        return
     for other in DELIMITERS:
-        if (
-            other in among
-            and other != delimiter
-            and sum(other in line for line in lines) > 0.9 * len(lines) > 0
-        ):
+        if other == delimiter or (name is not None and other not in name):
+            continue
+        if sum(other in line for line in lines) > 0.9 * len(lines) > 0:
             shown = SHOWN.get(other, other)
             raise InputError(
                 f"{name_of(path)}: one column is found, but nearly every line holds a {shown!r}",
