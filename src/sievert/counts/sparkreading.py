@@ -336,6 +336,7 @@ def _frame(
 def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     """A file of text: nothing, bare or in quotes, is read as words that nobody has used before."""
     from pyspark.sql import functions as sql
+    from pyspark.sql.types import StringType, StructField, StructType
 
     assert table.path is not None and table.scan is not None and table.delimiter is not None
     empty, missing, broken = (secrets.token_hex(16) for _ in range(3))
@@ -344,7 +345,7 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     whole = _has_quotes(table) or table.delimiter <= " " or len(columns) == 1
     found = session.read.csv(
         _readable(table.path, scratch),
-        schema=", ".join(f"{c} STRING" for c in columns),
+        schema=StructType([StructField(name, StringType()) for name in table.columns]),
         sep={"\\": "\\\\"}.get(table.delimiter, table.delimiter),
         quote='"',
         escape='"',
@@ -366,7 +367,7 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
             hint="--engine duckdb",
         )
     values = (sql.col(c) for c in columns)
-    return found.select([
+    return found.toDF(*columns).select([
         sql.when(v == empty, "").otherwise(v).alias(c) for c, v in zip(columns, values, strict=True)
     ])  # fmt: skip
 
@@ -484,11 +485,12 @@ def _plain(column: str, kind: str, described: str) -> str:
         return f"CAST({column} AS STRING)"
     if kind == "timestamp" and described == "TIMESTAMP":  # of the old kind
         return f"CAST({column} AS TIMESTAMP_NTZ)"
-    if described == "TIMESTAMP_NS":  # Spark has none: as text, which has the same order
+    if described in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):  # as text, which has the same order
         rest = f"PMOD({column}, 1000000000)"
         second = f"TIMESTAMP_SECONDS(({column} - {rest}) DIV 1000000000)"
         text = f"DATE_FORMAT({second}, 'yyyy-MM-dd HH:mm:ss')"
-        return f"REGEXP_REPLACE(CONCAT({text}, '.', LPAD({rest}, 9, '0')), '[.]?0+$', '')"
+        text = f"REGEXP_REPLACE(CONCAT({text}, '.', LPAD({rest}, 9, '0')), '[.]?0+$', '')"
+        return text if described == "TIMESTAMP_NS" else f"CONCAT({text}, '+00')"
     return column
 
 
@@ -498,41 +500,47 @@ def as_text(value: str, kinds: Iterable[str]) -> str:
     if not {kind.upper() for kind in kinds} & SPELLED:
         return text
     return (
-        f"CASE TYPEOF({value}) WHEN 'double' THEN {_spelled(text, 'DOUBLE', 15)} "
-        f"WHEN 'float' THEN {_spelled(text, 'FLOAT', 7)} "
+        f"CASE TYPEOF({value}) WHEN 'double' THEN {_spelled(text, 'DOUBLE', 16)} "
+        f"WHEN 'float' THEN {_spelled(text, 'FLOAT', 8)} "
         f"WHEN 'timestamp' THEN CONCAT({text}, '+00') ELSE {text} END"
     )
 
 
 def _spelled(text: str, kind: str, digits: int) -> str:
-    """A float, from the text Java gives it, in the fewest digits: 25000000.5, 1e-05, 1e+16."""
-    number = f"TRY_CAST({text} AS DOUBLE)"
-    short, long = (f"FORMAT_STRING('%.{d}e', {number})" for d in (digits, digits + 1))
-    same = f"TRY_CAST({short} AS {kind}) = TRY_CAST({text} AS {kind})"
-    mantissa = "SUBSTRING_INDEX(m, 'e', 1)"
-    parts = (
-        f"NAMED_STRUCT('sign', IF({mantissa} LIKE '-%', '-', ''), "
-        f"'d', TRIM(TRAILING '0' FROM TRANSLATE({mantissa}, '-.', '')), "
-        "'tail', SUBSTRING_INDEX(m, 'e', -1), "
-        "'e', TRY_CAST(SUBSTRING_INDEX(m, 'e', -1) AS INT))"
-    )
-    plain = (
+    """A float, from the text Java gives it, in the fewest digits: 25000000.5, 1e-05, 1e+16.
+
+    Java's text may have a digit too many: rounded to so many digits, it is the same number still.
+    """
+    rounded = f"FORMAT_STRING('%.{digits - 1}e', TRY_CAST({text} AS DOUBLE))"
+    same = f"TRY_CAST({rounded} AS {kind}) = TRY_CAST({text} AS {kind})"
+    long = f"LENGTH(TRANSLATE(SUBSTRING_INDEX({text}, 'E', 1), '-.', '')) > {digits}"
+    given = f"UPPER(IF({long} AND {same}, {rounded}, {text}))"
+    # 1.25E7: m is 1.25, and its point moves by 7.
+    moved = "IF(g LIKE '%E%', CAST(SUBSTRING_INDEX(g, 'E', -1) AS INT), 0)"
+    parts = f"NAMED_STRUCT('m', TRANSLATE(SUBSTRING_INDEX(g, 'E', 1), '-', ''), 'e', {moved})"
+    zeros = "LENGTH(a) - LENGTH(TRIM(LEADING '0' FROM a))"
+    first = f"p.e + LENGTH(SUBSTRING_INDEX(p.m, '.', 1)) - 1 - ({zeros})"
+    number = f"NAMED_STRUCT('d', TRIM(BOTH '0' FROM a), 'e', {first})"
+    written = (
         "CASE WHEN x.e BETWEEN -4 AND -1 THEN CONCAT('0.', REPEAT('0', -x.e - 1), x.d) "
         "WHEN x.e BETWEEN 0 AND 15 AND LENGTH(x.d) <= x.e + 1 "
-        "THEN CONCAT(RPAD(x.d, x.e + 1, '0'), '.0') "
-        "WHEN x.e BETWEEN 0 AND 15 "
+        "THEN CONCAT(RPAD(x.d, x.e + 1, '0'), '.0') WHEN x.e BETWEEN 0 AND 15 "
         "THEN CONCAT(SUBSTRING(x.d, 1, x.e + 1), '.', SUBSTRING(x.d, x.e + 2)) "
-        "ELSE CONCAT(SUBSTRING(x.d, 1, 1), IF(LENGTH(x.d) > 1, '.', ''), SUBSTRING(x.d, 2), 'e', "
-        "x.tail) END"
+        "ELSE CONCAT(SUBSTRING(x.d, 1, 1), IF(LENGTH(x.d) > 1, '.', ''), SUBSTRING(x.d, 2), "
+        "IF(x.e < 0, 'e-', 'e+'), IF(ABS(x.e) < 10, '0', ''), ABS(x.e)) END"
     )
-    whole = (
-        f"TRANSFORM(TRANSFORM(ARRAY(IF({same}, {short}, {long})), m -> {parts}), "
-        f"x -> CONCAT(x.sign, {plain}))[0]"
-    )
+    digits_of = _let("a", "TRANSLATE(p.m, '.', '')", number)
+    whole = _let("g", given, _let("p", parts, _let("x", digits_of, written)))
     return (
         f"CASE {text} WHEN 'Infinity' THEN 'inf' WHEN '-Infinity' THEN '-inf' WHEN 'NaN' THEN "
-        f"'nan' WHEN '0.0' THEN '0.0' WHEN '-0.0' THEN '-0.0' ELSE {whole} END"
+        f"'nan' WHEN '0.0' THEN '0.0' WHEN '-0.0' THEN '-0.0' "
+        f"ELSE CONCAT(IF({text} LIKE '-%', '-', ''), {whole}) END"
     )
+
+
+def _let(name: str, value: str, body: str) -> str:
+    """SQL in which a name stands for a value."""
+    return f"TRANSFORM(ARRAY({value}), {name} -> {body})[0]"
 
 
 def _text(column: str, kind: str, na: Sequence[str]) -> Column:
