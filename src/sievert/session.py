@@ -178,7 +178,8 @@ def _questions(
         from sievert.counts import codes, packed
 
         source = codes.source(table, LARGE)
-    except (ImportError, OSError, ValueError):  # no numba or pyarrow; pyarrow cannot read it
+    except (ImportError, OSError, RuntimeError, ValueError):
+        # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
         return questions
     if source is None:
         return questions

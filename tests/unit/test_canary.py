@@ -1461,7 +1461,7 @@ LEAKS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
     "temporary data": ("plain", in_temporary_data),
     "the working directory": ("plain", does(lambda: Path("left").write_text(""))),
     "a file's name": ("shared", says(lambda: token("file"))),
-    "a folder's name": ("shared", says(lambda: f"/home/{FOLDER}/x")),
+    "a folder's name": ("shared", says(lambda: f"/data/{FOLDER}/x")),
     "the user": ("shared", says(lambda: getpass.getuser())),
     "the machine": ("shared", says(lambda: platform.node())),
     "a column's name": ("masked", says(lambda: KEY)),

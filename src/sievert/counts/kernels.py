@@ -135,6 +135,34 @@ def totals(counts: Ints, values: Ints, size: int) -> Ints:
 
 
 @compiled
+def several(counts: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
+    """The counts of classes of one cell; those of the others, and where each of these begins."""
+    single = cells = 0
+    for c in range(len(starts)):
+        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
+        if last - starts[c] == 1:
+            single += 1
+        else:
+            cells += last - starts[c]
+    alone = np.empty(single, dtype=np.int64)
+    words = np.empty(cells, dtype=np.int64)
+    places = np.empty(len(starts) - single, dtype=np.int64)
+    single = cells = klass = 0
+    for c in range(len(starts)):
+        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
+        if last - starts[c] == 1:
+            alone[single] = counts[starts[c]]
+            single += 1
+            continue
+        places[klass] = cells
+        klass += 1
+        for i in range(starts[c], last):
+            words[cells] = counts[i]
+            cells += 1
+    return alone, words, places
+
+
+@compiled
 def downwards(words: Ints, starts: Ints) -> None:
     """Sort the words of each run downwards, in place."""
     for c in range(len(starts)):
@@ -277,11 +305,13 @@ def _place(nq: Any, ns: Any, n: Any) -> Any:
 
 @compiled
 def gaps(
-    counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints, records: int, place: Ints
-) -> None:
+    counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints, records: int, place: Ints,
+    quick: Ints,
+) -> None:  # fmt: skip
     """For each class size the largest sum over its cells of max(0, n·N - total·size).
 
-    `place[0, i]` is the i-th class size in ascending order, `place[1, i]` its gap.
+    `place[0, i]` is the i-th class size in ascending order, `place[1, i]` its gap; `quick` has the
+    i of small sizes.
     """
     for c in range(len(starts)):
         nq = sizes[c]
@@ -289,6 +319,9 @@ def gaps(
         gap = np.int64(0)
         for i in range(starts[c], last):
             gap += max(np.int64(0), np.int64(counts[i]) * records - totals[values[i]] * nq)
+        if nq < len(quick):
+            place[1, quick[nq]] = max(place[1, quick[nq]], gap)
+            continue
         low, high = 0, place.shape[1] - 1
         while low < high:
             middle = (low + high) // 2

@@ -138,8 +138,10 @@ class PackedQuestions(Questions):
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """Everything about finding a person."""
         quasi = tuple(quasi)
-        cells = self._cells_packed(quasi, None)
-        if cells is None or (wildcard and any(self._tallies[q].get(None) for q in quasi)):
+        known = quasi in self._sizes and all(q in self._tallies for q in quasi)
+        if not known and self._cells_packed(quasi, None) is None:
+            return super().record_counts(quasi, wildcard=wildcard)
+        if wildcard and any(self._tallies[q].get(None) for q in quasi):
             return super().record_counts(quasi, wildcard=wildcard)
         return RecordCounts(self.records, self.sizes(quasi))
 
@@ -219,16 +221,13 @@ class PackedQuestions(Questions):
 
     def _profiles_of(self, counts: Ints, starts: Ints) -> Profiles:
         """Distinct profiles; classes of one value, mostly the bulk, need no comparing."""
-        lengths = np.diff(starts, append=len(counts))
-        single = lengths == 1
-        alone = _histogram(counts[starts[single]]) if single.any() else None
-        kept = np.repeat(~single, lengths)
-        words, lengths = counts[kept], lengths[~single]
-        starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(lengths) else lengths
+        single, words, starts = kernels.several(counts, starts)
         kernels.downwards(words, starts)
         firsts, times = kernels.distinct(words, starts)
-        lists = [words[starts[f] : starts[f] + lengths[f]] for f in firsts]
-        if alone is not None:
+        ends = np.append(starts[1:], len(words))
+        lists = [words[starts[f] : ends[f]] for f in firsts]
+        if len(single):
+            alone = _histogram(single)
             lists = [*alone.sizes.reshape(-1, 1), *lists]
             times = np.concatenate((alone.times, times))
         order = sorted(range(len(lists)), key=lambda i: lists[i].tolist())
@@ -247,12 +246,16 @@ class PackedQuestions(Questions):
         return Joint.of(kinds[:, 0], kinds[:, 1], kinds[:, 2], times)
 
     def _gaps_of(self, cells: Cells, totals: Ints, sizes: Sizes) -> Gaps:
+        quick = np.zeros(min(sizes.most + 1, DENSE_SIZES), dtype=np.int64)
+        small = sizes.sizes < len(quick)
+        quick[sizes.sizes[small]] = np.flatnonzero(small)
+
         def work(classes: slice, part: slice, starts: Ints) -> Ints:
             place = np.zeros((2, len(sizes.sizes)), dtype=np.int64)
             place[0] = sizes.sizes
             kernels.gaps(
                 cells.counts[part], cells.values[part], starts, cells.sizes[classes], totals,
-                self.records, place,
+                self.records, place, quick,
             )  # fmt: skip
             gaps: Ints = place[1]
             return gaps

@@ -509,12 +509,14 @@ def as_text(value: str, kinds: Iterable[str]) -> str:
 def _spelled(text: str, kind: str, digits: int) -> str:
     """A float, from the text Java gives it, in the fewest digits: 25000000.5, 1e-05, 1e+16.
 
-    Java's text may have a digit too many: rounded to so many digits, it is the same number still.
+    Java's text may have a digit or two too many: rounded, it is the same number still.
     """
-    rounded = f"FORMAT_STRING('%.{digits - 1}e', TRY_CAST({text} AS DOUBLE))"
-    same = f"TRY_CAST({rounded} AS {kind}) = TRY_CAST({text} AS {kind})"
+    short, full = (
+        f"FORMAT_STRING('%.{d}e', TRY_CAST({text} AS DOUBLE))" for d in (digits - 1, digits)
+    )
+    same = f"TRY_CAST({short} AS {kind}) = TRY_CAST({text} AS {kind})"
     long = f"LENGTH(TRANSLATE(SUBSTRING_INDEX({text}, 'E', 1), '-.', '')) > {digits}"
-    given = f"UPPER(IF({long} AND {same}, {rounded}, {text}))"
+    given = f"UPPER(CASE WHEN {long} THEN IF({same}, {short}, {full}) ELSE {text} END)"
     # 1.25E7: m is 1.25, and its point moves by 7.
     moved = "IF(g LIKE '%E%', CAST(SUBSTRING_INDEX(g, 'E', -1) AS INT), 0)"
     parts = f"NAMED_STRUCT('m', TRANSLATE(SUBSTRING_INDEX(g, 'E', 1), '-', ''), 'e', {moved})"
