@@ -16,6 +16,7 @@ from sievert.table import Table
 
 SQL_TYPES = {"text": "STRING", "int": "BIGINT"}
 GROUP = "spark.jobGroup.id"
+NO_RECORDS = UsageError("--records does not go with --engine spark", hint="--engine duckdb")
 
 
 class Spark:
@@ -95,6 +96,8 @@ class Spark:
         return list(zip(*rows, strict=True)) if rows else [() for _ in asked.columns]
 
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
+        if any(kind not in SQL_TYPES for kind, _ in columns.values()):  # numbers of records
+            raise NO_RECORDS
         rows = zip(*(values for _, values in columns.values()), strict=True)
         text = json.dumps([dict(zip(columns, row, strict=True)) for row in rows])
         types = ", ".join(f"{name} {SQL_TYPES[kind]}" for name, (kind, _) in columns.items())
@@ -103,7 +106,7 @@ class Spark:
 
     def write(self, sql: str, path: Path, kind: str) -> None:
         """Spark has no order of records to write them in."""
-        raise UsageError("--records does not go with --engine spark", hint="--engine duckdb")
+        raise NO_RECORDS
 
     def progress(self) -> float:
         """Per cent of the running tasks that are done, or -1."""

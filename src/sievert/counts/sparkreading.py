@@ -585,12 +585,11 @@ def _compared(table: Table, name: str, column: str, kind: str, na: Sequence[str]
 
 
 def _present(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
-    """Missing where a column as it is compared is; where it does not fit its type, it is there."""
+    """Missing where a column is before codes and types; otherwise, any text."""
     from pyspark.sql import functions as sql
 
     text = _text(column, kind, na)
-    float_ = table.types.get(name, kind) in ("double", "float")
-    return sql.when(~text.rlike(r"(?i)\A[+-]?nan\z"), text) if float_ else text
+    return sql.when(text != "nan", text) if kind in ("double", "float") else text
 
 
 def _unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:

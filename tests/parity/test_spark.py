@@ -1,0 +1,462 @@
+"""The engine spark: the same JSON as DuckDB's, to the last bit, and nothing left behind."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from randomtables import Case, case
+
+import sievert
+from sievert.counts import sparkreading
+from sievert.counts.questions import Questions
+from sievert.counts.spark import Spark
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    InputError,
+    SievertError,
+    UsageError,
+)
+from sievert.scratch import private_directory
+from sievert.table import Table
+
+pytest.importorskip("pyspark")
+
+ROOT = Path(__file__).parents[2]
+SECRET = "canary-7391"
+ODD = ("a.b", "c`d", 'e"f', "Ünï 😀", "x; --", "select", "c0", " lead", "it's", "n\nl", "_metadata")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """A session that goes on: every test of this file is a guest in it."""
+    with private_directory() as scratch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = Table("csv", "t", path=Path(__file__))
+        with sparkreading._started(table, scratch, None, None, None) as session:
+            yield session
+
+
+def told(source: Any, quasi: Sequence[str], secrets: Sequence[str], **options: Any) -> str:
+    """The whole result but for the engine, or the error."""
+    try:
+        whole = sievert.assess(source, quasi, secrets, **options).to_dict()
+    except SievertError as error:
+        return f"{type(error).__name__}: {error}"
+    del whole["table"]["engine"]
+    return json.dumps(whole, sort_keys=True, indent=1)
+
+
+def same(source: Any, quasi: Sequence[str], secrets: Sequence[str], **options: Any) -> str:
+    ours = told(source, quasi, secrets, engine="spark", **options)
+    assert ours == told(source, quasi, secrets, **options)
+    return ours
+
+
+def write_csv(path: Path, columns: dict[str, list[Any]], end: str = "\n") -> Path:
+    """Missing values as nothing, empty text as quotes around nothing."""
+
+    def cell(value: Any) -> str:
+        if value is None:
+            return ""
+        text = str(value)
+        quoted = not text or set(text) & set(',"\r\n') or text[0] == " "
+        return '"' + text.replace('"', '""') + '"' if quoted else text
+
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    path.write_bytes("".join(",".join(map(cell, row)) + end for row in rows).encode())
+    return path
+
+
+def write_parquet(path: Path, columns: dict[str, Any]) -> Path:
+    table = pyarrow.table({n: pyarrow.array(v, type=None) for n, v in columns.items()})
+    pyarrow.parquet.write_table(table, path)
+    return path
+
+
+# -- the same numbers -----------------------------------------------------------------------------
+
+
+def test_hospital(spark: Any, tmp_path: Path) -> None:
+    path, ladders = tmp_path / "hospital.csv", tmp_path / "ladders"
+    command = [sys.executable, ROOT / "examples" / "hospital.py", path, "--hierarchies", ladders]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    found = same(
+        path,
+        ["sex", "age", "postcode"],
+        ["diagnosis", "length_of_stay"],
+        types={"length_of_stay": "int"},
+        hierarchies={"diagnosis": str(ladders / "diagnosis.csv"), "length_of_stay": "interval:2,4"},
+        policy={"limits": {"k_anonymity": {"min": 2}}},
+    )
+    assert '"t_closeness_hierarchical"' in found and '"limits"' in found
+
+
+def test_adult(spark: Any, reference: Path) -> None:
+    path = reference / "data" / "adult" / "adult.csv"
+    found = same(
+        path,
+        ["age", "sex", "race", "native-country"],
+        ["salary-class"],
+        types={"age": "int"},
+        orders={"salary-class": ["<=50K", ">50K"]},
+        delimiter=";",
+    )
+    assert '"rows": 30162' in found
+
+
+def asked(c: Case, number: int) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "orders": {c.secret: c.order},
+        "hierarchies": {c.secret: sievert.Hierarchy({v: x for v, x in c.ladder.items() if v})},
+        "partitions": {c.secret: c.partition},
+        "parameters": {"recursive_c": {"l": c.l}, "records_below": {"k": [2, 3]}},
+        "missing": ("value", "drop", "wildcard")[number % 3],
+        "na": ("NULL", "s1", "never")[: number % 4],
+    }
+    if "" in c.columns[c.secret]:
+        del options["hierarchies"]
+    if number % 2:
+        options["parameters"]["alpha_k"] = {"value": {c.secret: c.named}}
+    return options
+
+
+def compare(folder: Path, name: str) -> None:
+    """One random table with odd names, as CSV or as Parquet."""
+    number = int(name.split()[-1])
+    random = Random(name)
+    c = case(random)
+    names = dict(zip(c.columns, random.sample(ODD, len(c.columns)), strict=True))
+    columns = {names[n]: values for n, values in c.columns.items()}
+    path = folder / f"{number}.{('csv', 'parquet')[number % 2]}"
+    if number % 2:
+        strings = {n: pyarrow.array(v, pyarrow.string()) for n, v in columns.items()}
+        write_parquet(path, strings)
+    else:
+        write_csv(path, columns, end=("\n", "\r\n", "\r")[number % 3])
+    options = asked(c, number)
+    for option in ("orders", "hierarchies", "partitions"):
+        if option in options:
+            options[option] = {names[c.secret]: options[option][c.secret]}
+    named = options["parameters"].get("alpha_k")
+    if named:
+        named["value"] = {names[c.secret]: c.named}
+    same(path, [names[q] for q in c.quasi], [names[c.secret]], **options)
+
+
+def test_random_tables(spark: Any, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as two:  # beside each other in one Spark
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(20)))
+
+
+FLOATS = [0.1, 1e7, 12345678.5, 1e15, 1e16, 1e-4, 1e-5, 2e-7, -0.0, 0.0, float("nan"),
+          float("inf"), float("-inf"), None, 1.5e300, 123456789012345680.0]  # fmt: skip
+
+
+def typed_columns() -> dict[str, Any]:
+    """Every type that both engines read, 96 records."""
+    many = 96 // len(FLOATS)
+    moments = [0, 1, 10**9, 1_600_000_000_123_456_789, -1, None]
+
+    def repeated(values: Sequence[Any], kind: Any = None) -> Any:
+        return pyarrow.array([values[i % len(values)] for i in range(96)], kind)
+
+    return {
+        "double": repeated(FLOATS, pyarrow.float64()),
+        "float": pyarrow.array([1.5, float("nan"), -0.0, 0.0, None, 2e7] * 16, pyarrow.float32()),
+        "tiny": repeated([1, -2, None], pyarrow.int8()),
+        "unsigned": repeated([1, 2**64 - 1, None], pyarrow.uint64()),
+        "decimal": repeated([Decimal("1.10"), None, Decimal("0.01")], pyarrow.decimal128(20, 9)),
+        "flag": repeated([True, False, None]),
+        "day": repeated([datetime.date(1, 1, 1), datetime.date(2020, 2, 29), None]),
+        "moment": repeated(moments, pyarrow.timestamp("ns")),
+        "local": pyarrow.array([1, 2_500_000, None] * 32, pyarrow.timestamp("us")),
+        "instant": pyarrow.array([1, 2_500_000] * 48, pyarrow.timestamp("us", tz="Asia/Tokyo")),
+        "bytes": repeated([b"a", b"", None]),
+        "category": repeated(["x", "y", None]).dictionary_encode(),
+        "text": repeated(["a", "A", "é", "e\u0301", "", " a", "a ", "a\n", None]),
+        "list": pyarrow.array([[1], None, [2]] * 32),
+        "number": pyarrow.array(list(range(many)) * len(FLOATS)),
+    }
+
+
+def test_types(spark: Any, tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", typed_columns())
+    plain = ["tiny", "flag", "day", "bytes"]
+    same(path, plain, ["double", "moment", "decimal"])
+    same(path, ["float", "instant", "category"], ["text", "unsigned"])
+    spelled = ["0.1", "10000000.0", "12345678.5", "1000000000000000.0", "1e+16", "0.0001", "1e-05"]
+    spelled += ["2e-07", "0.0", "inf", "-inf", "1.5e+300", "1.2345678901234568e+17"]
+    ladder = {v: ("low" if i < 5 else "high", "*") for i, v in enumerate(spelled)}
+    same(path, ["tiny"], ["double"], hierarchies={"double": sievert.Hierarchy(ladder)},
+         parameters={"alpha_k": {"value": {"double": 1e16}}}, na=["12345678.5"])  # fmt: skip
+    same(path, ["double", "instant"], ["local"], types={"double": "text", "local": "text"})
+    assert "UsageError" in same(path, ["list"], ["text"])
+    assert "UsageError" in same(path, ["tiny"], ["text"], types={"tinny": "int"})
+
+
+def test_types_of_text(spark: Any, tmp_path: Path) -> None:
+    columns = {
+        "whole": ["1", "1.0", "+5", "-0.00", "007", "9223372036854775807", None, "1.", "NA"],
+        "real": ["nan", "-NaN", "+inf", "1e400", ".5", "1.", "-0", "1E5", "INFINITY"],
+        "day": ["2020-01-01", "0001-01-01", "9999-12-31", None, "1582-10-10", *["1970-01-01"] * 4],
+        "s": list("aabbccdda"),
+    }
+    path = write_csv(tmp_path / "t.csv", columns)
+    types = {"whole": "int", "real": "float", "day": "date"}
+    same(path, ["whole", "real"], ["day", "s"], types=types, na=["NA"])
+    same(path, ["day"], ["real", "whole"], types=types, na=["NA"], missing="drop")
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        ("int", ["1.4", SECRET, "2", "9223372036854775808", " 1"]),
+        ("float", ["1e", "1d", "0x1p3", "1_0", "5"]),
+        ("date", ["2020-02-30", "2020-1-1", "2020-01-01", SECRET, ""]),
+    ],
+)
+def test_values_that_do_not_fit(spark: Any, tmp_path: Path, kind: str, lines: list[str]) -> None:
+    """The column and how many, in the words of the other engine; never a value."""
+    columns = {"x": [v or None for v in lines], "s": ["a"] * 5}
+    found = same(write_csv(tmp_path / "t.csv", columns), ["x"], ["s"], types={"x": kind})
+    assert "InputError" in found and "of column 'x' are not" in found and SECRET not in found
+
+
+def test_text_as_it_stands(spark: Any, tmp_path: Path) -> None:
+    """Quotes, line ends within them, blanks, no header, a mark at the start, odd delimiters."""
+    texts = {
+        "quotes.csv": 'a,b,s\n"x","",1\n,"",1\n"x,""y""\r\nz", x ,2\n"x,""y""\nz", x ,2\n\n5" ,#,1\n',
+        "windows.csv": '"a\nb",s\r\n"x\r\ny",1\r\n"x\ny",1\r\nx,"\r"\r\n',
+        "mark.csv": "\ufeffa,s\nx,1\ny,2\na,s\n",
+        "tabs.tsv": "a\tb\ts\n\t\t\nx\t\t1\n \t \t \n",
+        "_hidden.csv": "a,s\nx,1\ny,1\n",
+        "plain.gz": "a,s\nx,1\ny,1\n",
+        "Köln {a,b}.csv": "a,s\nx,1\ny,1\n",
+        "back.csv": "a\\s\nx\\1\ny\\\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.write_bytes(text.encode())
+        delimiter = {"tabs.tsv": "\t", "back.csv": "\\"}.get(name)
+        header = next(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""),
+                                 delimiter=delimiter or ","))  # fmt: skip
+        found = same(path, header[:-1], ["s"], delimiter=delimiter)
+        assert "reidentification" in found, name
+        if name == "mark.csv":
+            assert "equal to the header" in found
+    same(tmp_path / "mark.csv", ["column1"], ["column2"], header=False)
+    same(tmp_path / "quotes.csv", ["a"], ["s"], na=["1"])
+
+
+def test_lakes(spark: Any, tmp_path: Path) -> None:
+    """A directory of Parquet files; folders called key=value are columns of text."""
+    lake = tmp_path / "lake"
+    for place, values in {
+        "year=2020/land=DE": ["a", "b"],
+        "year=2020/land=%C3%84%20x": ["a", "a"],
+        "year=02021/land=__HIVE_DEFAULT_PARTITION__": ["c", "a"],
+    }.items():
+        (lake / place).mkdir(parents=True)
+        write_parquet(lake / place / "p.parquet", {"s": values, "n": [1, 2]})
+    assert '"rows": 6' in same(lake, ["year", "land"], ["s", "n"])
+    flat = tmp_path / "flat"
+    (flat / "sub").mkdir(parents=True)
+    write_parquet(flat / "a.parquet", {"q": ["x", "y"], "s": [1, 2]})
+    write_parquet(flat / "sub" / "_b.parquet", {"q": ["x", "y"], "s": [1, 3]})
+    assert '"rows": 4' in same(flat, ["q"], ["s"])
+    write_parquet(flat / "c.parquet", {"q": ["x", "y"]})
+    assert "1 of 3 files have other columns" in same(flat, ["q"], ["s"])
+    url = f"file://{flat}"
+    assert "other columns" in told(url, ["q"], ["s"], engine="spark")
+    (flat / "c.parquet").unlink()
+    (flat / "sub" / "_b.parquet").rename(flat / "b.parquet")
+    there, here = (json.loads(told(s, ["q"], ["s"], engine="spark")) for s in (url, flat))
+    assert there.pop("table") | {"kind": "parquet", "verified": False} == here.pop("table")
+    assert there == here
+
+
+def test_timestamps_of_the_old_kind(spark: Any, tmp_path: Path) -> None:
+    moments = pyarrow.array([1, 2_500_000, None, -(10**15)], pyarrow.timestamp("us"))
+    table = pyarrow.table({"q": moments, "s": ["a", "b", "a", "b"]})
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(table, path, use_deprecated_int96_timestamps=True)
+    assert "of the old kind" in same(path, ["q"], ["s"])
+
+
+# -- frames, and a session that goes on -----------------------------------------------------------
+
+
+def test_frames(spark: Any, tmp_path: Path) -> None:
+    """A Spark frame gives the numbers of the file it was read from; its session stays as it was."""
+    path = write_parquet(tmp_path / "t.parquet", typed_columns())
+    base = spark.newSession()
+    base.conf.set("spark.sql.ansi.enabled", "false")
+    base.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    base.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
+    frame = base.read.parquet(str(path)).drop("moment")
+    base.sparkContext.setJobGroup("mine", "mine")
+    columns = ["double", "float", "instant", "flag", "day", "decimal"]
+    ours = json.loads(told(frame, columns, ["text", "tiny", "local"]))
+    theirs = json.loads(told(path, columns, ["text", "tiny", "local"]))
+    for whole in (ours, theirs):
+        whole["table"] = {k: whole["table"][k] for k in ("rows", "missing_values")}
+        whole["ignored"] = [c for c in whole.get("ignored", []) if c != "moment"]
+    assert ours == {**theirs, **{k: ours[k] for k in ours if "moment" in str(theirs[k])}}
+    assert base.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    assert base.sparkContext.getLocalProperty("spark.jobGroup.id") == "mine"
+    assert base.catalog.listTables() == []
+    assert base.sparkContext._jsc.getPersistentRDDs().isEmpty()
+    assert spark.range(3).count() == 3
+    values = "VALUES ('a', 1), ('A', 2) AS t(q, s)"
+    collated = base.sql(f"SELECT COLLATE(q, 'UNICODE_CI') AS q, s FROM {values}")
+    found = sievert.assess(collated, ["q"], ["s"])
+    assert found.reidentification["classes"].value == 2
+    with pytest.raises(InputError, match="same name"):
+        sievert.assess(frame.select(frame.tiny.alias("a"), frame.tiny.alias("A")), ["a"])
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_gaps_of_many_records(spark: Any, wide: bool) -> None:
+    """Products of counts beyond 2^63 stay exact."""
+    scale = 2**40 if wide else 1
+    sql = (
+        f"SELECT {3 * scale}L AS nq, ARRAY(NAMED_STRUCT('n', {scale}L, 'ns', {2 * scale}L)) AS held"
+    )
+    frame = spark.sql(sql)
+    frame.createOrReplaceTempView("held")
+    with private_directory() as scratch:
+        engine = Spark(Table("frame", "frame", data=frame), scratch)
+        try:
+            gap = f"SELECT {engine.gap(7 * scale, wide)} AS g FROM ({sql}) AS d"
+            assert int(engine.rows(gap)[0][0]) == scale * scale * (7 - 6)
+        finally:
+            engine.close()
+
+
+def test_time_runs_out(spark: Any) -> None:
+    """A count that takes too long is stopped, in a session that goes on."""
+    frame = spark.range(10**11).selectExpr("id % 7 AS q", "hash(id) % 5 AS s")
+    with pytest.raises(ExhaustedError, match="not done within 3 seconds"):
+        sievert.assess(frame, ["q"], ["s"], timeout=3)
+    assert not spark.sparkContext.statusTracker().getActiveJobsIds()
+    assert spark.range(3).count() == 3
+
+
+def test_progress(spark: Any) -> None:
+    with private_directory() as scratch:
+        engine = Spark(Table("frame", "frame", data=spark.range(10)), scratch)
+        try:
+            assert engine.progress() == -1
+            assert Questions(engine).records == 10
+            engine.interrupt()
+            with pytest.raises(ExhaustedError):
+                engine.rows("SELECT COUNT(*) FROM input")
+        finally:
+            engine.close()
+
+
+# -- refusals -------------------------------------------------------------------------------------
+
+
+def test_refusals(spark: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    import pandas
+
+    columns = {"q": ["a", "b"], "s": ["x", SECRET]}
+    for source in (columns, pandas.DataFrame(columns), pyarrow.table(columns)):
+        with pytest.raises(UsageError, match="reads files"):
+            sievert.assess(source, ["q"], ["s"], engine="spark")
+    path = write_csv(tmp_path / "t.csv", columns)
+    for option in ({"memory": "1GB"}, {"threads": 1}, {"master": "local[2]"}):
+        with pytest.raises(UsageError, match="running already"):
+            sievert.assess(path, ["q"], ["s"], engine="spark", **option)
+    with pytest.raises(UsageError, match="--records"):
+        sievert.assess(path, ["q"], ["s"], engine="spark", records=tmp_path / "r.csv")
+    assert not (tmp_path / "r.csv").exists()
+    coded = tmp_path / "coded.csv"
+    coded.write_text('q,s\nNA,1\n"NA",2\n"x ""NA"",",3\n')
+    with pytest.raises(InputError, match="in quotes"):
+        sievert.assess(coded, ["q"], ["s"], na=["NA"], engine="spark")
+    coded.write_text('q,s\nNA,1\n"x ""NA"",",3\n')
+    same(coded, ["q"], ["s"], na=["NA"])
+    blank = tmp_path / "blank.csv"
+    blank.write_text("q\nx\n\ny\n")
+    with pytest.raises(InputError, match="blank lines"):
+        sievert.assess(blank, ["q"], engine="spark")
+    damaged = write_parquet(tmp_path / "d.parquet", {"q": [f"{SECRET} {i}" for i in range(10**4)]})
+    content = bytearray(damaged.read_bytes())
+    content[1000:9000] = bytes(8000)
+    damaged.write_bytes(content)
+    with pytest.raises(InputError, match="damaged") as caught:
+        sievert.assess(damaged, ["q"], engine="spark")
+    assert SECRET not in str(caught.value) and caught.value.__suppress_context__
+    clock = pyarrow.array([1, 2], pyarrow.time64("us"))
+    with pytest.raises(InputError, match="a type that Spark does not read"):
+        sievert.assess(write_parquet(damaged, {"q": clock}), ["q"], engine="spark")
+    with pytest.raises(InputError, match="does not reach"):
+        sievert.assess("file:///nowhere/x.parquet", ["q"], engine="spark")
+    with pytest.raises(InputError, match="surrogate"):
+        sievert.assess(path, ["q"], ["s"], engine="spark", orders={"s": ["x", SECRET, "\ud800"]})
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_pyspark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    path = write_csv(tmp_path / "t.csv", {"q": ["a", "b"]})
+    with pytest.raises(UsageError, match=r"pip install 'sievert\[spark\]'"):
+        sievert.assess(path, ["q"], engine="spark")
+
+
+def test_nothing_that_depends_on_the_order_of_records() -> None:
+    for module in ("spark", "sparkreading"):
+        text = (ROOT / "src" / "sievert" / "counts" / f"{module}.py").read_text(encoding="utf-8")
+        for word in ("toPandas", "repartition", "sample(", "monotonically", "first("):
+            assert word not in text
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sievert", "assess", *arguments, "--engine", "spark"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **environment})  # fmt: skip
+
+
+def test_command_line(tmp_path: Path) -> None:
+    """One run in a Spark of its own: the same JSON, silence, and nothing left behind."""
+    temp, here, place = (tmp_path / name for name in ('t e"mp', "here", "data"))
+    for folder in (temp, here, place):
+        folder.mkdir()
+    path = write_csv(place / "t.csv", {"q": ["a", "b", "a"], "s": ["x", SECRET, None]})
+    common = [str(path), "-q", "q", "-s", "s", "--json", "-"]
+    done = run(here, *common, "--temp", str(temp), "--memory", "1GB", "--threads", "1",
+               TMPDIR=str(temp))  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    whole = json.loads(done.stdout)
+    assert whole["table"].pop("engine") == "spark"
+    assert json.dumps(whole, sort_keys=True, indent=1) == told(path, ["q"], ["s"])
+    assert [*temp.iterdir(), *here.iterdir(), *place.iterdir()] == [path]
+
+
+def test_no_java(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "t.csv", {"q": ["a", "b"]})
+    done = run(tmp_path, str(path), "-q", "q", PATH="/nowhere", JAVA_HOME="")
+    assert (done.returncode, done.stdout) == (EngineError.exit_code, "")
+    assert done.stderr.startswith("error: Spark needs Java")
