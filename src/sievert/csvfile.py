@@ -140,7 +140,7 @@ def _suspect(path: Path, delimiter: str, name: str | None) -> None:
     if name is not None and len(lines) < MANY:
         return
     for other in DELIMITERS:
-        if other == delimiter or (name is not None and other not in name):
+        if other == delimiter or (name is not None and not _names(name, other)):
             continue
         if sum(other in line for line in lines) > 0.9 * len(lines) > 0:
             shown = SHOWN.get(other, other)
@@ -148,6 +148,11 @@ def _suspect(path: Path, delimiter: str, name: str | None) -> None:
                 f"{name_of(path)}: one column is found, but nearly every line holds a {shown!r}",
                 hint=f"--delimiter '{shown}', or another first line",
             )
+
+
+def _names(header: str, delimiter: str) -> bool:
+    """Whether a delimiter would make several names of a header."""
+    return delimiter in header and all(part.strip() for part in header.split(delimiter))
 
 
 def _records(

@@ -248,12 +248,12 @@ def _text(
     encoding = csvfile.codec(how.encoding)
     text = readable
     with readable.open("rb") as file:
-        start = file.read(2)
+        start = file.read(4)
     if encoding != "utf-8":
         text = scratch / "input.utf8"
         with csvfile.called(path.name):
             csvfile.transcode(readable, encoding, text)
-    elif start in (b"\xff\xfe", b"\xfe\xff"):
+    elif start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(
             f"{path.name}: not UTF-8 at byte 0; looks like UTF-16", hint="--encoding utf-16"
         )
@@ -262,9 +262,9 @@ def _text(
         names, found = csvfile.header(text, given, named=how.header, max_field=how.max_field)
         columns = check_names(names, path.name)
         scan = csvscan.scan(text, found, len(columns), header=how.header, max_field=how.max_field)
-        if scan.mixed:
-            text, mixed = scratch / "input.lines", text
-            csvscan.one_line_end(mixed, text)
+        if scan.mixed or start == csvfile.BOM + b'"':  # the engine stumbles over both
+            text, given_text = scratch / "input.lines", text
+            csvscan.one_line_end(given_text, text)
     if any(found in code for code in how.na):
         raise UsageError(
             "--na: a code holds the delimiter", hint="one code at a time: --na A --na B"

@@ -340,6 +340,17 @@ def test_records_are_counted_over_blocks(
     assert csvfile.count_fields(path, ",", 2, 100) == 5
 
 
+def test_a_mark_before_a_quoted_name(tmp_path: Path) -> None:
+    """The engine alone reads two records of this."""
+    path = write(tmp_path, b'\xef\xbb\xbf";";"n"\n;\n1;2\n')
+    assert sizes(path, ";", delimiter=";") == (2, 2)
+
+
+def test_a_column_of_commas(tmp_path: Path) -> None:
+    path = write(tmp_path, ",\n" * 12)
+    assert sizes(path, ",", delimiter=";") == (11, 1)
+
+
 def test_mixed_line_ends_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, 'a,b\r\n"1\r\n",2\n3,"\r"\r4,5\r\n\r6,7')
     for size in range(1, 40):
