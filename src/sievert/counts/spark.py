@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -37,6 +38,7 @@ class Spark:
         self.uncoded: str | None = None
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self._kept: dict[str, Any] = {}
+        self._secrets: set[str] = set()  # the columns that s stands for
         self._interrupted = False
         sparkreading.check(table)
         with ExitStack() as resources:
@@ -63,19 +65,19 @@ class Spark:
     # -- asking ---------------------------------------------------------------------------------
 
     def view(self, name: str, sql: str) -> None:
-        self._guard(lambda: self._session.sql(sql).createOrReplaceTempView(name))
+        self._ask(sql, lambda frame: frame.createOrReplaceTempView(name))
 
     def keep(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> None:
         """A small table that later questions start from: counted by the first of them."""
-        kept = self._guard(lambda: self._session.sql(sql, args=list(parameters)).persist())
-        self._kept[name] = kept
-        self._guard(lambda: kept.createOrReplaceTempView(name))
+        self._secrets |= set(re.findall(r"(c\d+) AS s\b", sql))
+        self._kept[name] = self._ask(sql, lambda frame: frame.persist(), parameters)
+        self._guard(lambda: self._kept[name].createOrReplaceTempView(name))
 
     count = keep
 
     def forget(self, name: str) -> None:
+        self._guard(lambda: self._session.catalog.dropTempView(name))
         self._guard(self._kept.pop(name).unpersist)
-        self._session.catalog.dropTempView(name)
 
     def _leave(self, group: Any) -> None:
         """Leave a session that goes on as it was; one that has died does not answer."""
@@ -85,21 +87,27 @@ class Spark:
                 kept.unpersist()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        asked = self._guard(lambda: self._session.sql(sql, args=list(parameters)))
-        return list(map(tuple, self._guard(asked.collect)))
+        return list(map(tuple, self._ask(sql, lambda frame: frame.collect(), parameters)))
 
     read = rows
 
     def arrays(self, sql: str) -> list[Any]:
-        asked = self._guard(lambda: self._session.sql(sql))
-        rows = self._guard(asked.collect)
-        return list(zip(*rows, strict=True)) if rows else [() for _ in asked.columns]
+        rows, names = self._ask(sql, lambda frame: (frame.collect(), frame.columns))
+        return list(zip(*rows, strict=True)) if rows else [() for _ in names]
+
+    def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:
+        def asked() -> Any:
+            for value in parameters:
+                str(value).encode()  # or the error would look like one of Spark
+            return use(self._session.sql(sql, args=list(parameters)))
+
+        return self._guard(asked)
 
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
         if any(kind not in SQL_TYPES for kind, _ in columns.values()):  # numbers of records
             raise NO_RECORDS
         rows = zip(*(values for _, values in columns.values()), strict=True)
-        text = json.dumps([dict(zip(columns, row, strict=True)) for row in rows])
+        text = json.dumps([dict(zip(columns, r, strict=True)) for r in rows], ensure_ascii=False)
         types = ", ".join(f"{name} {SQL_TYPES[kind]}" for name, (kind, _) in columns.items())
         parsed = f"SELECT EXPLODE(FROM_JSON(?, 'ARRAY<STRUCT<{types}>>')) AS x"
         self.keep(table, f"SELECT x.* FROM ({parsed}) AS d", [text])
@@ -159,7 +167,7 @@ class Spark:
         return f"AGGREGATE(held, CAST(0 AS {sum_}), (g, x) -> CAST(g + {term} AS {sum_}))"
 
     def as_text(self, value: str) -> str:
-        column = value.rpartition(".")[2]  # c0, c1, ... or s, which may be any of them
+        column = value.rpartition(".")[2]
+        columns = self._secrets if column == "s" else {column}
         kinds = list(self.kinds.values())
-        number = column.removeprefix("c")
-        return sparkreading.as_text(value, [kinds[int(number)]] if number.isdigit() else kinds)
+        return sparkreading.as_text(value, [kinds[int(c.removeprefix("c"))] for c in columns])

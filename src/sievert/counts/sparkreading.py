@@ -47,7 +47,6 @@ SMALL = 32 * MIB  # up to this size, starting up takes longer than counting
 PATIENCE = 30  # seconds for the end of Spark's own process
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 GLOBAL = "spark.sql.globalTempDatabase"
-SPELLED = {"DOUBLE", "FLOAT", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"}  # in ways of their own
 UNFIT = "sievert: unfit"
 TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
 DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
@@ -195,6 +194,7 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
         "spark.log.level": "OFF",
         "spark.master": master,
         "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -497,13 +497,15 @@ def _plain(column: str, kind: str, described: str) -> str:
 def as_text(value: str, kinds: Iterable[str]) -> str:
     """The text of a value of one of these types, as DuckDB spells it."""
     text = f"CAST({value} AS STRING)"
-    if not {kind.upper() for kind in kinds} & SPELLED:
+    ways = {
+        "DOUBLE": f"WHEN 'double' THEN {_spelled(text, 'DOUBLE', 16)}",
+        "FLOAT": f"WHEN 'float' THEN {_spelled(text, 'FLOAT', 8)}",
+        "TIMESTAMP": f"WHEN 'timestamp' THEN CONCAT({text}, '+00')",
+    }
+    found = {kind.upper().partition(" ")[0] for kind in kinds} & set(ways)
+    if not found:
         return text
-    return (
-        f"CASE TYPEOF({value}) WHEN 'double' THEN {_spelled(text, 'DOUBLE', 16)} "
-        f"WHEN 'float' THEN {_spelled(text, 'FLOAT', 8)} "
-        f"WHEN 'timestamp' THEN CONCAT({text}, '+00') ELSE {text} END"
-    )
+    return f"CASE TYPEOF({value}) {' '.join(ways[kind] for kind in sorted(found))} ELSE {text} END"
 
 
 def _spelled(text: str, kind: str, digits: int) -> str:
@@ -619,7 +621,7 @@ def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError
             f"{name}: {_wrong(engine.unfit, table)}",
             hint="--na CODE for what stands for missing, or --type COL=text",
         )
-    if type(error).__name__ in ("Py4JNetworkError", "Py4JError", "ConnectionRefusedError"):
+    if _died(error):
         return EngineError("the process of Spark died", hint="a larger --memory, if it is small")
     if MEMORY.search(message):
         return ExhaustedError("memory ran out", hint="a larger --memory, or more executors")
@@ -638,6 +640,17 @@ def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError
     if DAMAGED.search(message):
         return InputError(f"{name}: damaged, or not readable as {table.kind}")
     return EngineError(f"Spark failed on {name} ({type(error).__name__})", hint="--debug")
+
+
+def _died(error: Exception) -> bool:
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None or hasattr(error, "java_exception") or hasattr(error, "_stackTrace"):
+        return False  # it has answered
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(1) is not None
+    return False
 
 
 def _wrong(count: Callable[[], dict[str, int]], table: Table) -> str:
