@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pyarrow import compute, parquet
 
 from sievert.counts import kernels
+from sievert.counts.pages import Chunk
 from sievert.errors import ExhaustedError
 from sievert.table import Table
 
@@ -63,17 +64,28 @@ class Column:
         numbers[np.asarray(array.is_null())] = 0
         return numbers, 0, 0
 
-    def _of_text(self, array: Any) -> Ints:
-        if not pa.types.is_dictionary(array.type):
-            array = array.dictionary_encode()
-        texts = array.dictionary.to_pylist()
+    def known(self, values: Any) -> Ints:
+        """The codes of a dictionary's values; of those that have none, NO_CODE."""
+        if self.kind == "text":
+            return np.array(self._numbered(values), dtype=np.uint64)
+        codes = values.astype(np.int64) - (self.least - 1)
+        fits = (codes >= 1) & (codes < 1 << self.bits)
+        return np.where(fits, codes.astype(np.uint64), np.uint64(kernels.NO_CODE))
+
+    def _numbered(self, texts: Sequence[str | None]) -> list[int]:
         with self.lock:
             for text in texts:
                 if text is not None and text not in self.texts:
                     self.texts[text] = len(self.texts) + 1
             if len(self.texts) >= 1 << self.bits:
                 raise _GrownError  # the bits stay as they are: other threads are packing with them
-            known = [0 if text is None else self.texts[text] for text in texts]
+            return [0 if text is None else self.texts[text] for text in texts]
+
+    def _of_text(self, array: Any) -> Ints:
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        texts = array.dictionary.to_pylist()
+        known = self._numbered(texts)
         indices = array.indices
         if indices.null_count:
             indices = indices.fill_null(len(texts))
@@ -93,9 +105,12 @@ class Column:
         return [None if n is None else str(n) for n in numbers]
 
 
+def _held(arrow: Any) -> Any:
+    return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
+
+
 def _kind(arrow: Any) -> str:
-    if pa.types.is_dictionary(arrow):
-        arrow = arrow.value_type
+    arrow = _held(arrow)
     for kind, fits in (
         ("int", pa.types.is_integer),
         ("text", pa.types.is_string),
@@ -108,6 +123,34 @@ def _kind(arrow: Any) -> str:
     raise UnfitError
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Some records: where they begin, how many they are, and how to read a column of them."""
+
+    start: int
+    records: int
+    read: Callable[[str], Any]
+    chunk: Callable[[str], Chunk] | None = None
+
+    def pack(self, coded: Sequence[Column], keys: Ints) -> None:
+        """Fill the records' keys with the codes of the columns, the last one lowest."""
+        keys[:] = 0
+        shift = sum(c.bits for c in coded)
+        for column in coded:
+            shift -= column.bits
+            if self.chunk is not None and column.kind in ("int", "date", "text"):
+                if self.chunk(column.name).pack(keys, shift, column.known):
+                    continue
+                keep = (1 << MOST_BITS) - (1 << shift + column.bits)
+                keys &= keys.dtype.type(keep & int(np.iinfo(keys.dtype).max))
+            array = self.read(column.name)
+            if len(array) != len(keys):
+                raise UnfitError  # not what the writer has noted
+            numbers, minus, least = column.codes(array)
+            if not kernels.pack(keys, numbers, minus, column.bits, least, shift):
+                raise UnfitError
+
+
 class ParquetSource:
     """Row groups of Parquet files, each read by whichever thread is free."""
 
@@ -116,40 +159,59 @@ class ParquetSource:
         files = [parquet.ParquetFile(path) for path in paths]
         self.schema = files[0].schema_arrow
         self._metadata = [file.metadata for file in files]
+        self._places = [
+            {file.schema.column(i).path: i for i in range(len(file.schema))} for file in files
+        ]
         self.records = sum(m.num_rows for m in self._metadata)
         self._mine = threading.local()
 
-    def batches(self, names: Sequence[str]) -> list[tuple[int, Callable[[], Any]]]:
-        """Where each batch of records begins, and how to read it."""
+    def batches(self) -> list[Batch]:
+        """The row groups."""
         found, start = [], 0
         for part, metadata in enumerate(self._metadata):
             for group in range(metadata.num_row_groups):
-                found.append((start, self._reader(part, group, names)))
-                start += metadata.row_group(group).num_rows
+                records = metadata.row_group(group).num_rows
+                found.append(
+                    Batch(start, records, self._reader(part, group), self._chunks(part, group))
+                )
+                start += records
         return found
 
-    def _reader(self, part: int, group: int, names: Sequence[str]) -> Callable[[], Any]:
-        def read() -> Any:
+    def _reader(self, part: int, group: int) -> Callable[[str], Any]:
+        def read(name: str) -> Any:
             files = self._mine.__dict__.setdefault("files", {})
-            if (part, *names) not in files:
-                texts = [n for n in names if _kind(self.schema.field(n).type) == "text"]
-                files[part, *names] = parquet.ParquetFile(
-                    self._paths[part], read_dictionary=texts, memory_map=True
+            text = _kind(self.schema.field(name).type) == "text"
+            if (part, text and name) not in files:
+                files[part, text and name] = parquet.ParquetFile(
+                    self._paths[part], read_dictionary=[name] if text else None, memory_map=True
                 )
-            table = files[part, *names].read_row_group(
-                group, columns=list(names), use_threads=False
+            table = files[part, text and name].read_row_group(
+                group, columns=[name], use_threads=False
             )
-            return [table.column(n).combine_chunks() for n in names]
+            return table.column(name).combine_chunks()
 
         return read
+
+    def _chunks(self, part: int, group: int) -> Callable[[str], Chunk]:
+        def chunk(name: str) -> Chunk:
+            metadata, place = self._metadata[part], self._places[part][name]
+            column = metadata.schema.column(place)
+            return Chunk(
+                self._paths[part],
+                metadata.row_group(group).column(place),
+                optional=column.max_definition_level == 1,
+                plain=column.max_definition_level <= 1 and column.max_repetition_level == 0,
+                unsigned=pa.types.is_unsigned_integer(_held(self.schema.field(name).type)),
+            )
+
+        return chunk
 
     def range(self, name: str) -> tuple[int, int]:
         """The least and the greatest number of a column, from what the writer noted."""
         lows, highs = [], []
-        for metadata in self._metadata:
-            paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+        for metadata, places in zip(self._metadata, self._places, strict=True):
             for group in range(metadata.num_row_groups):
-                chunk = metadata.row_group(group).column(paths.index(name))
+                chunk = metadata.row_group(group).column(places[name])
                 noted = chunk.statistics
                 if noted is None:
                     raise UnfitError
@@ -167,14 +229,14 @@ class ArrowSource:
     def __init__(self, table: Any) -> None:
         self._table, self.schema, self.records = table, table.schema, table.num_rows
 
-    def batches(self, names: Sequence[str]) -> list[tuple[int, Callable[[], Any]]]:
-        """Where each batch of records begins, and how to read it."""
+    def batches(self) -> list[Batch]:
+        """Slices."""
 
-        def reader(start: int) -> Callable[[], Any]:
+        def slice_(start: int) -> Batch:
             part = self._table.slice(start, BATCH)
-            return lambda: [part.column(n).combine_chunks() for n in names]
+            return Batch(start, part.num_rows, lambda name: part.column(name).combine_chunks())
 
-        return [(start, reader(start)) for start in range(0, self.records, BATCH)]
+        return [slice_(start) for start in range(0, self.records, BATCH)]
 
     def range(self, name: str) -> tuple[int, int]:
         """The least and the greatest number of a column."""
@@ -247,19 +309,11 @@ def count(
                     column.bits = (4 * len(column.texts)).bit_length()
 
 
-def _packed(arrays: Sequence[Any], coded: Sequence[Column], keys: Ints) -> None:
-    keys[:] = 0
-    for array, column in zip(arrays, coded, strict=True):
-        numbers, minus, least = column.codes(array)
-        if not kernels.pack(keys, numbers, minus, column.bits, least):
-            raise UnfitError  # not what the writer has noted
-
-
 def _dense(
     source: Source, coded: Sequence[Column], bits: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
     """Keys counted into one array a thread."""
-    all_batches = source.batches([c.name for c in coded])
+    all_batches = source.batches()
     batches = iter(all_batches)
     pace.start(len(all_batches))
     lock = threading.Lock()
@@ -272,12 +326,10 @@ def _dense(
             if batch is None:
                 return counts
             pace.step()
-            arrays = batch[1]()
-            if len(keys) < len(arrays[0]):
-                keys = np.zeros(len(arrays[0]), dtype=np.uint32)
-            mine = keys[: len(arrays[0])]
-            _packed(arrays, coded, mine)
-            kernels.add_to(counts, mine)
+            if len(keys) < batch.records:
+                keys = np.zeros(batch.records, dtype=np.uint32)
+            batch.pack(coded, keys[: batch.records])
+            kernels.add_to(counts, keys[: batch.records])
 
     counts = sum(in_threads(work, range(threads), threads, pace))
     if int(counts.sum()) != source.records:
@@ -292,20 +344,13 @@ def _sorted(
     """Keys of all records, sorted and cut into runs."""
     keys = np.empty(source.records, dtype=np.uint64)
 
-    def fill(batch: tuple[int, Callable[[], Any]]) -> int:
-        start, read = batch
+    def fill(batch: Batch) -> None:
         pace.step()
-        arrays = read()
-        part = keys[start : start + len(arrays[0])]
-        if len(part) < len(arrays[0]):
-            raise UnfitError  # not what the writer has noted
-        _packed(arrays, coded, part)
-        return len(part)
+        batch.pack(coded, keys[batch.start : batch.start + batch.records])
 
-    batches = source.batches([c.name for c in coded])
+    batches = source.batches()
     pace.start(len(batches))
-    if sum(in_threads(fill, batches, threads, pace)) != source.records:
-        raise UnfitError
+    in_threads(fill, batches, threads, pace)
     spare = np.empty_like(keys)
     middle = kernels.part(keys, spare, _middle(keys))
     halves = [(spare[:middle], keys[:middle]), (spare[middle:], keys[middle:])]

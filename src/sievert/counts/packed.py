@@ -59,12 +59,9 @@ class Cells:
             self.present = present.astype(np.int64)
         self.totals = kernels.totals(self.counts, self.values, len(self.present))
 
-    def codes_of(self, column: codes.Column) -> Ints:
-        """The codes of a quasi-identifier, cell by cell."""
-        after = self.quasi[self.quasi.index(column) + 1 :]
-        shift = np.uint64(self.low + sum(c.bits for c in after))
-        found: Ints = (self.keys >> shift) & np.uint64((1 << column.bits) - 1)
-        return found
+    def shift(self, column: codes.Column) -> int:
+        """How many bits of a key stand below a quasi-identifier's."""
+        return self.low + sum(c.bits for c in self.quasi[self.quasi.index(column) + 1 :])
 
     def rolled(self) -> Cells:
         """Without the secret."""
@@ -75,8 +72,10 @@ class Cells:
 class PackedQuestions(Questions):
     """Questions about a large table of plain columns; the engine answers the others."""
 
-    def __init__(self, engine: Adapter, source: codes.Source, room: int, threads: int) -> None:
-        super().__init__(engine)
+    def __init__(
+        self, engine: Adapter, records: int, source: codes.Source, room: int, threads: int
+    ) -> None:
+        super().__init__(engine, records)
         self._source, self._room, self._threads = source, room, threads
         self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
@@ -116,7 +115,7 @@ class PackedQuestions(Questions):
         cells = Cells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
         for column in cells.quasi:
             if column.name not in self._tallies:
-                self._tallies[column.name] = _tally(column, cells.codes_of(column), counts)
+                self._tallies[column.name] = _tally(column, cells)
         if cells.secret is not None:
             there = cells.totals > 0
             texts = cells.secret.spelled(cells.present[there])
@@ -282,13 +281,14 @@ class PackedQuestions(Questions):
         return Ranked(flat >> 32, flat & 0xFFFFFFFF, starts, totals[totals > 0])
 
 
-def _tally(column: codes.Column, held: Ints, counts: Ints) -> dict[str | None, int]:
+def _tally(column: codes.Column, cells: Cells) -> dict[str | None, int]:
     """How many records have each text of a quasi-identifier; of numbers only those missing."""
+    place = (cells.counts, cells.keys, cells.shift(column), column.bits)
     if column.kind != "text" or column.bits > FEW_BITS:
-        missing = int(counts[held == 0].sum())
-        empty = int(counts[held == column.texts[""]].sum()) if "" in column.texts else 0
+        missing = kernels.total_of(*place, 0)
+        empty = kernels.total_of(*place, column.texts[""]) if "" in column.texts else 0
         return {v: n for v, n in ((None, missing), ("", empty)) if n}
-    numbers = kernels.totals(counts, held, 1 << column.bits)
+    numbers = kernels.totals_within(*place)
     there = np.flatnonzero(numbers)
     return dict(zip(column.spelled(there), numbers[there].tolist(), strict=True))
 
