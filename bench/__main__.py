@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from bench import growth, overhead, pycanon, reading, scale, startup
+from bench import database, growth, overhead, pycanon, reading, scale, startup
 from bench.common import ROOT, BenchError, Options, Result, save
 
 BENCHMARKS: dict[str, Callable[[Options], Result]] = {
@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "reading": reading.run,
     "pycanon": pycanon.run,
     "scale": scale.run,
+    "database": database.run,
     "growth": growth.run,
 }
 

@@ -30,8 +30,8 @@ from bench.common import (
     touch_memory,
 )
 
-BY_ROWS = (10**5, 10**6, 10**7, 10**8)
-BY_CLASSES = (10, 10**3, 10**5, 10**6, 10**7)
+BY_ROWS = (10**5, 10**6, 10**7, 10**8, 10**9)
+BY_CLASSES = (10**2, 10**3, 10**4, 10**5, 10**6, 10**7)
 ROWS_OF_BY_CLASSES = 2 * 10**7
 QUICK_ROWS, QUICK_CLASSES = 10**7, 10**6
 TIMEOUT = 3600.0
@@ -126,13 +126,13 @@ def run(options: Options) -> Result:
     classes = [n for n in BY_CLASSES if not options.quick or n <= QUICK_CLASSES]
     rows_of_classes = QUICK_ROWS if options.quick else ROWS_OF_BY_CLASSES
     by_rows = series(
-        f"Growth with the rows, {BASE.classes:,} classes",
-        [replace(BASE, rows=n) for n in rows],
+        f"Growth with the rows, {BASE.classes:,} classes of two columns",
+        [replace(BASE, rows=n, quasi=2) for n in rows],
         "rows",
         options,
     )
     by_classes = series(
-        f"Growth with the classes, {rows_of_classes:,} rows",
+        f"Growth with the classes of {BASE.quasi} columns, {rows_of_classes:,} rows",
         [replace(BASE, rows=rows_of_classes, classes=n) for n in classes],
         "classes",
         options,

@@ -195,7 +195,7 @@ def many_classes(folder: Path, rows: int, rounds: int) -> Result:
     import sievert
 
     data = folder / "classes.parquet"
-    write_classes(data, rows, 3000)
+    write_classes(data, rows, 1150)
     found: list[sievert.Assessment] = []
 
     def ours() -> None:
@@ -223,7 +223,7 @@ def many_classes(folder: Path, rows: int, rounds: int) -> Result:
 def limited(folder: Path, rows: int, rounds: int) -> Result:
     """With and without a limit of 2 GB, each run in a process of its own."""
     data = folder / "limit.parquet"
-    write_classes(data, rows, 3000)
+    write_classes(data, rows, 1450)
     taken: dict[str, list[Result]] = {"2GB": [], "": []}
     for _ in range(rounds):
         for memory, runs in taken.items():
@@ -295,7 +295,8 @@ def run(options: Options) -> Result:
         held = third["runs"]
         ratio = Ratio.of([r["wall"] for r in held["2GB"]], [r["wall"] for r in held[""]])
         peak = max(r["peak"] for r in held["2GB"])
-        print(f"\n{third['rows']:,} records under 2 GB: peak {peak / 2**30:.2f} GiB")
+        classes = held["2GB"][0]["numbers"][0]
+        print(f"\n{third['rows']:,} records, {classes:,} classes, 2 GB: peak {peak / 1e9:.2f} GB")
         print_verdict(
             "of the run without a limit", ratio, verdict(ratio.median, 1.5, at_least=False)
         )

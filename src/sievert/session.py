@@ -184,9 +184,7 @@ def _questions(
     if source is None:
         return questions
     room = unpack.size(memory, "--memory") if memory else int(SHARE * _physical())
-    return packed.PackedQuestions(
-        adapter, questions.records, source, room, codes.cores(threads)
-    )
+    return packed.PackedQuestions(adapter, questions.records, source, room, codes.cores(threads))
 
 
 def _physical() -> int:

@@ -67,7 +67,7 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
 
 
 @compiled
-def _varint(raw: Ints, at: int, end: int) -> tuple[int, int]:
+def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
     """A number of 7 bits a byte, and where it ends; -1 if it does not."""
     found = np.int64(0)
     for septet in range(0, 63, 7):
@@ -112,7 +112,7 @@ def headers(raw: Ints) -> Ints:
             else:
                 value, at = _varint(raw, at, len(raw))
                 number[depth] = value >> 1
-            value = np.int64(kind == 1)
+            value = np.int64(1 if kind == 1 else 0)
             if 4 <= kind <= 6 or kind == 8:
                 value, at = _varint(raw, at, len(raw))
                 if at < 0:
@@ -140,7 +140,7 @@ def headers(raw: Ints) -> Ints:
 
 @compiled
 def unpack(
-    raw: Ints, words: Ints, at: int, end: int, width: int, known: Ints, keys: Ints, shift: int
+    raw: Ints, words: Ints, at: int, end: int, width: Any, known: Ints, keys: Ints, shift: int
 ) -> bool:
     """Put into keys the codes of Parquet's runs of places in a dictionary; False if they are odd.
 
@@ -198,7 +198,7 @@ def unpack(
             for i in range(done, last):
                 keys[i] = np.uint64(keys[i]) | (code << by)
         done = last
-    return seen >> np.uint64(63) == 0
+    return bool(seen >> np.uint64(63) == 0)
 
 
 @compiled

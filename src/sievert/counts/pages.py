@@ -99,7 +99,7 @@ def _unpacked(
     pages = np.zeros((len(heads) - 1, 4), dtype=np.int64)
     decompress = None if codec is None else pa.Codec(codec).decompress
     dictionary = memoryview(b"")
-    source, target, at = memoryview(packed), memoryview(raw), 0
+    source, target, at = memoryview(packed), raw.data, 0
     for number, head in enumerate(heads.tolist()):
         body, size = source[head[BODY] : head[BODY] + head[PACKED]], head[WHOLE]
         before = 0  # bytes of levels that are never packed
