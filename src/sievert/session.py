@@ -64,6 +64,7 @@ def opened(
     outputs: Iterable[Path] = (),
     verify: bool = False,
     watch: Steps = nobody,
+    large: int | None = None,
     **other: Any,
 ) -> Iterator[tuple[Table, Questions]]:
     """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
@@ -107,7 +108,7 @@ def opened(
             with _deadline(timeout, started, running) as check:
                 if len(adapter.columns) > max_columns:
                     raise too_wide(table.name, len(adapter.columns), max_columns)
-                questions = _questions(engine, adapter, table, memory, threads)
+                questions = _questions(engine, adapter, table, memory, threads, large)
                 running.append(questions)
                 check()
                 _account(table, questions.records)
@@ -166,18 +167,24 @@ SHARE = 0.6  # of the machine's memory, for packed keys
 
 
 def _questions(
-    engine: str, adapter: Adapter, table: Table, memory: str | None, threads: int | None
+    engine: str,
+    adapter: Adapter,
+    table: Table,
+    memory: str | None,
+    threads: int | None,
+    large: int | None,
 ) -> Questions:
     """Whoever answers: packed keys where a table is large and plain, the engine otherwise."""
     from sievert.counts.questions import Questions
 
     questions = Questions(adapter)
-    if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < LARGE:
+    large = LARGE if large is None else large
+    if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
         return questions
     try:
         from sievert.counts import codes, packed
 
-        source = codes.source(table, LARGE)
+        source = codes.source(table, large)
     except (ImportError, OSError, RuntimeError, ValueError):
         # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
         return questions

@@ -71,9 +71,20 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     data: Any = path if random.random() < 0.7 else table
     if random.random() < 0.3:  # keys that are too long to be counted into an array
         monkeypatch.setattr(codes, "DENSE", 3)
-    monkeypatch.setattr(codes, "FIRST_BITS", random.choice((1, 8)))
+    if random.random() < 0.5:  # nothing known of the texts before they are read
+        monkeypatch.setattr(codes.ParquetSource, "texts", lambda *_: [])
+        monkeypatch.setattr(codes.ArrowSource, "texts", lambda *_: [])
     threads = random.choice((1, 2, 3))
     both(data, monkeypatch, quasi, ["secret", "amount"], threads=threads)
+    cubes = []
+    for large in (10**12, 0):
+        with session.opened(data, large=large, threads=threads) as (_, questions):
+            assert isinstance(questions, packed.PackedQuestions) == (large == 0)
+            cubes.append(questions.cube([*quasi, "secret"]))
+    slow, fast = cubes
+    assert slow.values == fast.values
+    assert slow.counts.tolist() == fast.counts.tolist()
+    assert [c.tolist() for c in slow.codes] == [c.tolist() for c in fast.codes]
 
 
 @pytest.mark.parametrize("seed", range(40))

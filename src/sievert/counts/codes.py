@@ -28,7 +28,6 @@ Ints = NDArray[Any]
 DENSE = 24  # bits of a key up to which keys are counted into an array
 BATCH = 1 << 20
 MOST_BITS = 62
-FIRST_BITS = 8  # for text, until there is more
 
 
 class UnfitError(Exception):
@@ -46,7 +45,7 @@ class Column:
     name: str
     kind: str  # int, date, bool, text
     least: int = 0
-    bits: int = FIRST_BITS
+    bits: int = 1
     texts: dict[Any, int] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -206,6 +205,12 @@ class ParquetSource:
 
         return chunk
 
+    def texts(self, name: str) -> list[str]:
+        """Texts of a column that its first row group holds; they need not be all."""
+        if not self._metadata[0].num_row_groups:
+            return []
+        return self._chunks(0, 0)(name).texts()
+
     def range(self, name: str) -> tuple[int, int]:
         """The least and the greatest number of a column, from what the writer noted."""
         lows, highs = [], []
@@ -238,6 +243,11 @@ class ArrowSource:
 
         return [slice_(start) for start in range(0, self.records, BATCH)]
 
+    def texts(self, name: str) -> list[str]:
+        """Texts of a column in the first records; they need not be all."""
+        found = compute.unique(self._table.column(name).slice(0, 1 << 16)).to_pylist()
+        return [text for text in found if text is not None]
+
     def range(self, name: str) -> tuple[int, int]:
         """The least and the greatest number of a column."""
         found = compute.min_max(self._table.column(name)).as_py()
@@ -266,6 +276,10 @@ def columns(source: Source, names: Sequence[str]) -> list[Column]:
             if not -(2**62) < least <= most < 2**62:
                 raise UnfitError
             column.least, column.bits = least, (most - least + 1).bit_length()
+        else:  # as many bits as the first records need; more when there are more texts
+            for text in source.texts(name):
+                column.texts.setdefault(text, len(column.texts) + 1)
+            column.bits = max(1, len(column.texts).bit_length())
         found.append(column)
     return found
 

@@ -252,6 +252,16 @@ def spread(keys: Ints, codes: Ints, there: Ints, shift: int) -> None:
 
 
 @compiled
+def field(keys: Ints, shift: int, bits: int) -> Ints:
+    """What stands in keys above their `shift` low bits, in so many bits."""
+    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    found = np.empty(len(keys), dtype=np.int64)
+    for i in range(len(keys)):
+        found[i] = (keys[i] >> by) & mask
+    return found
+
+
+@compiled
 def part(keys: Ints, target: Ints, middle: Any) -> int:
     """Put keys below `middle` first; returns how many they are."""
     first, last = 0, len(keys) - 1

@@ -23,6 +23,7 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
+from sievert.counts.cube import Cube
 from sievert.counts.questions import MOST_TALLIED, WIDE, Adapter, Questions
 from sievert.hierarchies import Hierarchy
 
@@ -123,6 +124,31 @@ class PackedQuestions(Questions):
                 zip(texts, cells.totals[there].tolist(), strict=True)
             )
         return cells
+
+    def cube(self, columns: Sequence[str]) -> Cube:
+        """The combinations of some columns' values; the texts stay in this process."""
+        columns = tuple(columns)
+        if self._input != "input" or self.records != self._source.records or self._wide:
+            return super().cube(columns)
+        try:
+            coded = codes.columns(self._source, columns)
+            keys, counts = codes.count(self._source, coded, self._room, self._threads, self._pace)
+        except codes.UnfitError:
+            return super().cube(columns)
+        held, texts, shift = [], [], sum(c.bits for c in coded)
+        for column in coded:
+            shift -= column.bits
+            own = kernels.field(keys, shift, column.bits)
+            if column.bits <= FEW_BITS:
+                there = np.flatnonzero(np.bincount(own, minlength=1 << column.bits))
+                place = np.zeros(1 << column.bits, dtype=np.uint32)
+                place[there] = np.arange(len(there))
+                own = place[own]
+            else:
+                there, own = np.unique(own, return_inverse=True)
+            held.append(own)
+            texts.append(column.spelled(there))
+        return Cube.of(columns, held, counts, texts)
 
     # -- answers --------------------------------------------------------------------------------
 

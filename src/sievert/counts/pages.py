@@ -67,6 +67,24 @@ class Chunk:
             np.append(codes, np.uint64(kernels.NO_CODE)), keys, shift,
         )  # fmt: skip
 
+    def texts(self) -> list[str]:
+        """The dictionary's texts; none where it has no plain one."""
+        noted = self.noted
+        if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):
+            return []
+        start = noted.dictionary_page_offset
+        size = noted.data_page_offset - start
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start)
+                packed = file.read(size if 0 < size else noted.total_compressed_size)
+            heads = kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:1]
+            _, dictionary, _ = _unpacked(packed, heads, CODECS[noted.compression], self.optional)
+            found: list[str] = self._values(dictionary, int(heads[0, ENTRIES]))
+        except (OddError, OSError, ValueError):
+            return []
+        return found
+
     def _values(self, body: memoryview, count: int) -> Any:
         """The dictionary: numbers, or texts."""
         if self.noted.physical_type in NUMBERS:

@@ -25,8 +25,9 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
+from sievert.counts.cube import Cube
 from sievert.counts.spelling import quoted
-from sievert.errors import UsageError
+from sievert.errors import InvariantError, UsageError
 from sievert.hierarchies import Hierarchy
 from sievert.notes import Note
 
@@ -476,6 +477,41 @@ class Questions:
         )
         sizes = ((int(n), max(1, int(k)), int(h)) for n, k, h in rows)
         return Named(*zip(*sizes, strict=True))
+
+    # -- combinations as codes ------------------------------------------------------------------
+
+    def cube(self, columns: Sequence[str]) -> Cube:
+        """The combinations of some columns' values; the texts stay in this process."""
+        columns = tuple(columns)
+        names = [self._c(c) for c in columns]
+        cells = f"t{next(self._number)}"
+        keys = ", ".join(names)
+        self.engine.count(cells, f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}")
+        ranks, texts = [], []
+        for c in names:
+            ranks.append(
+                self._table(
+                    f"SELECT {c} AS v, ROW_NUMBER() OVER (ORDER BY {c}) - 1 AS r "
+                    f"FROM (SELECT {c} FROM {cells} GROUP BY {c}) AS d"
+                )
+            )
+            rows = self.engine.rows(
+                f"SELECT {self.engine.as_text('v')} FROM {ranks[-1]} ORDER BY r"
+            )
+            texts.append([v for (v,) in rows])
+        joins = " ".join(
+            f"JOIN {t} AS j{i} ON a.{c} IS NOT DISTINCT FROM j{i}.v"
+            for i, (t, c) in enumerate(zip(ranks, names, strict=True))
+        )
+        select = ", ".join(f"j{i}.r AS r{i}" for i in range(len(names)))
+        found = self.engine.arrays(f"SELECT {select}, a.n AS n FROM {cells} AS a {joins}")
+        self._drop(cells, *ranks)
+        cube = Cube.of(columns, found[:-1], found[-1], texts)
+        if cube.records != self.records:
+            raise InvariantError(
+                f"combinations cover {cube.records} records where {self.records} were read"
+            )
+        return cube
 
     # -- pointing at classes and records --------------------------------------------------------
 

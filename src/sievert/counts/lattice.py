@@ -1,0 +1,294 @@
+"""Every subset of the quasi-identifiers, counted from the combinations of a larger one.
+
+Subsets are visited depth first: each is made from the combinations of a subset with one column
+more, and columns of many values are dropped first, so that most subsets are made from few cells,
+and never more tables are held than there are columns. Compiled loops where numba is there, NumPy
+otherwise.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.counts.answers import Sizes
+from sievert.counts.cube import MOST_BITS, Cube, Ints, histogram, merged
+
+LARGE = 1 << 25  # numbers of a table from which subsets are made one at a time, to spare memory
+MOST_VALUES = 64  # of a secret, to have a column each
+
+
+@dataclass(frozen=True)
+class Rolled:
+    """What one subset of the columns leaves: class sizes, and what is left of a secret.
+
+    `left` is N·H(S|Q) in bits, `least` the smallest n_q·H(S|q) of a class, `fewest` the fewest
+    values of a class, `most` the largest share of a value in a class (as two integers),
+    `dependence` the mutual information where it is too small to be had as a difference.
+    """
+
+    columns: tuple[str, ...]
+    sizes: Sizes
+    left: float = 0.0
+    least: float = 0.0
+    fewest: int = 0
+    most: tuple[int, int] = (0, 1)
+    dependence: float | None = None
+
+
+class Lattice:
+    """Subsets of some columns of a cube, whose other column, if any, is a secret."""
+
+    def __init__(
+        self, cube: Cube, secret: str | None = None, threads: int = 2, compiled: bool | None = None
+    ) -> None:
+        quasi = [c for c in cube.columns if c != secret]
+        # Columns of many values first: they are dropped first.
+        width = dict(zip(cube.columns, cube.widths, strict=True))
+        self.order = sorted(quasi, key=lambda c: (-width[c], quasi.index(c)))
+        self._given = quasi
+        columns = [*self.order, *([secret] if secret else [])]
+        self.cube = cube.rolled(columns)
+        self.records = cube.records
+        self._widths = [width[c] for c in self.order]
+        self._low = width[secret] if secret else 0
+        self._threads = threads
+        self._fast = _compiled() if compiled is None else compiled
+        self._packable = self.cube.bits <= MOST_BITS
+        self._totals = np.zeros(1 << self._low, dtype=np.int64)
+        self.prior = 0.0
+        if secret is not None:
+            np.add.at(self._totals, self.cube.codes[-1], self.cube.counts)
+            self.prior = _entropy(self._totals, self.records)
+        self._table: tuple[Any, Any] = self._root() if self._packable else (None, None)
+
+    def all(self) -> dict[tuple[str, ...], Rolled]:
+        """Every subset but the empty one."""
+        return {r.columns: r for r in self._everything()}
+
+    def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[Rolled]:
+        """Only these subsets, each made from the finest combinations."""
+        for subset in subsets:
+            yield self._about(self._direct(subset), tuple(self._sorted(subset)))
+
+    def up_to(self, size: int) -> Iterator[Rolled]:
+        """Every subset of at most so many columns, small ones first."""
+        for n in range(1, min(size, len(self._given)) + 1):
+            yield from self.some(itertools.combinations(self._given, n))
+
+    def _sorted(self, columns: Iterable[str]) -> list[str]:
+        return sorted(columns, key=self._given.index)
+
+    # -- making tables --------------------------------------------------------------------------
+
+    def _root(self) -> tuple[Any, Any]:
+        """The finest cells; one row a class where the secret has few values."""
+        keys, counts = self.cube.keys, self.cube.counts
+        values = len(self.cube.values[-1]) if self._low else 1
+        if not self._fast:
+            return keys, counts
+        kind = np.int32 if self.records < 1 << 31 else np.int64
+        if not self._low:
+            return keys, counts.astype(kind).reshape(-1, 1)
+        classes = len(self.cube.classes[0])
+        if values > MOST_VALUES or classes * values > 8 * len(keys):
+            return keys, counts
+        from sievert.counts import rolling
+
+        matrix = np.zeros((classes, values), dtype=kind)
+        return rolling.spread(keys, counts, self._low, values, matrix), matrix
+
+    def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
+        kept = [i for i, c in enumerate(self.order) if c in set(subset)]
+        widths = [self._widths[i] for i in kept] + ([self._low] if self._low else [])
+        if self._fast and self._packable:
+            from sievert.counts import rolling
+
+            keys, counts = self._table
+            lows, rows = self._lows(), counts.ndim == 2
+            places = [lows[i] - (self._low if rows else 0) for i in kept]
+            if self._low and not rows:
+                places.append(0)
+            elif self._low:
+                widths.pop()
+            new = rolling.fields(
+                keys, np.array(places, dtype=np.int64), np.array(widths, dtype=np.int64)
+            )
+            return (rolling.grouped if rows else rolling.merged)(new, counts, sum(widths))
+        codes = [self.cube.codes[i] for i in kept]
+        codes += [self.cube.codes[-1]] if self._low else []
+        first, sums = merged(codes, widths, self.cube.counts)
+        return self._ranked([c[first] for c in codes], widths), sums
+
+    def _lows(self) -> list[int]:
+        """Where the field of each column begins in a whole key."""
+        return [self._low + sum(self._widths[i + 1 :]) for i in range(len(self._widths))]
+
+    def _ranked(self, codes: list[Ints], widths: list[int]) -> Ints:
+        """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""
+        if sum(widths) <= MOST_BITS:
+            key = np.zeros(len(codes[0]), dtype=np.uint64)
+            for held, width in zip(codes, widths, strict=True):
+                key = (key << np.uint64(width)) | held
+            return key
+        differs = np.zeros(len(codes[0]), dtype=bool)
+        for held in codes[: -1 if self._low else None]:
+            differs[1:] |= held[1:] != held[:-1]
+        number = np.cumsum(differs).astype(np.uint64) << np.uint64(self._low)
+        return number | codes[-1] if self._low else number
+
+    def _everything(self) -> Iterator[Rolled]:
+        if not self._packable:
+            for size in range(1, len(self._given) + 1):
+                yield from self.some(itertools.combinations(self._given, size))
+            return
+        root = self._table
+        yield self._about(root, tuple(self._given))
+        every = range(len(self.order))
+        tasks = [(root, list(every), drop) for drop in every]
+        if self._threads == 1 or root[1].size > LARGE or len(self.order) == 1:
+            for task in tasks:
+                yield from self._below(*task)
+            return
+        found: list[Rolled] = []
+        lock = threading.Lock()
+
+        def work(task: Any) -> None:
+            for rolled in self._below(*task):
+                with lock:
+                    found.append(rolled)
+
+        # The largest subtrees first; each is cut once more, so that threads end together.
+        with ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(work, tasks))
+        yield from found
+
+    def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[Rolled]:
+        """The subset without one more column, and those below it that drop later ones."""
+        if len(kept) == 1:
+            return
+        below = 0 if table[1].ndim == 2 else self._low
+        low = below + sum(self._widths[i] for i in kept if i > drop)
+        left = [i for i in kept if i != drop]
+        bits = below + sum(self._widths[i] for i in left)
+        child = self._without(table, low, self._widths[drop], bits)
+        yield self._about(child, tuple(self._sorted(self.order[i] for i in left)))
+        for later in left:
+            if later > drop:
+                yield from self._below(child, left, later)
+
+    def _without(self, table: tuple[Any, Any], low: int, width: int, bits: int) -> tuple[Any, Any]:
+        if self._fast:
+            from sievert.counts import rolling
+
+            keys = rolling.without(table[0], low, width)
+            return (rolling.grouped if table[1].ndim == 2 else rolling.merged)(keys, table[1], bits)
+        below = np.uint64((1 << low) - 1)
+        keys = ((table[0] >> np.uint64(low + width)) << np.uint64(low)) | (table[0] & below)
+        first, sums = merged([keys], [bits], table[1])
+        return keys[first], sums
+
+    # -- what a table says ----------------------------------------------------------------------
+
+    def _about(self, table: tuple[Any, Any], columns: tuple[str, ...]) -> Rolled:
+        from sievert.measures import kernel
+
+        keys, counts = table
+        about = _about_fast if self._fast else _about_plain
+        small, large, left, least, fewest, top, bottom = about(keys, counts, self._low)
+        sizes = _joined(small, large)
+        sizes.check(self.records)
+        if not self._low:
+            return Rolled(columns, sizes)
+        dependence = None
+        if self.prior - left / self.records < kernel.CANCELLATION * self.prior:
+            dependence = self._dependence(keys, counts)
+        return Rolled(columns, sizes, left, least, int(fewest), (int(top), int(bottom)), dependence)
+
+    def _dependence(self, keys: Ints, counts: Ints) -> float:
+        """Mutual information with all its digits, and 0 where the counts prove independence."""
+        from sievert.measures import kernel
+
+        if counts.ndim == 2 and self.records <= kernel.EXACT_PRODUCT:
+            from sievert.counts import rolling
+
+            return float(rolling.dependence(counts, self._totals, self.records))
+        if counts.ndim == 2:
+            row, value = np.nonzero(counts)
+            sizes = counts.sum(axis=1, dtype=np.int64)[row]
+            held = counts[row, value].astype(np.int64)
+            return kernel.mutual_information(
+                held, sizes, self._totals[value], np.ones(len(row), dtype=np.int64), self.records
+            )
+        starts = np.flatnonzero(
+            np.concatenate(([True], keys[1:] >> self._low != keys[:-1] >> self._low))
+        )
+        sizes = np.add.reduceat(counts, starts)
+        ends = np.diff(np.append(starts, len(keys)))
+        values = self._totals[(keys & np.uint64((1 << self._low) - 1)).astype(np.int64)]
+        return kernel.mutual_information(
+            counts, np.repeat(sizes, ends), values, np.ones(len(keys), dtype=np.int64), self.records
+        )
+
+
+def _joined(small: Ints, large: Ints) -> Sizes:
+    present = np.flatnonzero(small)
+    if not len(large):
+        return Sizes.of(present, small[present])
+    found = histogram(large)
+    return Sizes.of(
+        np.concatenate((present, found.sizes)), np.concatenate((small[present], found.times))
+    )
+
+
+def _compiled() -> bool:
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _entropy(totals: Ints, records: int) -> float:
+    from sievert.measures import kernel
+
+    held = totals[totals > 0]
+    return kernel.entropy(held, np.ones(len(held), dtype=np.int64), records)
+
+
+_logs: list[Any] = []
+
+
+def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
+    from sievert.counts import rolling
+
+    if counts.ndim == 1:
+        return rolling.about(keys, counts, low)
+    if not _logs:
+        _logs.append(rolling.table_of_logs())
+    return rolling.about_rows(counts, _logs[0])
+
+
+def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
+    from sievert.measures import kernel
+
+    classes = keys >> np.uint64(low)
+    starts = np.flatnonzero(np.concatenate(([True], classes[1:] != classes[:-1])))
+    sizes = np.add.reduceat(counts, starts)
+    if not low:
+        return np.zeros(1, dtype=np.int64), sizes, 0.0, 0.0, 0, 0, 1
+    lengths = np.diff(np.append(starts, len(keys)))
+    terms = counts * kernel.log2_ratio(counts, np.repeat(sizes, lengths))
+    own = np.add.reduceat(terms, starts)
+    most = np.maximum.reduceat(counts, starts)
+    top = kernel.largest_ratio(most, sizes)
+    return (
+        np.zeros(1, dtype=np.int64), sizes, kernel.total(terms), float(own.min()),
+        int(lengths.min()), *top,
+    )  # fmt: skip
