@@ -53,7 +53,12 @@ class Cube:
         found = cls(
             tuple(columns), tuple(numbered), np.asarray(counts, dtype=np.int64), tuple(texts)
         )
-        order_ = np.lexsort(found.codes[::-1]) if found.bits > MOST_BITS else np.argsort(found.keys)
+        if found.bits > MOST_BITS:
+            order_ = np.lexsort(found.codes[::-1])
+        elif np.all(found.keys[1:] > found.keys[:-1]):
+            return found
+        else:
+            order_ = np.argsort(found.keys)
         return cls(
             found.columns,
             tuple(c[order_] for c in found.codes),
@@ -115,12 +120,11 @@ class Cube:
 
 def merged(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
     """Of cells in some columns only: one place of each kind in ascending order, and the sums."""
-    key = np.zeros(len(counts), dtype=np.uint64)
+    key: Ints = np.zeros(len(counts), dtype=np.uint64)
     used = 0
     for held, width in zip(codes, widths, strict=True):
         if used + width > MOST_BITS:  # ranks need no more bits than there are cells
-            _, key = np.unique(key, return_inverse=True)
-            key = key.astype(np.uint64)
+            key = np.unique(key, return_inverse=True)[1].astype(np.uint64)
             used = len(counts).bit_length()
         key = (key << np.uint64(width)) | held
         used += width

@@ -20,7 +20,7 @@ import numpy as np
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import MOST_BITS, Cube, Ints, histogram, merged
 
-LARGE = 1 << 25  # numbers of a table from which subsets are made one at a time, to spare memory
+LARGE = 1 << 27  # numbers of a table from which subsets are made one at a time, to spare memory
 MOST_VALUES = 64  # of a secret, to have a column each
 
 
@@ -54,19 +54,20 @@ class Lattice:
         self.order = sorted(quasi, key=lambda c: (-width[c], quasi.index(c)))
         self._given = quasi
         columns = [*self.order, *([secret] if secret else [])]
-        self.cube = cube.rolled(columns)
         self.records = cube.records
         self._widths = [width[c] for c in self.order]
         self._low = width[secret] if secret else 0
         self._threads = threads
         self._fast = _compiled() if compiled is None else compiled
-        self._packable = self.cube.bits <= MOST_BITS
-        self._totals = np.zeros(1 << self._low, dtype=np.int64)
-        self.prior = 0.0
+        self._packable = cube.bits <= MOST_BITS
+        self.prior, self._values = 0.0, 1
         if secret is not None:
-            np.add.at(self._totals, self.cube.codes[-1], self.cube.counts)
+            place = cube.columns.index(secret)
+            self._values = len(cube.values[place])
+            self._totals = np.zeros(1 << self._low, dtype=np.int64)
+            np.add.at(self._totals, cube.codes[place], cube.counts)
             self.prior = _entropy(self._totals, self.records)
-        self._table: tuple[Any, Any] = self._root() if self._packable else (None, None)
+        self._cells, self._table = self._root(cube, columns)
 
     def all(self) -> dict[tuple[str, ...], Rolled]:
         """Every subset but the empty one."""
@@ -87,22 +88,28 @@ class Lattice:
 
     # -- making tables --------------------------------------------------------------------------
 
-    def _root(self) -> tuple[Any, Any]:
+    def _root(self, cube: Cube, columns: list[str]) -> tuple[Cube, tuple[Any, Any]]:
         """The finest cells; one row a class where the secret has few values."""
-        keys, counts = self.cube.keys, self.cube.counts
-        values = len(self.cube.values[-1]) if self._low else 1
-        if not self._fast:
-            return keys, counts
+        if not (self._fast and self._packable):
+            cells = cube.rolled(columns)
+            return cells, (cells.keys, cells.counts) if self._packable else (None, None)
+        from sievert.counts import kernels, rolling
+
+        places = [cube.columns.index(c) for c in columns]
+        lows = [sum(cube.widths[p + 1 :]) for p in places]
+        widths = [cube.widths[p] for p in places]
+        keys = rolling.fields(
+            cube.keys, np.array(lows, dtype=np.int64), np.array(widths, dtype=np.int64)
+        )
+        keys, counts = rolling.merged(keys, cube.counts, sum(widths))
         kind = np.int32 if self.records < 1 << 31 else np.int64
         if not self._low:
-            return keys, counts.astype(kind).reshape(-1, 1)
-        classes = len(self.cube.classes[0])
-        if values > MOST_VALUES or classes * values > 8 * len(keys):
-            return keys, counts
-        from sievert.counts import rolling
-
-        matrix = np.zeros((classes, values), dtype=kind)
-        return rolling.spread(keys, counts, self._low, values, matrix), matrix
+            return cube, (keys, counts.astype(kind).reshape(-1, 1))
+        classes = len(kernels.classes(keys, self._low))
+        if self._values > MOST_VALUES or classes * self._values > 8 * len(keys):
+            return cube, (keys, counts)
+        matrix = np.zeros((classes, self._values), dtype=kind)
+        return cube, (rolling.spread(keys, counts, self._low, matrix), matrix)
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
         kept = [i for i, c in enumerate(self.order) if c in set(subset)]
@@ -121,9 +128,9 @@ class Lattice:
                 keys, np.array(places, dtype=np.int64), np.array(widths, dtype=np.int64)
             )
             return (rolling.grouped if rows else rolling.merged)(new, counts, sum(widths))
-        codes = [self.cube.codes[i] for i in kept]
-        codes += [self.cube.codes[-1]] if self._low else []
-        first, sums = merged(codes, widths, self.cube.counts)
+        codes = [self._cells.codes[i] for i in kept]
+        codes += [self._cells.codes[-1]] if self._low else []
+        first, sums = merged(codes, widths, self._cells.counts)
         return self._ranked([c[first] for c in codes], widths), sums
 
     def _lows(self) -> list[int]:

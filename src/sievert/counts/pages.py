@@ -77,7 +77,7 @@ class Chunk:
         try:
             with self.path.open("rb") as file:
                 file.seek(start)
-                packed = file.read(size if 0 < size else noted.total_compressed_size)
+                packed = file.read(size if size > 0 else noted.total_compressed_size)
             heads = kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:1]
             _, dictionary, _ = _unpacked(packed, heads, CODECS[noted.compression], self.optional)
             found: list[str] = self._values(dictionary, int(heads[0, ENTRIES]))

@@ -145,7 +145,7 @@ def grouped(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
 
 
 @compiled
-def spread(keys: Ints, counts: Ints, low: int, values: int, matrix: Ints) -> Ints:
+def spread(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
     """Sorted cells as one row a class and one column a value; the keys of the rows."""
     by, mask = np.uint64(low), np.uint64((1 << low) - 1)
     found = np.empty(len(matrix), dtype=np.uint64)

@@ -83,6 +83,7 @@ class Spark:
         """Leave a session that goes on as it was; one that has died does not answer."""
         with suppress(Exception):
             self._context.setLocalProperty(GROUP, group)
+            self._context.cancelJobGroup(self._group)
             for kept in self._kept.values():
                 kept.unpersist()
 
@@ -119,8 +120,8 @@ class Spark:
     def progress(self) -> float:
         """Per cent of the running tasks that are done, or -1."""
         tracker = self._context.statusTracker()
-        jobs = [tracker.getJobInfo(j) for j in tracker.getJobIdsForGroup(self._group)]
-        ids = {s for job in jobs if job and job.status == "RUNNING" for s in job.stageIds}
+        ours = set(tracker.getActiveJobsIds()) & set(tracker.getJobIdsForGroup(self._group))
+        ids = {s for j in ours if (job := tracker.getJobInfo(j)) for s in job.stageIds}
         stages = [stage for s in ids if (stage := tracker.getStageInfo(s)) is not None]
         tasks = sum(stage.numTasks for stage in stages)
         return 100.0 * sum(s.numCompletedTasks for s in stages) / tasks if tasks else -1.0
@@ -128,7 +129,8 @@ class Spark:
     def interrupt(self) -> None:
         """Stop the running query; whoever asked, or asks next, gets an error."""
         self._interrupted = True
-        self._context.cancelJobGroup(self._group)
+        with suppress(Exception):  # it may have died
+            self._context.cancelJobGroup(self._group)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
         if self._interrupted:

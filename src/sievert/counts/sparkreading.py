@@ -12,8 +12,11 @@ import re
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
+import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -43,16 +46,23 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 LEAST_MEMORY = 512  # MiB, or Spark does not start
-SMALL = 32 * MIB  # up to this size, starting up takes longer than counting
+SHARE = 4  # of the machine's memory: one part in so many, unless --memory says otherwise
+SMALL = 8 * MIB  # of text: up to this size, compiling well takes longer than counting
+PARTITION = 2 * MIB  # of text, in one task
+MOST_PARTITIONS = 200  # Spark's own number
+PACKED = 4  # bytes of text for a byte of Parquet
 PATIENCE = 30  # seconds for the end of Spark's own process
+HURRY = 1.0  # seconds for it after Ctrl-C
+REACH = 5.0  # seconds to reach a master
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+PY4J = ("py4j.clientserver", "py4j.java_gateway")
 GLOBAL = "spark.sql.globalTempDatabase"
 UNFIT = "sievert: unfit"
 TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
 DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
-ABSENT = re.compile("PATH_NOT_FOUND|FileSystem not found|UnsupportedFileSystem|UnknownHost|"
-                    "AccessDenied|AccessControl|ConnectException")  # fmt: skip
-MEMORY = re.compile("OutOfMemoryError|GC overhead|SparkOutOfMemory")
+ABSENT = re.compile("PATH_NOT_FOUND|FILE_NOT_EXIST|FileSystem not found|UnsupportedFileSystem|"
+                    "UnknownHost|AccessDenied|AccessControl|ConnectException")  # fmt: skip
+MEMORY = re.compile("OutOfMemoryError|GC overhead|SparkOutOfMemory|maxResultSize")
 # What our session is told, in a Spark of our own or beside the caller's session.
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -127,14 +137,20 @@ def _quiet() -> Iterator[None]:
     def passes(record: logging.LogRecord) -> bool:
         return record.name not in LOGGERS and "py4j" not in record.pathname
 
-    loggers = [logging.getLogger(), *(PySparkLogger.getLogger(name) for name in LOGGERS)]
+    root = logging.getLogger()
+    loggers = [root, *map(logging.getLogger, PY4J), *map(PySparkLogger.getLogger, LOGGERS)]
+    last = None if root.handlers else logging.lastResort  # or it would get another one, for good
     for logger in loggers:
         logger.addFilter(passes)
+    if last:
+        root.addHandler(last)
     try:
         yield
     finally:
         for logger in loggers:
             logger.removeFilter(passes)
+        if last:
+            root.removeHandler(last)
 
 
 @contextmanager
@@ -142,51 +158,116 @@ def _started(
     table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
 ) -> Iterator[SparkSession]:
     """A Spark of our own that leaves nothing behind; on this machine it listens to nobody else."""
-    from pyspark import SparkConf, SparkContext, java_gateway
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     if master is not None and threads is not None:
         raise UsageError("--threads does not go with --master", hint="--master local[4]")
+    if "," in str(scratch):
+        raise UsageError("Spark takes a comma in --temp for two directories", hint="another --temp")
+    if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
+        raise EngineError("Spark needs Java, which is not found", hint="install Java 17 or later")
     master = master or f"local[{threads or '*'}]"
+    _reached(master)
     conf = SparkConf(loadDefaults=False)
     for name, value in _configuration(table, scratch, memory, master).items():
         conf.set(name, value)
-    if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
-        raise EngineError("Spark needs Java, which is not found", hint="install Java 17 or later")
-    launch: Any = java_gateway.launch_gateway
-    gateway = SparkContext._gateway
-    launched = gateway is None
-    try:
-        with _environment(master), _own_signals():
-            if launched:
-                nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-                gateway = launch(conf, nowhere)
-            base = SparkSession(SparkContext(conf=conf, gateway=gateway))
-    except Exception as error:
-        if launched:
-            _end(gateway)
-        raise EngineError(
-            f"Spark does not start ({type(error).__name__})",
-            hint="Java 17 or later; a --master that is there",
-        ) from None
-    try:
+    gateway, modules = SparkContext._gateway, sys.path.copy()
+    with ExitStack() as resources:
+        try:
+            with _environment(master, scratch), _own_signals():
+                if gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+                    gateway = resources.enter_context(_launched(conf, scratch))
+                base = SparkSession(SparkContext(conf=conf, gateway=gateway))
+        except Exception as error:
+            raise EngineError(
+                f"Spark does not start ({type(error).__name__})",
+                hint="Java 17 or later; a --master that is there",
+            ) from None
+        finally:
+            sys.path[:] = modules  # it had put its own directory there
+        resources.callback(_stopped, base, gateway)
         yield base
+
+
+def _reached(master: str) -> None:
+    """An error at once where nobody listens: Spark itself would try for a minute."""
+    found = re.fullmatch("spark://(.+)", master)
+    for place in found[1].split(",") if found else ():
+        host, _, port = place.rpartition(":")
+        with suppress(OSError, ValueError, OverflowError):
+            socket.create_connection((host.strip("[]"), int(port)), REACH).close()
+            return
+    if found:
+        raise EngineError("the --master does not answer", hint="spark://host:7077 of one that runs")
+
+
+@contextmanager
+def _launched(conf: Any, scratch: Path) -> Iterator[Any]:
+    """The process of Spark, as PySpark starts it, but one that we can end from its first moment."""
+    from pyspark import SparkContext, java_gateway
+    from pyspark.find_spark_home import _find_spark_home
+
+    address = scratch / secrets.token_hex(8)
+    options = [part for pair in conf.getAll() for part in ("--conf", "=".join(pair))]
+    process = subprocess.Popen(  # noqa: S603 - ends when its input does
+        [Path(_find_spark_home(), "bin", "spark-submit"), *options, "pyspark-shell"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address)},
+        process_group=0,  # Ctrl-C is for us
+    )
+    gateway: Any = None
+    try:
+        while not address.exists():
+            if process.poll() is not None:
+                raise ChildProcessError
+            time.sleep(0.05)
+        found = address.read_bytes()  # the port, the length of a password, the password
+        address.unlink()
+        told = {"PORT": str(int.from_bytes(found[:4], "big")), "SECRET": found[8:].decode()}
+        with _variables(**{f"PYSPARK_GATEWAY_{name}": value for name, value in told.items()}):
+            gateway = java_gateway.launch_gateway()  # type: ignore[no-untyped-call]
+        gateway.proc = process
+        yield gateway
     finally:
-        with suppress(Exception), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it may have died
-            base.stop()
-        if launched:
-            _end(gateway)
+        _end(process, PATIENCE if gateway else 0)
+        SparkContext._gateway = SparkContext._jvm = None
+        with suppress(Exception):
+            gateway.shutdown()
+
+
+def _stopped(base: SparkSession, gateway: Any) -> None:
+    """Stop a Spark of our own: after Ctrl-C by the end of its process."""
+    process = getattr(gateway, "proc", None)
+    if process is not None and isinstance(sys.exception(), KeyboardInterrupt):
+        _end(process, HURRY)
+    with suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it may have died
+        base.stop()
+
+
+def _end(process: subprocess.Popen[bytes], patience: float) -> None:
+    """End a process that we started, with its children; it writes into our directory until then."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _configuration(table: Table, scratch: Path, memory: str | None, master: str) -> dict[str, str]:
     place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
     java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
-    small = _small(table) and master.startswith("local")
-    java += ["-XX:TieredStopAtLevel=1"] if small else []
+    local, size = master.startswith("local"), _size(table)
+    java += ["-XX:TieredStopAtLevel=1"] if local and size < SMALL else []
     found = {
         "spark.app.name": "sievert",
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
+        "spark.driver.maxResultSize": "0",
         "spark.driver.memory": f"{_mebibytes(memory)}m",
         "spark.eventLog.enabled": "false",
         "spark.io.encryption.enabled": "true",
@@ -199,11 +280,11 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    if master.startswith("local"):
+    if local:
         found |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.sql.shuffle.partitions": "1" if small else "200",
+            "spark.sql.shuffle.partitions": str(int(min(size // PARTITION + 1, MOST_PARTITIONS))),
         }
     if re.fullmatch(r"local(\[.*\])?", master):
         found["spark.authenticate"] = "true"
@@ -212,24 +293,38 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
 
 def _mebibytes(memory: str | None) -> int:
     if memory is None:
-        return max(1024, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB // 2)
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return max(1024, whole // SHARE // MIB)
     found = unpack.size(memory, "--memory") // MIB
     if found < LEAST_MEMORY:
         raise UsageError(f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
     return found
 
 
-def _small(table: Table) -> bool:
+def _size(table: Table) -> float:
+    """About how many bytes of text a table is; more than any number if nobody knows."""
     paths = table.parts or tuple(p for p in (table.path,) if p is not None)
-    return bool(paths) and sum(p.stat().st_size for p in paths) < SMALL
+    found = sum(p.stat().st_size for p in paths)
+    return found * (PACKED if table.kind == "parquet" else 1) if paths else float("inf")
 
 
 @contextmanager
-def _environment(master: str) -> Iterator[None]:
+def _environment(master: str, scratch: Path) -> Iterator[None]:
     """What Spark reads from the environment when it starts."""
-    told = {"LC_ALL": "C.UTF-8", "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData"}
+    told = {
+        "LC_ALL": "C.UTF-8",
+        "SPARK_CONNECT_MODE": "0",
+        "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData",
+        "SPARK_LOCAL_DIRS": str(scratch),
+    }
     if master.startswith("local"):
         told["SPARK_LOCAL_IP"] = "127.0.0.1"
+    with _variables(**told):
+        yield
+
+
+@contextmanager
+def _variables(**told: str) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in told}
     os.environ.update(told)
     try:
@@ -252,23 +347,6 @@ def _own_signals() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _end(gateway: Any) -> None:
-    """End the process that we started; its temporary files are gone when it is."""
-    from pyspark import SparkContext
-
-    SparkContext._gateway = SparkContext._jvm = None
-    if gateway is None:
-        return
-    with suppress(Exception):
-        gateway.shutdown()
-    gateway.proc.stdin.close()
-    try:
-        gateway.proc.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        gateway.proc.kill()
-        gateway.proc.wait()
 
 
 # -- reading ------------------------------------------------------------------------------------
@@ -322,7 +400,7 @@ def _frame(
         else:
             shared = f"sievert_{secrets.token_hex(8)}"
             table.data.createGlobalTempView(shared)
-            resources.callback(session.catalog.dropGlobalTempView, shared)
+            resources.callback(_forget, session, shared)
             found = session.table(f"{session.conf.get(GLOBAL)}.{shared}")
         check_names(found.columns, table.name)
         kinds = {name: _kind(kind) for name, kind in found.dtypes}
@@ -331,6 +409,11 @@ def _frame(
     plain = [_plain(places[name], types[name], kind) for name, kind in kinds.items()]
     numbered = found.toDF(*places.values())
     return numbered.select([sql.expr(v).alias(f"c{i}") for i, v in enumerate(plain)]), kinds
+
+
+def _forget(session: SparkSession, name: str) -> None:
+    with suppress(Exception):  # it may have died
+        session.catalog.dropGlobalTempView(name)
 
 
 def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:

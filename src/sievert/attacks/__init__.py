@@ -1,0 +1,1 @@
+"""Attacks on a release: what an intruder can find, record by record."""

@@ -1,0 +1,407 @@
+"""Minimal sample uniques (MSUs): the smallest sets of columns that single a record out; SUDA2.
+
+A set C of columns, at least one, is an MSU of record r when no other record agrees with r on C and
+some other record agrees with r on every smaller set that is left of C. A missing value agrees with
+no value, and belongs to no MSU: neither its own record nor another is found by it. So a record that
+only a gap tells apart is unique (its class has one record) but has no MSU.
+
+The search works on classes. Sets are visited in the order of their bits, so that every set comes
+after its subsets. The groups of a set come from splitting the groups of the set without its lowest
+column. A record alone in its group is noted, unless it has an MSU within the set, and dropped: it
+is alone on all larger sets. So are records with a missing value there, and groups in which nobody
+can be found. Two or more records of a class are never alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sievert.errors import InvariantError, UsageError, plural
+from sievert.measures.kernel import total
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+
+SCORES = ("sdcmicro", "ihsn")
+MOST_COLUMNS = 60  # a bit for each
+ALL_SIZES = 12  # columns up to which all sizes are searched unless asked otherwise
+MOST_SETS = 1 << 16
+ROOM = 1 << 28  # bytes for what is known of the records searched at a time
+WORD = 64
+WORK = 10**8  # classes times sets from which compiled code is worth its loading
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalUniques:
+    """How many MSUs every class has, by size and column; the scores follow from it.
+
+    `counts` are the records of the classes, `unique` the places of those with one record, and
+    `found[s - 1, c, i]` is the number of MSUs of size s with column c of the class `unique[i]`.
+    `largest` is M of the formula. All arrays below have a row a class: 0 where it has no MSU.
+    """
+
+    counts: Ints
+    unique: Ints
+    found: Ints
+    largest: int
+
+    @property
+    def columns(self) -> int:
+        """A, the number of quasi-identifiers."""
+        return int(self.found.shape[1])
+
+    @property
+    def sizes(self) -> int:
+        """The largest size that was searched."""
+        return int(self.found.shape[0])
+
+    @cached_property
+    def by_size(self) -> Ints:
+        """The number of MSUs of every class, a column for each size 1, 2, ..."""
+        whole = np.zeros((len(self.counts), self.sizes), dtype=np.int64)
+        for size in range(1, self.sizes + 1):  # an MSU was counted once for each of its columns
+            whole[self.unique, size - 1] = self.found[size - 1].sum(axis=0, dtype=np.int64) // size
+        return whole
+
+    def weights(self, scores: str = "sdcmicro") -> tuple[Fraction, ...]:
+        """What an MSU of size 1, 2, ... adds to the score of its record.
+
+        `sdcmicro`: prod_{i=s}^{M} (A - i); `ihsn`: (2^(A-s) - 1) s! (A-s)!/A!.
+        """
+        a, sizes = self.columns, range(1, self.sizes + 1)
+        if scores == "sdcmicro":
+            return tuple(
+                Fraction(math.prod(a - i for i in range(s, self.largest + 1))) for s in sizes
+            )
+        if scores == "ihsn":
+            return tuple(Fraction(2 ** (a - s) - 1, math.comb(a, s)) for s in sizes)
+        raise UsageError(f"scores {scores!r} do not exist", hint=" or ".join(map(repr, SCORES)))
+
+    def suda_score(self, scores: str = "sdcmicro") -> Floats:
+        """The sum over a record's MSUs of their weights."""
+        score = np.zeros(len(self.counts))
+        for size, weight in enumerate(self.weights(scores)):
+            score += float(weight) * self.by_size[:, size]
+        return score
+
+    def dis_suda_score(self, fraction: float, scores: str = "sdcmicro") -> Floats:
+        """DIS_r = 1/(1 + (U/D - U)/(score_r^Q · S)) for a sample of this fraction f.
+
+        U records are unique and P in classes of two, D = U f/(U f + P(1 - f)), so that
+        U/D - U = P(1 - f)/f; Q = 1 + (8 - A)/20; S = sum of score^(-Q) where the score is not 0.
+        """
+        if not 0 < fraction <= 1:
+            raise UsageError(
+                "the sampling fraction is not above 0 and at most 1", hint="0.01 for one in 100"
+            )
+        score = self.suda_score(scores)
+        risky = score > 0
+        power = score[risky] ** (1 + (8 - self.columns) / 20)
+        pairs = 2 * int(np.count_nonzero(self.counts == 2))
+        dis = np.zeros(len(score))
+        dis[risky] = 1 / (1 + pairs * (1 - fraction) / fraction / (power * total(1 / power)))
+        return dis
+
+    def contributions(self, scores: str = "sdcmicro") -> Floats:
+        """The share of a record's score by MSUs that have the column, a column for each.
+
+        MSUs have several columns: the shares overlap, and do not add to 1.
+        """
+        mine = np.zeros((self.columns, len(self.unique)))
+        for size, weight in enumerate(self.weights(scores)):
+            mine += float(weight) * self.found[size]
+        score = self.suda_score(scores)[self.unique]
+        np.divide(mine, score, out=mine, where=score > 0)
+        whole = np.zeros((len(self.counts), self.columns))
+        whole[self.unique] = mine.T
+        return whole
+
+    def column_shares(self, scores: str = "sdcmicro") -> tuple[float, ...] | None:
+        """The same over the file, sum by sum; None where no record has a score."""
+        times = self.found.sum(axis=2, dtype=np.int64).T.tolist()
+        return self._shares(times, scores)
+
+    def size_shares(self, scores: str = "sdcmicro") -> tuple[float, ...] | None:
+        """The share of the file's score by MSUs of size 1, 2, ...; None where there is none."""
+        times = np.diag(self.by_size.sum(axis=0)).tolist()
+        return self._shares(times, scores)
+
+    def _shares(self, times: list[list[int]], scores: str) -> tuple[float, ...] | None:
+        """Each row's score, its MSUs counted by size, over that of the file; rounded once."""
+        weights = self.weights(scores)
+        file = _score(weights, self.by_size.sum(axis=0).tolist())
+        return tuple(float(_score(weights, row) / file) for row in times) if file else None
+
+
+def _score(weights: Sequence[Fraction], times: Sequence[int]) -> Fraction:
+    return sum((w * n for w, n in zip(weights, times, strict=True)), Fraction(0))
+
+
+def minimal_uniques(
+    codes: Sequence[Ints],
+    counts: Ints,
+    largest: int | None = None,
+    *,
+    compiled: bool | None = None,
+    pace: Callable[[], None] | None = None,
+) -> MinimalUniques:
+    """Find the MSUs of a table given as classes: their codes by column, and their records.
+
+    Parameters
+    ----------
+    codes
+        For each quasi-identifier the values of the classes as small whole numbers; 0 is missing.
+    counts
+        The records of each class. No two classes have the same codes.
+    largest
+        M, the largest size of the sets searched. Without it, or from A - 1 on, all sizes are.
+    compiled
+        Whether to use compiled code, if numba is there; by default where it pays. The numbers are
+        the same.
+    pace
+        Called at each set of columns; may raise to end the search.
+
+    Examples
+    --------
+    Three people by sex and town: one is the only man, one the only person of the second town, and
+    one shares the sex with one and the town with the other.
+
+    >>> sex, town = np.array([2, 1, 1]), np.array([1, 2, 1])
+    >>> found = minimal_uniques([sex, town], np.ones(3, dtype=np.int64))
+    >>> found.by_size.tolist()
+    [[1, 0], [1, 0], [0, 1]]
+    """
+    if any(len(column) != len(counts) for column in codes):
+        raise InvariantError("a column of codes and the counts differ in length")
+    sizes = _sizes(len(codes), largest)
+    counts = np.asarray(counts, dtype=np.int64)
+    unique = np.flatnonzero(counts == 1)
+    if compiled is None:
+        compiled = len(counts) * _number(len(codes), sizes) >= WORK
+    tools = (_fast() if compiled else None) or PLAIN
+    order = np.append(unique, np.flatnonzero(counts != 1))
+    found = _Search(codes, order, sizes, tools, pace).run(len(unique))
+    return MinimalUniques(counts, unique, found, min(sizes, len(codes) - 1))
+
+
+def _sizes(columns: int, largest: int | None) -> int:
+    """The largest size to search, if that can be done."""
+    if not 1 <= columns <= MOST_COLUMNS:
+        raise UsageError(
+            f"minimal uniques of {plural(columns, 'quasi-identifier')}", hint=f"1 to {MOST_COLUMNS}"
+        )
+    if largest is not None and largest < 1:
+        raise UsageError("the largest size of minimal uniques is below 1", hint="3")
+    sizes = columns if largest is None or largest >= columns - 1 else largest
+    number = _number(columns, sizes)
+    if number > (MOST_SETS if largest is not None else _number(ALL_SIZES, ALL_SIZES)):
+        fits = max(s for s in range(1, sizes) if _number(columns, s) <= MOST_SETS)
+        raise UsageError(
+            f"{plural(columns, 'quasi-identifier')} have {number:,} sets of up to {sizes}",
+            hint=f"a largest size of {min(fits, 4)}",
+        )
+    return sizes
+
+
+def _number(columns: int, sizes: int) -> int:
+    """How many sets of columns have at most so many."""
+    return sum(math.comb(columns, s) for s in range(1, sizes + 1))
+
+
+class _Tools(NamedTuple):
+    """The two ways to search: how the group of all rows is written, split, and what is minimal."""
+
+    whole: Callable[[int], Ints]
+    split: Callable[[Ints, Ints, Ints, int, int, int, bool], tuple[Ints, Ints, Ints]]
+    minimal: Callable[[Ints, Ints, Ints], Ints]
+
+
+class _Search:
+    """Goes through the sets of columns, bit by bit; rows are classes, the unique ones first."""
+
+    def __init__(
+        self,
+        codes: Sequence[Ints],
+        order: Ints,
+        sizes: int,
+        tools: _Tools,
+        pace: Callable[[], None] | None,
+    ) -> None:
+        widths = [int(column.max(initial=0)) + 1 for column in codes]
+        # The most values at the highest bit: groups are small before they are split often.
+        self.places = sorted(range(len(codes)), key=lambda c: (widths[c], c))
+        self.widths = [widths[c] for c in self.places]
+        kind = np.uint16 if self.widths[-1] <= 1 << 16 else np.uint32
+        self.columns = [codes[c][order].astype(kind) for c in self.places]
+        self.rows, self.sizes, self.tools = len(order), sizes, tools
+        self.pace = pace or (lambda: None)
+        bits = [1 << b for b in range(len(codes))]
+        every = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))
+        self.sets = np.array(sorted(every), dtype=np.int64)
+
+    def run(self, unique: int) -> Ints:
+        """The number of MSUs by size, column and unique row, of as many rows at a time as fit."""
+        columns, rows = len(self.columns), np.arange(self.rows, dtype=np.int32)
+        most = max(math.comb(columns - 1, s - 1) for s in range(1, self.sizes + 1))
+        found = np.zeros((self.sizes, columns, unique), dtype=np.min_scalar_type(most))
+        words = -(-len(self.sets) // WORD)
+        block = max(1, ROOM // (8 * words))
+        for first in range(0, unique, block):
+            self.first, self.last = first, min(first + block, unique)
+            self.found = found[:, :, first : self.last]
+            self.marks = np.zeros((self.last - first, words), dtype=np.uint64)  # a bit an MSU
+            self._visit(rows, self.tools.whole(self.rows), 0, columns)
+        return found
+
+    def _visit(self, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
+        """Go on from a set to those that have one more column, below its lowest, and so on."""
+        size = above.bit_count() + 1
+        for bit in range(lowest):
+            self.pace()
+            leaf = bit == 0 or size == self.sizes
+            left, parts, alone = self.tools.split(
+                rows, groups, self.columns[bit], self.widths[bit], self.first, self.last, leaf
+            )
+            if len(alone):
+                self._note(alone, above | 1 << bit, size)
+            if len(left):
+                self._visit(left, parts, above | 1 << bit, bit)
+
+    def _note(self, alone: Ints, mask: int, size: int) -> None:
+        """Note the set as an MSU of those rows alone in it that have no MSU within it."""
+        number = int(np.searchsorted(self.sets, mask))
+        within = np.zeros(self.marks.shape[1] * WORD, dtype=np.uint8)
+        within[:number] = self.sets[:number] & ~mask == 0
+        words = np.packbits(within, bitorder="little").view(np.uint64)
+        news = self.tools.minimal(alone - self.first, self.marks, words)
+        self.marks[news, number // WORD] |= np.uint64(1 << number % WORD)
+        for bit, place in enumerate(self.places):
+            if mask >> bit & 1:
+                self.found[size - 1, place, news] += 1
+
+
+def _one_group(rows: int) -> Ints:
+    return np.zeros(rows, dtype=np.int64)
+
+
+def _split(
+    rows: Ints, groups: Ints, codes: Ints, width: int, first: int, last: int, leaf: bool
+) -> tuple[Ints, Ints, Ints]:
+    """Split groups, a number a row, by a column: rows still together, their groups, rows alone.
+
+    Only the rows from `first` to `last` are looked for; groups without them are dropped.
+    """
+    own = codes[rows]
+    if not own.all():
+        rows, groups, own = rows[own > 0], groups[own > 0], own[own > 0]
+    keys = groups * width + own
+    if len(keys) and (int(groups.max()) + 1) * width > 4 * len(keys):
+        keys = np.unique(keys, return_inverse=True)[1]
+    numbers = np.bincount(keys)
+    sought = (rows >= first) & (rows < last)
+    alone = rows[sought & (numbers[keys] == 1)]
+    if leaf:
+        return rows[:0], groups[:0], alone
+    stay = np.zeros(len(numbers), dtype=bool)
+    stay[keys[sought]] = True
+    stay &= numbers > 1
+    kept = stay[keys]
+    return rows[kept], (np.cumsum(stay) - 1)[keys[kept]], alone
+
+
+def _minimal(rows: Ints, marks: Ints, words: Ints) -> Ints:
+    """Those of the rows that have no mark among the words."""
+    clear = np.ones(len(rows), dtype=bool)
+    for word in np.flatnonzero(words):
+        clear &= marks[rows, word] & words[word] == 0
+    return rows[clear]
+
+
+PLAIN = _Tools(_one_group, _split, _minimal)
+
+
+def _one_run(rows: int) -> Ints:
+    return np.array([0, rows], dtype=np.int32)
+
+
+def _split_runs(
+    rows: Ints, starts: Ints, codes: Ints, width: int, first: int, last: int, leaf: bool
+) -> tuple[Ints, Ints, Ints]:
+    """The same, for compilation: groups are runs of rows, from one of `starts` to the next."""
+    tally = np.zeros((width, 3), dtype=np.int32)  # of a code: rows, rows looked for, last row
+    seen = np.empty(width, dtype=np.int32)
+    left = np.empty(0 if leaf else len(rows), dtype=np.int32)
+    parts = np.empty(1 if leaf else len(rows) // 2 + 1, dtype=np.int32)
+    alone = np.empty(min(len(rows), last - first), dtype=np.int32)
+    kept = groups = single = 0
+    for g in range(len(starts) - 1):
+        values = 0
+        for i in range(starts[g], starts[g + 1]):
+            row = rows[i]
+            code = codes[row]
+            if code == 0:
+                continue
+            if tally[code, 0] == 0:
+                seen[values] = code
+                values += 1
+            tally[code, 0] += 1
+            if first <= row < last:
+                tally[code, 1] += 1
+            tally[code, 2] = row
+        for v in range(values):
+            code = seen[v]
+            number, sought = tally[code, 0], tally[code, 1]
+            tally[code, 0] = tally[code, 1] = 0
+            if number == 1 and sought:
+                alone[single] = tally[code, 2]
+                single += 1
+            tally[code, 2] = -1
+            if number > 1 and sought and not leaf:
+                parts[groups] = tally[code, 2] = kept
+                groups += 1
+                kept += number
+        if leaf:
+            continue
+        for i in range(starts[g], starts[g + 1]):
+            code = codes[rows[i]]
+            if code and tally[code, 2] >= 0:
+                left[tally[code, 2]] = rows[i]
+                tally[code, 2] += 1
+    parts[groups] = kept
+    return left[:kept], parts[: groups + 1], alone[:single]
+
+
+def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
+    """The same for compilation."""
+    news = np.empty_like(rows)
+    found = 0
+    for i in range(len(rows)):
+        clear = True
+        for word in range(len(words)):
+            if marks[rows[i], word] & words[word]:
+                clear = False
+                break
+        if clear:
+            news[found] = rows[i]
+            found += 1
+    return news[:found]
+
+
+@cache
+def _fast() -> _Tools | None:
+    """The compiled tools, or None without numba or a place to keep compiled code."""
+    try:
+        from sievert.counts.kernels import compiled
+
+        return _Tools(_one_run, compiled(_split_runs), compiled(_minimal_rows))
+    except (ImportError, RuntimeError):
+        return None
