@@ -16,12 +16,18 @@ ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
     "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
-    "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "session", "result",
-    "policy", "sharing", "linting", "assessment", "functions", "terminal", "progress", "options",
-    "cli",
+    "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice", "session",
+    "result",
+    "policy", "sharing", "linting", "terminal", "population", "attacks", "assessment", "attacking",
+    "functions", "terminalattacks", "explaining", "explanation", "terminalexplain", "progress",
+    "options", "cli",
 )  # fmt: skip
 # a repr; a type only; a method
-LAZY = {("result", "terminal"), ("result", "policy"), ("result", "sharing")}
+LAZY = {
+    ("result", "terminal"), ("result", "policy"), ("result", "sharing"), ("result", "attacks"),
+    ("result", "terminalattacks"), ("attacking", "terminalattacks"),
+    ("explanation", "terminalexplain"),
+}  # fmt: skip
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import MOST_BITS, Cube, Ints, histogram, merged
+from sievert.measures import kernel
 
 LARGE = 1 << 27  # numbers of a table from which subsets are made one at a time, to spare memory
 MOST_VALUES = 64  # of a secret, to have a column each
@@ -93,7 +94,8 @@ class Lattice:
         if not (self._fast and self._packable):
             cells = cube.rolled(columns)
             return cells, (cells.keys, cells.counts) if self._packable else (None, None)
-        from sievert.counts import kernels, rolling
+        from sievert.counts import kernels
+        from sievert.lattice import rolling
 
         places = [cube.columns.index(c) for c in columns]
         lows = [sum(cube.widths[p + 1 :]) for p in places]
@@ -115,7 +117,7 @@ class Lattice:
         kept = [i for i, c in enumerate(self.order) if c in set(subset)]
         widths = [self._widths[i] for i in kept] + ([self._low] if self._low else [])
         if self._fast and self._packable:
-            from sievert.counts import rolling
+            from sievert.lattice import rolling
 
             keys, counts = self._table
             lows, rows = self._lows(), counts.ndim == 2
@@ -192,7 +194,7 @@ class Lattice:
 
     def _without(self, table: tuple[Any, Any], low: int, width: int, bits: int) -> tuple[Any, Any]:
         if self._fast:
-            from sievert.counts import rolling
+            from sievert.lattice import rolling
 
             keys = rolling.without(table[0], low, width)
             return (rolling.grouped if table[1].ndim == 2 else rolling.merged)(keys, table[1], bits)
@@ -204,8 +206,6 @@ class Lattice:
     # -- what a table says ----------------------------------------------------------------------
 
     def _about(self, table: tuple[Any, Any], columns: tuple[str, ...]) -> Rolled:
-        from sievert.measures import kernel
-
         keys, counts = table
         about = _about_fast if self._fast else _about_plain
         small, large, left, least, fewest, top, bottom = about(keys, counts, self._low)
@@ -220,10 +220,8 @@ class Lattice:
 
     def _dependence(self, keys: Ints, counts: Ints) -> float:
         """Mutual information with all its digits, and 0 where the counts prove independence."""
-        from sievert.measures import kernel
-
         if counts.ndim == 2 and self.records <= kernel.EXACT_PRODUCT:
-            from sievert.counts import rolling
+            from sievert.lattice import rolling
 
             return float(rolling.dependence(counts, self._totals, self.records))
         if counts.ndim == 2:
@@ -263,8 +261,6 @@ def _compiled() -> bool:
 
 
 def _entropy(totals: Ints, records: int) -> float:
-    from sievert.measures import kernel
-
     held = totals[totals > 0]
     return kernel.entropy(held, np.ones(len(held), dtype=np.int64), records)
 
@@ -273,7 +269,7 @@ _logs: list[Any] = []
 
 
 def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
-    from sievert.counts import rolling
+    from sievert.lattice import rolling
 
     if counts.ndim == 1:
         return rolling.about(keys, counts, low)
@@ -283,8 +279,6 @@ def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
 
 
 def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
-    from sievert.measures import kernel
-
     classes = keys >> np.uint64(low)
     starts = np.flatnonzero(np.concatenate(([True], classes[1:] != classes[:-1])))
     sizes = np.add.reduceat(counts, starts)
