@@ -7,7 +7,18 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from bench import database, growth, overhead, pycanon, reading, scale, startup
+from bench import (
+    database,
+    growth,
+    linkage,
+    overhead,
+    pycanon,
+    reading,
+    scale,
+    startup,
+    subsets,
+    suda,
+)
 from bench.common import ROOT, BenchError, Options, Result, save
 
 BENCHMARKS: dict[str, Callable[[Options], Result]] = {
@@ -18,6 +29,9 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "scale": scale.run,
     "database": database.run,
     "growth": growth.run,
+    "subsets": subsets.run,
+    "suda": suda.run,
+    "linkage": linkage.run,
 }
 
 

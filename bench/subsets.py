@@ -81,11 +81,15 @@ def bare(path: str, quasi: Sequence[str], secret: str) -> Callable[[], object]:
     return count
 
 
-def ours(path: str, quasi: Sequence[str], secret: str) -> int:
+def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
-    from sievert.explaining.subsets import measured
+    from sievert.explaining.subsets import Counted, Subsets
+    from sievert.session import opened
 
-    return len(measured(path, quasi, secret))
+    with opened(path, large=10**5) as (_, questions):
+        subsets = Subsets(Counted.of(questions, quasi, [secret]))
+        subsets.all()
+        return subsets.listed
 
 
 def one(title: str, path: Path, quasi: Sequence[str], secret: str, rounds: int) -> Result:
@@ -150,13 +154,11 @@ def run(options: Options) -> Result:
 
 def main(path: str) -> Result:
     """The wide table, in the process that exists for it."""
-    from sievert.explaining.subsets import measured
-
     resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))
     quasi = [f"q{i}" for i in range(len(ELEVEN))]
     found: list[Any] = []
-    sample = timed(lambda: found.append(measured(path, quasi, "s")))
-    classes = max(int(row["classes"]) for row in found[0])
+    sample = timed(lambda: found.extend(ours(path, quasi, "s")))
+    classes = max(int(s.reidentification["classes"]) for s in found)
     return {"wall": sample.wall, "peak": peak_memory(), "classes": classes}
 
 

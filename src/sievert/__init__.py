@@ -13,19 +13,25 @@ from sievert.version import __version__
 
 if TYPE_CHECKING:
     from sievert.assessment import assess
+    from sievert.attacking import Attacks, attack
     from sievert.errors import SievertError
+    from sievert.explanation import Explanation, explain
     from sievert.functions import discrimination_rate_by_value
     from sievert.hierarchies import Hierarchy
     from sievert.result import Assessment, Value
 
 __all__ = [
     "Assessment",
+    "Attacks",
+    "Explanation",
     "Hierarchy",
     "SievertError",
     "Value",
     "__version__",
     "assess",
+    "attack",
     "discrimination_rate_by_value",
+    "explain",
 ]
 # Every measure as a function of a table, `sievert.ID(data, quasi, sensitive=None)`.
 
@@ -73,6 +79,10 @@ _HOMES = {
     "Value": "sievert.result",
     "assess": "sievert.assessment",
     "discrimination_rate_by_value": "sievert.functions",
+    "explain": "sievert.explanation",
+    "Explanation": "sievert.explanation",
+    "Attacks": "sievert.attacking",
+    "attack": "sievert.attacking",
     "Hierarchy": "sievert.hierarchies",
     "SievertError": "sievert.errors",
 }

@@ -31,6 +31,7 @@ from sievert.session import Steps, nobody, opened
 from sievert.table import Table
 
 if TYPE_CHECKING:
+    from sievert.attacks.attack import Attacks
     from sievert.counts.answers import Joint
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
@@ -64,6 +65,9 @@ def assess(
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
     measures: Iterable[str] | None = None,
+    attacks: bool = False,
+    value: Mapping[str, str] | None = None,
+    show_values: bool = False,
     missing: str = "value",
     verify: bool = False,
     watch: Steps = nobody,
@@ -87,6 +91,9 @@ def assess(
         Write one row a record, in input order, to this CSV or Parquet file.
     measures
         Compute only these ids; all that apply unless given.
+    attacks, value, show_values
+        Run the attacks that need the release alone; of each secret the value whose rise in a class
+        matters, such as ``{"disease": "HIV"}``; name values of the data in their results.
     missing
         What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
         (only k and the records below it are then defined), a reason to "drop" the record, or an
@@ -105,6 +112,8 @@ def assess(
 
     if records is not None:
         files.kind(records)
+    if not attacks and (value or show_values):
+        raise UsageError("a named value and values to show belong to attacks", hint="--attacks")
     house = _policy(policy)
     settings = Settings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
     if parameters:
@@ -157,8 +166,10 @@ def assess(
             wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
             inference = {} if wild else {s: run.about_secret(s) for s in roles.sensitive}
             reidentification = run.under_wildcards() if wild else run.about_records()
-            if wild and records is not None:
-                raise UsageError("--records needs classes, and wildcards make none")
+            if wild and (records is not None or attacks):
+                option = "--records" if records is not None else "--attacks"
+                raise UsageError(f"{option} needs classes, and wildcards make none")
+            told = run.attack(value or {}, show_values) if attacks else None
             if records is not None and target is not None:
                 clock("writing records", questions)
                 with files.writing(records):
@@ -189,6 +200,7 @@ def assess(
         verdicts,
         tuple(warnings),
         tuple(c for c in questions.columns if c not in used),
+        told,
         steps,
         clock.peaks,
     )
@@ -403,6 +415,26 @@ class _Run:
         return {
             m.id: self._value(m, target, {**self._options(m), "merged": merged}) for m in chosen
         }
+
+    def attack(self, named: Mapping[str, str], show: bool) -> Attacks:
+        """The attacks that need the release alone."""
+        from sievert.attacks.attack import check_named, on_release
+
+        self.clock("attacking", self.questions)
+        check_named(named, self.roles.sensitive)
+        found = on_release(
+            self.questions.cube,
+            self.roles.quasi,
+            self.roles.sensitive,
+            hierarchies=self.settings.hierarchies,
+            partitions=self.settings.partitions,
+            named=named,
+            show=show,
+        )
+        for secret in named:
+            if not found["skewness"][secret].details["occurs"]:
+                self._note("the named value does not occur in {}", Name(secret))
+        return found
 
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))

@@ -25,12 +25,23 @@ from sievert.errors import (
     UsageError,
     unknown,
 )
-from sievert.options import EngineOptions, OutputOptions, ReadingOptions, RoleOptions
+from sievert.options import (
+    AttackOptions,
+    EngineOptions,
+    OutputOptions,
+    PopulationOptions,
+    ReadingOptions,
+    RoleOptions,
+    SubsetOptions,
+    pairs,
+)
 from sievert.version import __version__
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from sievert.attacking import Attacks
+    from sievert.explanation import Explanation
     from sievert.result import Assessment
 
 app = App(
@@ -52,6 +63,16 @@ ASK = RoleOptions()
 READ = ReadingOptions()
 WRITE = OutputOptions()
 RUN = EngineOptions()
+WHICH = SubsetOptions()
+SAMPLED = PopulationOptions()
+HAS = AttackOptions()
+ATTACKS_TO_SHARE = RefusedError(
+    "attacks point at single classes: they are not fit to pass on", hint="sievert assess --share"
+)
+NOT_TO_SHARE = RefusedError(
+    "explain points at columns, values and records: it is not fit to pass on",
+    hint="sievert assess --share",
+)
 
 
 @app.command
@@ -60,6 +81,8 @@ def assess(
     /,
     *,
     roles: RoleOptions = ASK,
+    attacks: Annotated[bool, Parameter(group="Attacks")] = False,
+    value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
     records: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
@@ -72,12 +95,18 @@ def assess(
     data
         CSV or TSV (plain, .gz, .zst; - is stdin), Parquet (file, directory), Arrow, DuckDB
         (x.db?table=t), SPSS, Stata, SAS, Excel (x.xlsx?sheet=s).
+    attacks
+        Say what the five attacks on a release find that need nothing but the release.
+    value
+        With --attacks: COL=VALUE, the value of a secret whose rise in a class matters.
     records
         Write one row a record, in input order, to this .csv or .parquet file.
     """
-    from sievert import assessment, terminal
+    from sievert import assessment, terminal, terminalattacks
     from sievert.progress import Watch
 
+    if output.share and attacks:
+        raise ATTACKS_TO_SHARE
     if output.share and records is not None:
         raise RefusedError(
             "a record file tells about single persons: it is not fit to pass on",
@@ -97,6 +126,9 @@ def assess(
         found = assessment.assess(
             data,
             records=records,
+            attacks=attacks,
+            value=pairs(value, "--value", "disease=HIV"),
+            show_values=attacks and output.show_values,
             force=output.force,
             watch=watch,
             **roles.arguments(),
@@ -111,7 +143,117 @@ def assess(
     write(found.to_dict(), _timed(found))
     if output.json_ != "-":
         sys.stdout.write(terminal.render(found, everything=output.all_) + "\n")
+        if found.attacks is not None:
+            lines = terminalattacks.chapter(found.attacks, found.rows, everything=output.all_)
+            sys.stdout.write("\n".join(lines) + "\n")
     return 1 if found.met is False else 0
+
+
+@app.command
+def attack(
+    release: str,
+    /,
+    *,
+    roles: RoleOptions = ASK,
+    attacker: AttackOptions = HAS,
+    reading: ReadingOptions = READ,
+    output: OutputOptions = WRITE,
+    engine: EngineOptions = RUN,
+) -> int:
+    """Attack a release: alone, with a register of outsiders, and with the original.
+
+    Parameters
+    ----------
+    release
+        As for assess. --hierarchy says how its columns were generalised; types are those of the
+        release, other ways to read go for all tables.
+    """
+    from sievert import attacking, terminalattacks
+    from sievert.progress import Watch
+
+    if output.share:
+        raise ATTACKS_TO_SHARE
+    tables = [t for t in (release, attacker.register, attacker.original) if t is not None]
+    if any(PASSWORD.search(t) for t in tables):
+        raise RefusedError(
+            "a password in a command is seen by everybody on the machine",
+            hint="PGPASSWORD in the environment, or ~/.pgpass",
+        )
+    if tables.count(STDIN) > 1:
+        raise UsageError("standard input holds one table", hint="files for the others")
+    inputs = [*tables, roles.policy, *roles.hierarchies.values()]
+    who = roles.arguments()
+    if who.pop("parameters"):
+        raise UsageError("--alpha-value goes with assess", hint="--value COL=VALUE")
+    with _outputs(output, inputs) as write, Watch() as watch:
+        found = attacking.attack(
+            release,
+            show_values=output.show_values,
+            watch=watch,
+            **who,
+            **attacker.arguments(),
+            **reading.arguments(),
+            **engine.arguments(),
+        )
+    write(found.to_dict(), _timed(found))
+    if output.json_ != "-":
+        sys.stdout.write(terminalattacks.render(found, everything=output.all_) + "\n")
+    return 0
+
+
+@app.command
+def explain(
+    data: str,
+    /,
+    *,
+    roles: RoleOptions = ASK,
+    subsets: SubsetOptions = WHICH,
+    population: PopulationOptions = SAMPLED,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READ,
+    output: OutputOptions = WRITE,
+    engine: EngineOptions = RUN,
+) -> int:
+    """Say which columns, values and records drive the risk, and what coarser columns would do.
+
+    Parameters
+    ----------
+    data
+        As for assess. Without -s every column is ranked as a secret; without -q that is all.
+    records
+        Write one row a record, in input order, to this .csv or .parquet file.
+    """
+    from sievert import explanation, terminalexplain
+    from sievert.progress import Watch
+
+    if output.share:
+        raise NOT_TO_SHARE
+    if PASSWORD.search(data) or PASSWORD.search(population.population or ""):
+        raise RefusedError(
+            "a password in a command is seen by everybody on the machine",
+            hint="PGPASSWORD in the environment, or ~/.pgpass",
+        )
+    inputs = [data, roles.policy, population.population, *roles.hierarchies.values()]
+    who = roles.arguments()
+    if who.pop("parameters"):
+        raise UsageError("--alpha-value goes with assess")
+    with _outputs(output, inputs, records) as write, Watch() as watch:
+        found = explanation.explain(
+            data,
+            records=records,
+            force=output.force,
+            show_values=output.show_values,
+            watch=watch,
+            **who,
+            **subsets.arguments(),
+            **population.arguments(),
+            **reading.arguments(),
+            **engine.arguments(),
+        )
+    write(found.to_dict(), _timed(found))
+    if output.json_ != "-":
+        sys.stdout.write(terminalexplain.render(found, everything=output.all_) + "\n")
+    return 0
 
 
 @contextmanager
@@ -198,7 +340,7 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _timed(found: Assessment) -> dict[str, Any]:
+def _timed(found: Assessment | Attacks | Explanation) -> dict[str, Any]:
     whole = sum(found.timings.values())
     return {
         "sievert": __version__,
@@ -309,7 +451,8 @@ def _interrupted() -> int:
 
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     text = str(error)
-    if _to_be_shared(arguments):  # names of files and columns, small counts: none of it may go out
+    if _to_be_shared(arguments) and error is not NOT_TO_SHARE:
+        # Names of files and columns, small counts: none of it may go out.
         text = f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
     sys.stderr.write(f"error: {text}\n")
     return error.exit_code

@@ -46,7 +46,8 @@ class RoleOptions:
     policy: Path | None = None
     """A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached."""
     hierarchy: Names = None
-    """COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance."""
+    """COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance; in
+    explain, how a quasi-identifier could be coarser."""
     alpha_value: Names = None
     """COL=VALUE: alpha_k of this value of a secret only."""
 
@@ -130,7 +131,7 @@ class OutputOptions:
     mask_names: bool = False
     """With --share: hide the names of columns too."""
     show_values: bool = False
-    """Let --debug show messages that may contain values of the data."""
+    """Let explain and attacks name values of the data, and --debug messages that contain them."""
     debug: bool = False
     """Show where in the program an error came up."""
 
@@ -158,6 +159,65 @@ class EngineOptions:
     """The most seconds the run may take; exit 5 beyond."""
     temp: Path | None = None
     """Where the private temporary directory is made."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        return dict(vars(self))
+
+
+@Parameter(name="*", group=Group("Attacks", sort_key=1))
+@dataclass(frozen=True)
+class AttackOptions:
+    """What the attacker has besides the release."""
+
+    register: str | None = None
+    """A table that shares quasi-identifiers with the release: who are the candidates of a row?"""
+    original: str | None = None
+    """The table that the release was made of, in the same order unless there is a key."""
+    key: str | None = None
+    """A column that tells people apart, the same in all tables."""
+    value: Names = None
+    """COL=VALUE: the value of a secret whose rise in a class matters, such as disease=HIV."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        return {**vars(self), "value": pairs(self.value, "--value", "disease=HIV")}
+
+
+@Parameter(name="*", group=Group("Subsets", sort_key=1.2))
+@dataclass(frozen=True)
+class SubsetOptions:
+    """Which subsets of the columns are measured."""
+
+    max_size: int | None = None
+    """Only subsets of at most so many columns. All are measured up to 12 columns."""
+    budget: int | None = None
+    """Only so many subsets, the most telling first."""
+    orders: int | None = None
+    """Orders of the columns from which shares are sampled if not all subsets are measured: 64."""
+    seed: int = 0
+    """Where sampling starts."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        return dict(vars(self))
+
+
+@Parameter(name="*", group=Group("Population", sort_key=1.4))
+@dataclass(frozen=True)
+class PopulationOptions:
+    """Of what the table is a sample."""
+
+    population_size: int | None = None
+    """The table is a sample of so many people."""
+    fraction: str | None = None
+    """The table is this share of the people: 0.1 for one in ten."""
+    population: str | None = None
+    """A table of everybody, with the same quasi-identifiers."""
+    weight: str | None = None
+    """The column that says how many people a record stands for."""
+    household: str | None = None
+    """The column that says which household a record belongs to."""
 
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sievert.errors import UsageError
+from sievert.errors import RefusedError, UsageError
 from sievert.roles import Roles
 from sievert.version import __version__
 
 if TYPE_CHECKING:
+    from sievert.attacks.attack import Attacks
     from sievert.policy import Verdict
 
 Number = int | float
@@ -51,6 +52,7 @@ class Assessment:
     verdicts: tuple[Verdict, ...] | None = None
     warnings: tuple[str, ...] = ()
     unassessed: tuple[str, ...] = ()
+    attacks: Attacks | None = None
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
@@ -66,7 +68,7 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""
-        return {
+        found: dict[str, Any] = {
             "sievert": __version__,
             "table": dict(self.table),
             "roles": {
@@ -85,11 +87,22 @@ class Assessment:
             else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
             "warnings": list(self.warnings),
         }
+        if self.attacks is not None:
+            found["attacks"] = {
+                name: {target: attack.to_dict() for target, attack in each.items()}
+                for name, each in self.attacks.items()
+            }
+        return found
 
     def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
         """The same, fit to pass on: no small count, nothing to work one back from, no file name."""
         from sievert.sharing import shared
 
+        if self.attacks is not None:
+            raise RefusedError(
+                "attacks point at single classes: they are not fit to pass on",
+                hint="the assessment without attacks",
+            )
         return shared(self, min_cell=min_cell, mask_names=mask_names)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -121,7 +134,12 @@ class Assessment:
     def __repr__(self) -> str:
         from sievert.terminal import render
 
-        return render(self, width=100)
+        text = render(self, width=100)
+        if self.attacks is None:
+            return text
+        from sievert.terminalattacks import chapter
+
+        return "\n".join((text, *chapter(self.attacks, self.rows, width=100)))
 
     def _repr_html_(self) -> str:
         cells = "".join(

@@ -40,6 +40,8 @@ pytest.importorskip("pyspark")
 
 ROOT = Path(__file__).parents[2]
 SECRET = "canary-7391"
+SOME = ("classes", "k_anonymity", "l_diversity", "itpr", "alpha_k", "t_closeness_ordered",
+        "t_closeness_hierarchical")  # fmt: skip
 ODD = ("a.b", "c`d", 'e"f', "Ünï 😀", "x; --", "select", "c0", " lead", "it's", "_metadata")
 
 
@@ -51,6 +53,22 @@ def spark() -> Iterator[Any]:
         table = Table("csv", "t", path=Path(__file__))
         with sparkreading._started(table, scratch, None, None, None) as session:
             yield session
+
+
+@pytest.fixture
+def interpreted(spark: Any) -> Iterator[None]:
+    """No code is compiled, no plan revised: half the time where no two questions are alike."""
+    conf = spark.sparkContext._jsc.sc().conf()
+    told = {
+        "codegen.wholeStage": "false",
+        "codegen.factoryMode": "NO_CODEGEN",
+        "adaptive.enabled": "false",
+    }
+    for name, value in told.items():
+        conf.set(f"spark.sql.{name}", value)
+    yield
+    for name in told:
+        conf.remove(f"spark.sql.{name}")
 
 
 def told(source: Any, quasi: Sequence[str], secrets: Sequence[str], **options: Any) -> str:
@@ -159,18 +177,6 @@ def compare(folder: Path, name: str) -> None:
     same(path, [names[q] for q in c.quasi], [names[c.secret]], **options)
 
 
-@pytest.fixture
-def interpreted(spark: Any) -> Iterator[None]:
-    """No code is compiled for a question: twice as fast where every question is another one."""
-    conf = spark.sparkContext._jsc.sc().conf()
-    told = {"codegen.wholeStage": "false", "codegen.factoryMode": "NO_CODEGEN"}
-    for name, value in told.items():
-        conf.set(f"spark.sql.{name}", value)
-    yield
-    for name in told:
-        conf.remove(f"spark.sql.{name}")
-
-
 def test_random_tables(interpreted: None, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(20)))
@@ -213,7 +219,7 @@ def both(questions: Sequence[tuple[Any, ...]], **options: Any) -> None:
         list(two.map(lambda q: same(*q[:3], **options, **(q[3] if len(q) > 3 else {})), questions))
 
 
-def test_types(spark: Any, tmp_path: Path) -> None:
+def test_types(interpreted: None, tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", typed_columns())
     spelled = ["0.1", "10000000.0", "12345678.5", "1000000000000000.0", "1e+16", "0.0001", "1e-05"]
     spelled += ["2e-07", "0.0", "inf", "-inf", "1.5e+300", "1.2345678901234568e+17"]
@@ -224,19 +230,17 @@ def test_types(spark: Any, tmp_path: Path) -> None:
         "na": ["12345678.5"],
     }
     text = {"types": {"double": "text", "local": "text"}, "missing": "drop"}
-    some = ("classes", "k_anonymity", "l_diversity", "itpr", "t_closeness_ordered", "alpha_k",
-            "t_closeness_hierarchical")  # fmt: skip
     both([
         (path, ["tiny", "instant"], ["moment", "decimal", "flag"]),
         (path, ["float", "number"], ["category", "text", "unsigned"]),
         (path, ["day", "bytes"], ["double"], named),
         (path, ["double", "local"], ["instant"], text),
-    ], measures=some)  # fmt: skip
+    ], measures=SOME)  # fmt: skip
     assert "UsageError" in same(path, ["list"], ["text"])
     assert "UsageError" in same(path, ["tiny"], ["text"], types={"tinny": "int"})
 
 
-def test_types_of_text(spark: Any, tmp_path: Path) -> None:
+def test_types_of_text(interpreted: None, tmp_path: Path) -> None:
     columns = {
         "whole": ["1", "1.0", "+5", "-0.00", "007", "9223372036854775807", None, "1.", "NA"],
         "real": ["nan", "-NaN", "+inf", "1e400", ".5", "1.", "-0", "1E5", "INFINITY"],
@@ -246,7 +250,7 @@ def test_types_of_text(spark: Any, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "t.csv", columns)
     types = {"whole": "int", "real": "float", "day": "date"}
     two = [(path, ["whole", "real"], ["day", "s"]), (path, ["day"], ["real", "whole"])]
-    both(two, types=types, na=["NA"], missing="drop")
+    both(two, types=types, na=["NA"], missing="drop", measures=SOME)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +268,7 @@ def test_values_that_do_not_fit(spark: Any, tmp_path: Path, kind: str, lines: li
     assert "InputError" in found and "of column 'x' are not" in found and SECRET not in found
 
 
-def test_text_as_it_stands(spark: Any, tmp_path: Path) -> None:
+def test_text_as_it_stands(interpreted: None, tmp_path: Path) -> None:
     """Quotes, line ends within them, blanks, no header, a mark at the start, odd delimiters."""
     texts = {
         "quotes.csv": 'a,b,s\n"x","",1\n,"",1\n"x,""y""\r\nz", x ,2\n"x,""y""\nz", x ,2\n\n'
@@ -287,12 +291,12 @@ def test_text_as_it_stands(spark: Any, tmp_path: Path) -> None:
         asked.append((tmp_path / name, header[:-1], ["s"], {"delimiter": delimiter}))
     asked.append((tmp_path / "mark.csv", ["column1"], ["column2"], {"header": False}))
     asked.append((tmp_path / "quotes.csv", ["a"], ["s"], {"na": ["1"]}))
-    both(asked)
+    both(asked, measures=SOME)
     found = told(tmp_path / "mark.csv", ["a"], ["s"], engine="spark")
     assert "1 record equal to the header" in found
 
 
-def test_lakes(spark: Any, tmp_path: Path) -> None:
+def test_lakes(interpreted: None, tmp_path: Path) -> None:
     """A directory of Parquet files; folders called key=value are columns of text."""
     lake = tmp_path / "lake"
     for place, values in {

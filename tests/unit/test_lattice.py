@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sievert.counts.cube import Cube
-from sievert.counts.lattice import Lattice, Rolled
+from sievert.lattice import Lattice, Rolled
 from sievert.session import opened
 
 
@@ -144,7 +144,7 @@ def test_a_cube_is_the_same_whatever_the_order_of_records() -> None:
     assert first.counts.tolist() == second.counts.tolist()
     assert [c.tolist() for c in first.codes] == [c.tolist() for c in second.codes]
     held = Counter(zip(*table.values(), strict=True))
-    spelled = zip(*([v[c] for c in codes] for v, codes in zip(first.values, first.codes, strict=True)),
-                  strict=True)  # fmt: skip
+    texts = [[v[c] for c in codes] for v, codes in zip(first.values, first.codes, strict=True)]
+    spelled = zip(*texts, strict=True)
     assert dict(zip(spelled, first.counts.tolist(), strict=True)) == dict(held)
     assert math.prod(len(v) for v in first.values) >= len(first.counts)

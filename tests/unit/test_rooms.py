@@ -16,9 +16,8 @@ ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
     "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
-    "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice", "session",
-    "result",
-    "policy", "sharing", "linting", "terminal", "population", "attacks", "assessment", "attacking",
+    "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice",
+    "session", "result", "policy", "sharing", "linting", "terminal", "population", "attacks", "assessment", "attacking",
     "functions", "terminalattacks", "explaining", "explanation", "terminalexplain", "progress",
     "options", "cli",
 )  # fmt: skip

@@ -491,16 +491,14 @@ class Questions:
         for c in names:
             ranks.append(
                 self._table(
-                    f"SELECT {c} AS v, ROW_NUMBER() OVER (ORDER BY {c}) - 1 AS r "
+                    f"SELECT {c}, ROW_NUMBER() OVER (ORDER BY {c}) - 1 AS r "
                     f"FROM (SELECT {c} FROM {cells} GROUP BY {c}) AS d"
                 )
             )
-            rows = self.engine.rows(
-                f"SELECT {self.engine.as_text('v')} FROM {ranks[-1]} ORDER BY r"
-            )
+            rows = self.engine.rows(f"SELECT {self.engine.as_text(c)} FROM {ranks[-1]} ORDER BY r")
             texts.append([v for (v,) in rows])
         joins = " ".join(
-            f"JOIN {t} AS j{i} ON a.{c} IS NOT DISTINCT FROM j{i}.v"
+            f"JOIN {t} AS j{i} ON a.{c} IS NOT DISTINCT FROM j{i}.{c}"
             for i, (t, c) in enumerate(zip(ranks, names, strict=True))
         )
         select = ", ".join(f"j{i}.r AS r{i}" for i in range(len(names)))

@@ -51,8 +51,8 @@ SMALL = 8 * MIB  # of text: up to this size, compiling well takes longer than co
 PARTITION = 2 * MIB  # of text, in one task
 MOST_PARTITIONS = 200  # Spark's own number
 PACKED = 4  # bytes of text for a byte of Parquet
-PATIENCE = 30  # seconds for the end of Spark's own process
-HURRY = 1.0  # seconds for it after Ctrl-C
+# Spark's own process, and a watcher that ends both, and their children, when the input does.
+TOGETHER = 'exec 3<&0; (read -r _ <&3; kill -9 0) & exec "$0" "$@" <&3 3<&-'
 REACH = 5.0  # seconds to reach a master
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 PY4J = ("py4j.clientserver", "py4j.java_gateway")
@@ -176,7 +176,8 @@ def _started(
     with ExitStack() as resources:
         try:
             with _environment(master, scratch), _own_signals():
-                if gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+                ours = hasattr(os, "fork") and "PYSPARK_GATEWAY_PORT" not in os.environ
+                if gateway is None and ours:
                     gateway = resources.enter_context(_launched(conf, scratch))
                 base = SparkSession(SparkContext(conf=conf, gateway=gateway))
         except Exception as error:
@@ -204,14 +205,15 @@ def _reached(master: str) -> None:
 
 @contextmanager
 def _launched(conf: Any, scratch: Path) -> Iterator[Any]:
-    """The process of Spark, as PySpark starts it, but one that we can end from its first moment."""
+    """The process of Spark, as PySpark starts it, but one that ends when we do, however we do."""
     from pyspark import SparkContext, java_gateway
     from pyspark.find_spark_home import _find_spark_home
 
     address = scratch / secrets.token_hex(8)
     options = [part for pair in conf.getAll() for part in ("--conf", "=".join(pair))]
-    process = subprocess.Popen(  # noqa: S603 - ends when its input does
-        [Path(_find_spark_home(), "bin", "spark-submit"), *options, "pyspark-shell"],
+    submit = str(Path(_find_spark_home(), "bin", "spark-submit"))
+    process = subprocess.Popen(  # noqa: S603 - the arguments are ours, apart from the master
+        ["/bin/sh", "-c", TOGETHER, submit, *options, "pyspark-shell"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -232,31 +234,27 @@ def _launched(conf: Any, scratch: Path) -> Iterator[Any]:
         gateway.proc = process
         yield gateway
     finally:
-        _end(process, PATIENCE if gateway else 0)
+        _end(process)
         SparkContext._gateway = SparkContext._jvm = None
         with suppress(Exception):
             gateway.shutdown()
 
 
 def _stopped(base: SparkSession, gateway: Any) -> None:
-    """Stop a Spark of our own: after Ctrl-C by the end of its process."""
+    """Stop a Spark of our own; after Ctrl-C, or when time is up, by the end of its process."""
     process = getattr(gateway, "proc", None)
-    if process is not None and isinstance(sys.exception(), KeyboardInterrupt):
-        _end(process, HURRY)
+    if process is not None and isinstance(sys.exception(), KeyboardInterrupt | ExhaustedError):
+        _end(process)
     with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it may have died
         base.stop()
 
 
-def _end(process: subprocess.Popen[bytes], patience: float) -> None:
-    """End a process that we started, with its children; it writes into our directory until then."""
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that we started; what it has written is in our directory."""
     assert process.stdin is not None
     process.stdin.close()
-    try:
-        process.wait(patience)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    process.wait()
 
 
 def _configuration(table: Table, scratch: Path, memory: str | None, master: str) -> dict[str, str]:
@@ -692,6 +690,11 @@ def _unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -
 
 def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError:
     """A failure of the engine in our words, without a value of the data."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):  # its connection has failed on the way out
+            raise cause
+        cause = cause.__context__
     table = engine.table
     name = table.name
     if interrupted:

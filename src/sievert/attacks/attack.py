@@ -1,0 +1,391 @@
+"""What every attack ends in: its numbers, the worst class, how many people, and one sentence.
+
+`Learned` is what they have in common: how much the classes of a cube tell about its last column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sievert.counts.answers import Joint, Profiles, RecordCounts, SecretCounts
+from sievert.counts.cube import Cube, Ints, histogram
+from sievert.errors import UsageError
+from sievert.hierarchies import Hierarchy, parse
+from sievert.measures import BY_ID, kernel
+from sievert.measures.record import NOTHING_TO_LEARN, Found
+from sievert.measures.target import RecordTarget, SecretTarget
+from sievert.result import Value
+from sievert.terminal import percent
+
+MOST_LISTED = 100  # values of a column, worst first
+SAME = 1e-12  # of an entropy: what only rounding tells apart
+
+# id -> unit, which way is risky; measures have their own
+UNITS = {
+    "people": ("people", "high"),
+    "candidates": ("records", "low"),
+    "confidence": ("1", "high"),
+    "missing": ("1", "low"),
+    "missing_after": ("1", "low"),
+    "gain": ("1", "high"),
+    "ratio": ("1", "high"),
+    "prior": ("1", "neither"),
+    "posterior": ("1", "high"),
+    "parts": ("parts", "neither"),
+    "certain": ("people", "high"),
+    "rows": ("rows", "neither"),
+    "unmatched": ("rows", "neither"),
+    "single": ("rows", "high"),
+    "suppressed": ("records", "neither"),
+    "register_discrimination_rate": ("1", "high"),
+    "known": ("rows", "neither"),
+    "true_matches": ("rows", "high"),
+    "false_matches": ("rows", "neither"),
+    "lost": ("rows", "neither"),
+    "right_guesses": ("rows", "high"),
+    "correct_linkage": ("1", "high"),
+    "spruill_confidentiality": ("1", "low"),
+    "baseline": ("1", "neither"),
+}
+
+
+def value(name: str, number: float | None, reason: str | None = None) -> Value:
+    """A number with its unit and its risky side."""
+    unit, riskier = UNITS.get(name) or (BY_ID[name].unit, BY_ID[name].riskier)
+    return Value(name, number, unit, riskier, reason)
+
+
+def measured(name: str, target: Any, **options: Any) -> Value:
+    """A measure of a target."""
+    found = BY_ID[name].compute(target, options)
+    if isinstance(found, Found):
+        return value(name, found.value, found.reason)
+    return value(name, found)
+
+
+@dataclass(frozen=True)
+class Group:
+    """People who look alike: how many, what is known of them, and, only if asked, their values."""
+
+    records: int
+    numbers: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, str | None] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        found = {"records": self.records, **{k: v.to_dict() for k, v in self.numbers.items()}}
+        return found if self.values is None else {**found, "values": dict(self.values)}
+
+    def in_a_list(self) -> dict[str, Any]:
+        """The same among others like it: units stand above the list."""
+        found = {"records": self.records, **{k: v.value for k, v in self.numbers.items()}}
+        return found if self.values is None else {**found, "values": dict(self.values)}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The values of one column, worst first: all, or the first of many."""
+
+    number: int
+    groups: tuple[Group, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        head = self.groups[0].numbers if self.groups else {}
+        return {
+            "number": self.number,
+            "units": {k: {"unit": v.unit, "riskier": v.riskier} for k, v in head.items()},
+            "listed": [g.in_a_list() for g in self.groups],
+        }
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column alone gives away, and each of its values."""
+
+    number: Value
+    values: Listed
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {self.number.id: self.number.to_dict(), "values": self.values.to_dict()}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack on one target."""
+
+    numbers: Mapping[str, Value]
+    reading: str
+    worst: Group | None = None
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    values: Listed | None = None
+    parts: Mapping[str, Attack] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        found: dict[str, Any] = {k: v.to_dict() for k, v in self.numbers.items()}
+        found |= {"reading": self.reading, **self.details}
+        if self.worst is not None:
+            found["worst_class"] = self.worst.to_dict()
+        if self.columns:
+            found["columns"] = {c: v.to_dict() for c, v in self.columns.items()}
+        if self.values is not None:
+            found["values"] = self.values.to_dict()
+        return found | {name: part.to_dict() for name, part in self.parts.items()}
+
+
+Attacks = Mapping[str, Mapping[str, Attack]]
+
+
+def with_target(cube: Cube, secret: str) -> Cube:
+    """The same cells with a quasi-identifier once more as the last column, the secret."""
+    at = cube.columns.index(secret)
+    return Cube(
+        (*cube.columns, f"{secret} (secret)"),
+        (*cube.codes, cube.codes[at]),
+        cube.counts,
+        (*cube.values, cube.values[at]),
+    )
+
+
+class Learned:
+    """What the classes of a cube tell about its last column."""
+
+    def __init__(self, cube: Cube) -> None:
+        self.cube = cube
+        self.records = cube.records
+        self.starts, self.sizes = cube.classes
+        lengths = np.diff(np.append(self.starts, len(cube.counts)))
+        self.owner = np.repeat(np.arange(len(self.starts)), lengths)
+        self.totals = np.zeros(len(cube.values[-1]), dtype=np.int64)
+        np.add.at(self.totals, cube.codes[-1], cube.counts)
+        self.downwards = cube.counts[np.lexsort((-cube.counts, self.owner))]
+        self.lengths = lengths
+
+    @cached_property
+    def target(self) -> SecretTarget:
+        """The numbers that information measures are made of."""
+        cells = self.cube.counts
+        nq, ns = self.sizes[self.owner], self.totals[self.cube.codes[-1]]
+        return SecretTarget(
+            SecretCounts(
+                self.records,
+                histogram(self.sizes),
+                histogram(self.totals[self.totals > 0]),
+                Profiles(self.downwards, self.starts, np.ones_like(self.starts)),
+                joint(nq, ns, cells, np.ones_like(cells)),
+            )
+        )
+
+    @cached_property
+    def entropies(self) -> kernel.Floats:
+        """H(S|q) of every class, in bits."""
+        return kernel.profile_entropies(self.downwards, self.starts)
+
+    @cached_property
+    def shares(self) -> kernel.Floats | None:
+        """h_q/H(S) of every class: its share of what is still missing; None without any doubt."""
+        if self.target.entropy == 0.0:
+            return None
+        if len(self.starts) == 1:
+            return np.ones(1)
+        left = self.sizes * self.entropies / self.records
+        return np.clip(left / self.target.entropy, 0.0, 1.0)
+
+    def drop(self, i: int) -> float:
+        """H(S) - H(S|q) of one class, in bits; negative where a class is less certain."""
+        whole, left = self.target.entropy, float(self.entropies[i])
+        if abs(whole - left) > kernel.CANCELLATION * whole:
+            return whole - left
+        stop = self.starts[i] + self.lengths[i]
+        profile = self.downwards[self.starts[i] : stop].tolist()
+        values = self.target.values
+        with kernel.precisely():
+            before = kernel.decimal_entropy(
+                values.sizes.tolist(), values.times.tolist(), self.records
+            )
+            return float(before - kernel.decimal_entropy(profile, [1] * len(profile), sum(profile)))
+
+    @property
+    def first(self) -> Ints:
+        """How often every class has its most frequent value."""
+        return self.downwards[self.starts]
+
+    @cached_property
+    def surest(self) -> tuple[int, Ints]:
+        """The class with the least uncertainty, the largest of several; and all that are alike."""
+        least = float(self.entropies.min())
+        alike = np.flatnonzero(self.entropies <= least + SAME * max(1.0, least))
+        return int(alike[np.argmax(self.sizes[alike])]), alike
+
+    def named(self, i: int, show: bool) -> dict[str, str | None] | None:
+        """The values of a class, where values may be shown."""
+        if not show:
+            return None
+        at, cube = int(self.starts[i]), self.cube
+        held = zip(cube.columns[:-1], cube.codes, cube.values, strict=False)
+        return {c: values[codes[at]] for c, codes, values in held}
+
+    def surest_class(self, show: bool) -> Group:
+        """The class with the least uncertainty, with its numbers."""
+        i, _ = self.surest
+        rate = None if self.shares is None else float(1.0 - self.shares[i])
+        return Group(
+            int(self.sizes[i]),
+            {
+                "conditional_entropy": value("conditional_entropy", float(self.entropies[i])),
+                "confidence": value(
+                    "confidence", kernel.ratio(int(self.first[i]), int(self.sizes[i]))
+                ),
+                "discrimination_rate_of_value": value(
+                    "discrimination_rate_of_value",
+                    rate,
+                    NOTHING_TO_LEARN if rate is None else None,
+                ),
+            },
+            self.named(i, show),
+        )
+
+    def people(self) -> int:
+        """How many are in a class as bad as the worst."""
+        return int(self.sizes[self.surest[1]].sum())
+
+
+def joint(nq: Ints, ns: Ints, n: Ints, times: Ints) -> Joint:
+    """How many cells are alike in the size of their class, the total of their value, their own."""
+    order = np.lexsort((n, ns, nq))
+    nq, ns, n = nq[order], ns[order], n[order]
+    differs = (nq[1:] != nq[:-1]) | (ns[1:] != ns[:-1]) | (n[1:] != n[:-1])
+    starts = np.flatnonzero(np.concatenate(([True], differs)))
+    return Joint(nq[starts], ns[starts], n[starts], np.add.reduceat(times[order], starts))
+
+
+def record_target(sizes: Ints) -> RecordTarget:
+    """The record itself as the target, found by classes of these sizes."""
+    return RecordTarget(RecordCounts(int(sizes.sum()), histogram(sizes)))
+
+
+def listed(
+    sizes: Ints,
+    numbers: kernel.Floats | None,
+    name: str,
+    shown: Callable[[int], Mapping[str, str | None] | None],
+) -> Listed:
+    """Classes by a number of theirs, worst first."""
+    riskier = BY_ID[name].riskier if name in BY_ID else UNITS[name][1]
+    worst = np.zeros(len(sizes)) if numbers is None else numbers
+    order = np.lexsort((np.arange(len(sizes)), -sizes, -worst if riskier == "high" else worst))
+    reason = NOTHING_TO_LEARN if numbers is None else None
+    groups = []
+    for i in order[:MOST_LISTED].tolist():
+        number = None if numbers is None else float(numbers[i])
+        groups.append(Group(int(sizes[i]), {name: value(name, number, reason)}, shown(i)))
+    return Listed(len(sizes), tuple(groups))
+
+
+def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Column]:
+    """For each column alone: its rate about the last column, and that of each of its values.
+
+    With `missing` the other side of it: what is still missing to certainty.
+    """
+    found = {}
+    whole, each = (
+        ("normalized_conditional_entropy", "missing")
+        if missing
+        else ("discrimination_rate", "discrimination_rate_of_value")
+    )
+    for column in cube.columns[:-1]:
+        alone = Learned(cube.rolled((column, cube.columns[-1])))
+        shares = alone.shares
+        numbers = None if shares is None else shares if missing else 1.0 - shares
+        number = measured(whole, alone.target)
+        if missing:
+            number = value("missing", number.value, number.reason)
+
+        def shown(i: int, alone: Learned = alone) -> Any:
+            return alone.named(i, show)
+
+        found[column] = Column(number, listed(alone.sizes, numbers, each, shown))
+    return found
+
+
+def on_release(
+    count: Callable[[Sequence[str]], Cube],
+    quasi: Sequence[str],
+    secrets: Sequence[str],
+    *,
+    hierarchies: Mapping[str, Any],
+    partitions: Mapping[str, Mapping[str, Iterable[Any]]],
+    named: Mapping[str, str],
+    show: bool = False,
+) -> dict[str, dict[str, Attack]]:
+    """Every attack that needs the release alone; `count` makes the cube of some columns."""
+    from sievert.attacks.background import background
+    from sievert.attacks.homogeneity import homogeneity
+    from sievert.attacks.identity import black_box
+    from sievert.attacks.semantic import semantic
+    from sievert.attacks.skewness import skewness
+
+    classes: Cube | None = None
+    found: dict[str, dict[str, Attack]] = {"identity": {}}
+    for secret in secrets:
+        known = secret in quasi
+        cube = with_target(count(quasi), secret) if known else count((*quasi, secret))
+        if classes is None:
+            classes = cube.rolled(quasi)
+        texts = [v for v in cube.values[-1] if v is not None]
+        parts = partitions.get(secret)
+        merged = semantic(
+            cube,
+            partition=None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()},
+            hierarchy=ladder(hierarchies.get(secret), texts),
+            named=named.get(secret),
+            show=show,
+        )
+        for name, attack in (
+            ("homogeneity", homogeneity(cube, show=show)),
+            ("background", background(cube, show=show)),
+            ("skewness", skewness(cube, named=named.get(secret), show=show)),
+            ("semantic", merged),
+        ):
+            if attack is not None:
+                found.setdefault(name, {})[secret] = attack
+    classes = count(quasi) if classes is None else classes
+    found["identity"]["black_box"] = black_box(classes, show=show)
+    return found
+
+
+def check_named(named: Mapping[str, str], secrets: Sequence[str]) -> None:
+    """Only a secret has a value whose rise matters."""
+    for column in named:
+        if column not in secrets:
+            raise UsageError(
+                f"--value: column {column!r} is not a secret here", hint=f"-s {column}"
+            )
+
+
+def ladder(given: Any, values: Sequence[str]) -> Hierarchy | None:
+    """A hierarchy from whatever stands for one; intervals and prefixes are made from the values."""
+    if given is None or isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, Mapping):
+        return Hierarchy({str(v): tuple(labels) for v, labels in given.items()})
+    return parse(str(given), values) if values else None
+
+
+def points(gain: float) -> str:
+    """A difference of two probabilities."""
+    return f"{percent(gain).removesuffix(' %')} percentage points"
+
+
+def removed(columns: int, rate: float, what: str) -> str:
+    """How much of the uncertainty is gone, in a sentence."""
+    who = "This column removes" if columns == 1 else f"These {columns} columns together remove"
+    return f"{who} {percent(rate)} of the uncertainty about {what}."

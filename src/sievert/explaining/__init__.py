@@ -1,0 +1,1 @@
+"""Which columns, values and records carry the risk: pure functions of counted combinations."""

@@ -1,0 +1,60 @@
+"""From the sample to the population: pure functions of counts, no engine, no files."""
+
+from __future__ import annotations
+
+from sievert.population.dominance import dominance, p_percent
+from sievert.population.individual import (
+    Weighted,
+    expected_reidentifications,
+    global_risk,
+    household_risk,
+    household_risks,
+    individual_risk,
+)
+from sievert.population.known import (
+    Known,
+    journalist,
+    known_unique_match,
+    marketer,
+    prosecutor,
+    truta_maximal,
+    truta_minimal,
+    truta_weighted,
+)
+from sievert.population.uniques import (
+    Estimate,
+    dankar,
+    pitman,
+    population_size,
+    shlosser,
+    snb,
+    unique_match,
+    zayatz,
+)
+
+__all__ = [
+    "Estimate",
+    "population_size",
+    "zayatz",
+    "pitman",
+    "snb",
+    "shlosser",
+    "dankar",
+    "unique_match",
+    "Known",
+    "prosecutor",
+    "journalist",
+    "marketer",
+    "known_unique_match",
+    "truta_minimal",
+    "truta_maximal",
+    "truta_weighted",
+    "Weighted",
+    "individual_risk",
+    "expected_reidentifications",
+    "global_risk",
+    "household_risks",
+    "household_risk",
+    "dominance",
+    "p_percent",
+]

@@ -1,0 +1,95 @@
+"""Whether one or two people make up most of a class's total of a numeric secret.
+
+x_1 >= x_2 >= ... are the contributions to the total X of one class. Somebody who is in the class
+subtracts their own contribution from a published total; what is left may be nearly one person's.
+Both rules are those of the Handbook on Statistical Disclosure Control (Hundepool et al. 2012,
+chapter 4) and hold for contributions that are not negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from heapq import nlargest
+
+from sievert.errors import UsageError
+from sievert.population.uniques import Estimate
+
+Amount = int | float | Decimal | Fraction
+
+NEGATIVE = "a contribution is negative"
+NOTHING = "all contributions are 0"
+
+
+def dominance(
+    contributions: Iterable[Amount],
+    n: int = 2,
+    k: Amount = 85,
+    *,
+    total: Amount | None = None,
+) -> Estimate:
+    """The (n, k) rule: (x_1 + ... + x_n)/X, `flagged` where it exceeds k percent.
+
+    `contributions` may be the n largest alone where the `total` is given. n = 2 and k = 85 are the
+    example of the handbook's glossary; n = 1 overlooks what the second largest knows.
+
+    >>> found = dominance([50, 30, 15, 5])
+    >>> found.value, found.details["flagged"]
+    (0.8, False)
+    """
+    if n < 1 or not 0 < k < 100:
+        raise UsageError("the rule needs n of at least 1 and k between 0 and 100")
+    largest, least, whole = _exactly(contributions, n, total)
+    details = {"n": n, "k": float(k)}
+    if least < 0:
+        return Estimate(None, "dominance", NEGATIVE, {**details, "flagged": None})
+    if whole == 0:
+        return Estimate(None, "dominance", NOTHING, {**details, "flagged": False})
+    share = sum(largest, Fraction(0)) / whole
+    return Estimate(
+        float(share), "dominance", details={**details, "flagged": 100 * share > Fraction(str(k))}
+    )
+
+
+def p_percent(
+    contributions: Iterable[Amount], p: Amount = 10, *, total: Amount | None = None
+) -> Estimate:
+    """The p% rule: (X - x_1 - x_2)/x_1, `flagged` where it is below p percent.
+
+    By so much the second largest overestimates the largest when they subtract their own
+    contribution from the total. `contributions` may be the two largest alone where the `total` is
+    given. p = 10 is the handbook's example; it flags less than n = 2 with k = 10000/(100 + p).
+
+    >>> found = p_percent([52_000, 50_000], total=110_000)
+    >>> round(found.value, 3), found.details["flagged"]
+    (0.154, False)
+    """
+    if not p > 0:
+        raise UsageError("the rule needs p above 0")
+    largest, least, whole = _exactly(contributions, 2, total)
+    details = {"p": float(p)}
+    if least < 0:
+        return Estimate(None, "p percent", NEGATIVE, {**details, "flagged": None})
+    if whole == 0:
+        return Estimate(None, "p percent", NOTHING, {**details, "flagged": False})
+    left = (whole - sum(largest, Fraction(0))) / largest[0]
+    return Estimate(
+        float(left), "p percent", details={**details, "flagged": 100 * left < Fraction(str(p))}
+    )
+
+
+def _exactly(
+    contributions: Iterable[Amount], n: int, total: Amount | None
+) -> tuple[list[Fraction], Fraction, Fraction]:
+    """The n largest contributions, the least one, and the exact total."""
+    try:
+        values = [Fraction(x) for x in contributions]
+        whole = sum(values, Fraction(0)) if total is None else Fraction(total)
+    except (ValueError, OverflowError, TypeError):
+        raise UsageError("a contribution is missing or infinite") from None
+    if not values:
+        raise UsageError("a class without contributions has no total")
+    if whole < sum(values, Fraction(0)) and min(values) >= 0:
+        raise UsageError("the contributions exceed their total")
+    return nlargest(n, values), min(values), whole

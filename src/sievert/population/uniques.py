@@ -1,0 +1,565 @@
+"""How many people are unique in the population, estimated from the sizes of a sample's classes.
+
+A table of n records is a sample of a population of N people. c_i classes of the sample have i
+records, u classes in all, f = n/N. Every estimate is a share of the population and rests on a
+model, which it names; two estimates of one share may differ by a factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert.counts.answers import Sizes
+from sievert.errors import UsageError, plural
+from sievert.measures.kernel import ratio, total
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+NO_UNIQUES = "no record of the sample is unique"
+ALL_UNIQUE = "every record is unique: the likelihood has no maximum"
+NO_PAIRS = "no class of the sample has two records"
+NO_SOLUTION = "the equations of the model have no solution"
+MISFIT = "above the sample's own share of uniques: the model does not fit the classes"
+RESIDUAL = 1e-9
+# Logits of beta: far below any that a count could ask for, and where 1 - beta still counts.
+LOWEST, HIGHEST = -1e12, 36.0
+# A term of Zayatz's sum smaller than exp(-CUT) of the first cannot change a digit, however many.
+CUT = 57.0
+# From here on the asymptotic series of ln Gamma and digamma have all digits.
+LARGE = 16
+# B_2k/(2k), k = 1, 2, ...: what digamma lacks of ln x - 1/(2x), by powers of 1/x^2.
+DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
+# B_2k/(2k(2k - 1)): what ln Gamma lacks of Stirling's formula, by odd powers of 1/x.
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number about the population, how it was found, and what belongs beside it.
+
+    `value` is None, with a `reason`, where the number is undefined; it is never NaN.
+    """
+
+    value: float | None
+    method: str
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return {
+            "value": self.value,
+            "method": self.method,
+            "reason": self.reason,
+            "details": dict(self.details),
+        }
+
+
+def population_size(
+    records: int, *, size: int | None = None, fraction: float | str | Decimal | None = None
+) -> int:
+    """N, given itself or by the sampling fraction f: N = round(n/f), f as it is written.
+
+    >>> population_size(30162, fraction=0.1), population_size(30162, size=50_000)
+    (301620, 50000)
+    """
+    if (size is None) == (fraction is None):
+        raise UsageError("either the size of the population or the sampling fraction is needed")
+    if fraction is not None:
+        try:
+            share = Fraction(str(fraction))
+        except (ValueError, ZeroDivisionError):
+            share = Fraction(0)
+        if not 0 < share <= 1:
+            raise UsageError("a sampling fraction is greater than 0 and at most 1")
+        size = round(records / share)
+    assert size is not None
+    if size < records:
+        raise UsageError(
+            f"a population of {size:,} cannot have a sample of {plural(records, 'record')}",
+            hint="the number of people the sample was drawn from",
+        )
+    return size
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The few numbers of a histogram that the models share."""
+
+    sizes: Sizes
+    records: int
+    population: int
+
+    @classmethod
+    def of(cls, sizes: Sizes, population: int) -> _Sample:
+        records = sizes.records
+        if records == 0:
+            raise UsageError("a sample without records tells nothing about its population")
+        return cls(sizes, records, population_size(records, size=population))
+
+    @property
+    def classes(self) -> int:
+        return self.sizes.things
+
+    @property
+    def fraction(self) -> float:
+        return self.records / self.population
+
+    @property
+    def unseen(self) -> int:
+        """N - n: the people outside the sample."""
+        return self.population - self.records
+
+    @property
+    def log_unseen(self) -> float:
+        """ln(1 - f), with all its digits for f near 0 and near 1."""
+        if 2 * self.records <= self.population:
+            return math.log1p(-self.fraction)
+        return math.log(self.unseen / self.population)
+
+    def of_size(self, size: int) -> int:
+        """c_i, the number of classes with so many records."""
+        return int(self.sizes.times[self.sizes.sizes == size].sum())
+
+    def without_model(self, method: str) -> Estimate | None:
+        """Where no model is needed: the sample is the population, or nobody in it is unique."""
+        alone = self.of_size(1)
+        if self.unseen == 0:
+            value = ratio(alone, self.records)
+            return Estimate(value, "counted", details={"sample_uniques": alone})
+        if alone == 0:
+            return Estimate(0.0, method, details={"sample_uniques": 0})
+        return None
+
+
+def zayatz(sizes: Sizes, population: int) -> Estimate:
+    """Share of the population that is unique, by Zayatz's estimate.
+
+    With h(i) = i·(n/N)·prod_{j=1}^{i-1} (N-n-j+1)/(N-j), the chance that exactly one of i people
+    is drawn: theta = c_1·h(1)/sum_i c_i·h(i), the chance that a unique record is unique in the
+    population; share c_1·theta/n. Zayatz 1991.
+
+    >>> round(zayatz(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 12)
+    0.124580441627
+    """
+    sample = _Sample.of(sizes, population)
+    found = sample.without_model("zayatz")
+    if found is not None:
+        return found
+    alone = sample.of_size(1)
+    others = sizes.sizes >= 2
+    terms = _drawn_once(sample, sizes.sizes[others]) * sizes.times[others].astype(np.float64)
+    theta = alone / (alone + total(terms))
+    return Estimate(
+        alone * theta / sample.records,
+        "zayatz",
+        details={"theta": theta, "sample_uniques": alone},
+    )
+
+
+def _drawn_once(sample: _Sample, sizes: NDArray[Any]) -> Floats:
+    """h(i)/h(1) for ascending sizes i >= 2: i times the product of the chances not to be drawn.
+
+    Its logarithm is the sum of ln((N-n-j)/(N-1-j)) over j < i-1, carried from size to size. It ends
+    where a factor is 0, or where n^2 times the product is too small to matter.
+    """
+    found = np.zeros(len(sizes))
+    if sample.records == 1:
+        return found
+    last = 3 + (CUT + 2 * math.log(sample.records)) / -sample.log_unseen
+    reach = (sizes[sizes <= min(last, sample.unseen + 1)] - 1).tolist()
+    if not reach:
+        return found
+    others = (sample.population - 1) - np.arange(reach[-1], dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        logs = np.log1p(-(sample.records - 1) / others).tolist()
+    start, log = 0, 0.0
+    for k, stop in enumerate(reach):
+        log += math.fsum(logs[start:stop])
+        found[k] = (stop + 1) * math.exp(log)
+        start = stop
+    return found
+
+
+def pitman(sizes: Sizes, population: int) -> Estimate:
+    """Share of the population that is unique, under Pitman's sampling formula.
+
+    theta > 0 and 0 <= alpha < 1 are those of greatest likelihood. Share
+    Gamma(theta+1)/Gamma(theta+alpha)·N^(alpha-1), the form for a large N; `exact` is the
+    expectation Gamma(theta+1)·Gamma(theta+alpha+N-1)/(Gamma(theta+alpha)·Gamma(theta+N)), which is
+    the value where the form for a large N exceeds 1. A maximum on the edge (alpha = 0, Ewens; or
+    theta = 0) is an answer like any other; `doubt` says where it hardly fits. Hoshino 2001.
+
+    >>> round(pitman(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
+    0.056943737
+    """
+    sample = _Sample.of(sizes, population)
+    found = sample.without_model("pitman")
+    if found is not None:
+        return found
+    alone = sample.of_size(1)
+    if sample.classes == sample.records:
+        return Estimate(None, "pitman", ALL_UNIQUE, {"sample_uniques": alone})
+    theta, alpha = _pitman_maximum(sample)
+    log_ratio = _log_gamma_step(theta + alpha, 1.0 - alpha)
+    large = math.exp(log_ratio - (1.0 - alpha) * math.log(population))
+    exact = math.exp(log_ratio - _log_gamma_step(theta + alpha + (population - 1), 1.0 - alpha))
+    value = large if large <= 1.0 else exact
+    return Estimate(
+        value,
+        "pitman",
+        details={
+            "theta": theta,
+            "alpha": alpha,
+            "exact": exact,
+            "form": "large N" if large <= 1.0 else "exact",
+            "edge": "alpha = 0" if alpha == 0.0 else "theta = 0" if theta == 0.0 else None,
+            "doubt": MISFIT if value > alone / sample.records else None,
+            "sample_uniques": alone,
+        },
+    )
+
+
+def _pitman_maximum(sample: _Sample) -> tuple[float, float]:
+    """theta and alpha of greatest likelihood: theta for every alpha, then the best alpha.
+
+    The score in theta changes its sign once, from + to -: N(x) = min([x/alpha], u-1) -
+    min([x], n-1) does, and the score is the integral of N(x)/(theta+x)^2.
+    """
+
+    def slope(alpha: float) -> float:
+        theta = _pitman_theta(alpha, sample.classes, sample.records)
+        return _alpha_score(theta, alpha, sample)
+
+    edges = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
+    edges += [1 - 10.0**-k for k in range(3, 16)]
+    low = edges[0]
+    if slope(low) <= 0.0:
+        return _pitman_theta(0.0, sample.classes, sample.records), 0.0
+    for high in edges[1:]:
+        if slope(high) <= 0.0:
+            break
+        low = high
+    alpha = _root(slope, low, high)
+    return _pitman_theta(alpha, sample.classes, sample.records), alpha
+
+
+def _pitman_theta(alpha: float, classes: int, records: int) -> float:
+    """The theta of greatest likelihood for one alpha, 0 where the likelihood falls from there."""
+
+    def score(log_theta: float) -> float:
+        return _theta_score(math.exp(log_theta), alpha, classes, records)
+
+    if alpha > 0.0 and _rise(1.0, classes - 1) <= alpha * _rise(1.0, records - 1):
+        return 0.0
+    low = high = math.log(classes)
+    step = 1.0
+    while score(low) < 0.0:
+        low, step = low - step, 2 * step
+    step = 1.0
+    while score(high) > 0.0:
+        high, step = high + step, 2 * step
+    return math.exp(_root(score, low, high))
+
+
+def _theta_score(theta: float, alpha: float, classes: int, records: int) -> float:
+    """theta times sum_{j<u} 1/(theta+j·alpha) - sum_{j<n} 1/(theta+j), j from 1.
+
+    Where theta is large, the two sums are nearly (u-1)/theta and (n-1)/theta: that part is left
+    out of both.
+    """
+    m = classes - 1
+    if theta > classes:
+        seen = _weighted_rise(theta, m) - (_weighted_rise(theta / alpha, m) if alpha else 0.0)
+        return seen - theta * _rise(theta + classes, records - classes)
+    first = theta / alpha * _rise(theta / alpha + 1.0, m) if alpha else float(m)
+    return first - theta * _rise(theta + 1.0, records - 1)
+
+
+def _alpha_score(theta: float, alpha: float, sample: _Sample) -> float:
+    """sum_{j<u} j/(theta+j·alpha) - sum_{i>=2} c_i·sum_{j<i} 1/(j-alpha), j from 1."""
+    u = sample.classes
+    rising = _weighted_rise(theta / alpha, u - 1) / alpha if alpha else u * (u - 1) / 2 / theta
+    others = sample.sizes.sizes >= 2
+    falling = _rises(1.0 - alpha, sample.sizes.sizes[others] - 1)
+    return rising - total(falling * sample.sizes.times[others].astype(np.float64))
+
+
+def _rise(z: float, m: int) -> float:
+    """sum_{j=0}^{m-1} 1/(z+j) = digamma(z+m) - digamma(z), without its cancellation.
+
+    >>> _rise(1.0, 3) == 1 + 1/2 + 1/3
+    True
+    """
+    head = 0.0
+    while z < LARGE and m > 0:
+        head += 1.0 / z
+        z, m = z + 1.0, m - 1
+    if m == 0:
+        return head
+    log = math.log1p(m / z)
+    return head + (log + _digamma_step(z, m, log))
+
+
+def _digamma_step(z: float, m: float, log: float) -> float:
+    """What digamma(z+m) - digamma(z) exceeds log = ln(1+m/z) by, for a large z."""
+    rest = m / (2.0 * z * (z + m))
+    power = 1.0
+    for k, b in enumerate(DIGAMMA, 1):
+        power /= z * z
+        rest -= b * power * math.expm1(-2 * k * log)
+    return rest
+
+
+def _rises(z: float, m: NDArray[Any]) -> Floats:
+    """`_rise` of one z and many m."""
+    head = np.concatenate([[0.0], np.cumsum(1.0 / (z + np.arange(LARGE)))])
+    few = np.minimum(m, LARGE).astype(np.int64)
+    found: Floats = head[few]
+    many = m > LARGE
+    z, rest = z + LARGE, m[many].astype(np.float64) - LARGE
+    log = np.log1p(rest / z)
+    tail = log + rest / (2.0 * z * (z + rest))
+    for k, b in enumerate(DIGAMMA, 1):
+        tail -= b * z ** (-2 * k) * np.expm1(-2 * k * log)
+    found[many] += tail
+    return found
+
+
+def _weighted_rise(z: float, m: int) -> float:
+    """sum_{j=1}^{m} j/(z+j) = m - z·(digamma(z+m+1) - digamma(z+1)), without its cancellation.
+
+    >>> round(_weighted_rise(2.0, 2), 12) == round(1/3 + 2/4, 12)
+    True
+    """
+    if z <= m:
+        return m - z * _rise(z + 1.0, m)
+    if z < LARGE:
+        return math.fsum(j / (z + j) for j in range(1, m + 1))
+    y = m / (z + 1.0)
+    w = y / (2.0 + y)
+    tail = math.fsum(w ** (2 * k + 1) / (2 * k + 1) for k in range(1, 20))
+    return z * (y * w - 2.0 * tail) + y - z * _digamma_step(z + 1.0, m, math.log1p(y))
+
+
+def _log_gamma_step(x: float, d: float) -> float:
+    """ln Gamma(x+d) - ln Gamma(x) for 0 <= d <= 1, without its cancellation."""
+    head = 0.0
+    while x < LARGE:
+        head -= math.log1p(d / x)
+        x += 1.0
+    log = math.log1p(d / x)
+    found = (x - 0.5) * log + d * math.log(x + d) - d
+    power = 1.0 / x
+    for k, b in enumerate(STIRLING, 1):
+        found += b * power * math.expm1(-(2 * k - 1) * log)
+        power /= x * x
+    return head + found
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function changes its sign between two points, to the last digits.
+
+    Inverse quadratic steps where they are to be trusted, else halves (Chandrupatla 1997).
+    """
+    a, b = high, low
+    fa, fb = function(a), function(b)
+    t = 0.5
+    for _ in range(200):
+        x = a + t * (b - a)
+        fx = function(x)
+        if (fx > 0) == (fa > 0):
+            c, fc = a, fa
+        else:
+            c, b, fc, fb = b, a, fb, fa
+        a, fa = x, fx
+        best = a if abs(fa) < abs(fb) else b
+        close = 4e-16 * abs(best) + 1e-300
+        if fa == 0.0 or abs(b - a) <= close:
+            return best
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        t = 0.5
+        if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
+            t = fa / (fb - fa) * fc / (fb - fc)
+            t += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        least = close / abs(b - a) / 2
+        t = min(max(t, least), 1 - least)
+    return best
+
+
+def snb(sizes: Sizes, population: int) -> Estimate:
+    """Share of the population that is unique, under the slide negative binomial model.
+
+    F_q - 1 is negative binomial with alpha > 0 and 0 < beta < 1; K classes of the population by
+    Shlosser's third estimator. alpha and beta give the expected numbers of classes of one and of
+    two in the sample: c_1 and c_2. Share K·beta^alpha/N. Chen and Keller-McNulty 1998, Haas and
+    Stokes 1998.
+
+    >>> round(snb(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
+    0.0715043478
+    """
+    sample = _Sample.of(sizes, population)
+    found = sample.without_model("snb")
+    if found is not None:
+        return found
+    alone, pairs = sample.of_size(1), sample.of_size(2)
+    classes = shlosser(sizes, population)
+    details: dict[str, Any] = {"classes": classes, "sample_uniques": alone}
+    if pairs == 0:
+        return Estimate(None, "snb", NO_PAIRS, details)
+    model = _Slide(classes, sample.fraction, sample.unseen / population, alone, pairs)
+    if not model.excess(LOWEST) < 0.0 < model.excess(HIGHEST):
+        return Estimate(None, "snb", NO_SOLUTION, details)
+    x = _root(model.excess, LOWEST, HIGHEST)
+    alpha, log_beta = model.alpha(x), _log_logistic(x)
+    residual = max(map(abs, model.residuals(x)))
+    details |= {"alpha": alpha, "beta": math.exp(log_beta), "log_beta": log_beta}
+    details["residual"] = residual
+    if residual > RESIDUAL:
+        return Estimate(None, "snb", NO_SOLUTION, details)
+    return Estimate(classes / population * math.exp(alpha * log_beta), "snb", details=details)
+
+
+def shlosser(sizes: Sizes, population: int) -> float:
+    """The number of classes in the population, by Shlosser's third estimator.
+
+    u + c_1·[sum i·f^2·(1-f^2)^(i-1)·c_i]/[sum ((1-f^2)^i - (1-f)^i)·c_i]
+    ·([sum (1-f)^i·c_i]/[sum i·f·(1-f)^(i-1)·c_i])^2. Haas and Stokes 1998, equation 30b.
+    """
+    sample = _Sample.of(sizes, population)
+    alone, f = sample.of_size(1), sample.fraction
+    if alone == 0 or sample.unseen == 0:
+        return float(sample.classes)
+    i, c = sizes.sizes.astype(np.float64), sizes.times.astype(np.float64)
+    once, twice = sample.log_unseen, sample.log_unseen + math.log1p(f)
+    first = total(c * i * np.exp((i - 1) * twice)) * f * f
+    second = total(-c * np.exp(i * twice) * np.expm1(-i * math.log1p(f)))
+    missed = total(c * np.exp(i * once)) / (total(c * i * np.exp((i - 1) * once)) * f)
+    return sample.classes + alone * first / second * missed * missed
+
+
+@dataclass(frozen=True)
+class _Slide:
+    """The two equations of the slide negative binomial model, reduced to one in x = logit(beta).
+
+    With a = 1-beta, d = (1-f)·a and D = 1-d they are
+    K·f·(beta/D)^alpha·(1 + alpha·d/D) = c_1 and
+    K·(f^2/2)·alpha·a·(beta/D)^alpha·D^(-2)·(2 - (1-alpha)·d) = c_2.
+    Their quotient is a quadratic in alpha with one positive root for every beta; put into the
+    first equation, it leaves a function of x that rises from minus infinity.
+    """
+
+    classes: float
+    fraction: float
+    unseen: float
+    alone: int
+    pairs: int
+
+    def parts(self, x: float) -> tuple[float, float, float]:
+        """a, d and D."""
+        a, beta = math.exp(_log_logistic(-x)), math.exp(_log_logistic(x))
+        return a, self.unseen * a, self.fraction + self.unseen * beta
+
+    def alpha(self, x: float) -> float:
+        """The root of (f·a·d/2)·alpha^2 + (f·a·(2-d)/2 - r·D·d)·alpha = r·D^2, r = c_2/c_1."""
+        a, d, rest = self.parts(x)
+        r = self.pairs / self.alone
+        square, constant = self.fraction * a * d / 2, r * rest * rest
+        linear = self.fraction * a * (2 - d) / 2 - r * rest * d
+        root = math.sqrt(linear * linear + 4 * square * constant)
+        if linear > 0:
+            return 2 * constant / (linear + root)
+        return (root - linear) / (2 * square)
+
+    def excess(self, x: float) -> float:
+        """ln of the expected number of classes of one, less ln c_1."""
+        _, d, rest = self.parts(x)
+        alpha = self.alpha(x)
+        scale = math.log(self.classes * self.fraction / self.alone)
+        return scale + alpha * self.log_share(x) + math.log1p(alpha * d / rest)
+
+    def log_share(self, x: float) -> float:
+        """ln(beta/D) = ln(1 - f·a/D)."""
+        a, _, rest = self.parts(x)
+        if 2 * self.fraction * a <= rest:
+            return math.log1p(-self.fraction * a / rest)
+        return _log_logistic(x) - math.log(rest)
+
+    def residuals(self, x: float) -> tuple[float, float]:
+        """How far both equations are off, relative to c_1 and c_2."""
+        a, d, rest = self.parts(x)
+        alpha = self.alpha(x)
+        common = self.classes * self.fraction * math.exp(alpha * self.log_share(x))
+        ones = common * (1 + alpha * d / rest)
+        twos = common * self.fraction / 2 * alpha * a / rest / rest * (2 - (1 - alpha) * d)
+        return ones / self.alone - 1, twos / self.pairs - 1
+
+
+def _log_logistic(x: float) -> float:
+    """ln(1/(1+exp(-x)))."""
+    return -math.log1p(math.exp(-x)) if x > 0 else x - math.log1p(math.exp(x))
+
+
+def dankar(sizes: Sizes, population: int) -> Estimate:
+    """Share of the population that is unique, by the decision rule of Dankar et al. 2012.
+
+    f <= 0.1: Pitman, or Zayatz where Pitman has no answer. f > 0.1: the smaller of Zayatz and the
+    slide negative binomial, or Zayatz where that has none. `taken` says which it was.
+
+    >>> found = dankar(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
+    >>> found.details["taken"], round(found.value, 10)
+    ('pitman', 0.056943737)
+    """
+    sample = _Sample.of(sizes, population)
+    found = sample.without_model("dankar")
+    if found is not None:
+        return found
+    model = pitman if 10 * sample.records <= population else snb
+    first, second = model(sizes, population), zayatz(sizes, population)
+    assert second.value is not None
+    better = first.value is not None and (model is pitman or first.value <= second.value)
+    taken = first if better else second
+    details = {
+        "taken": taken.method,
+        "considered": {e.method: e.value for e in (first, second)},
+        "doubt": taken.details.get("doubt"),
+        "sample_uniques": sample.of_size(1),
+    }
+    if first.reason is not None:
+        details["instead_of"] = f"{first.method}: {first.reason}"
+    return Estimate(taken.value, "dankar", details=details)
+
+
+def unique_match(sizes: Sizes, population: int) -> Estimate:
+    """The chance that a match of a unique record with one person is right.
+
+    theta = f·c_1/(f·c_1 + 2·(1-f)·c_2), standard error
+    theta^2·sqrt(2·(1-f)·(2-f)·c_2 + 6·(1-f)^2·c_3)/(f·c_1), for a sample in which everybody had
+    the same chance to be. Skinner and Elliot 2002.
+
+    >>> found = unique_match(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
+    >>> round(found.value, 12), round(found.details["standard_error"], 12)
+    (0.127080181543, 0.036842755622)
+    """
+    sample = _Sample.of(sizes, population)
+    ones, twos, threes = (sample.of_size(i) for i in (1, 2, 3))
+    if ones == 0:
+        return Estimate(None, "skinner-elliot", NO_UNIQUES)
+    seen = sample.records * ones
+    theta = ratio(seen, seen + 2 * sample.unseen * twos)
+    spread = 2 * sample.unseen * (population + sample.unseen) * twos
+    spread += 6 * sample.unseen**2 * threes
+    error = theta * theta * math.sqrt(spread) / seen
+    return Estimate(
+        theta, "skinner-elliot", details={"standard_error": error, "sample_uniques": ones}
+    )
