@@ -14,7 +14,7 @@ from pyarrow import parquet
 from tests import randomtables
 
 import sievert
-from sievert import session
+from sievert import explanation, session
 from sievert.counts import codes, packed
 
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
@@ -161,3 +161,14 @@ def test_a_stopped_count_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "LARGE", 0)
     with pytest.raises(sievert.SievertError, match="stopped before"):
         sievert.assess(random_table(Random(1)), ["number"], ["secret"])
+
+
+def test_explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.parquet"
+    parquet.write_table(random_table(Random(8)), path)
+    found = []
+    for large in (10**12, 0):
+        monkeypatch.setattr(explanation, "LARGE", large)
+        explained = sievert.explain(path, ["number", "text", "day", "flag"], ["secret"])
+        found.append(json.dumps(explained.to_dict(), sort_keys=True))
+    assert found[0] == found[1]

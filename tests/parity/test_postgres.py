@@ -161,6 +161,25 @@ def test_random_tables(server: Server, part: int) -> None:
             )
 
 
+def test_explain(server: Server) -> None:
+    chance = random.Random(5)
+    columns = {
+        "zip": [str(chance.randrange(40)) for _ in range(500)],
+        "age": [chance.choice((None, *map(str, range(30)))) for _ in range(500)],
+        "sex": [chance.choice("fm") for _ in range(500)],
+        "disease": [chance.choice("abcde") for _ in range(500)],
+    }
+    address = server.load("explained", columns)
+
+    def explained(data: Any) -> dict[str, Any]:
+        found = sievert.explain(data, ["zip", "age", "sex"], "disease", fraction=0.1).to_dict()
+        # A database numbers no records.
+        scores = sorted(r["suda_score"] for r in found.pop("records")["riskiest"])
+        return {k: v for k, v in found.items() if k not in ("table", "warnings")} | {"s": scores}
+
+    assert explained(address) == explained(columns)
+
+
 def combinations(data: Any, columns: list[str]) -> Any:
     with session.opened(data, threads=1) as (_, questions):
         cube = questions.cube(columns)

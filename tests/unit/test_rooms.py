@@ -17,9 +17,9 @@ ROOT = SOURCE.parents[1]
 ROOMS = (
     "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
     "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice",
-    "session", "result", "policy", "sharing", "linting", "terminal", "population", "attacks", "assessment", "attacking",
-    "functions", "terminalattacks", "explaining", "explanation", "terminalexplain", "progress",
-    "options", "cli",
+    "session", "result", "policy", "sharing", "linting", "terminal", "population",
+    "attacks", "assessment", "attacking", "functions", "terminalattacks", "explaining",
+    "explanation", "terminalexplain", "progress", "options", "cli",
 )  # fmt: skip
 # a repr; a type only; a method
 LAZY = {
