@@ -52,10 +52,10 @@ TITLES = {
     "unmatched": "Rows without a candidate",
     "single": "Rows with exactly one candidate",
     "suppressed": "Records that may be anybody",
-    "known": "Rows whose person is in the release",
+    "known": "Rows of people in the release",
     "true_matches": "True matches",
     "false_matches": "False matches",
-    "lost": "Rows whose record is not a candidate",
+    "lost": "Own record is no candidate",
     "right_guesses": "Found by guessing among candidates",
     "correct_linkage": "Linked to the right record",
     "spruill_confidentiality": "Not linked to it",
@@ -112,8 +112,11 @@ def _attack(attack: Attack, records: int, width: int, indent: str, everything: b
     lines = _wrap(attack.reading, width, indent) if attack.numbers else []
     lines += [_line(v, records, indent) for v in attack.numbers.values()]
     if attack.worst is not None:
-        whose = "Worst class of the register" if "rows" in attack.numbers else "Worst class"
-        lines += _worst(whose, attack.worst, records, width, indent, everything)
+        title, after = "Worst class", "records; risky when low"
+        if "rows" in attack.numbers:
+            title, after = "Worst class of the register", "rows; no risky side"
+        lines.append(_plain(f"{indent[2:]}{title}", f"{attack.worst.records:,}", after))
+        lines += _worst(attack.worst, records, width, indent, everything)
     for column, found in attack.columns.items():
         lines += _column(column, found, width, everything, indent)
     if attack.values is not None and everything:
@@ -146,11 +149,8 @@ def _line(value: Value, records: int, indent: str) -> str:
     return _plain(title, number(value), f"{unit(value)}{of}; {RISKY[value.riskier]}")
 
 
-def _worst(
-    title: str, worst: Group, records: int, width: int, indent: str, everything: bool
-) -> list[str]:
-    size = f"{worst.records:,}"
-    lines = [_plain(f"{indent[2:]}{title}", size, "records; risky when low")]
+def _worst(worst: Group, records: int, width: int, indent: str, everything: bool) -> list[str]:
+    lines = []
     if worst.values is not None:
         lines += _wrap(_values(worst), width, indent + "  ", indent + "    ")
     shown = worst.numbers.values() if everything else ()

@@ -413,3 +413,50 @@ def test_the_original_of_the_same_release(
     # Nobody's values were changed but to *: whoever is not suppressed is known.
     kept = sum(row != ("*",) * 4 for row in rows(release, QI4))
     assert number(white, "people") == kept
+
+
+# -- a register of everybody -----------------------------------------------------------------------
+
+# Guessing among the candidates finds one person a class: the chance of a right guess times the
+# records. Rows with one candidate are all true matches: the deterministic success. As bvmlib and
+# privattacks print them (peers, A13, A14, A15, A25).
+STUDENTS = {
+    "age": ["25"] * 5 + ["49"] * 4 + ["60"],
+    "gender": list("FFFMMFFFMM"),
+}
+WORKERS = {
+    "age": ["20", "30", "30", "30", "30", "55", "55", "55"],
+    "education": ["Master", "HS", "HS", "PhD", "PhD", "Bachelor", "Bachelor", "Bachelor"],
+}
+UCI = ["age", "sex", "race", "native-country", "marital-status", "workclass", "occupation"]
+
+
+def everybody(table: dict[str, list[str]], columns: Sequence[str]) -> tuple[float, float]:
+    """The chance of a right guess, and the share of rows with one candidate."""
+    number = len(table[columns[0]])
+    known = {"id": [str(i) for i in range(number)], **{c: table[c] for c in columns}}
+    found = sievert.attack(known, columns, register=known, key="id")["identity"]["grey_box"]
+    assert grey_is_true(found)
+    return found.numbers["right_guesses"].value / number, found.numbers["single"].value / number
+
+
+def grey_is_true(found: Attack) -> bool:
+    n = {k: v.value for k, v in found.numbers.items()}
+    return n["single"] == n["true_matches"] and n["false_matches"] == n["lost"] == 0
+
+
+def test_a_register_of_everybody() -> None:
+    assert everybody(STUDENTS, ["age", "gender"]) == pytest.approx((0.5, 0.2), abs=1e-12)
+    assert everybody(WORKERS, ["age", "education"])[0] == pytest.approx(1 / 2, abs=1e-12)
+    assert everybody(WORKERS, ["age"])[0] == pytest.approx(3 / 8, abs=1e-12)
+
+
+def test_a_register_of_all_of_adult(reference: Path, adult: dict[str, list[str]]) -> None:
+    guessed, single = everybody(adult, QI4)
+    assert guessed == pytest.approx(0.023871096081161728, rel=1e-12)
+    assert single == pytest.approx(0.010642530336184603, rel=1e-12)
+    assert everybody(adult, QI8)[0] == pytest.approx(0.4130362708043233, rel=1e-12)
+    whole = read_columns(reference / "data" / "adult" / "adult_uci_32561.csv", ",")
+    guessed, single = everybody(whole, UCI)
+    assert guessed == pytest.approx(12_649 / 32_561, rel=1e-12)
+    assert (guessed, single) == pytest.approx((0.388471, 0.262738), abs=5e-7)

@@ -245,9 +245,10 @@ def _stopped(base: SparkSession, gateway: Any) -> None:
     process = getattr(gateway, "proc", None)
     if process is not None and isinstance(sys.exception(), KeyboardInterrupt | ExhaustedError):
         _end(process)
-    with suppress(Exception), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it may have died
-        base.stop()
+    for stop in (base.stop, base.sparkContext.stop):  # if it has died, the second finds the rest
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            stop()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
