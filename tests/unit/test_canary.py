@@ -439,6 +439,27 @@ def test_results_tell_no_cell(kind: str, shape: str, stage: Stage) -> None:
         run.check(mode)
 
 
+@pytest.mark.parametrize("command", ["explain", "ranking", "attack", "attacks"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_explanations_and_attacks_tell_no_cell(command: str, shape: str, stage: Stage) -> None:
+    table = SHAPES[shape]
+    data = stage.table(table, FORMATS["csv"])
+    way = ["--json", stage.output(".json"), "--all"]
+    given: list[Any] = [*table.roles, *table.typed]
+    if command == "explain":
+        given += ["--population", data, "--records", stage.output(".csv")]
+    elif command == "ranking":
+        given = table.typed
+    elif command == "attack":
+        given += ["--register", data, "--original", data, "--key", table.identifier]
+    else:
+        given += ["--attacks"]
+    name = {"ranking": "explain", "attacks": "assess"}.get(command, command)
+    run = stage.run(name, data, *given, *way)
+    assert run.code == 0, run.seen["stderr"]
+    run.check("plain")
+
+
 def house(shape: Shape) -> str:
     """A policy full of values and names."""
     one, two, *rest = shape.of(shape.secret)
