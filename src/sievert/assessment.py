@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,31 +12,20 @@ from typing import TYPE_CHECKING, Any
 from sievert import hierarchies as ladders
 from sievert import linting
 from sievert import roles as role
-from sievert.errors import (
-    ExhaustedError,
-    InputError,
-    InvariantError,
-    UsageError,
-    plural,
-    unknown,
-)
+from sievert.errors import ExhaustedError, InvariantError, UsageError, unknown
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.record import Found, Number
 from sievert.notes import Count, Name, Note
 from sievert.result import Assessment, Value
 from sievert.roles import Roles
+from sievert.running import MOST_LISTED, Clock, description, house_policy, treat_missing
 from sievert.session import Steps, nobody, opened
-from sievert.table import Table
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
     from sievert.counts.answers import Joint
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
-
-
-MOST_LISTED = 60
-MISSING = ("value", "wildcard", "drop", "error")
 
 
 @dataclass(frozen=True)
@@ -114,7 +101,7 @@ def assess(
         files.kind(records)
     if not attacks and (value or show_values):
         raise UsageError("a named value and values to show belong to attacks", hint="--attacks")
-    house = _policy(policy)
+    house = house_policy(policy)
     settings = Settings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
     if parameters:
         from sievert.policy import check_parameters
@@ -140,7 +127,7 @@ def assess(
             {**given, **settings.parameters},
         )
     steps: dict[str, float] = {}
-    clock = _Clock(steps, watch)
+    clock = Clock(steps, watch)
     inputs = [data, policy, *settings.hierarchies.values()]
     with files.whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
@@ -160,7 +147,7 @@ def assess(
                 *notes,
                 *_unused(settings, roles, questions.columns),
             ]
-            dropped = _treat_missing(missing, questions, roles.quasi)
+            dropped = treat_missing(missing, questions, roles.quasi)
             settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)
             wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
@@ -174,7 +161,7 @@ def assess(
                 clock("writing records", questions)
                 with files.writing(records):
                     run.write(target, files.kind(records))
-            described = _described(table, questions) | {"missing": missing}
+            described = description(table, questions) | {"missing": missing}
             if not wild:
                 described["missing_values"] = run.look_at_values()
                 if table.kind == "csv" and table.header:
@@ -225,31 +212,6 @@ def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[No
     return found
 
 
-def _treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:
-    """Apply the chosen reading of missing quasi-identifiers; returns how many records it drops."""
-    if missing not in MISSING:
-        raise unknown("--missing:", missing, MISSING)
-    if missing == "error" and (lacking := questions.missing(quasi)):
-        counts = ", ".join(f"{c!r} in {plural(n, 'record')}" for c, n in lacking.items())
-        raise InputError(f"a quasi-identifier is missing: {counts}", hint="another --missing")
-    if missing != "drop":
-        return 0
-    dropped = questions.drop_missing(quasi)
-    if questions.records == 0:
-        raise InputError("every record lacks a quasi-identifier: nothing is left to measure")
-    return dropped
-
-
-def _policy(policy: Any) -> Policy | None:
-    if policy is None:
-        return None
-    from sievert import policy as policies
-
-    if isinstance(policy, policies.Policy):
-        return policy
-    return policies.parse(policy) if isinstance(policy, Mapping) else policies.read(policy)
-
-
 def _chosen(ids: Iterable[str] | None) -> tuple[Measure, ...]:
     if ids is None:
         return MEASURES
@@ -257,56 +219,6 @@ def _chosen(ids: Iterable[str] | None) -> tuple[Measure, ...]:
         if name not in BY_ID:
             raise unknown("measure", name, BY_ID)
     return tuple(BY_ID[i] for i in ids)
-
-
-def _described(table: Table, questions: Questions) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "name": table.name,
-        "kind": table.kind,
-        "rows": questions.records,
-        "columns": len(questions.columns),
-        "engine": questions.engine.name,
-    }
-    if table.kind == "csv":
-        found |= {"delimiter": table.delimiter, "encoding": table.encoding}
-    if table.compression:
-        found["compression"] = table.compression
-    if table.na:
-        found["na_codes"] = len(table.na)
-    if table.scan is not None and table.scan.blank_lines:
-        found["blank_lines"] = table.scan.blank_lines
-    return found
-
-
-def _peak_memory() -> int:
-    """The most bytes this process has held at once so far; 0 where that cannot be told."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else 1024 * most
-
-
-class _Clock:
-    """Seconds of each step, passed on to whoever shows progress."""
-
-    def __init__(self, steps: dict[str, float], watch: Steps) -> None:
-        self.steps, self.watch = steps, watch
-        self.peaks: dict[str, int] = {}
-        self.step, self.since = "", time.perf_counter()
-
-    def __call__(self, step: str, questions: Questions | None) -> None:
-        self.stop()
-        self.step = step
-        self.watch(step, questions)
-
-    def stop(self) -> None:
-        now = time.perf_counter()
-        if self.step:
-            self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
-            self.peaks[self.step] = _peak_memory()
-        self.step, self.since = "", now
 
 
 class _Run:
@@ -318,7 +230,7 @@ class _Run:
         roles: Roles,
         settings: Settings,
         measures: tuple[Measure, ...],
-        clock: _Clock,
+        clock: Clock,
     ) -> None:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = measures, clock

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import roles as role
-from sievert.assessment import MOST_LISTED, _Clock, _described, _policy, _treat_missing
 from sievert.attacks.attack import Attack, check_named, ladder, on_release, value
 from sievert.attacks.identity import Matching, grey_box, white_box
 from sievert.counts import joined
@@ -22,6 +21,7 @@ from sievert.errors import ExhaustedError, InputError, InvariantError, UsageErro
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
+from sievert.running import MOST_LISTED, Clock, description, house_policy, treat_missing
 from sievert.session import Steps, nobody, opened
 from sievert.terminal import percent
 from sievert.version import __version__
@@ -98,6 +98,12 @@ class Attacks:
             return module.DataFrame(list(self._rows()))
         raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
 
+    def charts(self) -> dict[str, Any]:
+        """Vega-Lite dicts by name: the attacks by column and by value."""
+        from sievert.charts import of_attacks
+
+        return of_attacks({"": self.attacks})
+
     def __repr__(self) -> str:
         from sievert.terminalattacks import render
 
@@ -167,7 +173,7 @@ def attack(
     >>> found["identity"]["grey_box"].numbers["candidates"].value
     2
     """
-    house = _policy(policy)
+    house = house_policy(policy)
     parts: dict[str, Mapping[str, Iterable[str]]] = dict(partitions or {})
     if house is not None:
         quasi = quasi if quasi is not None else house.roles.quasi
@@ -177,7 +183,7 @@ def attack(
     if key is not None and register is None and original is None:
         raise UsageError("a key links tables", hint="--register FILE or --original FILE")
     steps: dict[str, float] = {}
-    clock = _Clock(steps, watch)
+    clock = Clock(steps, watch)
     run = _Run(
         clock, dict(hierarchies or {}), parts, value or {}, key, missing, show_values, source
     )
@@ -199,7 +205,7 @@ class _Run:
 
     def __init__(
         self,
-        clock: _Clock,
+        clock: Clock,
         hierarchies: dict[str, Any],
         partitions: Mapping[str, Mapping[str, Any]],
         named: Mapping[str, str],
@@ -263,8 +269,8 @@ class _Run:
             for name in self.roles.used:
                 questions.engine.usable(name)
             self.notes += questions.engine.notes
-            dropped = _treat_missing(self.missing, questions, self.roles.quasi)
-            self.table = _described(table, questions) | {"missing": self.missing}
+            dropped = treat_missing(self.missing, questions, self.roles.quasi)
+            self.table = description(table, questions) | {"missing": self.missing}
             if table.stamp:  # a file
                 verified = False if table.verified is None else dict(table.verified)
                 self.table["verified"] = verified
@@ -365,7 +371,7 @@ class _Run:
                     raise unknown("--key: column", self.key, questions.columns)
                 theirs = joined.in_order(questions, columns, table.name)
                 self._note("records of the release and of the original are paired by their order")
-            described = _described(table, questions)
+            described = description(table, questions)
         mine, others = self._pairs(theirs)
         pairs = joined.beside(self.people, mine, theirs, others, common)
         found = white_box(pairs, common, show=self.show)
@@ -453,7 +459,7 @@ class _Run:
         truth = None
         with self._opened(data, **self.others) as (table, questions):
             shared = self._common(questions, "register", table.name)
-            dropped = _treat_missing(self.missing, questions, shared)
+            dropped = treat_missing(self.missing, questions, shared)
             if dropped:
                 self._note("{} of the register dropped: they lack a column", Count(dropped, "row"))
             self.clock("looking for candidates", questions)
@@ -464,7 +470,7 @@ class _Run:
                 truth = self._truth(rows, cube, shared)
             elif self.key is not None:
                 self._note("the register has no key: true and false matches cannot be told")
-            described = _described(table, questions)
+            described = description(table, questions)
         release = self.classes.rolled(shared)
         matchings = [self._matching(c, cube, release) for c in shared]
         found = grey_box(release, cube, matchings, truth=truth, show=self.show)

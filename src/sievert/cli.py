@@ -23,6 +23,7 @@ from sievert.errors import (
     RefusedError,
     SievertError,
     UsageError,
+    printable,
     unknown,
 )
 from sievert.options import (
@@ -84,6 +85,7 @@ def assess(
     attacks: Annotated[bool, Parameter(group="Attacks")] = False,
     value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
     records: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
     engine: EngineOptions = RUN,
@@ -101,12 +103,16 @@ def assess(
         With --attacks: COL=VALUE, the value of a secret whose rise in a class matters.
     records
         Write one row a record, in input order, to this .csv or .parquet file.
+    charts
+        With --attacks: draw what they find, as SVG files in this directory.
     """
     from sievert import assessment, terminal, terminalattacks
     from sievert.progress import Watch
 
     if output.share and attacks:
         raise ATTACKS_TO_SHARE
+    if charts is not None and not attacks:
+        raise UsageError("--charts draws what attacks find", hint="--attacks")
     if output.share and records is not None:
         raise RefusedError(
             "a record file tells about single persons: it is not fit to pass on",
@@ -122,7 +128,7 @@ def assess(
             hint="PGPASSWORD in the environment, or ~/.pgpass",
         )
     inputs = [data, roles.policy, *roles.hierarchies.values()]
-    with _outputs(output, inputs, records) as write, Watch() as watch:
+    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
         found = assessment.assess(
             data,
             records=records,
@@ -140,7 +146,7 @@ def assess(
                 min_cell=10 if output.min_cell is None else output.min_cell,
                 mask_names=output.mask_names,
             )
-    write(found.to_dict(), _timed(found))
+    write(found.to_dict(), _timed(found), lambda: _charts_of(found))
     if output.json_ != "-":
         sys.stdout.write(terminal.render(found, everything=output.all_) + "\n")
         if found.attacks is not None:
@@ -156,6 +162,7 @@ def attack(
     *,
     roles: RoleOptions = ASK,
     attacker: AttackOptions = HAS,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
     engine: EngineOptions = RUN,
@@ -167,6 +174,8 @@ def attack(
     release
         As for assess. --hierarchy says how its columns were generalised; types are those of the
         release, other ways to read go for all tables.
+    charts
+        Draw what the attacks find, as SVG files in this directory.
     """
     from sievert import attacking, terminalattacks
     from sievert.progress import Watch
@@ -185,7 +194,7 @@ def attack(
     who = roles.arguments()
     if who.pop("parameters"):
         raise UsageError("--alpha-value goes with assess", hint="--value COL=VALUE")
-    with _outputs(output, inputs) as write, Watch() as watch:
+    with _outputs(output, inputs, charts=charts) as write, Watch() as watch:
         found = attacking.attack(
             release,
             show_values=output.show_values,
@@ -195,7 +204,7 @@ def attack(
             **reading.arguments(),
             **engine.arguments(),
         )
-    write(found.to_dict(), _timed(found))
+    write(found.to_dict(), _timed(found), found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalattacks.render(found, everything=output.all_) + "\n")
     return 0
@@ -210,6 +219,7 @@ def explain(
     subsets: SubsetOptions = WHICH,
     population: PopulationOptions = SAMPLED,
     records: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
     engine: EngineOptions = RUN,
@@ -222,6 +232,8 @@ def explain(
         As for assess. Without -s every column is ranked as a secret; without -q that is all.
     records
         Write one row a record, in input order, to this .csv or .parquet file.
+    charts
+        Draw what is known and each column's share, as SVG files in this directory.
     """
     from sievert import explanation, terminalexplain
     from sievert.progress import Watch
@@ -237,7 +249,7 @@ def explain(
     who = roles.arguments()
     if who.pop("parameters"):
         raise UsageError("--alpha-value goes with assess")
-    with _outputs(output, inputs, records) as write, Watch() as watch:
+    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
         found = explanation.explain(
             data,
             records=records,
@@ -250,7 +262,7 @@ def explain(
             **reading.arguments(),
             **engine.arguments(),
         )
-    write(found.to_dict(), _timed(found))
+    write(found.to_dict(), _timed(found), found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalexplain.render(found, everything=output.all_) + "\n")
     return 0
@@ -258,8 +270,11 @@ def explain(
 
 @contextmanager
 def _outputs(
-    output: OutputOptions, inputs: list[Any], records: Path | None = None
-) -> Iterator[Callable[[Mapping[str, Any], Mapping[str, Any]], None]]:
+    output: OutputOptions,
+    inputs: list[Any],
+    records: Path | None = None,
+    charts: Path | None = None,
+) -> Iterator[Callable[[Mapping[str, Any], Mapping[str, Any], Callable[[], Any]], None]]:
     """Check, before the work and not after it, that outputs can be written; then write them."""
     from sievert import files
 
@@ -268,8 +283,14 @@ def _outputs(
         raise UsageError("two outputs have the same name")
     for path in paths:
         files.check(path, sources=inputs, force=output.force)
+    if charts is not None:
+        _check_charts(charts, inputs, paths)
 
-    def write(result: Mapping[str, Any], timings: Mapping[str, Any]) -> None:
+    def write(
+        result: Mapping[str, Any], timings: Mapping[str, Any], draw: Callable[[], Any]
+    ) -> None:
+        if charts is not None:
+            _draw(charts, draw(), inputs, force=output.force)
         for path, content in ((output.json_, result), (output.timings, timings)):
             if path == "-":
                 sys.stdout.write(as_json(content))
@@ -277,6 +298,32 @@ def _outputs(
                 files.write_text(path, as_json(content), sources=inputs, force=output.force)
 
     yield write
+
+
+def _charts_of(found: Assessment) -> dict[str, Any]:
+    from sievert.charts import of_attacks
+
+    return of_attacks({"": found.attacks or {}})
+
+
+def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
+    from sievert import charts
+
+    if str(folder) == STDIN:
+        raise UsageError("charts are files in a directory", hint="--charts DIR")
+    place, taken = folder.resolve(), [other.resolve() for other in others]
+    if place in taken or any(t.parent == place and t.suffix.lower() == ".svg" for t in taken):
+        raise UsageError("two outputs have the same name")
+    charts.check(folder, sources=inputs)
+
+
+def _draw(folder: Path, specs: Mapping[str, Any], inputs: list[Any], *, force: bool) -> None:
+    from sievert import charts
+
+    if not specs:
+        raise UsageError("no chart can be drawn of this", hint="-q COLUMNS, classes to look at")
+    for path in charts.write(folder, specs, sources=inputs, force=force):
+        sys.stderr.write(f"written: {printable(str(path))}\n")
 
 
 @app.command

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sievert import roles as role
-from sievert.assessment import MOST_LISTED, _Clock, _described, _policy, _treat_missing
 from sievert.errors import UsageError
 from sievert.explaining.population import Asked
 from sievert.explaining.run import LARGE, Run
 from sievert.explaining.subsets import Subset
 from sievert.roles import Roles
+from sievert.running import MOST_LISTED, Clock, description, house_policy, treat_missing
 from sievert.session import Steps, nobody, opened
 from sievert.version import __version__
 
@@ -98,6 +98,12 @@ class Explanation:
             return module.DataFrame(list(self._rows()))
         raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
 
+    def charts(self) -> dict[str, Any]:
+        """Vega-Lite dicts by name: the curve of what is known, and each column's share."""
+        from sievert.charts import of_explanation
+
+        return of_explanation(self.chapters)
+
     def __repr__(self) -> str:
         from sievert.terminalexplain import render
 
@@ -176,13 +182,13 @@ def explain(
         files.kind(records)
     _check(max_size, budget, orders, seed, missing)
     asked = Asked(population_size, fraction, population, weight, household)
-    house = _policy(policy)
+    house = house_policy(policy)
     if house is not None:
         quasi = quasi if quasi is not None else house.roles.quasi
         sensitive = sensitive if sensitive is not None else house.roles.sensitive
         identifier = identifier if identifier is not None else house.roles.identifier
     steps: dict[str, float] = {}
-    clock = _Clock(steps, watch)
+    clock = Clock(steps, watch)
     inputs = [data, policy, population, *(hierarchies or {}).values()]
     with files.whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
@@ -200,8 +206,8 @@ def explain(
             for name in (*roles.used, *run.columns(weight, "weight"),
                          *run.columns(household, "household")):  # fmt: skip
                 questions.engine.usable(name)
-            dropped = _treat_missing(missing, questions, roles.quasi) if roles.quasi else 0
-            described = _described(table, questions) | {"missing": missing}
+            dropped = treat_missing(missing, questions, roles.quasi) if roles.quasi else 0
+            described = description(table, questions) | {"missing": missing}
             if table.stamp:  # a file
                 described["verified"] = False if table.verified is None else dict(table.verified)
             if missing == "drop":

@@ -182,7 +182,7 @@ def _questions(
     if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
         return questions
     try:
-        from sievert.counts import codes, packed
+        from sievert.counts import codes, machine, packed
 
         source = codes.source(table, large)
     except (ImportError, OSError, RuntimeError, ValueError):
@@ -191,7 +191,7 @@ def _questions(
     if source is None:
         return questions
     room = unpack.size(memory, "--memory") if memory else int(SHARE * _physical())
-    return packed.PackedQuestions(adapter, questions.records, source, room, codes.cores(threads))
+    return packed.PackedQuestions(adapter, questions.records, source, room, machine.cores(threads))
 
 
 def _physical() -> int:

@@ -92,17 +92,18 @@ def why(reason: str | None) -> str:
 # -- lines --------------------------------------------------------------------------------------
 
 
-def _plain(title: str, text: str, after: str) -> str:
+def plain(title: str, text: str, after: str) -> str:
+    """A title, a number and what belongs to it."""
     return f"  {title:<36} {text:>12}  {after}".rstrip()
 
 
 def _row(title: str, value: Value, scale: str | None = None) -> str:
     if value.value is None and value.reason != UNBOUNDED:
-        return _plain(title, number(value), why(value.reason))
-    return _plain(title, number(value), f"{scale or unit(value.id)}; {RISKY[value.riskier]}")
+        return plain(title, number(value), why(value.reason))
+    return plain(title, number(value), f"{scale or unit(value.id)}; {RISKY[value.riskier]}")
 
 
-def _wrap(text: str, width: int, indent: str, after: str | None = None) -> list[str]:
+def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[str]:
     """Wrapped lines that do not part a number from its per cent sign."""
     after = indent if after is None else after
     kept = text.replace(" %", "\xa0%")
@@ -121,7 +122,7 @@ def _names(names: Iterable[str]) -> str:
 
 def render(found: Assessment, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*_head(found, width), *_finding(found, width)]
+    lines = [*heading(found, width), *_finding(found, width)]
     everything = everything or not _headlines_complete(found)
     if found.inference and _worst_first(found):
         lines += ["", "What an outsider learns who knows these columns (highest confidence first)"]
@@ -130,10 +131,7 @@ def render(found: Assessment, *, width: int = 100, everything: bool = False) -> 
     if everything:
         lines += _all(found)
     lines += _limits(found, width)
-    if found.warnings:
-        lines += ["", "Note"]
-        for warning in found.warnings:
-            lines += _wrap(printable(warning), width, "  - ", "    ")
+    lines += notes(found.warnings, width)
     if not everything:
         lines += ["", "All numbers: --all. What a number means: sievert measures ID."]
     return "\n".join(lines)
@@ -163,7 +161,8 @@ def _headlines_complete(found: Assessment) -> bool:
     )
 
 
-def _head(found: Assessment, width: int) -> list[str]:
+def heading(found: Assessment, width: int) -> list[str]:
+    """The table and its roles; of an explanation and of attacks as well."""
     table = found.table
     rows = "few records" if table["rows"] is None else plural(found.rows, "record")
     how = f"{rows}, {plural(table['columns'], 'column')}"
@@ -178,9 +177,9 @@ def _head(found: Assessment, width: int) -> list[str]:
         how += f"; page checksums {checks}" if checks else "; SHA-256 noted in the JSON"
     elif verified is False:
         how += "; not verified"
-    lines = _wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
+    lines = wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
     if "shared" in table:
-        lines += _wrap(
+        lines += wrap(
             f"Fit to pass on: no count below {table['shared']} is shown, nor what it would follow "
             "from; other numbers are rounded. Verdicts are of the exact numbers.",
             width,
@@ -196,8 +195,14 @@ def _head(found: Assessment, width: int) -> list[str]:
         ("Not assessed (if released, an outsider may know them too)", found.unassessed),
     ):
         if names:
-            lines += _wrap(f"{title}: {_names(names)}", width, "", "  ")
+            lines += wrap(f"{title}: {_names(names)}", width, "", "  ")
     return lines
+
+
+def notes(warnings: Iterable[str], width: int) -> list[str]:
+    """The remarks, if there are any."""
+    lines = [line for w in warnings for line in wrap(printable(w), width, "  - ", "    ")]
+    return ["", "Note", *lines] if lines else []
 
 
 def _finding(found: Assessment, width: int) -> list[str]:
@@ -213,17 +218,17 @@ def _finding(found: Assessment, width: int) -> list[str]:
     lines.append(_row("Smallest class (k)", k))
     if k.details.get("wildcard") is not None:
         text = f"{k.details['wildcard']:,}"
-        lines.append(_plain("  if a missing value matches any", text, "records; risky when low"))
+        lines.append(plain("  if a missing value matches any", text, "records; risky when low"))
     if alone is None:
         lines.append(_row("Unique records", unique))
     else:
         after = f"records = {percent(share)}; risky when high"
-        lines.append(_plain("Unique records", f"{alone:,}", after))
+        lines.append(plain("Unique records", f"{alone:,}", after))
     for limit, records in values["records_below"].details["by_k"].items():
         if int(limit) > 2:
             title = f"Records in classes below {limit}"
             shown = "withheld" if records is None else f"{records:,}"
-            lines.append(_plain(title, shown, "records; risky when high"))
+            lines.append(plain(title, shown, "records; risky when high"))
     lines.append(_row("Average risk of a record", values["average_risk"]))
     lines.append(_row("Discrimination rate (DR)", values["discrimination_rate"]))
     lines += _itpr(values, found)
@@ -242,7 +247,7 @@ def _finding(found: Assessment, width: int) -> list[str]:
     if rate is not None:
         gone = percent(float(rate))
         sentence += f". The columns remove {gone} of the uncertainty about who a record is"
-    return [*lines, *_wrap(sentence + ".", width, "  ")]
+    return [*lines, *wrap(sentence + ".", width, "  ")]
 
 
 def _under_wildcards(values: Mapping[str, Value]) -> list[str]:
@@ -253,7 +258,7 @@ def _under_wildcards(values: Mapping[str, Value]) -> list[str]:
         for limit, records in values["records_below"].details["by_k"].items():
             title = f"Records that match fewer than {limit}"
             shown = "withheld" if records is None else f"{records:,}"
-            lines.append(_plain(title, shown, "records; risky when high"))
+            lines.append(plain(title, shown, "records; risky when high"))
     return lines
 
 
@@ -266,7 +271,7 @@ def _itpr(values: Mapping[str, Value], found: Assessment) -> list[str]:
     if classes is not None and k is not None and classes.value is not None:
         scale = f"share, {significant(1 - 1 / float(classes.value or 1))} to 1"
         lines.append(_row("ITPR without K (its eq. 9)", values["itpr_unnormalized"], scale))
-        lines.append(_plain("  read ITPR with", f"k {size}", f"K = {number(classes)} classes"))
+        lines.append(plain("  read ITPR with", f"k {size}", f"K = {number(classes)} classes"))
     return lines
 
 
@@ -284,7 +289,7 @@ def _secret(secret: str, found: Assessment, width: int) -> list[str]:
     values = found.inference[secret]
     lines = ["", f"  {printable(secret)}"]
     for sentence in _sentences(values):
-        lines += _wrap(sentence, width, "    ")
+        lines += wrap(sentence, width, "    ")
     for title, name in HEADLINES:
         if name in values:
             value = values[name]
@@ -293,7 +298,7 @@ def _secret(secret: str, found: Assessment, width: int) -> list[str]:
             if known is not None and known != value.value:
                 text = f"{known:,}" if isinstance(known, int) else significant(known)
                 after = f"{unit(name)}; {RISKY[value.riskier]}"
-                lines.append("  " + _plain("  without missing secrets", text, after))
+                lines.append("  " + plain("  without missing secrets", text, after))
     return [*lines, *("  " + line for line in _itpr(values, found))]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sievert.errors import plural, printable
 from sievert.result import Value
-from sievert.terminal import RISKY, _head, _plain, _wrap, number, percent, why
+from sievert.terminal import RISKY, heading, notes, number, percent, plain, why, wrap
 
 if TYPE_CHECKING:
     from sievert.attacking import Attacks
@@ -82,12 +82,9 @@ PARTS = {
 
 def render(found: Attacks, *, width: int = 100, everything: bool = False) -> str:
     """The whole text of attacks that need more than the release."""
-    lines = _head(cast(Any, found), width)
+    lines = heading(cast(Any, found), width)
     lines += chapter(found.attacks, found.rows, width=width, everything=everything)
-    if found.warnings:
-        lines += ["", "Note"]
-        for warning in found.warnings:
-            lines += _wrap(printable(warning), width, "  - ", "    ")
+    lines += notes(found.warnings, width)
     if not everything:
         lines += ["", "All numbers: --all."]
     return "\n".join(lines)
@@ -109,13 +106,13 @@ def chapter(
 
 
 def _attack(attack: Attack, records: int, width: int, indent: str, everything: bool) -> list[str]:
-    lines = _wrap(attack.reading, width, indent) if attack.numbers else []
+    lines = wrap(attack.reading, width, indent) if attack.numbers else []
     lines += [_line(v, records, indent) for v in attack.numbers.values()]
     if attack.worst is not None:
         title, after = "Worst class", "records; risky when low"
         if "rows" in attack.numbers:
             title, after = "Worst class of the register", "rows; no risky side"
-        lines.append(_plain(f"{indent[2:]}{title}", f"{attack.worst.records:,}", after))
+        lines.append(plain(f"{indent[2:]}{title}", f"{attack.worst.records:,}", after))
         lines += _worst(attack.worst, records, width, indent, everything)
     for column, found in attack.columns.items():
         lines += _column(column, found, width, everything, indent)
@@ -128,7 +125,7 @@ def _attack(attack: Attack, records: int, width: int, indent: str, everything: b
         if everything:
             lines += _attack(part, records, width, inner, everything)
             continue
-        lines += _wrap(part.reading, width, inner)
+        lines += wrap(part.reading, width, inner)
         first = [part.numbers[n] for n in FIRST if n in part.numbers]
         lines += [_line(v, records, inner) for v in first]
     return lines
@@ -144,15 +141,15 @@ def unit(value: Value) -> str:
 def _line(value: Value, records: int, indent: str) -> str:
     title = f"{indent[2:]}{TITLES[value.id]}"
     if value.value is None:
-        return _plain(title, number(value), why(value.reason))
+        return plain(title, number(value), why(value.reason))
     of = f" = {percent(value.value / records)}" if value.unit == "people" else ""
-    return _plain(title, number(value), f"{unit(value)}{of}; {RISKY[value.riskier]}")
+    return plain(title, number(value), f"{unit(value)}{of}; {RISKY[value.riskier]}")
 
 
 def _worst(worst: Group, records: int, width: int, indent: str, everything: bool) -> list[str]:
     lines = []
     if worst.values is not None:
-        lines += _wrap(_values(worst), width, indent + "  ", indent + "    ")
+        lines += wrap(_values(worst), width, indent + "  ", indent + "    ")
     shown = worst.numbers.values() if everything else ()
     return lines + [_line(v, records, indent + "  ") for v in shown]
 
@@ -169,7 +166,7 @@ def _column(column: str, found: Column, width: int, everything: bool, indent: st
     title = f"{indent[2:]}  {printable(column)} alone"
     many = plural(found.values.number, "value")
     text = f"{unit(value)}; {RISKY[value.riskier]}; {many}"
-    lines = [_plain(title, number(value), text)]
+    lines = [plain(title, number(value), text)]
     return lines + (_list(found.values, width, indent + "    ") if everything else [])
 
 
@@ -179,7 +176,7 @@ def _list(listed: Listed, width: int, indent: str) -> list[str]:
         numbers = ", ".join(f"{SHORT[v.id]} {number(v)}" for v in group.numbers.values())
         who = f"{_values(group)}: " if group.values is not None else ""
         text = f"{who}{plural(group.records, 'record')}: {numbers}"
-        lines += _wrap(text, width, indent, indent + "  ")
+        lines += wrap(text, width, indent, indent + "  ")
     if listed.number > len(listed.groups):
         lines.append(f"{indent}and {listed.number - len(listed.groups):,} more")
     return lines

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sievert.errors import plural, printable
-from sievert.terminal import _head, _wrap, percent, significant
+from sievert.terminal import heading, notes, percent, significant, wrap
 
 if TYPE_CHECKING:
     from sievert.explaining.subsets import Subset
@@ -21,11 +21,11 @@ NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 def render(found: Explanation, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = _head(cast(Any, found), width)
+    lines = heading(cast(Any, found), width)
     if found.subsets:
         lines += ["", "In short"]
         for sentence in (*_about_people(found), *_about_secrets(found), *_about_more(found)):
-            lines += _wrap(sentence, width, "  ")
+            lines += wrap(sentence, width, "  ")
         lines += _columns(found, width, everything)
         lines += _curve(found)
         lines += _subsets(found, width, everything)
@@ -35,10 +35,7 @@ def render(found: Explanation, *, width: int = 100, everything: bool = False) ->
         lines += _population(found, width)
     if "ranking" in found.chapters:
         lines += _ranking(found, width)
-    if found.warnings:
-        lines += ["", "Note"]
-        for warning in found.warnings:
-            lines += _wrap(printable(warning), width, "  - ", "    ")
+    lines += notes(found.warnings, width)
     if found.subsets and not everything:
         lines += [
             "",
@@ -261,7 +258,7 @@ def _listing(head: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> 
         if longest + len(row[-1]) <= width:
             found.append(f"{line:<{longest}}{row[-1]}")
         else:
-            found += [line, *_wrap(row[-1], width, "      ")]
+            found += [line, *wrap(row[-1], width, "      ")]
     return found
 
 
@@ -416,7 +413,7 @@ def _values(found: Explanation, width: int, everything: bool) -> list[str]:
             named = ", ".join(
                 f"{_text(v)} ({v['records']:,})" for v in about["riskiest"] if "value" in v
             )
-            lines += _wrap(f"{printable(about['column'])}: {named}", width, "  ", "    ")
+            lines += wrap(f"{printable(about['column'])}: {named}", width, "  ", "    ")
     return lines + _errors(held, width, everything)
 
 
@@ -455,7 +452,7 @@ def _errors(held: Mapping[str, Any], width: int, everything: bool) -> list[str]:
         for v in held["lookalikes"][: None if everything else 5]:
             name = printable(v["column"]) + (f" {_text(v)}" if "value" in v else "")
             like = f' "{printable(str(v["like"]["value"]))}"' if "value" in v["like"] else ""
-            lines += _wrap(
+            lines += wrap(
                 f"{name}, {plural(v['records'], 'record')}: differs by {v['differs_by']} from a "
                 f"value{like} of {plural(v['like']['records'], 'record')}; as that one, "
                 f"{v['gain']['unique_count']:,} fewer would be alone",
@@ -515,7 +512,7 @@ def _levels(found: Explanation, width: int) -> list[str]:
     )
     lines = ["", "Shares of all SUDA scores (of a column's minimal uniques; they overlap)"]
     lines += _listing(["column", "share", "its values that contribute most"], rows, width)
-    return [*lines, *_wrap(f"by size: {sizes}", width, "  ", "    ")]
+    return [*lines, *wrap(f"by size: {sizes}", width, "  ", "    ")]
 
 
 TITLES = (
@@ -552,7 +549,7 @@ def _population(found: Explanation, width: int) -> list[str]:
     for secret, flags in about["totals"].items():
         rule, other = flags["dominance"], flags["p_percent"]
         lines += ["", f"Totals of {printable(secret)} by class"]
-        lines += _wrap(
+        lines += wrap(
             f"in {rule['flagged']:,} of {plural(flags['classes'], 'class')} the {rule['n']} "
             f"largest make up more than {rule['k']} % ((n,k)-dominance); in {other['flagged']:,} "
             f"the largest can be estimated within {other['p']} % (p%-rule)",
@@ -607,7 +604,7 @@ def _ranking(found: Explanation, width: int) -> list[str]:
             ]
         )
     lines += _table(head, rows, width)
-    lines += _wrap(
+    lines += wrap(
         "high DR: an outsider who knows the other columns can work it out; many alone by a column: "
         "it nearly identifies by itself (-i)",
         width,

@@ -117,7 +117,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "leaves of the hierarchy forgotten": (QUESTIONS, "for level in range(tree.height):",
                                           "for level in range(1, tree.height):"),
     "wildcard ignores other patterns": ("counts/wildcards.py", "for b in sorted(masks):", "for b in [a]:"),
-    "separation of all pairs": (CLASSES, "int(s) * (int(s) - 1) * int(t)", "int(s) * int(s) * int(t)"),
+    "separation of all pairs": (CLASSES, "sizes * (sizes - 1) * times", "sizes * sizes * times"),
     "posterior of the largest class": (TARGET, "(self.profiles.largest * self.profiles.times).sum()",
                                        "(self.profiles.largest * self.profiles.times).max()"),
     "records below k include k": (CLASSES, "below = sizes.sizes < k", "below = sizes.sizes <= k"),

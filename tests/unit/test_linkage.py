@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks import linkage
-from sievert.attacks.linkage import Linkage, distances, link, wilson
+from sievert.attacks.linkage import Linkage, assignment, distances, link, search, wilson
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 Table = list[np.ndarray]
@@ -143,10 +142,8 @@ def both(*arguments: Any, **options: Any) -> Linkage:
 @pytest.fixture
 def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trees with several levels for a few originals."""
-    monkeypatch.setattr(linkage, "LEAF", 2)
-    monkeypatch.setattr(linkage, "PLAIN", linkage.PLAIN._replace(leaf=2))
-    fast = linkage._fast()
-    monkeypatch.setattr(linkage, "_fast", lambda: fast and fast._replace(leaf=2))
+    monkeypatch.setattr(search, "LEAF", 2)
+    monkeypatch.setattr(search, "WIDE_LEAF", 2)
 
 
 @pytest.mark.usefixtures("small_leaves")
@@ -424,7 +421,7 @@ def test_categories_alone_have_no_sum_of_differences() -> None:
 
 def test_too_many_for_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is of a block."""
-    monkeypatch.setattr(linkage, "MOST_ASSIGNED", 3)
+    monkeypatch.setattr(assignment, "MOST_ASSIGNED", 3)
     column = [np.arange(4.0)]
     with pytest.raises(ExhaustedError, match="at most 3 records"):
         link(column, column, np.arange(4), linkage="one-to-one")
@@ -434,7 +431,7 @@ def test_too_many_for_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linkage, "_fast", lambda: None)
+    monkeypatch.setattr(search, "_compiled", lambda: None)
     column = [np.arange(4.0)]
     assert link(column, column, np.arange(4), compiled=True).correct_linkage == 1.0
 

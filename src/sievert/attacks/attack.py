@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sievert.counts.answers import Joint, Profiles, RecordCounts, SecretCounts
-from sievert.counts.cube import Cube, Ints, histogram
+from sievert.counts.cube import Cube, Ints, histogram, runs
 from sievert.errors import UsageError
 from sievert.hierarchies import Hierarchy, parse
 from sievert.measures import BY_ID, kernel
@@ -162,12 +162,9 @@ class Learned:
         self.cube = cube
         self.records = cube.records
         self.starts, self.sizes = cube.classes
-        lengths = np.diff(np.append(self.starts, len(cube.counts)))
-        self.owner = np.repeat(np.arange(len(self.starts)), lengths)
-        self.totals = np.zeros(len(cube.values[-1]), dtype=np.int64)
-        np.add.at(self.totals, cube.codes[-1], cube.counts)
+        self.lengths = np.diff(np.append(self.starts, len(cube.counts)))
+        self.owner, self.totals = cube.owner, cube.totals(-1)
         self.downwards = cube.counts[np.lexsort((-cube.counts, self.owner))]
-        self.lengths = lengths
 
     @cached_property
     def target(self) -> SecretTarget:
@@ -262,8 +259,7 @@ def joint(nq: Ints, ns: Ints, n: Ints, times: Ints) -> Joint:
     """How many cells are alike in the size of their class, the total of their value, their own."""
     order = np.lexsort((n, ns, nq))
     nq, ns, n = nq[order], ns[order], n[order]
-    differs = (nq[1:] != nq[:-1]) | (ns[1:] != ns[:-1]) | (n[1:] != n[:-1])
-    starts = np.flatnonzero(np.concatenate(([True], differs)))
+    starts = runs(nq, ns, n)
     return Joint(nq[starts], ns[starts], n[starts], np.add.reduceat(times[order], starts))
 
 

@@ -25,7 +25,8 @@ from sievert.attacks.attack import (
     value,
 )
 from sievert.attacks.homogeneity import ORIGINAL, sentence
-from sievert.counts.cube import MOST_BITS, Cube, Ints
+from sievert.counts.cube import MOST_BITS, Cube, Ints, keyed
+from sievert.counts.joined import some
 from sievert.errors import ExhaustedError, plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import kernel
@@ -234,9 +235,7 @@ def _looked_up(release: Cube, codes: Sequence[Ints]) -> Ints:
         there, asked = np.split(keys.reshape(-1), [len(release.counts)])
     else:
         there = release.keys
-        asked = np.zeros(len(codes[0]), dtype=np.uint64)
-        for held, width in zip(codes, release.widths, strict=True):
-            asked = (asked << np.uint64(width)) | held.astype(np.uint64)
+        asked = keyed([c.astype(np.uint64) for c in codes], release.widths, len(codes[0]))
     place = np.minimum(np.searchsorted(there, asked), len(there) - 1)
     return np.where(there[place] == asked, release.counts[place], 0)
 
@@ -259,11 +258,7 @@ def grey_box(
     numbers = {**found.numbers, "suppressed": value("suppressed", _records(release, hidden))}
     if not hidden.any() or hidden.all():
         return replace(found, numbers=numbers)
-    kept = np.flatnonzero(~hidden)
-    open_ = Cube(
-        release.columns, tuple(c[kept] for c in release.codes), release.counts[kept], release.values
-    )
-    part = _grey_box(open_, register, matchings, truth, show)
+    part = _grey_box(some(release, ~hidden), register, matchings, truth, show)
     return replace(found, numbers=numbers, parts={"without_suppressed": part})
 
 

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sievert.counts.machine import loops
 from sievert.errors import InvariantError, UsageError, plural
 from sievert.measures.kernel import total
 
@@ -398,10 +399,6 @@ def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
 
 @cache
 def _fast() -> _Tools | None:
-    """The compiled tools, or None without numba or a place to keep compiled code."""
-    try:
-        from sievert.counts.kernels import compiled
-
-        return _Tools(_one_run, compiled(_split_runs), compiled(_minimal_rows))
-    except (ImportError, RuntimeError):
-        return None
+    """The compiled tools, or None where nothing can be compiled."""
+    found = loops(_split_runs, _minimal_rows)
+    return None if found is None else _Tools(_one_run, *found)

@@ -6,7 +6,6 @@ order in which it comes. What cannot be coded so is left to the engine.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -394,13 +393,6 @@ def in_threads(
                 pace.stopped.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-
-
-def cores(threads: int | None) -> int:
-    """How many threads to use."""
-    if threads is not None:
-        return threads
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
 
 
 def source(table: Table, least: int) -> Source | None:

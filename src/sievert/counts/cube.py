@@ -19,6 +19,7 @@ from sievert.errors import InvariantError
 
 Ints = NDArray[Any]
 MOST_BITS = 62
+DENSE_SIZES = 1 << 22  # below it sizes are counted into an array
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,12 @@ class Cube:
         values: Sequence[Sequence[str | None]],
     ) -> Cube:
         """Number the values of each column in the order of their texts, missing first."""
-        numbered, texts = [], []
-        for held, given in zip(codes, values, strict=True):
-            order = sorted(
-                range(len(given)),
-                key=lambda i, g=given: (g[i] is not None, g[i] or ""),  # type: ignore[misc]
-            )
-            lacks = all(v is not None for v in given)
-            place = np.empty(max(1, len(given)), dtype=np.uint32)
-            place[order] = np.arange(len(order)) + lacks
-            numbered.append(place[np.asarray(held, dtype=np.int64)])
-            texts.append(((None,) if lacks else ()) + tuple(given[i] for i in order))
+        both = [numbered(held, given) for held, given in zip(codes, values, strict=True)]
         found = cls(
-            tuple(columns), tuple(numbered), np.asarray(counts, dtype=np.int64), tuple(texts)
+            tuple(columns),
+            tuple(codes for codes, _ in both),
+            np.asarray(counts, dtype=np.int64),
+            tuple(texts for _, texts in both),
         )
         if found.bits > MOST_BITS:
             order_ = np.lexsort(found.codes[::-1])
@@ -86,10 +80,7 @@ class Cube:
         """One integer a cell: the codes side by side, the last column's lowest."""
         if self.bits > MOST_BITS:
             raise InvariantError(f"a key of {self.bits} bits")
-        found = np.zeros(len(self.counts), dtype=np.uint64)
-        for held, width in zip(self.codes, self.widths, strict=True):
-            found = (found << np.uint64(width)) | held
-        return found
+        return keyed(self.codes, self.widths, len(self.counts))
 
     def rolled(self, columns: Sequence[str]) -> Cube:
         """Only some of the columns, in this order."""
@@ -106,16 +97,50 @@ class Cube:
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:
         """Of cells whose last column is a secret: where classes begin, and their sizes."""
-        differs = np.zeros(len(self.counts), dtype=bool)
-        for held in self.codes[:-1]:
-            differs[1:] |= held[1:] != held[:-1]
-        differs[:1] = True
-        starts = np.flatnonzero(differs)
+        starts = runs(np.zeros(len(self.counts)), *self.codes[:-1])
         return starts, np.add.reduceat(self.counts, starts)
+
+    @cached_property
+    def owner(self) -> Ints:
+        """Of cells whose last column is a secret: the class of each."""
+        starts, _ = self.classes
+        return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self.counts))))
+
+    def totals(self, place: int) -> Ints:
+        """How many records have each code of one column."""
+        codes, texts = self.codes[place].astype(np.int64), self.values[place]
+        return np.bincount(codes, self.counts, len(texts)).astype(np.int64)
 
     def sizes(self) -> Sizes:
         """The histogram of the cells' sizes."""
         return histogram(self.counts)
+
+
+def numbered(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str | None, ...]]:
+    """Codes by the order of their texts, and the texts in that order; 0 is missing."""
+    order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
+    lacks = all(text is not None for text in texts)
+    place = np.empty(max(1, len(texts)), dtype=np.uint32)
+    place[order] = np.arange(len(order)) + lacks
+    there = tuple(texts[i] for i in order)
+    return place[np.asarray(codes, dtype=np.int64)], (None, *there) if lacks else there
+
+
+def keyed(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
+    """Codes side by side in one integer a cell, the last column's lowest."""
+    found = np.zeros(cells, dtype=np.uint64)
+    for held, width in zip(codes, widths, strict=True):
+        found = (found << np.uint64(width)) | held
+    return found
+
+
+def runs(*columns: Ints) -> Ints:
+    """Where cells begin that differ from the one before in some of these columns."""
+    differs = np.ones(len(columns[0]), dtype=bool)
+    differs[1:] = False
+    for held in columns:
+        differs[1:] |= held[1:] != held[:-1]
+    return np.flatnonzero(differs)
 
 
 def merged(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
@@ -130,10 +155,14 @@ def merged(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[
         used += width
     order = np.argsort(key, kind="stable")
     ordered = key[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    starts = runs(ordered)
     return order[starts], np.add.reduceat(counts[order], starts)
 
 
 def histogram(sizes: Ints) -> Sizes:
     """How many are of each size."""
+    if int(sizes.max(initial=0)) < min(DENSE_SIZES, 8 * len(sizes)):
+        times = np.bincount(sizes)
+        present = np.flatnonzero(times)
+        return Sizes.of(present, times[present])
     return Sizes.of(*np.unique(sizes, return_counts=True))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sievert.counts.cube import Cube, Ints
+from sievert.counts.cube import Cube, Ints, numbered
 from sievert.errors import InputError, UsageError, plural
 
 if TYPE_CHECKING:
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) -> Cube:
     """One cell a record that has a key, the key last; nobody may share a key."""
     cube = questions.cube((*columns, key))
-    held = np.zeros(len(cube.values[-1]), dtype=np.int64)
-    np.add.at(held, cube.codes[-1], cube.counts)
-    shared = int(held[1:][held[1:] > 1].sum())
+    held = cube.totals(-1)[1:]
+    shared = int(held[held > 1].sum())
     if shared:
         raise InputError(
             f"{name}: the key {key!r} is not unique: {plural(shared, 'record')} share theirs",
@@ -52,16 +51,8 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
     held = engine.arrays(f"SELECT {select} FROM ({source}) AS a {joins} ORDER BY a.record")
     for i in range(len(names)):
         engine.forget(f"o{i}")
-    codes, values = [], []
-    for own, given in zip(held, texts, strict=True):
-        lacks = all(v is not None for v in given)  # code 0 is kept for missing values
-        order = sorted(range(len(given)), key=lambda i, g=given: (g[i] is not None, g[i] or ""))  # type: ignore[misc]
-        place = np.empty(len(given), dtype=np.uint32)
-        place[order] = np.arange(len(given)) + lacks
-        codes.append(place[np.asarray(own)])
-        values.append(((None,) if lacks else ()) + tuple(given[i] for i in order))
-    ones = np.ones(len(codes[0]), dtype=np.int64)
-    return Cube(tuple(columns), tuple(codes), ones, tuple(values))
+    codes, values = zip(*(numbered(*both) for both in zip(held, texts, strict=True)), strict=True)
+    return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
 
 
 def paired(first: Cube, second: Cube) -> tuple[Ints, Ints]:

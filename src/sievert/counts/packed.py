@@ -23,12 +23,11 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
-from sievert.counts.cube import Cube
+from sievert.counts.cube import DENSE_SIZES, Cube, histogram
 from sievert.counts.questions import MOST_TALLIED, WIDE, Adapter, Questions
 from sievert.hierarchies import Hierarchy
 
 Ints = NDArray[Any]
-DENSE_SIZES = 1 << 22
 FEW_BITS = 22
 
 
@@ -92,8 +91,21 @@ class PackedQuestions(Questions):
         self._pace.stopped.set()
         super().interrupt()
 
+    @property
+    def _whole(self) -> bool:
+        """Whether the records are those of the source."""
+        return self._input == "input" and self.records == self._source.records and not self._wide
+
+    def _keys_of(self, names: Sequence[str]) -> tuple[list[codes.Column], Ints, Ints] | None:
+        """Columns coded, the different keys, and how many records have each; None if unfit."""
+        try:
+            coded = codes.columns(self._source, names)
+            return coded, *codes.count(self._source, coded, self._room, self._threads, self._pace)
+        except codes.UnfitError:
+            return None
+
     def _cells_packed(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
-        if self._input != "input" or self.records != self._source.records or self._wide:
+        if not self._whole:
             return None
         if (quasi, secret) not in self._packed:
             self._packed[quasi, secret] = self._count(quasi, secret)
@@ -106,12 +118,10 @@ class PackedQuestions(Questions):
             known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
             if (found := next(known, None)) is not None:
                 return found.rolled()
-        names = [*quasi, *([secret] if secret else [])]
-        try:
-            coded = codes.columns(self._source, names)
-            keys, counts = codes.count(self._source, coded, self._room, self._threads, self._pace)
-        except codes.UnfitError:
+        counted = self._keys_of([*quasi, *([secret] if secret else [])])
+        if counted is None:
             return None
+        coded, keys, counts = counted
         self._packed.clear()  # one table of cells at a time
         cells = Cells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
         for column in cells.quasi:
@@ -128,13 +138,10 @@ class PackedQuestions(Questions):
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
         columns = tuple(columns)
-        if self._input != "input" or self.records != self._source.records or self._wide:
+        counted = self._keys_of(columns) if self._whole else None
+        if counted is None:
             return super().cube(columns)
-        try:
-            coded = codes.columns(self._source, columns)
-            keys, counts = codes.count(self._source, coded, self._room, self._threads, self._pace)
-        except codes.UnfitError:
-            return super().cube(columns)
+        coded, keys, counts = counted
         held, texts, shift = [], [], sum(c.bits for c in coded)
         for column in coded:
             shift -= column.bits
@@ -156,7 +163,7 @@ class PackedQuestions(Questions):
         """The histogram of class sizes."""
         quasi = tuple(quasi)
         if quasi not in self._sizes and (cells := self._cells_packed(quasi, None)) is not None:
-            self._sizes[quasi] = _histogram(cells.sizes)
+            self._sizes[quasi] = histogram(cells.sizes)
             self._sizes[quasi].check(self.records)
         return super().sizes(quasi)
 
@@ -206,14 +213,14 @@ class PackedQuestions(Questions):
                 named=named,
             )  # fmt: skip
         totals = cells.totals
-        sizes = _histogram(cells.sizes)
+        sizes = histogram(cells.sizes)
         sizes.check(self.records)
         self._sizes.setdefault(quasi, sizes)
         missing = int(totals[0])
         return SecretCounts(
             records=self.records,
             sizes=sizes,
-            values=_histogram(totals[totals > 0]),
+            values=histogram(totals[totals > 0]),
             profiles=self._profiles_of(cells.counts, cells.starts),
             joint=self._joint_of(cells, totals) if "joint" in needs else None,
             gaps=self._gaps_of(cells, totals, sizes) if "gaps" in needs else None,
@@ -252,7 +259,7 @@ class PackedQuestions(Questions):
         ends = np.append(starts[1:], len(words))
         lists = [words[starts[f] : ends[f]] for f in firsts]
         if len(single):
-            alone = _histogram(single)
+            alone = histogram(single)
             lists = [*alone.sizes.reshape(-1, 1), *lists]
             times = np.concatenate((alone.times, times))
         order = sorted(range(len(lists)), key=lambda i: lists[i].tolist())
@@ -317,15 +324,6 @@ def _tally(column: codes.Column, cells: Cells) -> dict[str | None, int]:
     numbers = kernels.totals_within(*place)
     there = np.flatnonzero(numbers)
     return dict(zip(column.spelled(there), numbers[there].tolist(), strict=True))
-
-
-def _histogram(sizes: Ints) -> Sizes:
-    most = int(sizes.max())
-    if most < DENSE_SIZES:
-        times = np.bincount(sizes, minlength=1)
-        present = np.flatnonzero(times)
-        return Sizes.of(present, times[present])
-    return Sizes.of(*np.unique(sizes, return_counts=True))
 
 
 assert WIDE == 2**31  # a count and a rank fit one word

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.reading import LINE, PATTERNS, SQL_TYPES, _fitting, literal
+from sievert.counts.reading import LINE, PATTERNS, SQL_TYPES, fitting, literal
 from sievert.counts.spelling import quoted
 from sievert.errors import (
     EngineError,
@@ -421,7 +421,7 @@ def unfit(engine: Any, table: Table) -> InputError | None:
             continue
         sql = f"SELECT {_spelled(column, table)}, COUNT(*) FROM {engine.behind} GROUP BY 1"
         engine.take("unfit", sql, {"v": "VARCHAR"})
-        fits = f"TRY_CAST({_fitting('v', wanted)} AS {SQL_TYPES[wanted]})"
+        fits = f"TRY_CAST({fitting('v', wanted)} AS {SQL_TYPES[wanted]})"
         sql = f"SELECT SUM(n) FROM unfit WHERE v IS NOT NULL AND {fits} IS NULL"
         ((wrong,),) = engine.rows(sql)
         engine.forget("unfit")

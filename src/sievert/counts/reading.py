@@ -232,7 +232,7 @@ PATTERNS = {
 }
 
 
-def _fitting(value: str, wanted: str) -> str:
+def fitting(value: str, wanted: str) -> str:
     """The text of a value where it is of the type, and text that no cast accepts where not."""
     text = f"CAST({value} AS VARCHAR)"
     if wanted not in PATTERNS:
@@ -249,7 +249,7 @@ def _compared(table: Table, name: str, value: str, kind: str) -> tuple[str, str]
         value = f"CASE WHEN {text} IN ({codes}) THEN NULL ELSE {value} END"
     if name in table.types:
         kind = SQL_TYPES[table.types[name]]
-        value = f"CAST({_fitting(value, table.types[name])} AS {kind})"
+        value = f"CAST({fitting(value, table.types[name])} AS {kind})"
     if kind == "INTERVAL":  # 30 days are not a month
         value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
     if kind in ("DOUBLE", "FLOAT"):
@@ -332,7 +332,7 @@ def _unfit(table: Table, connection: Any, behind: str) -> str:
         value = quoted(column)
         sql = (
             f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
-            f"AND TRY_CAST({_fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
+            f"AND TRY_CAST({fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
         )
         try:
             (wrong,) = connection.execute(sql, []).fetchall()[0]

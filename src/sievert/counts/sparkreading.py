@@ -57,6 +57,7 @@ REACH = 5.0  # seconds to reach a master
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 PY4J = ("py4j.clientserver", "py4j.java_gateway")
 GLOBAL = "spark.sql.globalTempDatabase"
+PARTITIONS = "spark.sql.shuffle.partitions"
 UNFIT = "sievert: unfit"
 TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
 DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
@@ -70,6 +71,7 @@ SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",  # tables we keep adapt too
     "spark.sql.parquet.binaryAsString": "false",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
@@ -124,6 +126,7 @@ def session(
             frame = table.kind == "frame"
             base = table.data.sparkSession if frame else SparkSession.builder.getOrCreate()
         beside = base.newSession()
+        beside.conf.set(PARTITIONS, base.conf.get(PARTITIONS) or MOST_PARTITIONS)
         for name, value in SETTINGS.items():
             beside.conf.set(name, value)
         yield beside
@@ -234,10 +237,10 @@ def _launched(conf: Any, scratch: Path) -> Iterator[Any]:
         gateway.proc = process
         yield gateway
     finally:
-        _end(process)
         SparkContext._gateway = SparkContext._jvm = None
         with suppress(Exception):
             gateway.shutdown()
+        _end(process)
 
 
 def _stopped(base: SparkSession, gateway: Any) -> None:
@@ -283,7 +286,7 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
         found |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.sql.shuffle.partitions": str(int(min(size // PARTITION + 1, MOST_PARTITIONS))),
+            PARTITIONS: str(min(size // PARTITION + 1, MOST_PARTITIONS)),
         }
     if re.fullmatch(r"local(\[.*\])?", master):
         found["spark.authenticate"] = "true"
@@ -300,11 +303,11 @@ def _mebibytes(memory: str | None) -> int:
     return found
 
 
-def _size(table: Table) -> float:
-    """About how many bytes of text a table is; more than any number if nobody knows."""
+def _size(table: Table) -> int:
+    """About how many bytes of text a table is; very many if nobody knows."""
     paths = table.parts or tuple(p for p in (table.path,) if p is not None)
     found = sum(p.stat().st_size for p in paths)
-    return found * (PACKED if table.kind == "parquet" else 1) if paths else float("inf")
+    return found * (PACKED if table.kind == "parquet" else 1) if paths else sys.maxsize
 
 
 @contextmanager

@@ -59,9 +59,8 @@ def weighted(questions: Questions, quasi: Sequence[str], column: str) -> Weights
 def _units(cube: Cube, column: str) -> tuple[Ints, int]:
     """The weight of every code as an integer, and how many digits it stands for after the point."""
     texts = cube.values[-1]
-    times = np.bincount(cube.codes[-1].astype(np.int64), cube.counts, len(texts)).astype(np.int64)
     wrong = [t is None or not NUMBER.fullmatch(t) for t in texts]
-    bad = int(times[np.array(wrong)].sum())
+    bad = int(cube.totals(-1)[np.array(wrong)].sum())
     if bad:
         raise InputError(
             f"{plural(bad, 'record')} without a weight that is a finite number in {column!r}",

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from sievert import hierarchies as ladders
+from sievert.attacks.attack import ladder
 from sievert.counts.cube import Ints
 from sievert.explaining.subsets import Counted, Subset
+from sievert.hierarchies import NUMBER
 
 MOST_VALUES = 10**5  # different values of a column that are looked at one by one
 FEW_VALUES = 8  # of so few, numbers and codes are categories
@@ -61,8 +62,7 @@ def rungs(counted: Counted, given: Mapping[str, Any]) -> dict[str, list[Rung]]:
     found = {}
     for at, column in enumerate(counted.quasi):
         texts = counted.classes.values[at]
-        codes = counted.classes.codes[at].astype(np.int64)
-        times = np.bincount(codes, counted.classes.counts, len(texts)).astype(np.int64)
+        times = counted.classes.totals(at)
         if column in given:
             held = _of_ladder(column, texts, times, given[column])
         else:
@@ -74,19 +74,14 @@ def rungs(counted: Counted, given: Mapping[str, Any]) -> dict[str, list[Rung]]:
 
 def _of_ladder(column: str, texts: Sequence[str | None], times: Ints, given: Any) -> list[Rung]:
     values = [v for v in texts if v is not None]
-    if not values:
+    tree = ladder(given, values)
+    if tree is None or not values:
         return []
-    if isinstance(given, ladders.Hierarchy):
-        ladder = given
-    elif isinstance(given, Mapping):
-        ladder = ladders.Hierarchy({str(v): tuple(labels) for v, labels in given.items()})
-    else:
-        ladder = ladders.parse(str(given), values)
-    ladder.require(values, column)
+    tree.require(values, column)
     found = []
-    for level in range(1, ladder.height + 1):
+    for level in range(1, tree.height + 1):
         how = f"at level {level} of its hierarchy"
-        rung = _rung(column, texts, times, how, lambda v, level=level: ladder.at(v, level))  # type: ignore[misc]
+        rung = _rung(column, texts, times, how, lambda v, level=level: tree.at(v, level))  # type: ignore[misc]
         if rung.values > 1:
             found.append(rung)
     return found
@@ -99,7 +94,7 @@ def _of_texts(column: str, texts: Sequence[str | None], times: Ints) -> list[Run
         return []
     if len(values) > FEW_VALUES:
         length = {len(v) for v in values}
-        numbers = all(ladders.NUMBER.fullmatch(v) for v in values)
+        numbers = all(NUMBER.fullmatch(v) for v in values)
         padded = any(v[0] == "0" and v[1:2].isdigit() for v in values) if numbers else False
         if len(length) == 1 and (not numbers or padded or min(length) > 4):
             return _cut(column, texts, times, min(length))

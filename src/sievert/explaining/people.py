@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from sievert.attacks.suda import (
 )
 from sievert.counts import pointing
 from sievert.counts.cube import Cube
+from sievert.explaining.subsets import largest_size
 from sievert.measures import kernel
 
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ def searched(classes: Cube, largest: int | None) -> MinimalUniques | None:
         return None
     if columns > ALL_SIZES:
         largest = DEFAULT_SIZE if largest is None else largest
-        sets = accumulate(math.comb(columns, size) for size in range(1, columns + 1))
-        largest = min(largest, sum(1 for number in sets if number <= MOST_SETS))
+        largest = min(largest, largest_size(columns, MOST_SETS))
     return minimal_uniques(classes.codes, classes.counts, largest)
 
 
@@ -70,7 +68,7 @@ class Scores:
         for at, column in enumerate(classes.columns):
             codes, texts = classes.codes[at].astype(np.int64), classes.values[at]
             parts = np.bincount(codes, mine[:, at], len(texts))
-            records = np.bincount(codes, classes.counts, len(texts)).astype(np.int64)
+            records = classes.totals(at)
             order = np.lexsort((np.arange(len(parts)), -parts))[:MOST_LEVELS]
             found[column] = [
                 {"records": int(records[code]), "share": float(parts[code]) / whole}

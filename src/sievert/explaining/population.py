@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import population as people
-from sievert.counts.cube import Cube, Ints, merged
+from sievert.counts.cube import Cube, Ints, histogram, merged, runs
 from sievert.counts.weights import Weights
 from sievert.errors import UsageError
 from sievert.hierarchies import NUMBER
@@ -69,12 +69,11 @@ def known(sample: Cube, population: Cube) -> people.Known:
     _, big = merged(both, sample.widths, _only(population.counts[inside], k, False))
     assert len(first) == len(f) == len(big)
     pairs, times = np.unique(np.stack((f, big)), axis=1, return_counts=True)
-    beyond = population.counts[~inside]
-    sizes, more = np.unique(beyond, return_counts=True)
+    beyond = histogram(population.counts[~inside])
     return people.Known.of(
-        np.concatenate((pairs[0], np.zeros(len(sizes), dtype=np.int64))),
-        np.concatenate((pairs[1], sizes)),
-        np.concatenate((times, more)),
+        np.concatenate((pairs[0], np.zeros(len(beyond.sizes), dtype=np.int64))),
+        np.concatenate((pairs[1], beyond.sizes)),
+        np.concatenate((times, beyond.times)),
     )
 
 
@@ -136,10 +135,7 @@ def of_households(cells: Cube, risks: NDArray[np.float64]) -> tuple[dict[str, An
 
     A record without a household is a household of its own.
     """
-    starts, _ = cells.classes
-    number = np.zeros(len(cells.counts), dtype=np.int64)
-    number[starts[1:]] = 1
-    own = np.repeat(risks[np.cumsum(number)], cells.counts)
+    own = np.repeat(risks[cells.owner], cells.counts)
     house = np.repeat(cells.codes[-1].astype(np.int64), cells.counts)
     lacking = house == 0
     house[lacking] = -1 - np.arange(int(lacking.sum()))
@@ -170,13 +166,13 @@ def dominated(cube: Cube) -> dict[str, Any]:
     exact = [Fraction(0) if t is None else Fraction(t) for t in texts]
     values = np.array([float(x) for x in exact])
     known_ = cube.codes[-1] != 0
-    order = np.lexsort((-values[cube.codes[-1]], _classes(cube)))
+    order = np.lexsort((-values[cube.codes[-1]], cube.owner))
     order = order[known_[order]]
     held = values[cube.codes[-1][order]]
-    counts, group = cube.counts[order], _classes(cube)[order]
+    counts, group = cube.counts[order], cube.owner[order]
     if not len(order):
         return _flags(0, 0, 0, 0)
-    starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    starts = runs(group)
     ends = np.append(starts[1:], len(group)) - 1
     total = np.add.reduceat(held * counts, starts)
     first = held[starts]
@@ -197,13 +193,6 @@ def dominated(cube: Cube) -> dict[str, Any]:
         flagged_n[i] = bool(people.dominance(top, N_LARGEST, SHARE, total=sum_).details["flagged"])
         flagged_p[i] = bool(people.p_percent(top, PERCENT, total=sum_).details["flagged"])
     return _flags(len(starts), int(negative.sum()), int(flagged_n.sum()), int(flagged_p.sum()))
-
-
-def _classes(cube: Cube) -> Ints:
-    starts, _ = cube.classes
-    number = np.zeros(len(cube.counts), dtype=np.int64)
-    number[starts[1:]] = 1
-    return np.cumsum(number)
 
 
 def _flags(classes: int, negative: int, n_k: int, p: int) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sievert.assessment import MOST_LISTED, _Clock
 from sievert.counts import pointing
 from sievert.counts.weights import weighted
 from sievert.errors import SievertError, UsageError, plural, unknown
@@ -28,6 +27,7 @@ from sievert.measures.record import NOTHING_TO_LEARN
 from sievert.notes import Count, Name, Note
 from sievert.population import population_size
 from sievert.roles import Roles
+from sievert.running import MOST_LISTED, Clock
 from sievert.session import opened
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ORDERS = 64  # orders of columns from which Shapley values are sampled
 MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are asked for
-LARGE = 10**5  # records from which plain columns are counted from packed keys
+LARGE = 20_000  # records from which plain columns are counted from packed keys
 IDENTIFYING = 0.95  # of the records: a column with so many values tells everything by itself
 THREADS = 2
 UNITS = {"unique_count": ("records", "high")}
@@ -50,7 +50,7 @@ class Run:
         self,
         questions: Questions,
         roles: Roles,
-        clock: _Clock,
+        clock: Clock,
         show: bool,
         seed: int,
         threads: int | None,
@@ -148,11 +148,7 @@ class Run:
 
         def value(places: Sequence[int]) -> list[float]:
             subset = subsets.one(quasi[p] for p in places)
-            found = []
-            for _, s, m in names:
-                numbers = subset.reidentification if s is None else subset.inference[s]
-                found.append(float(numbers[m] or 0.0))
-            return found
+            return [float(self._numbers(subset, s)[m] or 0.0) for _, s, m in names]
 
         n = len(quasi)
         drawn: dict[int, list[tuple[str, ...]]] | None = None

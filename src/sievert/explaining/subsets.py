@@ -10,15 +10,17 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sievert.attacks.attack import with_target
 from sievert.counts.answers import RecordCounts, Sizes
 from sievert.counts.cube import Cube, Ints
+from sievert.counts.joined import some
 from sievert.lattice import Lattice, Rolled
 from sievert.measures import BY_ID, Found
 from sievert.measures.record import NOTHING_TO_LEARN, ONE_RECORD
@@ -41,7 +43,7 @@ ABOUT_SECRETS = (
 RATES = ("discrimination_rate", "itpr", "itpr_unnormalized")  # undefined where H(X) = 0
 ALL_SUBSETS = 12  # columns up to which all subsets are measured unless asked otherwise
 MOST_SUBSETS = (1 << ALL_SUBSETS) - 1
-WORK = 10**7  # cells times subsets from which compiled loops are worth their loading
+WORK = 3 * 10**6  # cells times subsets from which compiled loops are worth their loading
 
 
 @dataclass(frozen=True)
@@ -105,10 +107,7 @@ class Counted:
         """The same without the records that have one value."""
 
         def kept(cube: Cube) -> Cube:
-            stays = cube.codes[cube.columns.index(column)] != code
-            return Cube(
-                cube.columns, tuple(c[stays] for c in cube.codes), cube.counts[stays], cube.values
-            )
+            return some(cube, cube.codes[cube.columns.index(column)] != code)
 
         secrets = {s: kept(c) for s, c in self.secrets.items()}
         return Counted(self.quasi, kept(self.classes), secrets)
@@ -125,13 +124,10 @@ def named_apart(column: str) -> str:
 
 def _with_secret(questions: Questions, quasi: tuple[str, ...], secret: str) -> Cube:
     if secret in quasi:
-        cube = questions.cube(quasi)
-        at = quasi.index(secret)
-        codes, values = (*cube.codes, cube.codes[at]), (*cube.values, cube.values[at])
+        cube = with_target(questions.cube(quasi), secret)
     else:
         cube = questions.cube((*quasi, secret))
-        codes, values = cube.codes, cube.values
-    return Cube((*quasi, named_apart(secret)), codes, cube.counts, values)
+    return replace(cube, columns=(*quasi, named_apart(secret)))
 
 
 class Subsets:
@@ -231,8 +227,7 @@ class Subsets:
             if s is None:
                 rolled[s] = Rolled((), everybody)
                 continue
-            cube = self.counted.secrets[s]
-            totals = np.bincount(cube.codes[-1].astype(np.int64), cube.counts).astype(np.int64)
+            totals = self.counted.secrets[s].totals(-1)
             left = n * lattice.prior
             rolled[s] = Rolled(
                 (), everybody, left, left, int((totals > 0).sum()), (int(totals.max()), n), 0.0

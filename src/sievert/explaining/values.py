@@ -84,7 +84,7 @@ def _tally(counted: Counted, at: int) -> Tally:
     def summed(weights: Ints) -> Ints:
         return np.bincount(codes, weights, len(texts)).astype(np.int64)
 
-    records = summed(counts)
+    records = classes.totals(at)
     smallest = np.full(len(texts), n, dtype=np.int64)
     np.minimum.at(smallest, codes, counts)
     one = int((records > 0).sum()) == 1
@@ -115,13 +115,12 @@ def _rates(cube: Cube, column: str, records: int, one: bool) -> NDArray[np.float
         cube.counts,
         (cube.values[at], cube.values[-1]),
     ).rolled(("value", "secret"))
-    totals = np.bincount(cells.codes[1].astype(np.int64), cells.counts).astype(np.int64)
+    totals = cells.totals(1)
     totals = totals[totals > 0]
     prior = kernel.entropy(totals, np.ones_like(totals), records)
     if prior == 0.0:
         return None
-    value = cells.codes[0].astype(np.int64)
-    sizes = np.bincount(value, cells.counts, len(cube.values[at])).astype(np.int64)
+    value, sizes = cells.codes[0].astype(np.int64), cells.totals(0)
     left = cells.counts * kernel.log2_ratio(cells.counts, sizes[value])
     own = np.bincount(value, left, len(sizes))
     return np.zeros(len(sizes)) if one else np.clip(1.0 - own / records / prior, 0.0, 1.0)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from sievert.counts.answers import Sizes
-from sievert.counts.cube import MOST_BITS, Cube, Ints, histogram, merged
+from sievert.counts.cube import MOST_BITS, Cube, Ints, histogram, keyed, merged, runs
+from sievert.counts.machine import loops
 from sievert.measures import kernel
 
 LARGE = 1 << 27  # numbers of a table from which subsets are made one at a time, to spare memory
@@ -59,14 +60,13 @@ class Lattice:
         self._widths = [width[c] for c in self.order]
         self._low = width[secret] if secret else 0
         self._threads = threads
-        self._fast = _compiled() if compiled is None else compiled
+        self._fast = loops() is not None if compiled is None else compiled
         self._packable = cube.bits <= MOST_BITS
         self.prior, self._values = 0.0, 1
         if secret is not None:
             place = cube.columns.index(secret)
             self._values = len(cube.values[place])
-            self._totals = np.zeros(1 << self._low, dtype=np.int64)
-            np.add.at(self._totals, cube.codes[place], cube.counts)
+            self._totals = cube.totals(place)
             self.prior = _entropy(self._totals, self.records)
         self._cells, self._table = self._root(cube, columns)
 
@@ -142,10 +142,7 @@ class Lattice:
     def _ranked(self, codes: list[Ints], widths: list[int]) -> Ints:
         """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""
         if sum(widths) <= MOST_BITS:
-            key = np.zeros(len(codes[0]), dtype=np.uint64)
-            for held, width in zip(codes, widths, strict=True):
-                key = (key << np.uint64(width)) | held
-            return key
+            return keyed(codes, widths, len(codes[0]))
         differs = np.zeros(len(codes[0]), dtype=bool)
         for held in codes[: -1 if self._low else None]:
             differs[1:] |= held[1:] != held[:-1]
@@ -154,8 +151,7 @@ class Lattice:
 
     def _everything(self) -> Iterator[Rolled]:
         if not self._packable:
-            for size in range(1, len(self._given) + 1):
-                yield from self.some(itertools.combinations(self._given, size))
+            yield from self.up_to(len(self._given))
             return
         root = self._table
         yield self._about(root, tuple(self._given))
@@ -231,9 +227,7 @@ class Lattice:
             return kernel.mutual_information(
                 held, sizes, self._totals[value], np.ones(len(row), dtype=np.int64), self.records
             )
-        starts = np.flatnonzero(
-            np.concatenate(([True], keys[1:] >> self._low != keys[:-1] >> self._low))
-        )
+        starts = runs(keys >> np.uint64(self._low))
         sizes = np.add.reduceat(counts, starts)
         ends = np.diff(np.append(starts, len(keys)))
         values = self._totals[(keys & np.uint64((1 << self._low) - 1)).astype(np.int64)]
@@ -250,14 +244,6 @@ def _joined(small: Ints, large: Ints) -> Sizes:
     return Sizes.of(
         np.concatenate((present, found.sizes)), np.concatenate((small[present], found.times))
     )
-
-
-def _compiled() -> bool:
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def _entropy(totals: Ints, records: int) -> float:
@@ -279,8 +265,7 @@ def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
 
 
 def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
-    classes = keys >> np.uint64(low)
-    starts = np.flatnonzero(np.concatenate(([True], classes[1:] != classes[:-1])))
+    starts = runs(keys >> np.uint64(low))
     sizes = np.add.reduceat(counts, starts)
     if not low:
         return np.zeros(1, dtype=np.int64), sizes, 0.0, 0.0, 0, 0, 1

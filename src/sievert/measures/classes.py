@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from sievert.counts.answers import Sizes
-from sievert.measures.kernel import ratio, total
+from sievert.measures.kernel import EXACT_PRODUCT, exact, ratio, total
 from sievert.measures.record import ALWAYS, MONOTONE, ONE_RECORD, Found, Measure, Number, undefined
 from sievert.measures.target import RecordTarget
 
@@ -90,10 +90,10 @@ def separation(target: RecordTarget, _: Options) -> Number | Found:
     n = target.records
     if n == 1:
         return undefined(ONE_RECORD)
-    sizes = target.sizes
-    alike = sum(
-        int(s) * (int(s) - 1) * int(t) for s, t in zip(sizes.sizes, sizes.times, strict=True)
-    )
+    sizes, times = target.sizes.sizes, target.sizes.times
+    if n > EXACT_PRODUCT:
+        sizes, times = exact(sizes), exact(times)
+    alike = int((sizes * (sizes - 1) * times).sum())
     return ratio(n * (n - 1) - alike, n * (n - 1))
 
 

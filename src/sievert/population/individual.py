@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sievert.counts.cube import runs
 from sievert.errors import InputError, UsageError, plural, unknown
 from sievert.measures.kernel import total
 from sievert.population.uniques import Estimate
@@ -196,7 +197,7 @@ def household_risks(risks: Any, households: Any) -> Floats:
         raise UsageError("a risk is at least 0 and at most 1")
     order = np.lexsort((r, ids))  # so that the order of the records cannot change a digit
     r, ids = r[order], ids[order]
-    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    starts = runs(ids)
     with np.errstate(divide="ignore"):
         joint = -np.expm1(np.add.reduceat(np.log1p(-r), starts))
     joint = np.maximum(joint, np.maximum.reduceat(r, starts))  # rounding never hides a member

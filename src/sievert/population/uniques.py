@@ -8,7 +8,7 @@ model, which it names; two estimates of one share may differ by a factor.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +19,14 @@ import numpy as np
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError, plural
 from sievert.measures.kernel import ratio, total
+from sievert.population.special import (
+    log_gamma_step,
+    log_logistic,
+    rise,
+    rises,
+    root,
+    weighted_rise,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,12 +43,6 @@ RESIDUAL = 1e-9
 LOWEST, HIGHEST = -1e12, 36.0
 # A term of Zayatz's sum smaller than exp(-CUT) of the first cannot change a digit, however many.
 CUT = 57.0
-# From here on the asymptotic series of ln Gamma and digamma have all digits.
-LARGE = 16
-# B_2k/(2k), k = 1, 2, ...: what digamma lacks of ln x - 1/(2x), by powers of 1/x^2.
-DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
-# B_2k/(2k(2k - 1)): what ln Gamma lacks of Stirling's formula, by odd powers of 1/x.
-STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)
 
 
 @dataclass(frozen=True)
@@ -211,9 +213,9 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
     if sample.classes == sample.records:
         return Estimate(None, "pitman", ALL_UNIQUE, {"sample_uniques": alone})
     theta, alpha = _pitman_maximum(sample)
-    log_ratio = _log_gamma_step(theta + alpha, 1.0 - alpha)
+    log_ratio = log_gamma_step(theta + alpha, 1.0 - alpha)
     large = math.exp(log_ratio - (1.0 - alpha) * math.log(population))
-    exact = math.exp(log_ratio - _log_gamma_step(theta + alpha + (population - 1), 1.0 - alpha))
+    exact = math.exp(log_ratio - log_gamma_step(theta + alpha + (population - 1), 1.0 - alpha))
     value = large if large <= 1.0 else exact
     return Estimate(
         value,
@@ -250,7 +252,7 @@ def _pitman_maximum(sample: _Sample) -> tuple[float, float]:
         if slope(high) <= 0.0:
             break
         low = high
-    alpha = _root(slope, low, high)
+    alpha = root(slope, low, high)
     return _pitman_theta(alpha, sample.classes, sample.records), alpha
 
 
@@ -260,7 +262,7 @@ def _pitman_theta(alpha: float, classes: int, records: int) -> float:
     def score(log_theta: float) -> float:
         return _theta_score(math.exp(log_theta), alpha, classes, records)
 
-    if alpha > 0.0 and _rise(1.0, classes - 1) <= alpha * _rise(1.0, records - 1):
+    if alpha > 0.0 and rise(1.0, classes - 1) <= alpha * rise(1.0, records - 1):
         return 0.0
     low = high = math.log(classes)
     step = 1.0
@@ -269,7 +271,7 @@ def _pitman_theta(alpha: float, classes: int, records: int) -> float:
     step = 1.0
     while score(high) > 0.0:
         high, step = high + step, 2 * step
-    return math.exp(_root(score, low, high))
+    return math.exp(root(score, low, high))
 
 
 def _theta_score(theta: float, alpha: float, classes: int, records: int) -> float:
@@ -280,121 +282,19 @@ def _theta_score(theta: float, alpha: float, classes: int, records: int) -> floa
     """
     m = classes - 1
     if theta > classes:
-        seen = _weighted_rise(theta, m) - (_weighted_rise(theta / alpha, m) if alpha else 0.0)
-        return seen - theta * _rise(theta + classes, records - classes)
-    first = theta / alpha * _rise(theta / alpha + 1.0, m) if alpha else float(m)
-    return first - theta * _rise(theta + 1.0, records - 1)
+        seen = weighted_rise(theta, m) - (weighted_rise(theta / alpha, m) if alpha else 0.0)
+        return seen - theta * rise(theta + classes, records - classes)
+    first = theta / alpha * rise(theta / alpha + 1.0, m) if alpha else float(m)
+    return first - theta * rise(theta + 1.0, records - 1)
 
 
 def _alpha_score(theta: float, alpha: float, sample: _Sample) -> float:
     """sum_{j<u} j/(theta+j·alpha) - sum_{i>=2} c_i·sum_{j<i} 1/(j-alpha), j from 1."""
     u = sample.classes
-    rising = _weighted_rise(theta / alpha, u - 1) / alpha if alpha else u * (u - 1) / 2 / theta
+    rising = weighted_rise(theta / alpha, u - 1) / alpha if alpha else u * (u - 1) / 2 / theta
     others = sample.sizes.sizes >= 2
-    falling = _rises(1.0 - alpha, sample.sizes.sizes[others] - 1)
+    falling = rises(1.0 - alpha, sample.sizes.sizes[others] - 1)
     return rising - total(falling * sample.sizes.times[others].astype(np.float64))
-
-
-def _rise(z: float, m: int) -> float:
-    """sum_{j=0}^{m-1} 1/(z+j) = digamma(z+m) - digamma(z), without its cancellation.
-
-    >>> _rise(1.0, 3) == 1 + 1/2 + 1/3
-    True
-    """
-    head = 0.0
-    while z < LARGE and m > 0:
-        head += 1.0 / z
-        z, m = z + 1.0, m - 1
-    if m == 0:
-        return head
-    log = math.log1p(m / z)
-    return head + (log + _digamma_step(z, m, log))
-
-
-def _digamma_step(z: float, m: float, log: float) -> float:
-    """What digamma(z+m) - digamma(z) exceeds log = ln(1+m/z) by, for a large z."""
-    rest = m / (2.0 * z * (z + m))
-    power = 1.0
-    for k, b in enumerate(DIGAMMA, 1):
-        power /= z * z
-        rest -= b * power * math.expm1(-2 * k * log)
-    return rest
-
-
-def _rises(z: float, m: NDArray[Any]) -> Floats:
-    """`_rise` of one z and many m."""
-    head = np.concatenate([[0.0], np.cumsum(1.0 / (z + np.arange(LARGE)))])
-    few = np.minimum(m, LARGE).astype(np.int64)
-    found: Floats = head[few]
-    many = m > LARGE
-    z, rest = z + LARGE, m[many].astype(np.float64) - LARGE
-    log = np.log1p(rest / z)
-    tail = log + rest / (2.0 * z * (z + rest))
-    for k, b in enumerate(DIGAMMA, 1):
-        tail -= b * z ** (-2 * k) * np.expm1(-2 * k * log)
-    found[many] += tail
-    return found
-
-
-def _weighted_rise(z: float, m: int) -> float:
-    """sum_{j=1}^{m} j/(z+j) = m - z·(digamma(z+m+1) - digamma(z+1)), without its cancellation.
-
-    >>> round(_weighted_rise(2.0, 2), 12) == round(1/3 + 2/4, 12)
-    True
-    """
-    if z <= m:
-        return m - z * _rise(z + 1.0, m)
-    if z < LARGE:
-        return math.fsum(j / (z + j) for j in range(1, m + 1))
-    y = m / (z + 1.0)
-    w = y / (2.0 + y)
-    tail = math.fsum(w ** (2 * k + 1) / (2 * k + 1) for k in range(1, 20))
-    return z * (y * w - 2.0 * tail) + y - z * _digamma_step(z + 1.0, m, math.log1p(y))
-
-
-def _log_gamma_step(x: float, d: float) -> float:
-    """ln Gamma(x+d) - ln Gamma(x) for 0 <= d <= 1, without its cancellation."""
-    head = 0.0
-    while x < LARGE:
-        head -= math.log1p(d / x)
-        x += 1.0
-    log = math.log1p(d / x)
-    found = (x - 0.5) * log + d * math.log(x + d) - d
-    power = 1.0 / x
-    for k, b in enumerate(STIRLING, 1):
-        found += b * power * math.expm1(-(2 * k - 1) * log)
-        power /= x * x
-    return head + found
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign between two points, to the last digits.
-
-    Inverse quadratic steps where they are to be trusted, else halves (Chandrupatla 1997).
-    """
-    a, b = high, low
-    fa, fb = function(a), function(b)
-    t = 0.5
-    for _ in range(200):
-        x = a + t * (b - a)
-        fx = function(x)
-        if (fx > 0) == (fa > 0):
-            c, fc = a, fa
-        else:
-            c, b, fc, fb = b, a, fb, fa
-        a, fa = x, fx
-        best = a if abs(fa) < abs(fb) else b
-        close = 4e-16 * abs(best) + 1e-300
-        if fa == 0.0 or abs(b - a) <= close:
-            return best
-        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
-        t = 0.5
-        if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
-            t = fa / (fb - fa) * fc / (fb - fc)
-            t += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-        least = close / abs(b - a) / 2
-        t = min(max(t, least), 1 - least)
-    return best
 
 
 def snb(sizes: Sizes, population: int) -> Estimate:
@@ -420,8 +320,8 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     model = _Slide(classes, sample.fraction, sample.unseen / population, alone, pairs)
     if not model.excess(LOWEST) < 0.0 < model.excess(HIGHEST):
         return Estimate(None, "snb", NO_SOLUTION, details)
-    x = _root(model.excess, LOWEST, HIGHEST)
-    alpha, log_beta = model.alpha(x), _log_logistic(x)
+    x = root(model.excess, LOWEST, HIGHEST)
+    alpha, log_beta = model.alpha(x), log_logistic(x)
     residual = max(map(abs, model.residuals(x)))
     details |= {"alpha": alpha, "beta": math.exp(log_beta), "log_beta": log_beta}
     details["residual"] = residual
@@ -467,7 +367,7 @@ class _Slide:
 
     def parts(self, x: float) -> tuple[float, float, float]:
         """a, d and D."""
-        a, beta = math.exp(_log_logistic(-x)), math.exp(_log_logistic(x))
+        a, beta = math.exp(log_logistic(-x)), math.exp(log_logistic(x))
         return a, self.unseen * a, self.fraction + self.unseen * beta
 
     def alpha(self, x: float) -> float:
@@ -476,10 +376,10 @@ class _Slide:
         r = self.pairs / self.alone
         square, constant = self.fraction * a * d / 2, r * rest * rest
         linear = self.fraction * a * (2 - d) / 2 - r * rest * d
-        root = math.sqrt(linear * linear + 4 * square * constant)
+        discriminant = math.sqrt(linear * linear + 4 * square * constant)
         if linear > 0:
-            return 2 * constant / (linear + root)
-        return (root - linear) / (2 * square)
+            return 2 * constant / (linear + discriminant)
+        return (discriminant - linear) / (2 * square)
 
     def excess(self, x: float) -> float:
         """ln of the expected number of classes of one, less ln c_1."""
@@ -493,7 +393,7 @@ class _Slide:
         a, _, rest = self.parts(x)
         if 2 * self.fraction * a <= rest:
             return math.log1p(-self.fraction * a / rest)
-        return _log_logistic(x) - math.log(rest)
+        return log_logistic(x) - math.log(rest)
 
     def residuals(self, x: float) -> tuple[float, float]:
         """How far both equations are off, relative to c_1 and c_2."""
@@ -503,11 +403,6 @@ class _Slide:
         ones = common * (1 + alpha * d / rest)
         twos = common * self.fraction / 2 * alpha * a / rest / rest * (2 - (1 - alpha) * d)
         return ones / self.alone - 1, twos / self.pairs - 1
-
-
-def _log_logistic(x: float) -> float:
-    """ln(1/(1+exp(-x)))."""
-    return -math.log1p(math.exp(-x)) if x > 0 else x - math.log1p(math.exp(x))
 
 
 def dankar(sizes: Sizes, population: int) -> Estimate:

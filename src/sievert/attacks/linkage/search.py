@@ -1,0 +1,223 @@
+"""The nearest originals of every released record: searched in NumPy, or compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from sievert.attacks.linkage.space import Bools, File, Floats, Ints, Space
+from sievert.attacks.linkage.tree import Tree, grown, walk
+from sievert.counts.cube import runs
+from sievert.counts.machine import loops
+
+LEAF, WIDE_LEAF = 8, 64  # originals of a leaf of the tree: compiled, in NumPy
+CHUNK = 4096  # released records that NumPy searches at a time
+
+
+class _Near(NamedTuple):
+    """For each record searched: the least distance, how many originals have it, one of them, and
+    whether doubles are enough to say so."""
+
+    best: Floats
+    total: Ints
+    where: Ints
+    sure: Bools
+
+
+def nearest(
+    space: Space, mine: File, theirs: File, origin: Ints, *, compiled: bool, threads: int
+) -> tuple[Ints, Bools]:
+    """For each released record the number of nearest originals, and if its origin is among them."""
+    firsts, group = mine.groups()
+    kinds, kind = theirs.groups()
+    blocks = int(max(mine.block.max(), theirs.block.max())) + 1
+    search = _compiled() if compiled else None
+    leaf = LEAF if search else WIDE_LEAF
+    tree = grown(space, theirs.take(kinds), np.bincount(kind), blocks, leaf)
+    asked = mine.take(firsts)
+    if search:
+        near = _search_compiled(search, space, tree, asked, threads)
+    else:
+        near = _search_plain(space, tree, asked)
+    place = np.empty_like(tree.rows)
+    place[tree.rows] = np.arange(len(place))
+    home = np.where(origin >= 0, place[kind[origin]], -1)
+    if not space.slack:
+        known = np.flatnonzero(home >= 0)
+        found = np.zeros(len(home), dtype=bool)
+        own = space.total(mine.take(known), tree.file.take(home[known]))
+        found[known] = own == near.best[group[known]]
+        return near.total[group], found
+    found = (home >= 0) & near.sure[group] & (near.where[group] == home)
+    total = np.where(near.sure, near.total, 0)
+    pair = np.where(home >= 0, group * len(place) + home, -1)
+    for some, rows in _resolved(space, tree, asked, np.flatnonzero(~near.sure), near.best):
+        np.add.at(total, some, tree.times[rows])
+        found |= np.isin(pair, some * len(place) + rows)
+    return total[group], found
+
+
+def _resolved(
+    space: Space, tree: Tree, asked: File, unsure: Ints, best: Floats
+) -> Iterator[tuple[Ints, Ints]]:
+    """Records and their nearest originals, where integers have to decide which these are."""
+    for start in range(0, len(unsure), CHUNK):
+        pairs = list(_pairs(space, tree, asked, unsure[start : start + CHUNK], best))
+        some, rows = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        by = np.argsort(some, kind="stable")
+        some, rows = some[by], rows[by]
+        far = space.exactly(asked.take(some), tree.file.take(rows))
+        starts = runs(some)
+        least = np.minimum.reduceat(far, starts)
+        lengths = np.diff(np.append(starts, len(some)))
+        nearest = (far <= np.repeat(least, lengths) + space.tolerance).astype(bool)
+        yield some[nearest], rows[nearest]
+
+
+def _pairs(
+    space: Space, tree: Tree, asked: File, some: Ints, best: Floats
+) -> Iterator[tuple[Ints, Ints]]:
+    """Records and originals that are nearest as far as doubles can tell."""
+    for active, first, last in walk(space, tree, asked, some, best, greedy=False):
+        far = space.table(asked.take(active), tree.file.take(np.s_[first:last]))
+        one, other = np.nonzero(far <= best[active, None] + space.slack)
+        yield active[one], first + other
+
+
+def _search_plain(space: Space, tree: Tree, asked: File) -> _Near:
+    """The nearest of every record, many records at a time."""
+    size = len(asked.block)
+    best = np.full(size, np.inf)
+    total, kinds = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    where = np.full(size, -1)
+    for start in range(0, size, CHUNK):
+        some = np.arange(start, min(size, start + CHUNK))
+        for greedy in (True, False):
+            for active, first, last in walk(space, tree, asked, some, best, greedy=greedy):
+                far = space.table(asked.take(active), tree.file.take(np.s_[first:last]))
+                best[active] = np.minimum(best[active], far.min(axis=1))
+        for one, rows in _pairs(space, tree, asked, some, best):
+            np.add.at(total, one, tree.times[rows])
+            np.add.at(kinds, one, 1)
+            where[one] = rows
+    return _Near(best, total, where, kinds < 2)
+
+
+def _search_compiled(
+    search: Callable[..., None], space: Space, tree: Tree, asked: File, threads: int
+) -> _Near:
+    """The same, record by record."""
+    size = len(asked.block)
+    found = _Near(
+        np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
+    )
+
+    def work(part: slice) -> None:
+        search(
+            tree.file.numbers, tree.file.codes, tree.times, tree.levels, tree.first, tree.last,
+            tree.left, tree.low, tree.high, tree.gaps, tree.masks, tree.only, tree.held,
+            space.w, space.lack, space.mismatch, space.power, space.slack,
+            asked.numbers[part], asked.codes[part], tree.roots[asked.block[part]],
+            *(result[part] for result in found),
+        )  # fmt: skip
+
+    step = max(1, -(-size // (8 * threads)))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, [slice(at, at + step) for at in range(0, size, step)]))
+    return found
+
+
+@cache
+def _compiled() -> Callable[..., None] | None:
+    """The search compiled, or None where nothing can be."""
+    found = loops(_search)
+    return None if found is None else found[0]
+
+
+def _search(
+    numbers: Floats, codes: Ints, times: Ints, levels: int, first: Ints, last: Ints, left: Ints,
+    low: Floats, high: Floats, gaps: Bools, masks: Ints, only: Ints, held: Ints,
+    w: Floats, lack: Floats, mismatch: float, power: int, slack: float,
+    xs: Floats, ks: Ints, roots: Ints, best: Floats, total: Ints, where: Ints, sure: Bools,
+) -> None:  # fmt: skip
+    """Depth first, the nearer child first; compiled."""
+    stack = np.empty(levels + 2, dtype=np.int64)
+    bounds = np.empty(levels + 2)
+    flat = np.empty(levels + 2, dtype=np.bool_)  # all originals of the node are equally far
+    for i in range(len(xs)):
+        if roots[i] < 0:
+            continue
+        stack[0], bounds[0], flat[0], top = roots[i], 0.0, False, 1
+        near, second, several, many, at = np.inf, np.inf, 0, 0, -1
+        while top > 0:
+            top -= 1
+            node, limit = stack[top], near + slack
+            if bounds[top] > limit:
+                continue
+            if flat[top] and slack == 0.0:
+                if bounds[top] < near:
+                    near, many = bounds[top], 0
+                many += held[node]
+                continue
+            if left[node] < 0:
+                for r in range(first[node], last[node]):
+                    far = 0.0
+                    for j in range(codes.shape[1]):
+                        if codes[r, j] != ks[i, j]:
+                            far += mismatch
+                    for j in range(numbers.shape[1]):
+                        if far > limit:
+                            break
+                        gap = abs(numbers[r, j] - xs[i, j])
+                        if gap == gap:
+                            far += w[j] * (gap * gap) if power == 2 else w[j] * gap
+                        elif numbers[r, j] == numbers[r, j] or xs[i, j] == xs[i, j]:
+                            far += lack[j]
+                    if far < near:
+                        near, second, several, many, at = far, near, 1, times[r], r
+                        limit = near + slack
+                    elif far == near:
+                        several += 1
+                        many += times[r]
+                    elif far < second:
+                        second = far
+                continue
+            for child in range(left[node], left[node] + 2):
+                bound, even = 0.0, True
+                for j in range(codes.shape[1]):
+                    if only[child, j] >= 0:
+                        if only[child, j] != ks[i, j]:
+                            bound += mismatch
+                    elif (masks[child, j] >> np.uint64(ks[i, j] & 63)) & np.uint64(1):
+                        even = False
+                    else:
+                        bound += mismatch
+                for j in range(numbers.shape[1]):
+                    if bound > limit:
+                        break
+                    x = xs[i, j]
+                    if low[child, j] != low[child, j]:
+                        if x == x:
+                            bound += lack[j]
+                    elif x != x:
+                        if gaps[child, j]:
+                            even = False
+                        else:
+                            bound += lack[j]
+                    else:
+                        gap = max(0.0, low[child, j] - x, x - high[child, j])
+                        bound += w[j] * (gap * gap) if power == 2 else w[j] * gap
+                        even &= low[child, j] == high[child, j] and not gaps[child, j]
+                if bound <= limit:
+                    stack[top], bounds[top], flat[top] = child, bound, even
+                    top += 1
+                    if top > 1 and stack[top - 2] == child - 1 and bounds[top - 2] < bound:
+                        stack[top - 1], stack[top - 2] = child - 1, child  # the nearer one on top
+                        bounds[top - 1], bounds[top - 2] = bounds[top - 2], bound
+                        flat[top - 1], flat[top - 2] = flat[top - 2], even
+        best[i], total[i], where[i] = near, many, at
+        sure[i] = several < 2 and second > near + slack

@@ -1,0 +1,335 @@
+"""Columns of both files on one scale, and distances in them, in doubles and in integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sievert.errors import InputError, UsageError, unknown
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Columns = Sequence[NDArray[Any]]
+Distance = Literal["gower", "l1", "l2"]
+Scale = Literal["sd", "none"]
+
+DIGITS = 10**100  # of a step divided by a standard deviation, which has a root
+WHOLE = 2**53  # up to which a double is exact
+LONG = 2**62
+SHORT = 10**15  # decimals below are doubles, one to one
+PRINTED = Context(prec=20)  # digits; a double is printed with 17
+
+
+class File(NamedTuple):
+    """The records of one file: a row each, a column for each number, each category."""
+
+    numbers: Floats  # NaN is missing
+    places: Ints  # of numbers among the different ones of the column; -1 is missing
+    codes: Ints
+    block: Ints
+
+    def take(self, rows: Any) -> File:
+        """Only these records."""
+        return File(*(part[rows] for part in self))
+
+    def groups(self) -> tuple[Ints, Ints]:
+        """The first of identical records, and of each record the number of those it is among."""
+        return _distinct([self.block, *(self.places.T + 1), *self.codes.T])
+
+
+@dataclass(frozen=True)
+class Space:
+    """The distance: a sum over columns of a weight times |x - y|^power, a lack, or a mismatch.
+
+    A lack is where one of two numbers is missing, a mismatch where categories differ. `exact` has
+    the different numbers of each column, by place; `weights`, `lacks` and `cost` are integers.
+    Doubles have the same in `w`, `lack` and `mismatch`, and err in a distance by less than half of
+    `slack`. Times `unit`, it is the distance of the definition.
+    """
+
+    power: int
+    columns: int
+    exact: list[Ints]
+    weights: list[int]
+    lacks: list[int]
+    cost: int
+    tolerance: int  # of two sums of integers, where weights are not exact
+    w: Floats
+    lack: Floats
+    mismatch: float
+    slack: float
+    unit: Fraction
+    most: int  # a bound of all distances, in integers
+
+    def table(self, a: File, b: File) -> Floats:
+        """Distances in doubles of every record of a, a row each, to every record of b."""
+        return self.total(a.take(np.s_[:, None]), b)
+
+    def total(self, a: File, b: File) -> Floats:
+        """Distances in doubles of records to those in the same place."""
+        found = np.zeros(np.broadcast_shapes(a.block.shape, b.block.shape))
+        for j in range(a.numbers.shape[-1]):
+            found += self.term(j, a.numbers[..., j], b.numbers[..., j])
+        for j in range(a.codes.shape[-1]):
+            found += self.mismatch * (a.codes[..., j] != b.codes[..., j])
+        return found
+
+    def term(self, j: int, x: Floats, y: Floats) -> Floats:
+        """What a column of numbers adds to distances."""
+        term: Floats = self.w[j] * self.raised(np.abs(x - y))
+        missing = np.isnan(term)
+        if missing.any():
+            term = np.where(missing, np.where(np.isnan(x) & np.isnan(y), 0.0, self.lack[j]), term)
+        return term
+
+    def raised(self, gap: NDArray[Any]) -> NDArray[Any]:
+        """|x - y|^power."""
+        return gap * gap if self.power == 2 else gap
+
+    def exactly(self, a: File, b: File) -> Ints:
+        """Distances of records to those in the same place as integers, whatever their size."""
+        kind: Any = np.int64 if self.most < LONG and not self.tolerance else object
+        found: Ints = np.count_nonzero(a.codes != b.codes, axis=1).astype(kind) * self.cost
+        for j, exact in enumerate(self.exact):
+            x, y = a.places[:, j], b.places[:, j]
+            gap = np.abs(exact[x] - exact[y]).astype(kind)
+            gap[(x < 0) | (y < 0)] = 0
+            found += self.weights[j] * self.raised(gap)
+            lacks = ((x < 0) != (y < 0)).astype(np.int64)
+            found += np.array([0, self.lacks[j]], dtype=kind)[lacks]
+        return found
+
+
+def spanned(
+    released: Columns, original: Columns, distance: Distance, scale: Scale
+) -> tuple[Space, File, File]:
+    """Both files in the numbers that are compared."""
+    check_name("distance", distance, Distance)
+    check_name("scale", scale, Scale)
+    gower = distance == "gower"
+    pairs = _checked(released, original)
+    numeric = [pair for pair in pairs if pair[0].dtype.kind == "f"]
+    coded = [_merged(*pair) for pair in pairs if pair[0].dtype.kind != "f" and gower]
+    if not numeric and not coded:
+        raise UsageError(
+            f"the distance {distance} compares numbers, and there are none", hint="distance gower"
+        )
+    columns = [column for pair in numeric if len((column := _Column.of(*pair)).exact)]
+    digits = None
+    if distance == "l1" and scale == "sd":
+        digits = DIGITS * max((c.most for c in columns), default=0) ** 2 or 1
+    weighed = [(c, c.weight(distance, scale, digits)) for c in columns]
+    weighed = [(c, weight) for c, weight in weighed if gower or weight * c.most]
+    mine, theirs = (
+        File(
+            _side_by_side([c.numbers[side] for c, _ in weighed], rows, np.float64),
+            _side_by_side([c.places[side] for c, _ in weighed], rows, np.int64),
+            _side_by_side([c[side] for c in coded], rows, np.int32),
+            np.zeros(rows, dtype=np.int64),
+        )
+        for side, rows in enumerate(map(len, pairs[0]))
+    )
+    power, used = 2 if distance == "l2" else 1, len(numeric) + len(coded)
+    return _scaled(weighed, len(coded), power, digits, used, gower=gower), mine, theirs
+
+
+def check_name(what: str, value: str, names: Any) -> None:
+    """One of the names of a literal type, or a mistake."""
+    if value not in get_args(names):
+        raise unknown(what, value, get_args(names))
+
+
+def _scaled(
+    weighed: list[tuple[_Column, Fraction]], coded: int, power: int, digits: int | None, used: int,
+    *, gower: bool,
+) -> Space:  # fmt: skip
+    """The weights as integers and as doubles."""
+    common = digits or math.lcm(*(weight.denominator for _, weight in weighed))
+    columns = [(int(weight * common), c) for c, weight in weighed]
+    lacks = [common if gower else w * c.most**power for w, c in columns]
+    most = sum(lacks) + coded * common
+    fits = digits is None and most <= WHOLE
+    unit = 1 if fits else max(1, most)
+    return Space(
+        power,
+        used,
+        [c.exact for _, c in columns],
+        [w for w, _ in columns],
+        lacks,
+        common,
+        # A rounded weight is off by less than one, a term by less than its number of steps.
+        0 if digits is None else sum(c.most for _, c in columns),
+        np.array([float(Fraction(w * c.unit**power, unit)) for w, c in columns]),
+        np.array([float(Fraction(lack, unit)) for lack in lacks]),
+        float(Fraction(common, unit)) if coded else 0.0,
+        # All distances are at most 1: a term is off by 9 roundings, a sum by one a term.
+        0.0 if fits else 4 * (9 + len(columns) + coded) * 2.0**-53,
+        Fraction(unit, common * used if gower else common),
+        most,
+    )
+
+
+def _side_by_side(columns: list[NDArray[Any]], rows: int, kind: Any) -> NDArray[Any]:
+    return np.column_stack(columns).astype(kind) if columns else np.zeros((rows, 0), dtype=kind)
+
+
+def blocked(mine: File, theirs: File, block: tuple[Columns, Columns] | None) -> tuple[File, File]:
+    """Both files with the number of each record's block."""
+    if block is None:
+        return mine, theirs
+    pairs = _checked(*block)
+    if any(side.dtype.kind == "f" or len(side) != len(file.block)
+           for pair in pairs for side, file in zip(pair, (mine, theirs), strict=True)):  # fmt: skip
+        raise UsageError("block columns are integer codes, one for each record")
+    together = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs]
+    _, blocks = _distinct(together)
+    cut = len(mine.block)
+    return mine._replace(block=blocks[:cut]), theirs._replace(block=blocks[cut:])
+
+
+def _distinct(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """The first row of each combination of codes >= 0, and the combination of each row."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    room = 1
+    for codes in columns:
+        size = int(codes.max(initial=0)) + 1
+        if room * size >= LONG:
+            key = np.unique(key, return_inverse=True)[1]
+            room = int(key.max(initial=0)) + 1
+        key = key * size + codes
+        room *= size
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return first, group
+
+
+# -- columns of both files ----------------------------------------------------------------------
+
+
+def _checked(released: Columns, original: Columns) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Pairs of columns that can be compared."""
+    if len(released) != len(original) or not released:
+        raise UsageError(
+            "a release and its original are compared by the same columns",
+            hint=f"as many columns of each; there are {len(released)} and {len(original)}",
+        )
+    pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(released, original, strict=True)]
+    for number, pair in enumerate(pairs, 1):
+        kinds = {side.dtype.kind.replace("u", "i") for side in pair}
+        if kinds not in ({"f"}, {"i"}):
+            raise UsageError(
+                f"column {number} is neither floats nor integers in both files",
+                hint="floats for numbers, integer codes for categories",
+            )
+        for side, first in zip(pair, pairs[0], strict=True):
+            if side.shape != (len(first),):
+                raise UsageError(f"column {number} is not as long as the first")
+        if "f" in kinds and any(np.isinf(side).any() for side in pair):
+            raise InputError(f"column {number} has an infinite number, which is infinitely far")
+    kind = {"f": np.float64, "i": np.int64, "u": np.int64}
+    return [(a.astype(kind[a.dtype.kind]), b.astype(kind[b.dtype.kind])) for a, b in pairs]
+
+
+class _Column(NamedTuple):
+    """A column of numbers: whole multiples of a step above the least, in both files.
+
+    Doubles have them in steps, or where they are too long, as shares of the range.
+    """
+
+    exact: Ints  # the different numbers, upwards: int64, or Python's integers where these are long
+    places: tuple[Ints, Ints]
+    numbers: tuple[Floats, Floats]
+    step: Fraction
+
+    @property
+    def most(self) -> int:
+        """The range, in steps."""
+        return int(self.exact[-1]) if len(self.exact) else 0
+
+    @property
+    def unit(self) -> int:
+        """What a double of 1 stands for, in steps."""
+        return self.most if self.exact.dtype == object else 1
+
+    @classmethod
+    def of(cls, released: Floats, original: Floats) -> _Column:
+        both = np.concatenate((released, original))
+        there = ~np.isnan(both)
+        values, place = np.unique(both[there], return_inverse=True)
+        exact, decimals = _decimals(values)
+        exact = exact - exact[:1]
+        step = math.gcd(*exact.tolist()) or 1
+        exact = exact // step
+        most = exact[-1] if len(exact) else 0
+        if most < LONG:
+            exact = exact.astype(np.int64)
+            doubles = exact.astype(np.float64)
+        else:
+            doubles = np.array([value / most for value in exact.tolist()])
+        places, numbers = np.full(len(both), -1), np.full(len(both), np.nan)
+        places[there], numbers[there] = place, doubles[place]
+        cut = len(released)
+        return cls(
+            exact,
+            (places[:cut], places[cut:]),
+            (numbers[:cut], numbers[cut:]),
+            Fraction(step, 10**decimals),
+        )
+
+    def weight(self, distance: Distance, scale: Scale, digits: int | None) -> Fraction:
+        """What a step counts, as a fraction, or of so many digits.
+
+        It counts nothing where the original does not vary, so that nothing can be scaled by it.
+        """
+        if distance == "gower":
+            return Fraction(1, self.most) if self.most else Fraction(0)
+        if scale == "none":
+            return self.step if distance == "l1" else self.step**2
+        variance = self._variance()
+        if not variance:
+            return Fraction(0)
+        if digits is None:
+            return 1 / variance
+        return Fraction(math.isqrt(digits**2 * variance.denominator // variance.numerator), digits)
+
+    def _variance(self) -> Fraction:
+        """Of the original, in steps squared, with n - 1."""
+        places = self.places[1]
+        times = np.bincount(places[places >= 0], minlength=len(self.exact)).tolist()
+        n = sum(times)
+        pairs = list(zip(self.exact.tolist(), times, strict=True))
+        once, twice = sum(x * t for x, t in pairs), sum(x * x * t for x, t in pairs)
+        return Fraction(n * twice - once * once, n * (n - 1)) if n > 1 else Fraction(0)
+
+
+def _decimals(values: Floats) -> tuple[Ints, int]:
+    """Different numbers as printed, in integers, and how many decimals these have."""
+    for decimals in range(16):
+        whole = np.rint(values * 10.0**decimals)
+        if len(whole) and np.abs(whole).max() > SHORT:
+            break
+        if np.array_equal(whole / 10.0**decimals, values):
+            return whole.astype(np.int64), decimals
+    texts = [Decimal(repr(value)) for value in values.tolist()]
+    decimals = max(0, *(-int(text.as_tuple().exponent) for text in texts))
+    exact = [int(text.scaleb(decimals, PRINTED)) for text in texts]
+    short = max(map(abs, exact)) < LONG // 2
+    return np.array(exact, dtype=np.int64 if short else object), decimals
+
+
+def _merged(released: Ints, original: Ints) -> tuple[Ints, Ints]:
+    """Codes of both files from 2 up; those that only one has are alike, 0 or 1: none matches."""
+    shared = np.intersect1d(released, original)
+    found = []
+    for side, codes in enumerate((released, original)):
+        place = np.searchsorted(shared, codes)
+        known = shared[np.minimum(place, len(shared) - 1)] == codes if len(shared) else False
+        found.append(np.where(known, place + 2, side).astype(np.int32))
+    return found[0], found[1]

@@ -1,0 +1,163 @@
+"""Originals in a tree whose nodes know what is below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sievert.attacks.linkage.space import Bools, File, Floats, Ints, Space
+
+
+class Tree(NamedTuple):
+    """Originals in the order of the leaves, and for each node what is below it."""
+
+    file: File
+    times: Ints  # how often each occurs
+    rows: Ints  # where each was before
+    roots: Ints  # the node of each block, or -1
+    levels: int
+    first: Ints
+    last: Ints
+    left: Ints  # the right child is the next; -1 for a leaf
+    low: Floats  # NaN where all are missing
+    high: Floats
+    gaps: Bools  # some are missing
+    masks: Ints  # a bit for each code, by its last six bits
+    only: Ints  # the code, if there is only one, or -1
+    held: Ints  # how many originals, all told
+
+
+def grown(space: Space, file: File, times: Ints, blocks: int, leaf: int) -> Tree:
+    """Split the originals of a block where they differ most, and so on until few are together."""
+    rows = np.argsort(file.block, kind="stable")
+    present, first = np.unique(file.block[rows], return_index=True)
+    last = np.append(first[1:], len(rows))
+    roots = np.full(blocks, -1)
+    roots[present] = np.arange(len(present))
+    ranks = np.column_stack((file.places, file.codes))
+    levels: list[tuple[Ints, Ints, Ints]] = []
+    made = 0
+    while len(first):
+        made += len(first)
+        large = np.flatnonzero(last - first > leaf)
+        cut = _split(space, file, ranks, rows, first[large], last[large])
+        large, cut = large[cut > 0], cut[cut > 0]
+        left = np.full(len(first), -1)
+        left[large] = made + 2 * np.arange(len(large))
+        levels.append((first, last, left))
+        first, last = (
+            np.column_stack((first[large], cut)).ravel(),
+            np.column_stack((cut, last[large])).ravel(),
+        )
+    return _boxed(file.take(rows), times[rows], rows, roots, levels)
+
+
+def _split(space: Space, file: File, ranks: Ints, rows: Ints, first: Ints, last: Ints) -> Ints:
+    """Sort runs of rows, each by one column; where to cut them, or 0 if nothing differs."""
+    if not len(first):
+        return first
+    sizes = last - first
+    starts = np.cumsum(sizes) - sizes
+    own = np.arange(len(first))
+    run = np.repeat(own, sizes)
+    inside = np.arange(len(run)) - starts[run]
+    some = rows[first[run] + inside]
+    others = rows[first[run] + (inside + sizes[run] // 2) % sizes[run]]
+    spread = [
+        *(space.term(j, x[some], x[others]) for j, x in enumerate(file.numbers.T)),
+        *(space.mismatch * (x[some] != x[others]) for x in file.codes.T),
+    ]
+    chosen = np.argmax([np.add.reduceat(s, starts) / sizes for s in spread], axis=0)
+    key = ranks[some, chosen[run]]
+    by = np.lexsort((key, run))
+    rows[first[run] + inside] = some[by]
+    key = key[by]
+    edges = np.flatnonzero((key[1:] != key[:-1]) & (run[1:] == run[:-1])) + 1
+    if not len(edges):
+        return np.zeros_like(first)
+    middle = starts + sizes // 2
+    after = np.minimum(np.searchsorted(edges, middle), len(edges) - 1)
+    cuts = edges[np.stack((np.maximum(after - 1, 0), after))]
+    off = np.where(run[cuts] == own, np.abs(cuts - middle), len(run))
+    nearer = off.argmin(axis=0)
+    return np.where(off[nearer, own] < len(run), cuts[nearer, own] - starts + first, 0)
+
+
+def _boxed(
+    file: File, times: Ints, rows: Ints, roots: Ints, levels: list[tuple[Ints, Ints, Ints]]
+) -> Tree:
+    """What is below each node: of leaves from their originals, of others from their children."""
+    first, last, left = (np.concatenate(part) for part in zip(*levels, strict=True))
+    leaves = np.flatnonzero(left < 0)
+    leaves = leaves[np.argsort(first[leaves])]
+    starts = first[leaves]
+    bits = np.uint64(1) << (file.codes & 63).astype(np.uint64)
+    parts: list[tuple[np.ufunc, NDArray[Any]]] = [
+        (np.fmin, file.numbers),
+        (np.fmax, file.numbers),
+        (np.logical_or, np.isnan(file.numbers)),
+        (np.bitwise_or, bits),
+        (np.minimum, file.codes),
+        (np.maximum, file.codes),
+    ]
+    boxes = []
+    for combine, values in parts:
+        box = np.zeros((len(left), values.shape[1]), dtype=values.dtype)
+        box[leaves] = combine.reduceat(values, starts, axis=0)
+        end = len(left)
+        for level in reversed(levels):
+            nodes = np.arange(end - len(level[0]), end)
+            nodes = nodes[left[nodes] >= 0]
+            box[nodes] = combine(box[left[nodes]], box[left[nodes] + 1])
+            end -= len(level[0])
+        boxes.append(box)
+    low, high, gaps, masks, least, most = boxes
+    until = np.concatenate(([0], np.cumsum(times)))
+    return Tree(
+        file, times, rows, roots, len(levels), first, last, left, low, high, gaps, masks,
+        np.where(least == most, least, -1), until[last] - until[first],
+    )  # fmt: skip
+
+
+def walk(
+    space: Space, tree: Tree, asked: File, some: Ints, best: Floats, *, greedy: bool
+) -> Iterator[tuple[Ints, int, int]]:
+    """Leaves with the records that may have their nearest there; greedy: one leaf a record."""
+    some = some[np.argsort(asked.block[some], kind="stable")]
+    blocks, starts = np.unique(asked.block[some], return_index=True)
+    stack = list(zip(tree.roots[blocks].tolist(), np.split(some, starts[1:]), strict=True))
+    while stack:
+        node, active = stack.pop()
+        if node < 0 or not len(active):
+            continue
+        left = int(tree.left[node])
+        if left < 0:
+            yield active, int(tree.first[node]), int(tree.last[node])
+            continue
+        here = asked.take(active)
+        near, far = _bound(space, tree, left, here), _bound(space, tree, left + 1, here)
+        if greedy:
+            one = near <= far
+            stack += [(left, active[one]), (left + 1, active[~one])]
+        else:
+            limit = best[active] + space.slack
+            stack += [(left, active[near <= limit]), (left + 1, active[far <= limit])]
+
+
+def _bound(space: Space, tree: Tree, node: int, asked: File) -> Floats:
+    """No original of the node is nearer than this."""
+    found = np.zeros(len(asked.block))
+    for j, x in enumerate(asked.numbers.T):
+        missing = np.isnan(x)
+        if np.isnan(tree.low[node, j]):
+            found += np.where(missing, 0.0, space.lack[j])
+            continue
+        gap = np.maximum(0.0, np.maximum(tree.low[node, j] - x, x - tree.high[node, j]))
+        term = space.w[j] * space.raised(gap)
+        found += np.where(missing, 0.0 if tree.gaps[node, j] else space.lack[j], term)
+    bits = np.uint64(1) << (asked.codes & 63).astype(np.uint64)
+    found += space.mismatch * np.count_nonzero((tree.masks[node] & bits) == 0, axis=1)
+    return found

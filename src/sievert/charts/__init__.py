@@ -1,0 +1,21 @@
+"""Results as charts: a result becomes a Vega-Lite dict, the dict a static SVG."""
+
+from __future__ import annotations
+
+from sievert.charts.drawing import Bar, Point, Spec, band, bars
+from sievert.charts.folder import check, write
+from sievert.charts.results import of_attacks, of_explanation
+from sievert.charts.svg import svg
+
+__all__ = [
+    "Bar",
+    "Point",
+    "Spec",
+    "band",
+    "bars",
+    "check",
+    "of_attacks",
+    "of_explanation",
+    "svg",
+    "write",
+]

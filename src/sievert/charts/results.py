@@ -1,0 +1,224 @@
+"""Which charts a result has: attacks by column and by value, what is known, whose share it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sievert.charts.drawing import Bar, Point, Spec, band, bars, named
+from sievert.errors import printable
+from sievert.terminal import percent, significant
+
+if TYPE_CHECKING:
+    from sievert.attacks.attack import Attack, Attacks, Group
+
+MOST_VALUES = 30
+RATE = "Discrimination rate"
+SCALE = "0 tells nothing, 1 tells it for certain"
+BOXES = {
+    "black_box": ("black box", "the record"),
+    "white_box": ("white box", "the original values"),
+}
+COMBINED = "combined"
+
+
+# -- attacks --------------------------------------------------------------------------------------
+
+
+def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
+    """The charts of attacks; those of several releases side by side, each under its name.
+
+    Values of a column are told by their rank; where they are shown, by themselves. Values of
+    several releases can be put side by side only where they are shown.
+
+    >>> import sievert
+    >>> ward = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
+    >>> found = sievert.attack(ward, "age", "disease")
+    >>> list(of_attacks({"ward": found.attacks}))
+    ['identity_black_box', 'homogeneity_disease', 'homogeneity_disease_by_age']
+    """
+    found: dict[str, Spec] = {}
+    for box, (words, what) in BOXES.items():
+        held = _having(releases, "identity", box)
+        if held:
+            found[_name(found, "identity", box)] = bars(
+                f"Identity attack, {words}",
+                (f"{RATE} of {what} by column", SCALE),
+                _by_column(held),
+                axis=RATE,
+            )
+    secrets = dict.fromkeys(s for r in releases.values() for s in r.get("homogeneity", ()))
+    for secret in secrets:
+        held = _having(releases, "homogeneity", secret)
+        found[_name(found, "homogeneity", secret)] = bars(
+            f"Homogeneity attack on {named(secret)}",
+            (f"{RATE} of {named(secret)} by column", SCALE),
+            _by_column(held),
+            axis=RATE,
+        )
+        for column in dict.fromkeys(c for attack in held.values() for c in attack.columns):
+            values = list(_by_value(held, column))
+            if values:
+                found[_name(found, "homogeneity", secret, "by", column)] = bars(
+                    f"Homogeneity attack on {named(secret)} by value of {named(column)}",
+                    (f"{RATE} of each value, worst first; a rare value has a high one", SCALE),
+                    values,
+                    axis=RATE,
+                    most=MOST_VALUES,
+                    of=max(a.columns[column].values.number for a in _with(held, column)),
+                )
+    return found
+
+
+def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str, Attack]:
+    return {
+        printable(release): attacks[name][target]
+        for release, attacks in releases.items()
+        if target in attacks.get(name, ())
+    }
+
+
+def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
+    columns = list(dict.fromkeys(c for attack in attacks.values() for c in attack.columns))
+    rows = _apart([*(printable(c) for c in columns), COMBINED])
+    for column, row in zip(columns, rows, strict=False):
+        for release, attack in attacks.items():
+            if column in attack.columns:
+                yield Bar(row, attack.columns[column].number.value, release)
+    if len(columns) > 1:
+        for release, attack in attacks.items():
+            whole = attack.numbers["discrimination_rate"].value
+            yield Bar(rows[-1], whole, release, last=True)
+
+
+def _with(attacks: Mapping[str, Attack], column: str) -> list[Attack]:
+    return [attack for attack in attacks.values() if column in attack.columns]
+
+
+def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
+    """The rates of a column's values; none where several releases have values without a name."""
+    held = {r: a.columns[column].values.groups for r, a in attacks.items() if column in a.columns}
+    shown = all(g.values is not None for groups in held.values() for g in groups)
+    if len(held) > 1 and not shown:
+        return
+    # rank -> label, or the value itself -> label
+    keys = list(dict.fromkeys(_key(g, i, column) for gs in held.values() for i, g in enumerate(gs)))
+    texts = [f"value {i}" for i, _ in enumerate(keys, 1)]
+    if shown:
+        texts = _apart([_text(k) for k in keys])
+    label = dict(zip(keys, texts, strict=True))
+    for at in keys:
+        for release, groups in held.items():
+            for i, group in enumerate(groups):
+                if _key(group, i, column) == at:
+                    (number,) = group.numbers.values()
+                    yield Bar(label[at], number.value, release)
+
+
+def _key(group: Group, rank: int, column: str) -> Any:
+    return rank if group.values is None else (group.values[column],)
+
+
+def _text(key: Any) -> str:
+    (value,) = key
+    if value is None:
+        return "(missing)"
+    return printable(value) if value.strip() else f"'{printable(value)}'"
+
+
+# -- explanations ---------------------------------------------------------------------------------
+
+
+def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
+    """The charts of an explanation: the curve of what is known, and each column's share.
+
+    >>> import sievert
+    >>> table = {"zip": ["1", "1", "2", "3"], "sex": ["f", "m", "m", "m"]}
+    >>> list(of_explanation(sievert.explain(table, ["zip", "sex"]).chapters))
+    ['knowledge_identity', 'shares_identity']
+    """
+    found: dict[str, Spec] = {}
+    if "knowledge" not in chapters:
+        return found
+    known, shares = chapters["knowledge"], chapters["shapley"]
+    targets: list[tuple[str, str, str | None]] = [("identity", "the record", None)]
+    targets += [(s, named(s), s) for s in shares["inference"]]
+    for target, what, secret in targets:
+        points = [_point(p, secret) for p in known["points"]]
+        points = [p for p in points if p.most is not None]
+        if points:
+            below = [f"{RATE} of {what}: most, mean and least over the subsets", SCALE]
+            if not known["complete"]:
+                below.append("Not every subset was measured: most and least are of those that were")
+            found[_name(found, "knowledge", target)] = band(
+                "What is given away by how many columns are known",
+                below,
+                points,
+                axis=RATE,
+                known="Columns known",
+            )
+    for target, what, secret in targets:
+        part = shares["reidentification"] if secret is None else shares["inference"][secret]
+        rate = part["discrimination_rate"]
+        if rate["columns"]:
+            whole = significant(rate["whole"])
+            below = [f"{RATE} of {what}: Shapley values, which add up to {whole}"]
+            if not shares["exact"]:
+                below.append(f"Sampled from {shares['orders']} orders, intervals of 95 %")
+            found[_name(found, "shares", target)] = bars(
+                "Each column's share of what is given away",
+                below,
+                _shares(rate["columns"]),
+                axis="Shapley value",
+            )
+    return found
+
+
+def _point(point: Mapping[str, Any], secret: str | None) -> Point:
+    held = point["reidentification"] if secret is None else point["inference"][secret]
+    rate = held["discrimination_rate"]
+    return Point(point["known"], rate["min"], rate["mean"], rate["max"])
+
+
+def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
+    order = sorted(columns, key=lambda c: -columns[c]["value"])
+    for column, row in zip(order, _apart(printable(c) for c in order), strict=True):
+        held = columns[column]
+        interval = (held["low"], held["high"]) if "low" in held else None
+        note = "" if held["share"] is None else f" = {percent(held['share'])}"
+        yield Bar(row, held["value"], interval=interval, note=note)
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def _apart(labels: Iterable[str]) -> list[str]:
+    """Labels as they are, but no two alike: alike ones would be one row.
+
+    >>> _apart(["age", "combined", "combined"])
+    ['age', 'combined', 'combined (2)']
+    """
+    found: list[str] = []
+    for label in labels:
+        text, number = label, 2
+        while text in found:
+            text, number = f"{label} ({number})", number + 1
+        found.append(text)
+    return found
+
+
+def _name(taken: Iterable[str], *parts: str) -> str:
+    """A name that is a plain file name everywhere, whatever the columns are called.
+
+    >>> _name([], "homogeneity", "../a b"), _name(["shares_Age"], "shares", "age")
+    ('homogeneity_a-b', 'shares_age_2')
+    """
+    plain = re.compile(r"[^0-9A-Za-z_-]")
+    kept = (plain.sub("-", part) for part in parts)
+    text = "_".join(part.strip("-")[:40] or "x" for part in kept)
+    used = {t.casefold() for t in taken}
+    found, number = text, 2
+    while found.casefold() in used:
+        found, number = f"{text}_{number}", number + 1
+    return found

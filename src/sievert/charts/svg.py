@@ -1,0 +1,43 @@
+"""A Vega-Lite dict as a static SVG: no script, no link, no font from elsewhere, the same bytes."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Any
+
+from sievert.charts.drawing import Spec
+from sievert.errors import InvariantError, UsageError
+
+MARK = "<!-- drawn by sievert -->"
+ROOT = re.compile(r"<svg\b([^>]*)>")
+NEEDED = UsageError(
+    "charts need the package vl-convert-python", hint="pip install 'sievert[charts]'"
+)
+
+
+def renderer() -> Any:
+    """The package that draws; it is needed only here."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise NEEDED from None
+    return vl_convert
+
+
+def svg(spec: Spec) -> str:
+    """The picture, with its title and its description for those who do not see it."""
+    package = renderer()
+    try:
+        drawn: str = package.vegalite_to_svg(spec, show_warnings=False, allowed_base_urls=[])
+    except (MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # a panic in Rust is no Exception; the messages may hold values
+        raise InvariantError("a chart cannot be drawn") from None
+    title = escape(" ".join(spec["title"]["text"]), quote=True)
+    about = escape(spec["description"], quote=True)
+    root = ROOT.match(drawn)
+    if root is None:
+        raise InvariantError("a chart was drawn, but not as SVG")
+    head = f'{MARK}\n<svg role="img" aria-label="{title}"{root[1]}>'
+    return f"{head}<title>{title}</title><desc>{about}</desc>{drawn[root.end() :]}\n"

@@ -1,0 +1,346 @@
+"""Charts: what is in them, what is said of them, what is not; the files they become."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import stat
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert import charts, cli
+from sievert.charts import Bar, Point, band, bars
+from sievert.errors import InvariantError, UsageError
+
+pytest.importorskip("vl_convert")
+
+# cells that occur nowhere else
+TABLE = {
+    "zip": ["zqx1", "zqx1", "zqx2", "zqx2", "zqx3", "zqx3"],
+    "sex": ["wvy1", "wvy2", "wvy1", "wvy2", "wvy1", None],
+    "disease": ["jkh1", "jkh1", "jkh2", "jkh1", "jkh2", "jkh3"],
+}
+CELLS = ("zqx", "wvy", "jkh")
+QUASI = ["zip", "sex"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "patients.csv"
+    rows = zip(*TABLE.values(), strict=True)
+    text = "\n".join(",".join("" if v is None else v for v in row) for row in rows)
+    path.write_text(f"{','.join(TABLE)}\n{text}\n", encoding="utf-8")
+    return path
+
+
+def run(*arguments: object) -> int:
+    return cli._run([str(a) for a in arguments])
+
+
+def numbers(spec: Any) -> dict[tuple[str, str | None], Any]:
+    return {(r["row"], r.get("series")): r["number"] for r in spec["data"]["values"]}
+
+
+def parsed(picture: str) -> ET.Element:
+    """An SVG that is nothing but a picture."""
+    root = ET.fromstring(picture)
+    for element in root.iter():
+        name = element.tag.rpartition("}")[2]
+        assert name in ("svg", "title", "desc", "g", "path", "rect", "line", "text", "tspan"), name
+        for attribute, value in element.attrib.items():
+            plain = attribute.rpartition("}")[2]
+            assert not plain.startswith("on") and plain not in ("href", "style"), attribute
+            assert "url(" not in value and "javascript" not in value.lower()
+    assert root.get("role") == "img" and root.get("aria-label")
+    assert root[0].tag.endswith("title") and root[1].tag.endswith("desc") and root[1].text
+    return root
+
+
+def said(root: ET.Element, kind: str) -> list[str | None]:
+    return [e.get("aria-label") for e in root.iter() if e.get("aria-roledescription") == kind]
+
+
+# -- what is in them ------------------------------------------------------------------------------
+
+
+def test_attacks_by_column_and_by_value() -> None:
+    found = sievert.attack(TABLE, QUASI, "disease", original=TABLE)
+    drawn = found.charts()
+    assert list(drawn) == [
+        "identity_black_box", "identity_white_box", "homogeneity_disease",
+        "homogeneity_disease_by_zip", "homogeneity_disease_by_sex",
+    ]  # fmt: skip
+    plain = found["homogeneity"]["disease"]
+    for name, attack in (
+        ("identity_black_box", found["identity"]["black_box"]),
+        ("identity_white_box", found["identity"]["white_box"]),
+        ("homogeneity_disease", plain),
+    ):
+        assert numbers(drawn[name]) == {
+            ("zip", None): attack.columns["zip"].number.value,
+            ("sex", None): attack.columns["sex"].number.value,
+            ("combined", None): attack.numbers["discrimination_rate"].value,
+        }
+    rates = [
+        g.numbers["discrimination_rate_of_value"].value for g in plain.columns["sex"].values.groups
+    ]
+    by_value = numbers(drawn["homogeneity_disease_by_sex"])
+    assert by_value == {(f"value {i}", None): rate for i, rate in enumerate(rates, 1)}
+
+
+def test_no_cell_unless_shown() -> None:
+    for show in (False, True):
+        attacked = sievert.attack(TABLE, QUASI, "disease", show_values=show).charts()
+        text = json.dumps(attacked) + "".join(charts.svg(s) for s in attacked.values())
+        assert [cell in text for cell in CELLS] == [show, show, False]
+        explained = sievert.explain(TABLE, QUASI, "disease", show_values=show).charts()
+        text = json.dumps(explained) + "".join(charts.svg(s) for s in explained.values())
+        assert not any(cell in text for cell in CELLS)
+    assert ("(missing)", None) in numbers(attacked["homogeneity_disease_by_sex"])
+
+
+def test_several_releases_side_by_side() -> None:
+    coarse = {**TABLE, "zip": ["zqx1"] * 2 + ["*"] * 4}
+    for show in (False, True):
+        releases = {
+            name: sievert.attack(table, QUASI, "disease", show_values=show).attacks
+            for name, table in (("fine", TABLE), ("coarse", coarse))
+        }
+        drawn = charts.of_attacks(releases)
+        held = numbers(drawn["homogeneity_disease"])
+        for name, attacks in releases.items():
+            whole = attacks["homogeneity"]["disease"].numbers["discrimination_rate"].value
+            assert held["combined", name] == whole
+        # ranks of two releases say nothing about each other
+        assert ("homogeneity_disease_by_zip" in drawn) is show
+    rows = {row for row, _ in numbers(drawn["homogeneity_disease_by_zip"])}
+    assert rows == {"zqx1", "zqx2", "zqx3", "*"}
+    root = parsed(charts.svg(drawn["homogeneity_disease"]))
+    assert len(said(root, "bar")) == 6 and "zip, fine: " in str(said(root, "bar")[0])
+
+
+def test_an_explanation() -> None:
+    found = sievert.explain(TABLE, QUASI, "disease")
+    drawn = found.charts()
+    assert list(drawn) == [
+        "knowledge_identity", "knowledge_disease", "shares_identity", "shares_disease",
+    ]  # fmt: skip
+    for name, risk in (("identity", None), ("disease", "disease")):
+        points = found.chapters["knowledge"]["points"]
+        held = [p["inference"][risk] if risk else p["reidentification"] for p in points]
+        assert [
+            (r["known"], r["least"], r["mean"], r["most"])
+            for r in drawn[f"knowledge_{name}"]["data"]["values"]
+        ] == [
+            (p["known"], *(h["discrimination_rate"][x] for x in ("min", "mean", "max")))
+            for p, h in zip(points, held, strict=True)
+        ]
+        part = found.chapters["shapley"]
+        part = part["inference"][risk] if risk else part["reidentification"]
+        columns = part["discrimination_rate"]["columns"]
+        shares = numbers(drawn[f"shares_{name}"])
+        assert shares == {(c, None): columns[c]["value"] for c in columns}
+        assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    assert sievert.explain(TABLE).charts() == {}
+
+
+def test_sampled_shares_have_intervals() -> None:
+    more = {**TABLE, "age": list("112345"), "town": list("aabbcc"), "eyes": list("xyzxyz")}
+    drawn = sievert.explain(more, [*QUASI, "age", "town", "eyes"], max_size=1, orders=4).charts()
+    spec = drawn["shares_identity"]
+    assert all(r["low"] <= r["number"] <= r["high"] for r in spec["data"]["values"])
+    assert "orders, intervals of 95 %" in spec["description"]
+    parsed(charts.svg(spec))
+    assert "Not every subset" in drawn["knowledge_identity"]["description"]
+
+
+def test_undefined_is_said() -> None:
+    same = {"zip": ["1", "1", "2"], "sex": ["f", "m", "m"], "disease": ["x", "x", "x"]}
+    spec = sievert.attack(same, QUASI, "disease").charts()["homogeneity_disease"]
+    assert set(numbers(spec).values()) == {None}
+    root = parsed(charts.svg(spec))
+    assert said(root, "bar") == []
+    assert [e.text for e in root.iter()].count("undefined") == 3
+    assert "zip: undefined; sex: undefined; combined: undefined" in str(root[1].text)
+    drawn = sievert.explain(same, QUASI, "disease").charts()
+    assert list(drawn) == ["knowledge_identity", "shares_identity"]
+
+
+def test_only_the_highest_of_many() -> None:
+    spec = bars("t", ["b"], [Bar(f"c{i}", i / 100) for i in range(90)], axis="DR", of=500)
+    assert [row for row, _ in numbers(spec)] == [f"c{i}" for i in range(30, 90)]
+    assert spec["title"]["subtitle"] == ["b", "The 60 highest of 500"]
+    many = {"n": [str(i // 2) for i in range(400)], "s": list("ab") * 200}
+    spec = sievert.assess(many, "n", "s", attacks=True).attacks
+    assert spec is not None
+    by_value = charts.of_attacks({"": spec})["homogeneity_s_by_n"]
+    assert len(numbers(by_value)) == 30 and "The 30 highest of 200" in by_value["description"]
+
+
+# -- pictures -------------------------------------------------------------------------------------
+
+
+def test_every_mark_is_named_and_bytes_stay() -> None:
+    for name, spec in sievert.attack(TABLE, QUASI, "disease").charts().items():
+        picture = charts.svg(spec)
+        assert picture == charts.svg(spec)
+        assert len(picture) < 40_000
+        assert sorted(map(str, said(parsed(picture), "bar"))) == sorted(
+            r["said"] for r in spec["data"]["values"]
+        ), name
+        assert picture.count("http") == 2  # the namespaces
+    for name, spec in sievert.explain(TABLE, QUASI, "disease").charts().items():
+        picture = charts.svg(spec)
+        assert picture == charts.svg(spec)
+        kind = "bar" if name.startswith("shares") else "point"
+        assert len(said(parsed(picture), kind)) == len(spec["data"]["values"])
+
+
+def test_a_curve_with_gaps() -> None:
+    points = [Point(0, 0.0, 0.0, 0.0), Point(1, 0.1, None, 0.3), Point(3, 0.5, 0.5, 0.5)]
+    root = parsed(charts.svg(band("t", ["b"], points, axis="DR", known="columns")))
+    assert said(root, "point") == [
+        "0 known: most 0, mean 0, least 0", "3 known: most 0.5, mean 0.5, least 0.5",
+    ]  # fmt: skip
+
+
+STRANGE = ["</svg><script>alert(1)</script>", 'x" onload="alert(1)', "a\x1b[31m\nb\x01",
+           "datum['a.b']", "\u202egnp", "&amp;<!--", "combined", "../../etc",
+           "name " * 30]  # fmt: skip
+
+
+def test_strange_names_stay_text() -> None:
+    table = {name: ["1", "2", "2"] for name in STRANGE} | {"se\ncret/": ["a", "b", "b"]}
+    drawn = sievert.attack(table, STRANGE, "se\ncret/", show_values=True).charts()
+    assert len(drawn) == 2 + len(STRANGE)
+    assert len({name.casefold() for name in drawn}) == len(drawn)
+    for name, spec in drawn.items():
+        assert all(c.isalnum() or c in "_-" for c in name) and name.isascii()
+        root = parsed(charts.svg(spec))
+        assert len(said(root, "bar")) == len(spec["data"]["values"])
+    assert len(numbers(drawn["homogeneity_se-cret"])) == len(STRANGE) + 1
+    explained = sievert.explain(table, STRANGE[:5], "se\ncret/").charts()
+    for spec in explained.values():
+        parsed(charts.svg(spec))
+
+
+def test_what_cannot_be_drawn_says_nothing_of_the_data() -> None:
+    spec = bars("t", ["b"], [Bar("zqx", 0.5)], axis="DR") | {"layer": "zqx"}
+    with pytest.raises(InvariantError) as error:
+        charts.svg(spec)
+    assert "zqx" not in str(error.value) and error.value.__suppress_context__
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+COMMANDS = {
+    "attack": ("attack", "identity_black_box", "homogeneity_disease"),
+    "assess": ("assess --attacks", "identity_black_box", "homogeneity_disease_by_sex"),
+    "explain": ("explain", "knowledge_identity", "shares_disease"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_charts_become_files(
+    command: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    words, *names = COMMANDS[command]
+    verb, *options = words.split()
+    folder = tmp_path / "charts"
+    arguments = (verb, table, "-q", "zip,sex", "-s", "disease", *options, "--charts", folder)
+    assert run(*arguments) == 0
+    out, err = capsys.readouterr()
+    files = sorted(folder.iterdir())
+    assert sorted(err.splitlines()) == [f"written: {f}" for f in files] and "written" not in out
+    assert {f"{n}.svg" for n in names} <= {f.name for f in files}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    before = {}
+    for file in files:
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        before[file] = file.read_bytes()
+        assert not any(cell.encode() in before[file] for cell in CELLS)
+        parsed(before[file].decode())
+    assert run(*arguments) == 0  # ours are replaced
+    assert {f: f.read_bytes() for f in folder.iterdir()} == before
+    assert run(*arguments, "--show-values") == 0
+    shown = b"".join(f.read_bytes() for f in folder.iterdir())
+    assert (b"wvy1" in shown) is (command != "explain") and b"jkh" not in shown
+    assert run(*arguments, "--share") in (2, 7)
+
+
+def test_what_is_refused(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    folder = tmp_path / "charts"
+    attack = ("attack", table, "-q", "zip", "--charts")
+
+    def refused(code: int, words: str, *arguments: object) -> None:
+        assert run(*arguments) == code
+        err = capsys.readouterr().err
+        assert words in err and err.count("\n") == 1
+
+    refused(7, "the output is the input", *attack, table)
+    (tmp_path / "notes.txt").write_text("mine")
+    refused(2, "not a directory", *attack, tmp_path / "notes.txt")
+    refused(2, "does not exist", *attack, tmp_path / "none" / "charts")
+    refused(2, "--attacks", "assess", table, "-q", "zip", "--charts", folder)
+    refused(2, "files in a directory", *attack, "-")
+    refused(2, "no chart", "explain", table, "--charts", folder)
+    refused(2, "same name", *attack, folder, "--json", folder)
+    assert not folder.exists()
+    folder.mkdir()
+    refused(2, "same name", *attack, folder, "--json", folder / "identity_black_box.svg")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    refused(7, "symbolic link", *attack, link)
+    other = folder / "identity_black_box.svg"
+    other.write_text("mine")
+    refused(7, "not written by sievert", *attack, folder)
+    assert [f.name for f in folder.iterdir()] == [other.name] and other.read_text() == "mine"
+    assert run(*attack, folder, "--force") == 0
+    parsed(other.read_text())
+    other.unlink()
+    other.symlink_to(table)
+    before = table.read_bytes()
+    assert run(*attack, folder, "--force") == 7
+    assert table.read_bytes() == before
+
+
+def test_an_input_in_the_folder_stays(table: Path, tmp_path: Path) -> None:
+    """A table called like a chart, and a directory that is the table."""
+    inner = tmp_path / "identity_black_box.svg"
+    inner.write_bytes(table.read_bytes())
+    assert run("attack", inner, "-q", "zip", "--charts", tmp_path, "--force") != 0
+    assert inner.read_bytes() == table.read_bytes()
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    duckdb = pytest.importorskip("duckdb")
+    duckdb.execute(f"COPY (FROM read_csv('{table}')) TO '{lake}/a.parquet'")
+    for place in (lake, lake / "charts"):
+        assert run("attack", lake, "-q", "zip", "--charts", place) == 7
+    assert os.listdir(lake) == ["a.parquet"]
+
+
+def test_without_the_package(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    drawn = sievert.attack(TABLE, QUASI).charts()  # dicts need nothing
+    with pytest.raises(UsageError) as error:
+        charts.svg(drawn["identity_black_box"])
+    assert error.value.hint == "pip install 'sievert[charts]'"
+    assert run("attack", table, "-q", "zip", "--charts", tmp_path / "charts") == 2
+    assert "sievert[charts]" in capsys.readouterr().err
+    assert not (tmp_path / "charts").exists()
+
+
+def test_the_page() -> None:
+    page = Path(sievert.__file__).parents[2] / "docs" / "charts.md"
+    failed, tried = doctest.testfile(
+        str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+    assert failed == 0 and tried > 5
