@@ -289,13 +289,14 @@ def _outputs(
     def write(
         result: Mapping[str, Any], timings: Mapping[str, Any], draw: Callable[[], Any]
     ) -> None:
-        if charts is not None:
-            _draw(charts, draw(), inputs, force=output.force)
+        specs = {} if charts is None else _drawable(charts, draw(), inputs, force=output.force)
         for path, content in ((output.json_, result), (output.timings, timings)):
             if path == "-":
                 sys.stdout.write(as_json(content))
             elif path is not None:
                 files.write_text(path, as_json(content), sources=inputs, force=output.force)
+        if charts is not None:  # last: whatever a picture fails of, the numbers are there
+            _draw(charts, specs, inputs, force=output.force)
 
     yield write
 
@@ -317,11 +318,20 @@ def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
     charts.check(folder, sources=inputs)
 
 
-def _draw(folder: Path, specs: Mapping[str, Any], inputs: list[Any], *, force: bool) -> None:
+def _drawable(
+    folder: Path, specs: Mapping[str, Any], inputs: list[Any], *, force: bool
+) -> Mapping[str, Any]:
     from sievert import charts
 
     if not specs:
         raise UsageError("no chart can be drawn of this", hint="-q COLUMNS, classes to look at")
+    charts.check(folder, specs, sources=inputs, force=force)
+    return specs
+
+
+def _draw(folder: Path, specs: Mapping[str, Any], inputs: list[Any], *, force: bool) -> None:
+    from sievert import charts
+
     for path in charts.write(folder, specs, sources=inputs, force=force):
         sys.stderr.write(f"written: {printable(str(path))}\n")
 

@@ -230,6 +230,30 @@ def test_strange_names_stay_text() -> None:
         parsed(charts.svg(spec))
 
 
+TEXTS = ["a\x1b", "\ufffe", "\ud800", "\0", "x" * 10**6, "", "\n"]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_no_text_ends_the_renderer(text: str) -> None:
+    """Some characters abort its process, and it measures long texts letter by letter."""
+    table = {"q": [text or "''", "b", "b"], "r": ["1", "1", "2"], "s": ["x", "y", "y"]}
+    with_name = {"q": table["q"], text[:50] or "r": table["r"], "s": table["s"]}
+    for data in (table, with_name) if text not in ("\ud800", "\0") else ():
+        quasi = list(data)[:2]
+        drawn = sievert.assess(data, quasi, "s", attacks=True, show_values=True).attacks
+        assert drawn is not None
+        for spec in charts.of_attacks({text: drawn, "b": drawn}).values():
+            parsed(charts.svg(spec))
+    parsed(charts.svg(bars(f"t {text[:50]}", [text[:50]], [Bar(text[:50], 0.5)], axis="DR")))
+
+
+def test_a_dict_of_somebody_else_is_looked_at() -> None:
+    spec = bars("t", ["b"], [Bar("a", 0.5)], axis="DR")
+    spec["data"]["values"][0]["row"] = "a\x01"
+    with pytest.raises(UsageError, match="no picture can show"):
+        charts.svg(spec)
+
+
 def test_what_cannot_be_drawn_says_nothing_of_the_data() -> None:
     spec = bars("t", ["b"], [Bar("zqx", 0.5)], axis="DR") | {"layer": "zqx"}
     with pytest.raises(InvariantError) as error:
@@ -299,7 +323,8 @@ def test_what_is_refused(table: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     refused(7, "symbolic link", *attack, link)
     other = folder / "identity_black_box.svg"
     other.write_text("mine")
-    refused(7, "not written by sievert", *attack, folder)
+    refused(7, "not written by sievert", *attack, folder, "--json", tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
     assert [f.name for f in folder.iterdir()] == [other.name] and other.read_text() == "mine"
     assert run(*attack, folder, "--force") == 0
     parsed(other.read_text())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sievert.errors import printable
@@ -20,6 +20,7 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first one comes wi
 WIDTH, CURVE_HEIGHT = 440, 260
 LETTERS = 84  # of a line above the chart
 LONGEST = 32  # letters of a name above the chart
+LABEL = 80  # of a name beside a bar; the axis shows what fits
 BAR, BETWEEN = 15, 9  # pixels
 MOST_SAID = 60  # marks whose numbers the description repeats
 INK, DARK, LIGHT, PLAIN = "#222222", (28, 49, 77), (206, 219, 233), "#5b7a9d"
@@ -66,14 +67,14 @@ class Point:
     most: float | None
 
 
-def named(text: str) -> str:
-    """A name from the data as it may stand above a chart.
+def named(text: str, most: int = LONGEST) -> str:
+    """A name from the data as it may stand in a chart: printable, and not endless.
 
     >>> named("marital-status"), len(named(40 * "x"))
     ('marital-status', 32)
     """
-    text = printable(text)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    text = printable(text[: most + 1])  # a cell may be a megabyte
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def bars(
@@ -93,7 +94,8 @@ def bars(
     >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
     [('age', 0.25), ('zip', 0.5)]
     """
-    held, left = _highest(list(given), most)
+    plain = (replace(b, row=printable(b.row), series=printable(b.series)) for b in given)
+    held, left = _highest(list(plain), most)
     if left:
         below = [*below, f"The {most} highest of {max(most + left, of):,}"]
     series = list(dict.fromkeys(b.series for b in held))
@@ -294,6 +296,7 @@ def _hex(colour: Sequence[int]) -> str:
 def _spec(
     title: str, below: Sequence[str], values: list[Spec], layers: list[Spec], height: int
 ) -> Spec:
+    title, below = printable(title), [printable(line) for line in below]
     said = [row["said"] for row in values[:MOST_SAID]]
     if len(values) > MOST_SAID:
         said.append(f"and {len(values) - MOST_SAID} more")

@@ -13,9 +13,12 @@ from sievert.charts.svg import MARK, renderer, svg
 from sievert.errors import ExhaustedError, RefusedError, UsageError
 
 
-def check(folder: Path, *, sources: Iterable[Any] = ()) -> None:
-    """Whether charts can be drawn, and written there."""
+def check(
+    folder: Path, names: Iterable[str] = (), *, sources: Iterable[Any] = (), force: bool = False
+) -> None:
+    """Whether charts can be drawn, and written there: asked before the work, not after it."""
     renderer()
+    sources = list(sources)
     if folder.is_symlink():
         raise RefusedError(f"{folder.name} is a symbolic link", hint="a plain directory")
     if folder.exists() and not folder.is_dir():
@@ -25,6 +28,9 @@ def check(folder: Path, *, sources: Iterable[Any] = ()) -> None:
         raise UsageError(f"{folder.name}: the directory it is to be made in does not exist")
     whole = folder.resolve()
     _refuse_input([whole, *whole.parents], sources)
+    if folder.is_dir():
+        for path in (folder / f"{name}.svg" for name in names):
+            files.check(path, sources=sources, force=force or _is_ours(path))
 
 
 def _refuse_input(places: Iterable[Path], sources: Iterable[Any]) -> None:
@@ -45,17 +51,14 @@ def write(
 ) -> list[Path]:
     """Draw and write every chart; returns the files. Nothing is written if one may not be."""
     sources = list(sources)
-    check(folder, sources=sources)
+    check(folder, specs, sources=sources, force=force)
     drawn = {folder / f"{name}.svg": svg(spec) for name, spec in specs.items()}
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise ExhaustedError(f"{folder.name} cannot be made: {error.strerror}") from None
-    may = {path: force or _is_ours(path) for path in drawn}
-    for path in drawn:
-        files.check(path, sources=sources, force=may[path])
     for path, text in drawn.items():
-        files.write_text(path, text, sources=sources, force=may[path])
+        files.write_text(path, text, sources=sources, force=force or _is_ours(path))
     return list(drawn)
 
 

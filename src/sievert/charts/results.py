@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sievert.charts.drawing import Bar, Point, Spec, band, bars, named
-from sievert.errors import printable
+from sievert.charts.drawing import LABEL, Bar, Point, Spec, band, bars, named
 from sievert.terminal import percent, significant
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
 
 def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str, Attack]:
     return {
-        printable(release): attacks[name][target]
+        named(release, LABEL): attacks[name][target]
         for release, attacks in releases.items()
         if target in attacks.get(name, ())
     }
@@ -81,7 +80,7 @@ def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str
 
 def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
     columns = list(dict.fromkeys(c for attack in attacks.values() for c in attack.columns))
-    rows = _apart([*(printable(c) for c in columns), COMBINED])
+    rows = _apart([*(named(c, LABEL) for c in columns), COMBINED])
     for column, row in zip(columns, rows, strict=False):
         for release, attack in attacks.items():
             if column in attack.columns:
@@ -124,7 +123,7 @@ def _text(key: Any) -> str:
     (value,) = key
     if value is None:
         return "(missing)"
-    return printable(value) if value.strip() else f"'{printable(value)}'"
+    return named(value, LABEL) if value.strip() else f"'{named(value, LABEL)}'"
 
 
 # -- explanations ---------------------------------------------------------------------------------
@@ -183,7 +182,7 @@ def _point(point: Mapping[str, Any], secret: str | None) -> Point:
 
 def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
     order = sorted(columns, key=lambda c: -columns[c]["value"])
-    for column, row in zip(order, _apart(printable(c) for c in order), strict=True):
+    for column, row in zip(order, _apart(named(c, LABEL) for c in order), strict=True):
         held = columns[column]
         interval = (held["low"], held["high"]) if "low" in held else None
         note = "" if held["share"] is None else f" = {percent(held['share'])}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -10,6 +11,7 @@ from sievert.charts.drawing import Spec
 from sievert.errors import InvariantError, UsageError
 
 MARK = "<!-- drawn by sievert -->"
+NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ROOT = re.compile(r"<svg\b([^>]*)>")
 NEEDED = UsageError(
     "charts need the package vl-convert-python", hint="pip install 'sievert[charts]'"
@@ -28,6 +30,8 @@ def renderer() -> Any:
 def svg(spec: Spec) -> str:
     """The picture, with its title and its description for those who do not see it."""
     package = renderer()
+    if any(NOT_XML.search(text) for text in _texts(spec)):  # the renderer would end the process
+        raise UsageError("a chart holds a character that no picture can show")
     try:
         drawn: str = package.vegalite_to_svg(spec, show_warnings=False, allowed_base_urls=[])
     except (MemoryError, KeyboardInterrupt, SystemExit):
@@ -41,3 +45,16 @@ def svg(spec: Spec) -> str:
         raise InvariantError("a chart was drawn, but not as SVG")
     head = f'{MARK}\n<svg role="img" aria-label="{title}"{root[1]}>'
     return f"{head}<title>{title}</title><desc>{about}</desc>{drawn[root.end() :]}\n"
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Every text in a dict of dicts and lists."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            yield str(key)
+            yield from _texts(value)
+    elif isinstance(part, list | tuple):
+        for value in part:
+            yield from _texts(value)
