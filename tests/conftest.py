@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "property"))  # the soak tests go on where these stop
+# The soak tests go on where the laws stop, and share what mutates files.
+sys.path[:0] = [str(HERE / "property"), str(HERE / "soak")]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
