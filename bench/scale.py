@@ -100,7 +100,7 @@ def spark_count(data: str, columns: list[str], classes: bool) -> Callable[[], ob
     """The same counts on Spark with two cores, or None where it is not installed."""
     if version("pyspark") is None:
         return None
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession, functions
 
     spark = (
         SparkSession.builder.master("local[2]")
@@ -118,8 +118,13 @@ def spark_count(data: str, columns: list[str], classes: bool) -> Callable[[], ob
         cells = frame.groupBy(*columns).count()
         if not classes:
             return cells.collect()
-        held = cells.groupBy(*columns[:-1]).agg({"count": "sum", "*": "count"})
-        return held.groupBy("sum(count)", "count(1)").count().collect()
+        n = "count"
+        held = cells.groupBy(*columns[:-1]).agg(
+            functions.sum(n).alias("nq"), functions.max(n).alias("most"),
+            functions.count(n).alias("l"),
+            functions.sort_array(functions.collect_list(n), asc=False).alias("held"),
+        )  # fmt: skip
+        return held.groupBy("nq", "most", "l", "held").count().collect()
 
     return count
 

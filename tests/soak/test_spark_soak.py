@@ -1,10 +1,12 @@
-"""Spark at length: 200 random tables, and a cluster that loses an executor."""
+"""Spark at length: 200 random tables, an executor that is killed, runs that are stopped."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,75 +18,157 @@ import pytest
 
 import sievert
 
-pytest.importorskip("pyspark")
-from tests.parity.test_spark import compare, interpreted, spark  # noqa: F401
+pyspark = pytest.importorskip("pyspark")
+from tests.parity.test_spark import compare, interpreted, spark  # noqa: E402, F401
 
 pytestmark = pytest.mark.soak
 
+SIEVERT = str(Path(sys.executable).with_name("sievert"))
+PARTS = 4  # of the random tables, to run side by side
+PROMPT = 2.0  # seconds from a signal to the end
+ROLES = (["age", "zip", "job"], ["disease"])
 
-def test_two_hundred_random_tables(interpreted: None, tmp_path: Path) -> None:  # noqa: F811
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_two_hundred_tables(interpreted: None, tmp_path: Path, part: int) -> None:  # noqa: F811
     with ThreadPoolExecutor(2) as two:
-        list(two.map(lambda n: compare(tmp_path, f"soak {n}"), range(200)))
+        list(two.map(lambda n: compare(tmp_path, f"soak {n}"), range(part, 200, PARTS)))
 
 
-def below(process: int) -> list[int]:
-    """The executors among the processes that have come from one."""
+def write(path: Path, records: int) -> Path:
+    """People, some of them without a job."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT hash(i) % 90 AS age, 'z' || hash(i * 5) % 400 AS zip, "
+            "CASE WHEN hash(i * 3) % 50 > 0 THEN 'j' || hash(i * 7) % 4 END AS job, "
+            "'d' || least(hash(i * 13) % 20, hash(i * 29) % 14) AS disease "
+            f"FROM range({records}) AS t(i)) TO '{path}' (ROW_GROUP_SIZE 100_000)"
+        )
+    return path
+
+
+# -- a cluster --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Spark whose workers write into our directory, and read a table in many small tasks."""
+    place = tmp_path / "home"
+    (place / "conf").mkdir(parents=True)
+    for name in ("bin", "jars"):
+        (place / name).symlink_to(Path(pyspark.__file__).parent / name)
+    (place / "conf" / "spark-defaults.conf").write_text("spark.sql.files.maxPartitionBytes 256k\n")
+    monkeypatch.setenv("SPARK_HOME", str(place))
+
+
+def executors() -> set[int]:
+    """Those that have come from this process."""
     parents: dict[int, int] = {}
-    words: dict[int, bytes] = {}
-    for place in Path("/proc").iterdir():
-        if not place.name.isdigit():
-            continue
+    found: set[int] = set()
+    for place in Path("/proc").glob("[0-9]*"):
         try:
-            status = (place / "stat").read_text().rpartition(")")[2].split()
-            words[int(place.name)] = (place / "cmdline").read_bytes()
+            rest = (place / "stat").read_text().rpartition(")")[2].split()
+            executor = b"CoarseGrainedExecutorBackend" in (place / "cmdline").read_bytes()
         except OSError:
             continue
-        parents[int(place.name)] = int(status[1])
+        parents[int(place.name)] = int(rest[1])
+        found |= {int(place.name)} if executor and rest[0] != "Z" else set()
+
+    def ours(process: int) -> bool:
+        return process == os.getpid() or (process in parents and ours(parents[process]))
+
+    return set(filter(ours, found))
+
+
+def test_an_executor_is_killed_in_the_middle(home: None, tmp_path: Path) -> None:
+    path = write(tmp_path / "people.parquet", 5_000_000)
+    seen: list[tuple[float, set[int], set[int]]] = []
+
+    def kill(questions: Any) -> None:
+        """One of two, when some tasks of the count are done and some are not; then look again."""
+        share = -1.0
+        while not 10 < share < 90:
+            share = questions.progress()
+        before = executors()
+        os.kill(min(before), signal.SIGKILL)
+        while not executors() - before:
+            time.sleep(0.1)
+        seen.append((share, before, executors()))
+
+    def watch(step: str, questions: Any) -> None:
+        if step.startswith("counting secret"):
+            threading.Thread(target=kill, args=[questions], daemon=True).start()
+
+    found = sievert.assess(
+        path, *ROLES, engine="spark", master="local-cluster[2,1,1024]", watch=watch
+    ).to_dict()
+    ((_, before, after),) = seen
+    assert len(before) == 2 and min(before) not in after
+    assert not executors()
+    expected = sievert.assess(path, *ROLES).to_dict()
+    assert (found["table"].pop("engine"), expected["table"].pop("engine")) == ("spark", "duckdb")
+    assert json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
+
+
+# -- stopped ----------------------------------------------------------------------------------
+
+
+def java(temp: Path) -> list[str]:
+    """The processes of Spark that write into this directory."""
     found = []
-    for number, line in words.items():
-        above = number
-        while above not in (0, process):
-            above = parents.get(above, 0)
-        if above == process and b"CoarseGrainedExecutorBackend" in line:
-            found.append(number)
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(temp).encode() in (place / "cmdline").read_bytes():
+                found.append(place.name)
+        except OSError:
+            continue
     return found
 
 
-def test_an_executor_is_killed_in_the_middle(tmp_path: Path) -> None:
-    path = tmp_path / "people.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT (hash(i) % 90)::INT AS age, 'z' || hash(i * 5) % 400 AS zip, "
-            "'m' || hash(i * 7) % 4 AS marital, 'd' || least(hash(i * 13) % 20, hash(i * 29) % 14) "
-            f"AS disease FROM range(3000000) AS t(i)) TO '{path}' (ROW_GROUP_SIZE 100000)"
-        )
-    killed: list[int] = []
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_at_any_moment(number: int, tmp_path: Path) -> None:
+    """Before Java is there, while it starts, while it reads, while it counts."""
+    path = write(tmp_path / "people.parquet", 5_000_000)
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    command = [SIEVERT, "assess", str(path), "-q", "age,zip,job", "-s", "disease", "--engine",
+               "spark"]  # fmt: skip
+    for delay in (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 12.0, 16.0):
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": str(temp)},
+        ) as process:
+            time.sleep(delay)
+            process.send_signal(number)
+            sent = time.monotonic()
+            _, err = process.communicate(timeout=60)
+            took = time.monotonic() - sent
+        left = [p.name for p in temp.iterdir()]
+        # The watcher of Java may need a moment longer.
+        time.sleep(0.2)
+        assert (process.returncode, err) == (128 + number, "interrupted\n"), delay
+        assert took < PROMPT, delay
+        assert (java(temp), left) == ([], []), delay
 
-    def kill() -> None:
-        """One executor, as soon as there are two: the first question is then being answered."""
-        until = time.monotonic() + 120
-        while not killed and time.monotonic() < until:
-            there = below(os.getpid())
-            if len(there) > 1:
-                time.sleep(2.0)
-                os.kill(there[0], signal.SIGKILL)
-                killed.append(there[0])
-            time.sleep(0.1)
 
-    started: list[str] = []
-
-    def watch(step: str, _: Any) -> None:
-        if step.startswith("counting") and not started:
-            started.append(step)
-            threading.Thread(target=kill, daemon=True).start()
-
-    roles = (["age", "zip", "marital"], ["disease"])
-    found = sievert.assess(
-        path, *roles, engine="spark", master="local-cluster[2,1,1024]", watch=watch
-    )
-    assert killed, "no executor was there to be killed"
-    expected = sievert.assess(path, *roles)
-    told = [json.dumps(a.to_dict() | {"table": None}, sort_keys=True) for a in (found, expected)]
-    assert told[0] == told[1]
-    time.sleep(1.0)
-    assert not below(os.getpid())
+def test_killed(tmp_path: Path) -> None:
+    """A command that is killed takes Java with it; the next one sweeps what it has left."""
+    path = write(tmp_path / "people.parquet", 5_000_000)
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    command = [SIEVERT, "assess", str(path), "-q", "age,zip,job", "--engine", "spark"]
+    for delay in (2.0, 3.0, 8.0):
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(temp)}
+        ) as process:
+            time.sleep(delay)
+            process.kill()
+        time.sleep(PROMPT)
+        assert java(temp) == [], delay
+    command[-1] = "duckdb"
+    subprocess.run(command, env={**os.environ, "TMPDIR": str(temp)}, check=True,
+                   stdout=subprocess.DEVNULL)  # fmt: skip
+    assert list(temp.iterdir()) == []
