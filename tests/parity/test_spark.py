@@ -7,12 +7,8 @@ import datetime
 import io
 import json
 import os
-import re
-import signal
 import subprocess
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -115,7 +111,7 @@ def write_parquet(path: Path, columns: dict[str, Any]) -> Path:
 # -- the same numbers -----------------------------------------------------------------------------
 
 
-def test_hospital(interpreted: None, tmp_path: Path) -> None:
+def test_hospital(spark: Any, tmp_path: Path) -> None:
     path, ladders = tmp_path / "hospital.csv", tmp_path / "ladders"
     command = [sys.executable, ROOT / "examples" / "hospital.py", path, "--hierarchies", ladders]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
@@ -265,9 +261,7 @@ def test_types_of_text(interpreted: None, tmp_path: Path) -> None:
         ("date", ["2020-02-30", "2020-1-1", "2020-01-01", SECRET, ""]),
     ],
 )
-def test_values_that_do_not_fit(
-    interpreted: None, tmp_path: Path, kind: str, lines: list[str]
-) -> None:
+def test_values_that_do_not_fit(spark: Any, tmp_path: Path, kind: str, lines: list[str]) -> None:
     """The column and how many, in the words of the other engine; never a value."""
     columns = {"x": [v or None for v in lines], "s": ["a"] * 5}
     found = same(write_csv(tmp_path / "t.csv", columns), ["x"], ["s"], types={"x": kind})
@@ -331,7 +325,7 @@ def test_lakes(interpreted: None, tmp_path: Path) -> None:
     assert there == here
 
 
-def test_timestamps_of_the_old_kind(interpreted: None, tmp_path: Path) -> None:
+def test_timestamps_of_the_old_kind(spark: Any, tmp_path: Path) -> None:
     moments = pyarrow.array([1, 2_500_000, None, -(10**15)], pyarrow.timestamp("us"))
     table = pyarrow.table({"q": moments, "s": ["a", "b", "a", "b"]})
     path = tmp_path / "t.parquet"
@@ -398,45 +392,12 @@ def test_time_runs_out(spark: Any) -> None:
     assert spark.range(3).count() == 3
 
 
-def test_interrupted(spark: Any) -> None:
-    """Ctrl-C stops the count at once, in a session that goes on."""
-    frame = spark.range(10**11).selectExpr("id % 7 AS q", "hash(id) % 5 AS s")
-    pressed: list[float] = []
-
-    def press() -> None:
-        pressed.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(2.0, press)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        sievert.assess(frame, ["q"], ["s"])
-    assert time.monotonic() - pressed[0] < 2
-    while spark.sparkContext.statusTracker().getActiveJobsIds():
-        assert time.monotonic() - pressed[0] < 10
-        time.sleep(0.05)
-    assert spark.range(3).count() == 3
-
-
 def test_progress(spark: Any) -> None:
     with private_directory() as scratch:
-        frame = spark.range(0, 10**7, numPartitions=100).filter("hash(id) != 7")
-        engine = Spark(Table("frame", "frame", data=frame), scratch)
-        done = threading.Event()
-
-        def shares() -> set[float]:
-            seen = {engine.progress()}
-            while not done.is_set():
-                seen.add(engine.progress())
-            return seen
-
+        engine = Spark(Table("frame", "frame", data=spark.range(10)), scratch)
         try:
-            with ThreadPoolExecutor(1) as other:
-                watched = other.submit(shares)
-                assert Questions(engine).records > 0
-                done.set()
-            assert len(watched.result()) > 2 and max(watched.result()) <= 100
             assert engine.progress() == -1
+            assert Questions(engine).records == 10
             engine.interrupt()
             with pytest.raises(ExhaustedError):
                 engine.rows("SELECT COUNT(*) FROM input")
@@ -447,7 +408,7 @@ def test_progress(spark: Any) -> None:
 # -- refusals -------------------------------------------------------------------------------------
 
 
-def test_refusals(interpreted: None, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_refusals(spark: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     import pandas
 
     columns = {"q": ["a", "b"], "s": ["x", SECRET]}
@@ -458,12 +419,6 @@ def test_refusals(interpreted: None, tmp_path: Path, capfd: pytest.CaptureFixtur
     for option in ({"memory": "1GB"}, {"threads": 1}, {"master": "local[2]"}):
         with pytest.raises(UsageError, match="running already"):
             sievert.assess(path, ["q"], ["s"], engine="spark", **option)
-    comma = tmp_path / "a,b"
-    with (
-        pytest.raises(UsageError, match="comma"),
-        sparkreading._started(Table("csv", "t"), comma, None, None, None),
-    ):
-        pass
     with pytest.raises(UsageError, match="--records"):
         sievert.assess(path, ["q"], ["s"], engine="spark", records=tmp_path / "r.csv")
     assert not (tmp_path / "r.csv").exists()
@@ -494,29 +449,6 @@ def test_refusals(interpreted: None, tmp_path: Path, capfd: pytest.CaptureFixtur
     assert capfd.readouterr() == ("", "")
 
 
-def test_configuration(tmp_path: Path) -> None:
-    """Memory by option or a share of the machine's; on this machine it listens to nobody else."""
-    table = Table("csv", "t.csv", path=write_csv(tmp_path / "t.csv", {"q": ["a"]}))
-
-    def told(memory: str | None, master: str, table: Table = table) -> dict[str, str]:
-        return sparkreading._configuration(table, tmp_path, memory, master)
-
-    mine = told(None, "local[*]")
-    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
-    assert mine["spark.driver.memory"] == f"{max(1024, physical // 4)}m"
-    assert told("2GB", "local[*]")["spark.driver.memory"] == "2048m"
-    with pytest.raises(UsageError, match="at least 512MiB"):
-        told("100MB", "local[*]")
-    assert mine["spark.driver.bindAddress"] == mine["spark.driver.host"] == "127.0.0.1"
-    assert mine["spark.ui.enabled"] == "false"
-    assert mine["spark.local.dir"] == str(tmp_path)
-    assert not [name for name in mine if name.startswith("spark.sql.adaptive")]
-    assert mine["spark.sql.shuffle.partitions"] == "1"
-    elsewhere = Table("remote", "t", data="hdfs://lake/t")
-    assert told(None, "local[*]", elsewhere)["spark.sql.shuffle.partitions"] == "200"
-    assert not {name for name in told(None, "yarn") if re.search("driver.(host|bind)", name)}
-
-
 def test_without_pyspark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     path = write_csv(tmp_path / "t.csv", {"q": ["a", "b"]})
@@ -545,27 +477,15 @@ def test_command_line(tmp_path: Path) -> None:
     temp, here, place = (tmp_path / name for name in ('t e"mp', "here", "data"))
     for folder in (temp, here, place):
         folder.mkdir()
-    path = write_csv(place / "t.csv", {"q": ["a", SECRET, "a", None], "s": list("xxyy")})
-    common = [str(path), "-q", "q", "--json", "-"]
+    path = write_csv(place / "t.csv", {"q": ["a", "b", "a"], "s": ["x", SECRET, None]})
+    common = [str(path), "-q", "q", "-s", "s", "--json", "-"]
     done = run(here, *common, "--temp", str(temp), "--memory", "1GB", "--threads", "1",
-               TMPDIR=str(temp), SPARK_LOCAL_DIRS=str(here))  # fmt: skip
+               TMPDIR=str(temp))  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     whole = json.loads(done.stdout)
     assert whole["table"].pop("engine") == "spark"
-    assert json.dumps(whole, sort_keys=True, indent=1) == told(path, ["q"], [])
+    assert json.dumps(whole, sort_keys=True, indent=1) == told(path, ["q"], ["s"])
     assert [*temp.iterdir(), *here.iterdir(), *place.iterdir()] == [path]
-
-
-def test_nobody_answers(tmp_path: Path) -> None:
-    """Of a master that is not there one hears soon, and before Java is started."""
-    path = write_csv(tmp_path / "t.csv", {"q": ["a", "b"]})
-    for master in ("spark://127.0.0.1:1", "spark://127.0.0.1:1,[::1]:1", "spark://nowhere"):
-        with pytest.raises(EngineError, match="does not answer"):
-            sparkreading._reached(master)
-    done = run(tmp_path, str(path), "-q", "q", "--master", "spark://127.0.0.1:1")
-    assert (done.returncode, done.stdout) == (EngineError.exit_code, "")
-    assert done.stderr.startswith("error: the --master does not answer")
-    assert done.stderr.count("\n") == 1
 
 
 def test_no_java(tmp_path: Path) -> None:
