@@ -368,8 +368,14 @@ def _sorted(
     middle = kernels.part(keys, spare, _middle(keys))
     halves = [(spare[:middle], keys[:middle]), (spare[middle:], keys[middle:])]
     done = in_threads(lambda half: kernels.sort(half[0], half[1], bits), halves, threads)
-    found: tuple[Ints, Ints] = kernels.runs(done[0], done[1])
-    return found
+    below, above = in_threads(kernels.different, done, threads)
+    found = np.empty(below + above, dtype=np.uint64)
+    times = np.empty(below + above, dtype=np.int64)
+    shares = [(done[0], slice(0, below)), (done[1], slice(below, None))]
+    in_threads(
+        lambda share: kernels.runs(share[0], found[share[1]], times[share[1]]), shares, threads
+    )
+    return found, times
 
 
 def _middle(keys: Ints) -> Any:

@@ -266,32 +266,38 @@ def part(keys: Ints, target: Ints, middle: Any) -> int:
     """Put keys below `middle` first; returns how many they are."""
     first, last = 0, len(keys) - 1
     for i in range(len(keys)):
-        if keys[i] < middle:
-            target[first] = keys[i]
-            first += 1
-        else:
-            target[last] = keys[i]
-            last -= 1
+        key = keys[i]  # to both ends, of which one moves: no branch to guess wrong
+        target[first] = key
+        target[last] = key
+        below = 1 if key < middle else 0
+        first += below
+        last -= 1 - below
     return first
 
 
 @compiled
-def runs(low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """The different keys of two sorted arrays, one above the other, and how often each occurs."""
+def different(keys: Ints) -> int:
+    """How many different keys a sorted array has."""
     number = 0
-    for keys in (low, high):
-        for i in range(len(keys)):
-            if i == 0 or keys[i] != keys[i - 1]:
-                number += 1
-    found, times = np.empty(number, dtype=np.uint64), np.zeros(number, dtype=np.int64)
-    at = -1
-    for keys in (low, high):
-        for i in range(len(keys)):
-            if i == 0 or keys[i] != keys[i - 1]:
-                at += 1
-                found[at] = keys[i]
-            times[at] += 1
-    return found, times
+    for i in range(len(keys)):
+        if i == 0 or keys[i] != keys[i - 1]:
+            number += 1
+    return number
+
+
+@compiled
+def runs(keys: Ints, found: Ints, times: Ints) -> None:
+    """The different keys of a sorted array, and how often each occurs."""
+    at, since = -1, 0
+    for i in range(len(keys)):
+        if i == 0 or keys[i] != keys[i - 1]:
+            if at >= 0:
+                times[at] = i - since
+            at += 1
+            since = i
+            found[at] = keys[i]
+    if at >= 0:
+        times[at] = len(keys) - since
 
 
 @compiled

@@ -6,6 +6,7 @@ answer has the integers that the engine's SQL would give; what is not answered h
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,11 +40,19 @@ class Cells:
     counts: Ints
     quasi: list[codes.Column]
     secret: codes.Column | None
+    threads: int
 
     def __post_init__(self) -> None:
         self.low = self.secret.bits if self.secret else 0
-        self.starts = kernels.classes(self.keys, self.low)
-        self.sizes = kernels.sums(self.counts, self.starts)
+        self.starts = _starts(self.keys, self.low, self.threads)
+        self.sizes = np.concatenate(
+            each_share(
+                self.starts,
+                len(self.counts),
+                lambda _, part, starts: kernels.sums(self.counts[part], starts),
+                self.threads,
+            )
+        )
         self.values = self.totals = self.present = np.zeros(0, dtype=np.int64)
         if self.secret is not None:
             self._number_values()
@@ -66,7 +75,42 @@ class Cells:
     def rolled(self) -> Cells:
         """Without the secret."""
         keys = self.keys[self.starts] >> np.uint64(self.low)
-        return Cells(keys, self.sizes, self.quasi, None)
+        return Cells(keys, self.sizes, self.quasi, None, self.threads)
+
+
+def _starts(keys: Ints, low: int, threads: int) -> Ints:
+    """Where classes begin among sorted keys, each thread looking at a part of them."""
+    edges = [len(keys) * i // threads for i in range(threads + 1)]
+
+    def work(place: tuple[int, int]) -> Ints:
+        first, last = place
+        found = kernels.classes(keys[first:last], low) + first
+        above = np.uint64(low)
+        begun = first > 0 and keys[first - 1] >> above == keys[first] >> above
+        return found[1:] if begun else found
+
+    parts = [e for e in itertools.pairwise(edges) if e[0] < e[1]]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *codes.in_threads(work, parts, threads)])
+
+
+def each_share(
+    starts: Ints, cells: int, work: Callable[[slice, slice, Ints], Any], threads: int
+) -> list[Any]:
+    """The work on one share of the classes, and of their cells, a thread."""
+    edges = [len(starts) * i // threads for i in range(threads + 1)]
+    places = [*(int(starts[e]) for e in edges[:-1]), cells] if len(starts) else [0] * len(edges)
+    shares = [
+        (slice(edges[i], edges[i + 1]), slice(places[i], places[i + 1]))
+        for i in range(threads)
+        if edges[i] < edges[i + 1]
+    ]
+    if not shares:
+        shares = [(slice(0, 0), slice(0, 0))]
+
+    def one(share: tuple[slice, slice]) -> Any:
+        return work(*share, starts[share[0]] - share[1].start)
+
+    return codes.in_threads(one, shares, threads)
 
 
 class PackedQuestions(Questions):
@@ -123,10 +167,12 @@ class PackedQuestions(Questions):
             return None
         coded, keys, counts = counted
         self._packed.clear()  # one table of cells at a time
-        cells = Cells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
-        for column in cells.quasi:
-            if column.name not in self._tallies:
-                self._tallies[column.name] = _tally(column, cells)
+        cells = Cells(
+            keys, counts, coded[: len(quasi)], coded[-1] if secret else None, self._threads
+        )
+        new = [c for c in cells.quasi if c.name not in self._tallies]
+        tallies = codes.in_threads(lambda c: _tally(c, cells), new, self._threads)
+        self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
         if cells.secret is not None:
             there = cells.totals > 0
             texts = cells.secret.spelled(cells.present[there])
@@ -233,37 +279,30 @@ class PackedQuestions(Questions):
             else None,
         )
 
-    def _shares(self, starts: Ints, cells: int) -> list[tuple[slice, slice]]:
-        """Classes, and their cells, in one part a thread."""
-        edges = [len(starts) * i // self._threads for i in range(self._threads + 1)]
-        places = [*(int(starts[e]) for e in edges[:-1]), cells]
-        return [
-            (slice(edges[i], edges[i + 1]), slice(places[i], places[i + 1]))
-            for i in range(self._threads)
-            if edges[i] < edges[i + 1]
-        ]
-
     def _each(
         self, starts: Ints, cells: int, work: Callable[[slice, slice, Ints], Any]
     ) -> list[Any]:
-        def one(share: tuple[slice, slice]) -> Any:
-            return work(*share, starts[share[0]] - share[1].start)
-
-        return codes.in_threads(one, self._shares(starts, cells), self._threads)
+        return each_share(starts, cells, work, self._threads)
 
     def _profiles_of(self, counts: Ints, starts: Ints) -> Profiles:
         """Distinct profiles; classes of one value, mostly the bulk, need no comparing."""
-        single, words, starts = kernels.several(counts, starts)
-        kernels.downwards(words, starts)
-        firsts, times = kernels.distinct(words, starts)
-        ends = np.append(starts[1:], len(words))
-        lists = [words[starts[f] : ends[f]] for f in firsts]
-        if len(single):
-            alone = histogram(single)
-            lists = [*alone.sizes.reshape(-1, 1), *lists]
-            times = np.concatenate((alone.times, times))
-        order = sorted(range(len(lists)), key=lambda i: lists[i].tolist())
-        return Profiles.of([lists[i] for i in order], times[order])
+
+        def work(_: slice, part: slice, starts: Ints) -> tuple[Sizes, list[Ints], Ints]:
+            single, words, begins = kernels.several(counts[part], starts)
+            kernels.downwards(words, begins)
+            firsts, times = kernels.distinct(words, begins)
+            ends = np.append(begins[1:], len(words))
+            return histogram(single), [words[begins[f] : ends[f]] for f in firsts], times
+
+        found: dict[tuple[int, ...], int] = {}
+        for alone, lists, times in self._each(starts, len(counts), work):
+            for size, n in zip(alone.sizes.tolist(), alone.times.tolist(), strict=True):
+                found[size,] = found.get((size,), 0) + n
+            for words, n in zip(lists, times.tolist(), strict=True):
+                held = tuple(words.tolist())
+                found[held] = found.get(held, 0) + n
+        order = sorted(found)
+        return Profiles.of([np.array(held) for held in order], np.array([found[h] for h in order]))
 
     def _joint_of(self, cells: Cells, totals: Ints) -> Joint:
         def work(classes: slice, part: slice, starts: Ints) -> Any:
