@@ -14,6 +14,7 @@ from sievert.version import __version__
 if TYPE_CHECKING:
     from sievert.assessment import assess
     from sievert.attacking import Attacks, attack
+    from sievert.comparison import Comparison, compare
     from sievert.errors import SievertError
     from sievert.explanation import Explanation, explain
     from sievert.functions import discrimination_rate_by_value
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Assessment",
     "Attacks",
+    "Comparison",
     "Explanation",
     "Hierarchy",
     "SievertError",
@@ -30,6 +32,7 @@ __all__ = [
     "__version__",
     "assess",
     "attack",
+    "compare",
     "discrimination_rate_by_value",
     "explain",
 ]
@@ -83,6 +86,8 @@ _HOMES = {
     "Explanation": "sievert.explanation",
     "Attacks": "sievert.attacking",
     "attack": "sievert.attacking",
+    "Comparison": "sievert.comparison",
+    "compare": "sievert.comparison",
     "Hierarchy": "sievert.hierarchies",
     "SievertError": "sievert.errors",
 }

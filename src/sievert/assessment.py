@@ -193,6 +193,15 @@ def assess(
     )
 
 
+def measured(
+    questions: Questions, roles: Roles, ids: Iterable[str], clock: Clock
+) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
+    """Some measures of a table that is open already: of finding a person, and of each secret."""
+    run = _Run(questions, roles, Settings(), _chosen(ids), clock)
+    inference = {s: run.about_secret(s) for s in roles.sensitive}
+    return run.about_records(), inference
+
+
 def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[Note]:
     """Something said about a column nobody has is a mistake; about another one, worth a note."""
     named = settings.parameters.get("alpha_k", {}).get("value")

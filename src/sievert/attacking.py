@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +15,18 @@ from sievert.attacks.attack import Attack, check_named, ladder, on_release, valu
 from sievert.attacks.identity import Matching, grey_box, white_box
 from sievert.counts import joined
 from sievert.counts.cube import Cube, Ints
-from sievert.errors import ExhaustedError, InputError, InvariantError, UsageError, unknown
+from sievert.errors import InputError, InvariantError, UsageError, unknown
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
-from sievert.running import MOST_LISTED, Clock, description, house_policy, treat_missing
-from sievert.session import Steps, nobody, opened
+from sievert.running import MOST_LISTED, Clock, Reading, description, house_policy, treat_missing
+from sievert.session import Steps, nobody
 from sievert.terminal import percent
 from sievert.version import __version__
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
-    from sievert.table import Table
 
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 BOXES = ("black_box", "grey_box", "white_box", "linkage")
@@ -216,7 +213,7 @@ class _Run:
     ) -> None:
         self.clock, self.hierarchies, self.partitions = clock, hierarchies, partitions
         self.named, self.key, self.missing, self.show = named, key, missing, show
-        self.source, self.started = source, time.monotonic()
+        self.source, self._opened = source, Reading(clock, {}, LARGE)
         self.others = {k: v for k, v in source.items() if k not in FOR_THE_RELEASE}
         self.notes: list[Note] = []
         self.found: dict[str, dict[str, Attack]] = {"identity": {}}
@@ -226,23 +223,6 @@ class _Run:
 
     def _note(self, text: str, *parts: Count | Name) -> None:
         self.notes.append(Note(text, *parts))
-
-    @contextmanager
-    def _opened(self, data: Any, **reading: Any) -> Iterator[tuple[Table, Questions]]:
-        """A table, read in the time that is left for it."""
-        whole = reading.get("timeout")
-        late = ExhaustedError(f"not done within {whole or 0:g} seconds", hint="a longer --timeout")
-        if whole is not None and whole > 0:
-            reading["timeout"] = left = whole - (time.monotonic() - self.started)
-            if left <= 0:
-                raise late
-        try:
-            with opened(data, watch=self.clock, large=LARGE, **reading) as (table, questions):
-                yield table, questions
-        except ExhaustedError:
-            if whole is None or time.monotonic() - self.started < whole:
-                raise  # memory, not time
-            raise late from None
 
     # -- the release ----------------------------------------------------------------------------
 

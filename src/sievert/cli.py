@@ -28,6 +28,7 @@ from sievert.errors import (
 )
 from sievert.options import (
     AttackOptions,
+    ComparisonOptions,
     EngineOptions,
     OutputOptions,
     PopulationOptions,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from sievert.attacking import Attacks
+    from sievert.comparison import Comparison
     from sievert.explanation import Explanation
     from sievert.result import Assessment
 
@@ -67,13 +69,24 @@ RUN = EngineOptions()
 WHICH = SubsetOptions()
 SAMPLED = PopulationOptions()
 HAS = AttackOptions()
+HELD = ComparisonOptions()
 ATTACKS_TO_SHARE = RefusedError(
     "attacks point at single classes: they are not fit to pass on", hint="sievert assess --share"
+)
+COMPARISON_TO_SHARE = RefusedError(
+    "a comparison holds exact numbers of the original: it is not fit to pass on",
+    hint="sievert assess --share",
+)
+PASSWORD_SEEN = RefusedError(
+    "a password in a command is seen by everybody on the machine",
+    hint="PGPASSWORD in the environment, or ~/.pgpass",
 )
 NOT_TO_SHARE = RefusedError(
     "explain points at columns, values and records: it is not fit to pass on",
     hint="sievert assess --share",
 )
+
+NEVER_SHARED = (ATTACKS_TO_SHARE, COMPARISON_TO_SHARE, NOT_TO_SHARE)  # nothing of the data in them
 
 
 @app.command
@@ -123,10 +136,7 @@ def assess(
             "no quasi-identifiers given", hint="-q COLUMNS; without --share to see them"
         )
     if PASSWORD.search(data):
-        raise RefusedError(
-            "a password in a command is seen by everybody on the machine",
-            hint="PGPASSWORD in the environment, or ~/.pgpass",
-        )
+        raise PASSWORD_SEEN
     inputs = [data, roles.policy, *roles.hierarchies.values()]
     with _outputs(output, inputs, records, charts) as write, Watch() as watch:
         found = assessment.assess(
@@ -184,10 +194,7 @@ def attack(
         raise ATTACKS_TO_SHARE
     tables = [t for t in (release, attacker.register, attacker.original) if t is not None]
     if any(PASSWORD.search(t) for t in tables):
-        raise RefusedError(
-            "a password in a command is seen by everybody on the machine",
-            hint="PGPASSWORD in the environment, or ~/.pgpass",
-        )
+        raise PASSWORD_SEEN
     if tables.count(STDIN) > 1:
         raise UsageError("standard input holds one table", hint="files for the others")
     inputs = [*tables, roles.policy, *roles.hierarchies.values()]
@@ -207,6 +214,64 @@ def attack(
     write(found.to_dict(), _timed(found), found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalattacks.render(found, everything=output.all_) + "\n")
+    return 0
+
+
+@app.command
+def compare(
+    original: str,
+    /,
+    *releases: str,
+    roles: RoleOptions = ASK,
+    comparing: ComparisonOptions = HELD,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READ,
+    output: OutputOptions = WRITE,
+    engine: EngineOptions = RUN,
+) -> int:
+    """Say what releases of a table disclose and what they have lost, both in bits.
+
+    Parameters
+    ----------
+    original
+        The table that the releases were made of; as for assess.
+    releases
+        One or several releases of it, with the same names of columns. --hierarchy says how columns
+        were generalised; ways to read go for all tables.
+    charts
+        Draw the map of risk and loss, as SVG files in this directory.
+    """
+    from sievert import comparison, terminalcompare
+    from sievert.progress import Watch
+
+    if output.share:
+        raise COMPARISON_TO_SHARE
+    tables = [original, *releases]
+    if any(PASSWORD.search(t) for t in tables):
+        raise PASSWORD_SEEN
+    if tables.count(STDIN) > 1:
+        raise UsageError("standard input holds one table", hint="files for the others")
+    if not releases:
+        raise UsageError("no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
+    if output.show_values:
+        raise UsageError("--show-values goes with explain and attacks: nothing here names values")
+    who = roles.arguments()
+    if who.pop("parameters"):
+        raise UsageError("--alpha-value goes with assess")
+    inputs = [*tables, roles.policy, *roles.hierarchies.values()]
+    with _outputs(output, inputs, charts=charts) as write, Watch() as watch:
+        found = comparison.compare(
+            original,
+            list(releases),
+            watch=watch,
+            **who,
+            **comparing.arguments(),
+            **reading.arguments(),
+            **engine.arguments(),
+        )
+    write(found.to_dict(), _timed(found), found.charts)
+    if output.json_ != "-":
+        sys.stdout.write(terminalcompare.render(found, everything=output.all_) + "\n")
     return 0
 
 
@@ -241,10 +306,7 @@ def explain(
     if output.share:
         raise NOT_TO_SHARE
     if PASSWORD.search(data) or PASSWORD.search(population.population or ""):
-        raise RefusedError(
-            "a password in a command is seen by everybody on the machine",
-            hint="PGPASSWORD in the environment, or ~/.pgpass",
-        )
+        raise PASSWORD_SEEN
     inputs = [data, roles.policy, population.population, *roles.hierarchies.values()]
     who = roles.arguments()
     if who.pop("parameters"):
@@ -343,12 +405,12 @@ def measures(
     force: bool = False,
     debug: bool = False,
 ) -> int:
-    """Every measure: what it means, its range, its source.
+    """Every measure and every loss: what it means, its range, its source.
 
     Parameters
     ----------
     ids
-        Only these measures.
+        Only these.
     json_
         Write the records to this file; - is stdout.
     force
@@ -356,22 +418,35 @@ def measures(
     debug
         Show the traceback of an error.
     """
-    from sievert import files, terminal
+    from sievert import files, terminal, terminalcompare
+    from sievert.losses import BY_ID as LOSSES
     from sievert.measures import BY_ID
 
     for name in ids:
-        if name not in BY_ID:
-            raise unknown("measure", name, BY_ID)
-    chosen = ids or tuple(BY_ID)
+        if name not in BY_ID and name not in LOSSES:
+            raise unknown("measure", name, (*BY_ID, *LOSSES))
+    chosen = [i for i in ids or BY_ID if i in BY_ID]
+    losses = [i for i in ids or LOSSES if i in LOSSES]
     if json_ is not None:
-        text = as_json({"sievert": __version__, "measures": {i: _record(i) for i in chosen}})
+        found = {i: _record(i) for i in chosen}
+        held = {i: _loss_record(i) for i in losses}
+        text = as_json({"sievert": __version__, "measures": found, "losses": held})
         if json_ == "-":
             sys.stdout.write(text)
         else:
             files.write_text(json_, text, force=force)
         return 0
-    sys.stdout.write(terminal.describe(chosen) + "\n")
+    blocks = (terminal.describe(chosen), terminalcompare.describe(losses))
+    sys.stdout.write("\n\n".join(b for b in blocks if b) + "\n")
     return 0
+
+
+def _loss_record(loss_id: str) -> dict[str, Any]:
+    from sievert.losses import BY_ID
+
+    kind = BY_ID[loss_id]
+    names = ("title", "unit", "low", "high", "worse", "formula", "reading", "source")
+    return {name: getattr(kind, name) for name in names}
 
 
 def _record(measure_id: str) -> dict[str, Any]:
@@ -397,7 +472,7 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _timed(found: Assessment | Attacks | Explanation) -> dict[str, Any]:
+def _timed(found: Assessment | Attacks | Comparison | Explanation) -> dict[str, Any]:
     whole = sum(found.timings.values())
     return {
         "sievert": __version__,
@@ -508,7 +583,7 @@ def _interrupted() -> int:
 
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     text = str(error)
-    if _to_be_shared(arguments) and error is not NOT_TO_SHARE:
+    if _to_be_shared(arguments) and error not in NEVER_SHARED:
         # Names of files and columns, small counts: none of it may go out.
         text = f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
     sys.stderr.write(f"error: {text}\n")

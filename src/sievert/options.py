@@ -184,6 +184,33 @@ class AttackOptions:
         return {**vars(self), "value": pairs(self.value, "--value", "disease=HIV")}
 
 
+@Parameter(name="*", group=Group("Comparison", sort_key=1))
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """How releases are held against their original."""
+
+    key: str | None = None
+    """A column that tells people apart, the same in all tables; else their order must be."""
+    predict: Names = None
+    """Columns to predict from the release and from the original; the secrets unless given."""
+    bins: Names = None
+    """COL=N: cut a column of numbers at N quantiles of the original; 0 for the values as they
+    are. Columns of nearly as many numbers as records are cut unless told otherwise."""
+    shuffles: int = 99
+    """From how many shuffles a p-value is made; 0 for none."""
+    seed: int = 0
+    """Where shuffling starts."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        numbers: dict[str, int] = {}
+        for column, text in pairs(self.bins, "--bins", "income=10").items():
+            if not text.isdecimal():
+                raise UsageError("--bins takes COLUMN=NUMBER", hint="--bins income=10")
+            numbers[column] = int(text)
+        return {**vars(self), "predict": _typed(self.predict), "bins": numbers}
+
+
 @Parameter(name="*", group=Group("Subsets", sort_key=1.2))
 @dataclass(frozen=True)
 class SubsetOptions:

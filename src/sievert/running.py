@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sievert.errors import InputError, plural, unknown
-from sievert.session import Steps
+from sievert.errors import ExhaustedError, InputError, plural, unknown
+from sievert.session import Steps, opened
 from sievert.table import Table
 
 if TYPE_CHECKING:
@@ -39,6 +40,32 @@ class Clock:
             self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
             self.peaks[self.step] = _peak_memory()
         self.step, self.since = "", now
+
+
+class Reading:
+    """Tables read one after the other, in the time that there is for all of them."""
+
+    def __init__(self, clock: Clock, source: Mapping[str, Any], large: int) -> None:
+        self.clock, self.source, self.large = clock, source, large
+        self.started = time.monotonic()
+
+    @contextmanager
+    def __call__(self, data: Any, **options: Any) -> Iterator[tuple[Table, Questions]]:
+        """A table, read in the time that is left for it."""
+        options = {**self.source, **options}
+        whole = options.get("timeout")
+        late = ExhaustedError(f"not done within {whole or 0:g} seconds", hint="a longer --timeout")
+        if whole is not None and whole > 0:
+            options["timeout"] = left = whole - (time.monotonic() - self.started)
+            if left <= 0:
+                raise late
+        try:
+            with opened(data, watch=self.clock, large=self.large, **options) as (table, questions):
+                yield table, questions
+        except ExhaustedError:
+            if whole is None or time.monotonic() - self.started < whole:
+                raise  # memory, not time
+            raise late from None
 
 
 def _peak_memory() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sievert.csvfile import SHOWN
 from sievert.errors import plural, printable
@@ -161,7 +161,7 @@ def _headlines_complete(found: Assessment) -> bool:
     )
 
 
-def heading(found: Assessment, width: int) -> list[str]:
+def heading(found: Any, width: int) -> list[str]:
     """The table and its roles; of an explanation and of attacks as well."""
     table = found.table
     rows = "few records" if table["rows"] is None else plural(found.rows, "record")

@@ -59,6 +59,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (place / name).symlink_to(Path(pyspark.__file__).parent / name)
     (place / "conf" / "spark-defaults.conf").write_text("spark.sql.files.maxPartitionBytes 256k\n")
     monkeypatch.setenv("SPARK_HOME", str(place))
+    running = pyspark.SparkContext
+    if running._active_spark_context is not None:  # of another test in this process
+        running._active_spark_context.stop()
+    if running._gateway is not None:
+        running._gateway.shutdown()
+        running._gateway.proc.stdin.close()
+        running._gateway = running._jvm = None
 
 
 def executors() -> set[int]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from sievert.charts.drawing import Bar, Point, Spec, band, bars
 from sievert.charts.folder import check, write
+from sievert.charts.maps import Dot, dots, of_comparison
 from sievert.charts.results import of_attacks, of_explanation
 from sievert.charts.svg import svg
 
 __all__ = [
     "Bar",
+    "Dot",
     "Point",
     "Spec",
     "band",
     "bars",
     "check",
+    "dots",
     "of_attacks",
+    "of_comparison",
     "of_explanation",
     "svg",
     "write",

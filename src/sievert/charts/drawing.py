@@ -155,7 +155,7 @@ def bars(
         }
     )  # fmt: skip
     height = len(rows) * (BAR * len(series) + BETWEEN)
-    return _spec(title, below, values, layers, height)
+    return framed(title, below, values, layers, height)
 
 
 def band(
@@ -227,7 +227,7 @@ def band(
             },
         },
     ]  # fmt: skip
-    return _spec(title, below, values, layers, CURVE_HEIGHT)
+    return framed(title, below, values, layers, CURVE_HEIGHT)
 
 
 WHICH = ("most", "mean", "least")
@@ -293,9 +293,10 @@ def _hex(colour: Sequence[int]) -> str:
     return "#" + "".join(f"{part:02x}" for part in colour)
 
 
-def _spec(
+def framed(
     title: str, below: Sequence[str], values: list[Spec], layers: list[Spec], height: int
 ) -> Spec:
+    """A chart of these layers, with a title, lines below it and a description in words."""
     title, below = printable(title), [printable(line) for line in below]
     said = [row["said"] for row in values[:MOST_SAID]]
     if len(values) > MOST_SAID:

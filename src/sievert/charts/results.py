@@ -41,7 +41,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
     for box, (words, what) in BOXES.items():
         held = _having(releases, "identity", box)
         if held:
-            found[_name(found, "identity", box)] = bars(
+            found[file_name(found, "identity", box)] = bars(
                 f"Identity attack, {words}",
                 (f"{RATE} of {what} by column", SCALE),
                 _by_column(held),
@@ -50,7 +50,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
     secrets = dict.fromkeys(s for r in releases.values() for s in r.get("homogeneity", ()))
     for secret in secrets:
         held = _having(releases, "homogeneity", secret)
-        found[_name(found, "homogeneity", secret)] = bars(
+        found[file_name(found, "homogeneity", secret)] = bars(
             f"Homogeneity attack on {named(secret)}",
             (f"{RATE} of {named(secret)} by column", SCALE),
             _by_column(held),
@@ -59,7 +59,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
         for column in dict.fromkeys(c for attack in held.values() for c in attack.columns):
             values = list(_by_value(held, column))
             if values:
-                found[_name(found, "homogeneity", secret, "by", column)] = bars(
+                found[file_name(found, "homogeneity", secret, "by", column)] = bars(
                     f"Homogeneity attack on {named(secret)} by value of {named(column)}",
                     (f"{RATE} of each value, worst first; a rare value has a high one", SCALE),
                     values,
@@ -80,7 +80,7 @@ def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str
 
 def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
     columns = list(dict.fromkeys(c for attack in attacks.values() for c in attack.columns))
-    rows = _apart([*(named(c, LABEL) for c in columns), COMBINED])
+    rows = apart([*(named(c, LABEL) for c in columns), COMBINED])
     for column, row in zip(columns, rows, strict=False):
         for release, attack in attacks.items():
             if column in attack.columns:
@@ -105,7 +105,7 @@ def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
     keys = list(dict.fromkeys(_key(g, i, column) for gs in held.values() for i, g in enumerate(gs)))
     texts = [f"value {i}" for i, _ in enumerate(keys, 1)]
     if shown:
-        texts = _apart([_text(k) for k in keys])
+        texts = apart([_text(k) for k in keys])
     label = dict(zip(keys, texts, strict=True))
     for at in keys:
         for release, groups in held.items():
@@ -150,7 +150,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
             below = [f"{RATE} of {what}: most, mean and least over the subsets", SCALE]
             if not known["complete"]:
                 below.append("Not every subset was measured: most and least are of those that were")
-            found[_name(found, "knowledge", target)] = band(
+            found[file_name(found, "knowledge", target)] = band(
                 "What is given away by how many columns are known",
                 below,
                 points,
@@ -165,7 +165,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
             below = [f"{RATE} of {what}: Shapley values, which add up to {whole}"]
             if not shares["exact"]:
                 below.append(f"Sampled from {shares['orders']} orders, intervals of 95 %")
-            found[_name(found, "shares", target)] = bars(
+            found[file_name(found, "shares", target)] = bars(
                 "Each column's share of what is given away",
                 below,
                 _shares(rate["columns"]),
@@ -182,7 +182,7 @@ def _point(point: Mapping[str, Any], secret: str | None) -> Point:
 
 def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
     order = sorted(columns, key=lambda c: -columns[c]["value"])
-    for column, row in zip(order, _apart(named(c, LABEL) for c in order), strict=True):
+    for column, row in zip(order, apart(named(c, LABEL) for c in order), strict=True):
         held = columns[column]
         interval = (held["low"], held["high"]) if "low" in held else None
         note = "" if held["share"] is None else f" = {percent(held['share'])}"
@@ -192,10 +192,10 @@ def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
 # -- names ----------------------------------------------------------------------------------------
 
 
-def _apart(labels: Iterable[str]) -> list[str]:
+def apart(labels: Iterable[str]) -> list[str]:
     """Labels as they are, but no two alike: alike ones would be one row.
 
-    >>> _apart(["age", "combined", "combined"])
+    >>> apart(["age", "combined", "combined"])
     ['age', 'combined', 'combined (2)']
     """
     found: list[str] = []
@@ -207,10 +207,10 @@ def _apart(labels: Iterable[str]) -> list[str]:
     return found
 
 
-def _name(taken: Iterable[str], *parts: str) -> str:
+def file_name(taken: Iterable[str], *parts: str) -> str:
     """A name that is a plain file name everywhere, whatever the columns are called.
 
-    >>> _name([], "homogeneity", "../a b"), _name(["shares_Age"], "shares", "age")
+    >>> file_name([], "homogeneity", "../a b"), file_name(["shares_Age"], "shares", "age")
     ('homogeneity_a-b', 'shares_age_2')
     """
     plain = re.compile(r"[^0-9A-Za-z_-]")

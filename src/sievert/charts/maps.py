@@ -1,0 +1,143 @@
+"""A map of releases: what each has lost across, what each discloses upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.charts.drawing import (
+    CURVE_HEIGHT,
+    INK,
+    LONGEST,
+    PLAIN,
+    Spec,
+    framed,
+    named,
+)
+from sievert.charts.results import apart, file_name
+from sievert.terminal import significant
+
+ROOM = 1.08  # beyond the outermost point
+LINE = 12  # pixels from one label to the next
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One release on the map; hollow where another one is better."""
+
+    name: str
+    across: float
+    up: float
+    interval: tuple[float, float]  # of what is across
+    hollow: bool = False
+
+
+def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str, up: str) -> Spec:
+    """Named points, with the interval of what is across; both axes have their zero.
+
+    >>> spec = dots("Map", ["bits"], [Dot("a", 0.1, 2.0, (0.0, 0.2))], across="loss", up="risk")
+    >>> [(row["name"], row["across"], row["up"]) for row in spec["data"]["values"]]
+    [('a', 0.1, 2.0)]
+    """
+    held = list(given)
+    names = apart(named(d.name, LONGEST) for d in held)
+    values: list[Spec] = [
+        {
+            "name": name, "across": d.across, "up": d.up, "low": d.interval[0],
+            "high": d.interval[1], "kind": HOLLOW if d.hollow else FULL,
+            "said": f"{name}: {significant(d.across)} bits lost, {significant(d.up)} bits "
+            f"disclosed{', dominated' if d.hollow else ''}",
+        }
+        for name, d in zip(names, held, strict=True)
+    ]  # fmt: skip
+    least = ROOM * min([0.0, *(d.interval[0] for d in held)])
+    most = ROOM * max([d.interval[1] for d in held] + [d.across for d in held] + [1e-9])
+    high = ROOM * max([d.up for d in held] + [1e-9])
+    for value, level in zip(values, _labels(held, high), strict=True):
+        value |= {"label": level, "edge": most}
+    x: Spec = {
+        "field": "across", "type": "quantitative", "title": across,
+        "scale": {"domain": [least, most], "nice": False},
+        "axis": {"tickCount": 5, "grid": True},
+    }  # fmt: skip
+    y: Spec = {
+        "field": "up", "type": "quantitative", "title": up,
+        "scale": {"domain": [0, high], "nice": False},
+        "axis": {"tickCount": 5, "grid": True},
+    }  # fmt: skip
+    kinds = [FULL, HOLLOW] if any(d.hollow for d in held) else [FULL]
+    fill: Spec = {
+        "field": "kind", "type": "nominal",
+        "scale": {"domain": kinds, "range": [PLAIN, "white"][: len(kinds)]},
+        "legend": {"symbolType": "circle"} if len(kinds) > 1 else None,
+    }  # fmt: skip
+    layers: list[Spec] = [
+        {
+            "mark": {
+                "type": "rule", "stroke": "#888888", "strokeDash": [1, 3], "aria": False,
+            },
+            "encoding": {"x": x, "x2": {"field": "edge"}, "y": y, "y2": {"field": "label"}},
+        },
+        {
+            "mark": {"type": "rule", "stroke": "#888888", "aria": False},
+            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y},
+        },
+        {
+            "mark": {"type": "circle", "size": 90, "stroke": INK, "strokeWidth": 1, "opacity": 1},
+            "encoding": {
+                "x": x, "y": y, "fill": fill, "description": {"field": "said", "type": "nominal"},
+            },
+        },
+        {
+            "mark": {
+                "type": "text", "align": "left", "dx": 5, "baseline": "middle", "fontSize": 10,
+                "fill": INK, "aria": False,
+            },
+            "encoding": {
+                "x": {**x, "field": "edge"}, "y": {**y, "field": "label"},
+                "text": {"field": "name", "type": "nominal"},
+            },
+        },
+    ]  # fmt: skip
+    return framed(title, below, values, layers, CURVE_HEIGHT)
+
+
+def _labels(held: Sequence[Dot], high: float) -> list[float]:
+    """How high each point's label stands at the side, so that none hides another."""
+    levels = [0.0] * len(held)
+    above = ROOM * high + LINE / CURVE_HEIGHT * high
+    for i in sorted(range(len(held)), key=lambda i: (-held[i].up, held[i].across)):
+        above = levels[i] = min(held[i].up, above - LINE / CURVE_HEIGHT * high)
+    lift = max(0.0, -min(levels, default=0.0))
+    return [level + lift for level in levels]
+
+
+FULL, HOLLOW = "not dominated", "dominated: another discloses no more and has lost no more"
+
+
+def of_comparison(found: Any) -> dict[str, Spec]:
+    """The risk-utility map of each secret of a comparison."""
+    charts: dict[str, Spec] = {}
+    for secret, before in found.original["attribute_disclosure"].items():
+        whole = significant(before.whole.corrected)
+        charts[file_name(charts, "map", secret)] = dots(
+            f"What each release discloses, and what it has lost of {named(secret)}",
+            (
+                f"Lost: corrected I(X;Y) - I(X';Y), of {whole} bits, with its interval of 95 %",
+                "Disclosed: I(X';X), bits a record. Down and to the left is better",
+            ),
+            (
+                Dot(
+                    release.name,
+                    release.disclosed.loss[secret].whole.corrected,
+                    release.disclosed.identity.whole.value,
+                    release.disclosed.loss[secret].whole.interval,
+                    bool(release.dominated_by),
+                )
+                for release in found.releases
+            ),
+            across="Information loss, bits",
+            up="Identity disclosure, bits",
+        )
+    return charts

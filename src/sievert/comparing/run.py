@@ -1,0 +1,460 @@
+"""One comparison in the making: the original first, then one release after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert import roles as role
+from sievert.assessment import measured
+from sievert.attacks.attack import ladder
+from sievert.comparing import pairing
+from sievert.errors import InputError, UsageError, unknown
+from sievert.estimating import Estimate, Joint, estimate, ksg, lost, quantile_bins
+from sievert.hierarchies import Hierarchy
+from sievert.losses import KINDS
+from sievert.losses.loss import GONE, Loss, Release, as_numbers, joined
+from sievert.notes import Count, Name, Note, Part
+from sievert.result import Value
+from sievert.roles import Roles
+from sievert.running import MOST_LISTED, Clock, description, treat_missing
+
+if TYPE_CHECKING:
+    from sievert.counts.cube import Ints
+    from sievert.counts.questions import Questions
+    from sievert.table import Table
+
+BESIDE = (  # measures that are shown before and after
+    "classes", "k_anonymity", "unique_records", "average_risk", "discrimination_rate", "itpr",
+    "itpr_unnormalized", "max_confidence", "l_diversity", "entropy_l", "t_closeness",
+    "mutual_information",
+)  # fmt: skip
+WHEN_P = 0.02  # above it a column's information looks like chance
+MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The measures of one table that stand beside each other before and after."""
+
+    reidentification: Mapping[str, Value]
+    inference: Mapping[str, Mapping[str, Value]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
+            "inference": {
+                s: {k: v.to_dict() for k, v in values.items()}
+                for s, values in self.inference.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Bits:
+    """An information of the whole key and of each column, and what belongs beside it."""
+
+    whole: Estimate
+    columns: Mapping[str, Estimate]
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            **self.whole.to_dict(),
+            **self.details,
+            "columns": {c: e.to_dict() for c, e in self.columns.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """What a release tells of the original key and of each secret, and what it no longer tells."""
+
+    identity: Bits
+    attribute: Mapping[str, Bits]
+    loss: Mapping[str, Bits]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "identity_disclosure": self.identity.to_dict(),
+            "attribute_disclosure": {s: b.to_dict() for s, b in self.attribute.items()},
+            "information_loss": {s: b.to_dict() for s, b in self.loss.items()},
+        }
+
+    def every(self) -> Iterator[tuple[str, str | None, str | None, Estimate]]:
+        """Every estimate: its name, its secret, its column, itself."""
+        held: list[tuple[str, str | None, Bits]]
+        held = [("identity_disclosure", None, self.identity)]
+        held += [("attribute_disclosure", s, b) for s, b in self.attribute.items()]
+        held += [("information_loss", s, b) for s, b in self.loss.items()]
+        for name, secret, bits in held:
+            yield name, secret, None, bits.whole
+            for column, each in bits.columns.items():
+                yield name, secret, column, each
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is counted of the original once, for all releases."""
+
+    key: Ints
+    columns: Mapping[str, Ints]
+    secrets: Mapping[str, Ints]
+    joint: Mapping[tuple[str | None, str], Joint]  # of a column (None: the key) and a secret
+    told: Mapping[tuple[str | None, str], Estimate]
+
+
+class Run:
+    """What a comparison has found so far."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        hierarchies: Mapping[str, Any],
+        bins: Mapping[str, int],
+        key: str | None,
+        missing: str,
+        shuffles: int,
+        seed: int,
+        threads: int | None,
+    ) -> None:
+        self.clock, self.hierarchies, self.bins = clock, hierarchies, bins
+        self.key, self.missing = key, missing
+        self.how: dict[str, Any] = {"shuffles": shuffles, "seed": seed, "threads": threads}
+        self.seed = seed
+        self.notes: list[Note] = []
+        self.remarks: dict[str, list[Note]] = {}  # by release
+        self.before: dict[str, Bits] = {}
+
+    def told(self) -> list[Note]:
+        """All remarks; one that goes for every release only once."""
+        several = len(self.remarks) > 1
+        common = [
+            note
+            for note in dict.fromkeys(n for notes in self.remarks.values() for n in notes)
+            if not several or all(note in notes for notes in self.remarks.values())
+        ]
+        return [
+            *self.notes,
+            *common,
+            *(
+                Note(f"{{}}: {note.template}", Name(name), *note.parts)
+                for name, notes in self.remarks.items()
+                for note in notes
+                if note not in common
+            ),
+        ]
+
+    # -- the original ---------------------------------------------------------------------------
+
+    def original(
+        self,
+        table: Table,
+        questions: Questions,
+        quasi: Any,
+        sensitive: Any,
+        identifier: Any,
+        predict: Any,
+    ) -> None:
+        """Roles, records and what the original itself tells of its secrets."""
+        columns = questions.columns
+        if not role.names(quasi, columns):
+            shown = columns[:MOST_LISTED]
+            raise role.missing_roles(
+                questions.distinct(shown), questions.records, len(columns) - len(shown)
+            )
+        self.roles, warnings = role.assign(columns, quasi, sensitive, identifier)
+        self.notes += warnings
+        self.predicted = role.names(predict, columns) or self.roles.sensitive
+        self._check(columns)
+        treat_missing(self.missing, questions, self.roles.quasi)
+        self.clock("reading the original's records", questions)
+        used = tuple(dict.fromkeys((*self.roles.used, *self.predicted)))
+        self.people = pairing.original_people(questions, used, self.key, table.name)
+        self.notes += questions.engine.notes
+        if self.people.keyless:
+            self.notes.append(
+                Note("{} of the original without a key: left out", Count(self.people.keyless))
+            )
+        if not self.people.records:
+            raise InputError(f"{table.name}: no record has a key")
+        self.table = _described(table, questions)
+        self.ladders = self._ladders(used)
+        self.edges = self._edges()
+        self.assessment = self._assessed(questions, self.roles)
+        self.clock("estimating", questions)
+        self.known = self._known()
+        self.settings = {
+            "shuffles": self.how["shuffles"],
+            "seed": self.seed,
+            "level": 0.95,
+            "key": self.key,
+            "bins": {c: len(e) + 1 for c, e in self.edges.items()},
+            "predicted": list(self.predicted),
+        }
+        taken = {*used, *self.roles.identifier, self.key}
+        self.unassessed = tuple(c for c in columns if c not in taken)
+
+    def _check(self, columns: Sequence[str]) -> None:
+        for what, given in (
+            ("hierarchy", self.hierarchies),
+            ("bins", self.bins),
+            ("--predict", self.predicted),
+        ):
+            for column in given:
+                if column not in columns:
+                    raise unknown(f"{what}: column", column, columns)
+        for column, number in self.bins.items():
+            if number != 0 and number < 2:
+                raise UsageError("bins: at least 2, or 0 for the values as they are")
+            if column not in self.roles.used:
+                raise UsageError(f"bins: column {column!r} is neither -q nor -s")
+        if self.key is not None and self.key in (*self.roles.used, *self.predicted):
+            raise UsageError(
+                f"the key {self.key!r} tells everybody apart: it is no role of a release",
+                hint="-q and -s without it",
+            )
+
+    def _ladders(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
+        found: dict[str, Hierarchy] = {}
+        for column in columns:
+            given = self.hierarchies.get(column)
+            texts = [t for t in self.people.texts(column) if t is not None]
+            tree = ladder(given, texts)
+            if tree is not None:
+                tree.require(texts, column)
+                found[column] = tree.rooted()
+        return found
+
+    def _edges(self) -> dict[str, Any]:
+        """Where numbers are cut: those of which there are nearly as many as records."""
+        found: dict[str, Any] = {}
+        for column in self.roles.used:
+            number = self.bins.get(column)
+            numbers = as_numbers(self.people.texts(column))
+            if number == 0:
+                continue
+            if numbers is None:
+                if number is not None:
+                    raise UsageError(f"bins: column {column!r} does not hold numbers")
+                continue
+            held = numbers[self.people.codes(column)]
+            if number is None:
+                if not sparse(self.people, column):
+                    continue
+                self.notes.append(
+                    Note(
+                        "{} has nearly as many numbers as there are records: cut at quantiles of "
+                        "the original, the same in every release (--bins {}=0 for the values)",
+                        Name(column),
+                        Part(column),
+                    )
+                )
+            found[column] = quantile_bins(held, number)
+        return found
+
+    def _known(self) -> Known:
+        """The original's codes, and what they tell of each secret."""
+        every = pairing.cut(self._paired(self.people), self.edges)
+        columns = {c.name: c.original for c in every.quasi}
+        secrets = {c.name: c.original for c in every.columns if c.name in self.roles.sensitive}
+        key = joined(list(columns.values()))
+        joint, told = {}, {}
+        for secret, held in secrets.items():
+            for column, codes in ((None, key), *columns.items()):
+                pair = Joint.of(codes, held)
+                joint[column, secret] = pair
+                told[column, secret] = estimate(pair, **self.how)
+            self.before[secret] = Bits(
+                told[None, secret],
+                {c: told[c, secret] for c in columns},
+                _distance(joint[None, secret]),
+            )
+        return Known(key, columns, secrets, joint, told)
+
+    def _paired(self, people: pairing.People) -> Release:
+        extra = tuple(p for p in self.predicted if p not in self.roles.used)
+        return pairing.paired(
+            self.people,
+            people,
+            self.roles.quasi,
+            (*self.roles.sensitive, *extra),
+            self.ladders,
+            predicted=self.predicted,
+            seed=self.seed,
+        )
+
+    def _assessed(self, questions: Questions, roles: Roles) -> Assessed:
+        return Assessed(*measured(questions, roles, BESIDE, self.clock))
+
+    # -- releases -------------------------------------------------------------------------------
+
+    def release(
+        self, name: str, table: Table, questions: Questions
+    ) -> tuple[dict[str, Any], int, dict[str, int], Disclosed, dict[str, Loss], Assessed]:
+        """All about one release."""
+        quasi = tuple(q for q in self.roles.quasi if q in questions.columns)
+        if not quasi:
+            raise UsageError(
+                f"{table.name}: the release has none of the quasi-identifiers",
+                hint="the same names of columns in both tables",
+            )
+        wanted = tuple(dict.fromkeys((*self.roles.used, *self.predicted)))
+        there = [c for c in wanted if c in questions.columns]
+        lacking = [c for c in wanted if c not in there]
+        self.clock(f"reading the records of {name}", questions)
+        people = pairing.people(questions, there, self.key, table.name)
+        release = self._paired(people)
+        strange = len(
+            set(questions.columns) - set(self.people.cube.columns) - set(self.unassessed)
+            - set(self.roles.identifier) - {self.key}
+        )  # fmt: skip
+        told = [*questions.engine.notes, *pairing.remarks(release, people, lacking, strange)]
+        secrets = tuple(s for s in self.roles.sensitive if s in questions.columns)
+        roles = Roles(quasi, secrets)
+        described = _described(table, questions)
+        assessment = self._assessed(questions, roles)
+        self.clock(f"estimating {name}", questions)
+        disclosed = self._disclosed(pairing.cut(release, self.edges), self._neighbours(release))
+        told += self._doubts(release, disclosed)
+        self.clock(f"losses of {name}", questions)
+        losses = {kind.id: kind.compute(release) for kind in KINDS}
+        self.remarks[name] = told
+        records = {
+            "paired": int(np.count_nonzero(release.quasi[0].here)),
+            "suppressed": int(np.count_nonzero(release.suppressed)),
+            "not_released": int(np.count_nonzero(~release.quasi[0].here)),
+            "unknown": release.extra,
+            "cells_suppressed": int(sum(np.count_nonzero(c.suppressed) for c in release.quasi)),
+        }
+        return described, questions.records, records, disclosed, losses, assessment
+
+    def _neighbours(self, release: Release) -> dict[str | None, dict[str, Any]]:
+        """Of columns of real numbers what they tell of the original (None) and of each secret."""
+        found: dict[str | None, dict[str, Any]] = {}
+        cut = [c for c in release.columns if c.name in self.edges]
+        held = {c.name: c.numbers for c in cut if c.numbers is not None}
+        for column in (c for c in release.quasi if c.name in held):
+            after = held[column.name][1]
+            for target in (column.name, *self.roles.sensitive):
+                numbers = held.get(target)
+                if numbers is not None:
+                    bits, reason = _near(after, numbers[0], self.how["threads"])
+                    place = None if target == column.name else target
+                    told = {"value": bits, "reason": reason}
+                    found.setdefault(place, {})[column.name] = told
+        return found
+
+    def _disclosed(
+        self, release: Release, real: Mapping[str | None, Mapping[str, Any]]
+    ) -> Disclosed:
+        """The three informations, of the whole key, each column, each secret."""
+        known = self.known
+        codes = {c.name: _filled(c.released) for c in release.quasi}
+        key = _filled(joined([c.released for c in release.quasi], release.quasi[0].here))
+        identity = Bits(
+            estimate(Joint.of(key, known.key), **self.how),
+            {
+                c: estimate(Joint.of(held, known.columns[c]), **self.how)
+                for c, held in codes.items()
+            },
+            {"ksg": real[None]} if None in real else {},
+        )
+        attribute: dict[str, Bits] = {}
+        loss: dict[str, Bits] = {}
+        for secret, held in known.secrets.items():
+            told: dict[str | None, Estimate] = {}
+            gone: dict[str | None, Estimate] = {}
+            distance: dict[str, Any] = {}
+            for column, after in ((None, key), *codes.items()):
+                pair = Joint.of(after, held)
+                told[column] = estimate(pair, **self.how)
+                gone[column] = lost(
+                    known.key if column is None else known.columns[column],
+                    after,
+                    held,
+                    before=known.joint[column, secret],
+                    after=pair,
+                    **self.how,
+                )
+                if column is None:
+                    distance = _distance(pair)
+            if secret in real:
+                distance["ksg"] = real[secret]
+            attribute[secret] = Bits(told[None], {c: told[c] for c in codes}, distance)
+            loss[secret] = Bits(gone[None], {c: gone[c] for c in codes})
+        return Disclosed(identity, attribute, loss)
+
+    def _doubts(self, release: Release, disclosed: Disclosed) -> list[Note]:
+        """Where a number is mostly noise, or the records may not be paired as they should."""
+        found = []
+        if not any(_linked(e) for e in disclosed.identity.columns.values()):
+            told = any(len(np.unique(c.released)) > 1 for c in release.quasi)
+            found.append(
+                Note(
+                    "I(X';X) looks like chance in every column: are the records in the order of "
+                    "the original, or the key the right one?"
+                    if told
+                    else "no quasi-identifier tells anything any more"
+                )
+            )
+        for secret, bits in disclosed.attribute.items():
+            whole = bits.whole
+            if whole.noisy and whole.value > 0:
+                share = f"{whole.value:.4g} bits about {{}} are {whole.chance:.4g} chance"
+                found.append(
+                    Note(
+                        f"the {share} ({whole.rows_per_cell:.3g} records a cell): read the "
+                        "corrected value",
+                        Name(secret),
+                    )
+                )
+        return found
+
+
+def sparse(people: pairing.People, column: str) -> bool:
+    """Whether a column of numbers has too few records a value to be counted by value."""
+    few, enough = 300, 5
+    different = int(np.count_nonzero(np.bincount(people.codes(column))))
+    return people.records >= few and people.records < enough * different
+
+
+def _linked(found: Estimate) -> bool:
+    """Whether a column tells more of its original than chance would."""
+    likely = found.p_value is None or found.p_value <= WHEN_P
+    return likely and found.interval[0] > 0
+
+
+def _near(after: Any, before: Any, threads: int | None) -> tuple[float | None, str | None]:
+    """I of two columns of real numbers, of records that have both."""
+    both = np.isfinite(after) & np.isfinite(before)
+    step = 1 + int(np.count_nonzero(both)) // MOST_NEAR
+    return ksg(after[both][::step], before[both][::step], threads=threads)
+
+
+def _filled(codes: Ints) -> Ints:
+    """Records that were not released as a category of their own."""
+    return np.where(codes == GONE, int(codes.max(initial=0)) + 1, codes)
+
+
+def _distance(pair: Joint) -> dict[str, Any]:
+    """t-closeness of the classes, and the least information that such distances allow."""
+    rows, columns = pair.codes
+    sizes, values, records = pair.first, pair.second, pair.records
+    over = np.maximum(0.0, pair.counts / sizes[rows] - values[columns] / records)
+    t = np.bincount(rows, over, len(sizes))
+    floor = 2 / np.log(2) * float((sizes / records) @ (t * t))
+    return {"t_closeness": float(t.max(initial=0.0)), "floor": floor}
+
+
+def _described(table: Table, questions: Questions) -> dict[str, Any]:
+    found = description(table, questions)
+    if table.stamp:  # a file
+        found["verified"] = False if table.verified is None else dict(table.verified)
+    return found

@@ -1,0 +1,324 @@
+"""Releases of one original compared: what each discloses, what each has lost, in one unit."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert.comparing import summary
+from sievert.comparing.run import Assessed, Disclosed, Run
+from sievert.errors import UsageError
+from sievert.roles import Roles
+from sievert.running import Clock, Reading, house_policy
+from sievert.session import Steps, nobody
+from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from sievert.losses.loss import Loss
+    from sievert.policy import Policy
+
+LARGE = 10**5  # records from which plain columns are counted from packed keys
+SHUFFLES = 99
+MOST_SHUFFLES = 10**5
+FEWEST_RANKED = 3  # releases
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One release beside its original."""
+
+    name: str
+    table: Mapping[str, Any]
+    rows: int
+    records: Mapping[str, int]  # paired, suppressed, ...
+    disclosed: Disclosed
+    losses: Mapping[str, Loss]
+    assessment: Assessed
+    dominated_by: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        from sievert.losses import BY_ID
+
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "table": dict(self.table),
+            "records": dict(self.records),
+            **self.disclosed.to_dict(),
+            "losses": {
+                k: {
+                    "value": v.value,
+                    "unit": BY_ID[k].unit,
+                    "worse": BY_ID[k].worse,
+                    "reason": v.reason,
+                    "columns": dict(v.columns),
+                    **v.details,
+                }
+                for k, v in self.losses.items()
+            },
+            "assessment": self.assessment.to_dict(),
+            "dominated_by": list(self.dominated_by),
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Releases of one original, side by side."""
+
+    table: Mapping[str, Any]
+    roles: Roles
+    original: Mapping[str, Any]  # what the original discloses of its secrets, and its assessment
+    releases: tuple[Compared, ...]
+    rank_correlation: Mapping[str, Mapping[str, float | None]]
+    settings: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    unassessed: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many records the original has."""
+        return int(self.table["rows"])
+
+    def __getitem__(self, name: str) -> Compared:
+        for release in self.releases:
+            if release.name == name:
+                return release
+        raise KeyError(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        return {
+            "sievert": __version__,
+            "table": dict(self.table),
+            "roles": {
+                "quasi": list(self.roles.quasi),
+                "sensitive": list(self.roles.sensitive),
+                "identifier": list(self.roles.identifier),
+                "unassessed": list(self.unassessed),
+            },
+            "settings": dict(self.settings),
+            "original": {
+                "attribute_disclosure": {
+                    s: e.to_dict() for s, e in self.original["attribute_disclosure"].items()
+                },
+                "assessment": self.original["assessment"].to_dict(),
+            },
+            "releases": [release.to_dict() for release in self.releases],
+            "rank_correlation": {k: dict(v) for k, v in self.rank_correlation.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        from sievert.losses import BY_ID
+
+        for release in self.releases:
+            for number, target, column, found in release.disclosed.every():
+                for what in ("value", "corrected", "chance", "miller_madow", "p_value"):
+                    yield {
+                        "release": release.name, "number": number, "target": target,
+                        "column": column, "what": what, "value": getattr(found, what),
+                        "unit": "1" if what == "p_value" else "bits", "reason": None,
+                    }  # fmt: skip
+            for name, loss in release.losses.items():
+                yield {
+                    "release": release.name, "number": name, "target": None, "column": None,
+                    "what": "value", "value": loss.value, "unit": BY_ID[name].unit,
+                    "reason": loss.reason,
+                }  # fmt: skip
+
+    def to_frame(self) -> Any:
+        """One row a number, as a pandas or Polars frame, whichever is installed."""
+        for library in ("pandas", "polars"):
+            try:
+                module = __import__(library)
+            except ImportError:
+                continue
+            return module.DataFrame(list(self._rows()))
+        raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
+
+    def charts(self) -> dict[str, Any]:
+        """Vega-Lite dicts by name: the risk-utility map of each secret."""
+        from sievert.charts import of_comparison
+
+        return of_comparison(self)
+
+    def __repr__(self) -> str:
+        from sievert.terminalcompare import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def compare(
+    original: Any,
+    releases: Any,
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
+    identifier: str | Iterable[str] | None = None,
+    *,
+    key: str | None = None,
+    predict: str | Iterable[str] | None = None,
+    bins: Mapping[str, int] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    shuffles: int = SHUFFLES,
+    seed: int = 0,
+    missing: str = "value",
+    verify: bool = False,
+    watch: Steps = nobody,
+    **source: Any,
+) -> Comparison:
+    """Measure what releases of a table disclose and what they have lost, both in bits.
+
+    Parameters
+    ----------
+    original
+        The table that the releases were made of: a path, a frame, a dict of lists.
+    releases
+        One release, a list of them, or a dict of names and releases.
+    quasi, sensitive, identifier
+        Columns an outsider could know; secrets; columns that are dropped before release.
+    key
+        A column that tells people apart, the same in all tables. Without it a release must have its
+        records in the order of the original.
+    predict
+        Columns that are predicted from the release and from the original; the secrets unless given.
+    bins
+        Numbers cut at quantiles of the original, such as ``{"income": 10}``; 0 takes the values
+        as they are. Columns of nearly as many numbers as records are cut unless told otherwise.
+    hierarchies
+        How columns were generalised: a `Hierarchy`, a file, "prefix", "interval:5,10,20".
+    policy
+        A `Policy`, a TOML file, or its content as a dict: its roles are used.
+    shuffles, seed
+        From how many shuffles a p-value is made, 0 for none; where they start.
+    missing
+        A missing quasi-identifier is a "value" of its own or an "error".
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+
+    >>> original = {"age": ["21", "22", "35", "36"], "disease": ["flu", "flu", "hiv", "flu"]}
+    >>> release = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "hiv", "flu"]}
+    >>> found = compare(original, {"tens": release}, "age", "disease")
+    >>> found["tens"].disclosed.identity.whole.value
+    1.0
+    """
+    house = house_policy(policy)
+    if house is not None:
+        quasi = quasi if quasi is not None else house.roles.quasi
+        sensitive = sensitive if sensitive is not None else house.roles.sensitive
+        identifier = identifier if identifier is not None else house.roles.identifier
+    if missing not in ("value", "error"):
+        raise UsageError(
+            "releases are compared with a missing value as a value of its own",
+            hint="--missing value, or error",
+        )
+    if not 0 <= shuffles <= MOST_SHUFFLES:
+        raise UsageError(f"--shuffles must be from 0 to {MOST_SHUFFLES:,}")
+    named = named_releases(releases)
+    steps: dict[str, float] = {}
+    clock = Clock(steps, watch)
+    reading = Reading(clock, {**source, "verify": verify}, LARGE)
+    run = Run(
+        clock, hierarchies or {}, bins or {}, key, missing, shuffles, seed, source.get("threads")
+    )
+    with reading(original) as (table, questions):
+        run.original(table, questions, quasi, sensitive, identifier, predict)
+    found: list[Compared] = []
+    for name, data in named.items():
+        with reading(data) as (table, questions):
+            found.append(Compared(name, *run.release(name, table, questions)))
+    clock.stop()
+    return Comparison(
+        run.table,
+        run.roles,
+        {"attribute_disclosure": run.before, "assessment": run.assessment},
+        tuple(_marked(found)),
+        _correlations(found),
+        run.settings,
+        tuple(run.told()),
+        run.unassessed,
+        steps,
+        clock.peaks,
+    )
+
+
+def named_releases(given: Any) -> dict[str, Any]:
+    """Releases by name: that of the file, or a number."""
+    if isinstance(given, Mapping):
+        table = all(_is_column(held) for held in given.values())
+        named = {"release": given} if table else {str(k): v for k, v in given.items()}
+    else:
+        several = list(given) if isinstance(given, list | tuple) else [given]
+        named = dict[str, Any]()
+        for number, data in enumerate(several, 1):
+            name = text = _called(data) or ("release" if len(several) == 1 else f"release {number}")
+            again = 1
+            while name in named:
+                again += 1
+                name = f"{text} ({again})"
+            named[name] = data
+    if not named:
+        raise UsageError("no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
+    return named
+
+
+def _is_column(held: Any) -> bool:
+    return isinstance(held, list | tuple) or hasattr(held, "__array__")
+
+
+def _called(data: Any) -> str | None:
+    """The name of a file without its endings."""
+    if not isinstance(data, str | os.PathLike) or str(data) == "stdin:":
+        return None
+    name = Path(str(data).partition("?")[0]).name
+    return name.partition(".")[0] or name or None
+
+
+def _marked(found: Sequence[Compared]) -> Iterator[Compared]:
+    """Each with those that disclose no more of it and lose no more of any secret.
+
+    Held against each other are the identity disclosure in both readings and corrected losses.
+    """
+    points = {
+        r.name: (
+            r.disclosed.identity.whole.value,
+            r.disclosed.identity.whole.corrected,
+            *(each.whole.corrected for each in r.disclosed.loss.values()),
+        )
+        for r in found
+    }
+    by = summary.dominated(points) if all(len(p) > 2 for p in points.values()) else {}
+    for release in found:
+        yield replace(release, dominated_by=tuple(by.get(release.name, ())))
+
+
+def _correlations(found: Sequence[Compared]) -> dict[str, dict[str, float | None]]:
+    """Of each other loss the rank correlation with the information loss, over the releases."""
+    from sievert.losses import BY_ID
+
+    if len(found) < FEWEST_RANKED:
+        return {}
+    told: dict[str, dict[str, float | None]] = {}
+    for name in found[0].losses:
+        held = [r.losses[name].value for r in found]
+        if any(v is None for v in held):
+            continue
+        sign = 1 if BY_ID[name].worse == "high" else -1
+        numbers = [sign * v for v in held if v is not None]
+        told[name] = {
+            secret: summary.rank_correlation(
+                numbers, [r.disclosed.loss[secret].whole.corrected for r in found]
+            )
+            for secret in found[0].disclosed.loss
+        }
+    return told

@@ -1,0 +1,139 @@
+"""Loops over shuffled records, cells and points, compiled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sievert.counts.kernels import Ints, compiled
+
+CUT = 1e-18
+
+
+@compiled
+def _divergence(u: float) -> float:
+    """(1 + u)·ln(1 + u) - u, as `measures.kernel` has it."""
+    if abs(u) < 1e-2:
+        series = 0.0
+        for k in range(9, 1, -1):
+            series = 1.0 / (k * (k - 1)) - u * series
+        return u * u * series
+    if u <= -1.0:
+        return 1.0
+    return (1.0 + u) * math.log1p(u) - u
+
+
+@compiled
+def _mean(a: Any, b: Any, records: Any) -> float:
+    """E[(1 + u)·ln(1 + u) - u] of a cell, outward from the likeliest count."""
+    rest, product = records - a - b, a * b
+    mode = (a + 1) * (b + 1) // (records + 2)
+    whole = float(product)
+    weights = 1.0
+    found = _divergence((mode * records - product) / whole)
+    weight, most = 1.0, min(a, b)
+    for k in range(mode + 1, most + 1):
+        weight *= float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
+        own = _divergence((k * records - product) / whole)
+        weights += weight
+        found += weight * own
+        if weight * (1.0 + own) < CUT * found:
+            break
+    weight, least = 1.0, max(0, -rest)
+    for k in range(mode - 1, least - 1, -1):
+        weight *= float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
+        own = _divergence((k * records - product) / whole)
+        weights += weight
+        found += weight * own
+        if weight * (1.0 + own) < CUT * found:
+            break
+    return found / weights
+
+
+@compiled
+def expected(first: Ints, second: Ints, times: Ints, records: int, rows: Any) -> None:
+    """For each size of the one column the sum over the sizes of the other."""
+    for i in range(len(first)):
+        total = 0.0
+        for j in range(len(second)):
+            each = _mean(first[i], second[j], records)
+            total += each * float(first[i]) * float(second[j]) * float(times[j])
+        rows[i] = total
+
+
+@compiled
+def swap(codes: Ints, uniform: Any, starts: Ints, ends: Ints, stops: Ints) -> None:
+    """Shuffle each block of codes, as far as its stop (Fisher and Yates)."""
+    at = 0
+    for block in range(len(starts)):
+        end = ends[block]
+        for i in range(starts[block], stops[block]):
+            j = i + np.int64(uniform[at] * np.float64(end - i))
+            at += 1
+            held = codes[i]
+            codes[i] = codes[j]
+            codes[j] = held
+
+
+@compiled
+def tally(codes: Ints, starts: Ints, ends: Ints, values: int, most: int) -> Ints:
+    """How many cells of runs hold at least 0, 1, 2, ... records; none holds more than `most`."""
+    found = np.zeros(most + 2, dtype=np.int64)
+    held = np.zeros(values, dtype=np.int64)  # the start of the last run with a code, and its count
+    for run in range(len(starts)):
+        start = starts[run]
+        for i in range(start, ends[run]):
+            n = max(held[codes[i]] - start, np.int64(0)) + 1
+            held[codes[i]] = start + n
+            found[n] += 1
+    return found
+
+
+@compiled
+def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
+    """How many of some sorted values are nearer than a radius to the one at a place, without it."""
+    low, high = 0, at
+    while low < high:
+        middle = (low + high) // 2
+        if value - sorted_[middle] < radius:
+            high = middle
+        else:
+            low = middle + 1
+    first = low
+    low, high = at, len(sorted_)
+    while low < high:
+        middle = (low + high) // 2
+        if sorted_[middle] - value < radius:
+            low = middle + 1
+        else:
+            high = middle
+    return max(0, low - first - 1)
+
+
+@compiled
+def neighbours(
+    x: Any, y: Any, sorted_y: Any, rank: Ints, k: int, first: int, last: int, nx: Ints, ny: Ints
+) -> None:
+    """How many points are nearer in x, and in y, than the k-th nearest in both; x ascending."""
+    best = np.empty(k)
+    for i in range(first, last):
+        best[:] = np.inf
+        left, right = i - 1, i + 1
+        while True:
+            to_left = x[i] - x[left] if left >= 0 else np.inf
+            to_right = x[right] - x[i] if right < len(x) else np.inf
+            if min(to_left, to_right) >= best[k - 1]:
+                break
+            if to_left <= to_right:
+                far = max(to_left, abs(y[left] - y[i]))
+                left -= 1
+            else:
+                far = max(to_right, abs(y[right] - y[i]))
+                right += 1
+            for j in range(k):
+                if far < best[j]:
+                    best[j], far = far, best[j]
+        nx[i] = _within(x, x[i], i, best[k - 1])
+        ny[i] = _within(sorted_y, y[i], rank[i], best[k - 1])

@@ -1,0 +1,27 @@
+"""What a release has lost of its original: pure functions of the records of both, side by side."""
+
+from __future__ import annotations
+
+from sievert.losses import (
+    distortion,
+    gaussian,
+    generalisation,
+    margins,
+    models,
+    moments,
+    prediction,
+    propensity,
+)
+from sievert.losses.loss import Kind
+
+KINDS: tuple[Kind, ...] = (
+    *generalisation.KINDS,
+    *distortion.KINDS,
+    *moments.KINDS,
+    *gaussian.KINDS,
+    *margins.KINDS,
+    *propensity.KINDS,
+    *prediction.KINDS,
+    *models.KINDS,
+)
+BY_ID = {kind.id: kind for kind in KINDS}

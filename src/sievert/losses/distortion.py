@@ -1,0 +1,127 @@
+"""How far released values are from the original ones, each column on a scale of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sievert.losses.ladders import Pairs, cells, pairs
+from sievert.losses.loss import Column, Floats, Kind, Loss, Release, without
+from sievert.measures import kernel
+
+NO_RECORDS = "the original has no records"
+NO_SCALE = "the numbers of the original do not vary: no scale for an error"
+NO_NUMBERS = "the original has no numbers"
+TOO_LARGE = "numbers too large to be squared"
+NO_COLUMN = "no column has a distortion"
+
+
+def expected_distortion(release: Release) -> Loss:
+    """The mean distance of a released value from the original one, over the quasi-identifiers.
+
+    Squared error by the original's variance where both are numbers, the level of the lowest common
+    ancestor by the height where there is a hierarchy, else 0 or 1.
+    """
+    if not release.records:
+        return without(NO_RECORDS)
+    columns = {c.name: _distortion(c) for c in release.quasi}
+    secrets = {c.name: _distortion(c) for c in release.secrets}
+    found = [c["value"] for c in columns.values() if c["value"] is not None]
+    details: dict[str, Any] = {"of_columns": len(found)}
+    if secrets:
+        details["secrets"] = secrets
+    if not found:
+        return Loss(None, NO_COLUMN, columns, details)
+    return Loss(math.fsum(found) / len(found), columns=columns, details=details)
+
+
+def _distortion(column: Column) -> dict[str, Any]:
+    found = pairs(column)
+    if column.numbers is not None:
+        return _squared(column, found)
+    records, withheld = len(column.original), found.withheld
+    if column.hierarchy is None:
+        changed = records - int(found.times[found.unchanged].sum())
+        value, scale = kernel.ratio(changed, records), "hamming"
+    else:
+        held = cells(column)
+        assert held.hierarchy is not None
+        climbed = int(np.dot(held.times, held.meeting))
+        value, scale = kernel.ratio(climbed, records * held.hierarchy.height), "hierarchy"
+    return {"value": value, "scale": scale, "cells": records, "suppressed": withheld}
+
+
+def _squared(column: Column, found: Pairs) -> dict[str, Any]:
+    """Cells with a number in the original; one that was suppressed is guessed as their mean."""
+    x, y = _numbers(column, found)
+    there = ~np.isnan(x)
+    x, y, times = x[there], y[there], found.times[there].astype(np.float64)
+    suppressed = found.suppressed[there] | np.isnan(y)
+    number = int(times.sum())
+    out: dict[str, Any] = {
+        "value": None,
+        "scale": "squared error",
+        "cells": number,
+        "suppressed": int(times[suppressed].sum()),
+        "squared_error": None,
+        "variance": None,
+    }
+    if not number:
+        return {**out, "reason": NO_NUMBERS}
+    with np.errstate(over="ignore", invalid="ignore"):
+        off, variance = _deviations(x, times)
+        terms = times * np.where(suppressed, off, x - y) ** 2
+    if not (math.isfinite(variance) and np.all(np.isfinite(terms))):
+        return {**out, "reason": TOO_LARGE}
+    error = kernel.total(terms) / number
+    out |= {"squared_error": error, "variance": variance}
+    if variance > 0:
+        return {**out, "value": error / variance}
+    return {**out, "value": 0.0} if error == 0 else {**out, "reason": NO_SCALE}
+
+
+def _numbers(column: Column, found: Pairs) -> tuple[Floats, Floats]:
+    """The numbers of each pair."""
+    assert column.numbers is not None
+    before, after = column.numbers
+    values, labels = np.full(len(column.values), np.nan), np.full(len(column.labels) + 1, np.nan)
+    values[column.original] = before
+    labels[column.released] = after
+    return values[found.original], labels[found.released]
+
+
+def _deviations(x: Floats, times: Floats) -> tuple[Floats, float]:
+    """How far each number is from the mean, and the variance; infinite where it overflows.
+
+    The mean is a rounded number and a rest, lest numbers far from 0 lose their digits.
+    """
+    if np.all(x == x[0]):
+        return np.zeros(len(x)), 0.0 if math.isfinite(x[0]) else math.inf
+    number = float(times.sum())
+    off = x - _sum(times * x) / number
+    off = off - _sum(times * off) / number
+    return off, _sum(times * off**2) / number
+
+
+def _sum(terms: Floats) -> float:
+    return kernel.total(terms) if np.all(np.isfinite(terms)) else math.inf
+
+
+KINDS = (
+    Kind(
+        "expected_distortion",
+        "Expected distortion",
+        "1",
+        0.0,
+        None,
+        "high",
+        "mean over columns of E d(x, x'): (x - x')²/variance of the original for numbers, level of "
+        "the lowest common ancestor / height with a hierarchy, else 0 or 1",
+        "Domingo-Ferrer and Rebollo-Monedero 2009",
+        "0: nothing was changed. 1: a column is as far from the original as if its mean, or "
+        "nothing, had been released; numbers may be further off than that.",
+        expected_distortion,
+    ),
+)

@@ -1,0 +1,171 @@
+"""What one Gaussian vector tells about another, from their covariances.
+
+A covariance matrix is worked on in exact fractions of the numbers it holds, so that blocks which
+are nearly singular cost no digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sievert.losses.loss import Floats, Kind, Loss, Release, without
+from sievert.losses.numbers import correlations, numbers_of, original_numbers
+from sievert.measures.kernel import LN2
+
+EXACT = 20  # columns up to which a matrix is worked on in fractions
+# The share of its variance that a column must keep beside others not to be one of them.
+DEPENDENT = 1e-12
+UNBOUNDED = "unbounded"
+NO_SECRET = "no numeric secret"
+NO_RECORDS = "fewer than two records have all numbers"
+
+Matrix = Sequence[Sequence[float]] | Floats
+
+
+def scalar(rho: float) -> float | None:
+    """I of two Gaussian variables with this correlation, in bits; None where it is unbounded.
+
+    -1/2 log2(1 - rho^2).
+
+    >>> round(scalar(0.8) * math.log(2), 6)
+    0.510826
+    """
+    if not abs(rho) < 1:
+        return None
+    if abs(rho) < 0.5:
+        return -0.5 * math.log1p(-rho * rho) / LN2
+    return -0.5 * (math.log1p(-rho) + math.log1p(rho)) / LN2
+
+
+def gaussian_information(
+    cov_u: Matrix, cov_v: Matrix, cov_uv: Matrix, dependent: float = DEPENDENT
+) -> float | None:
+    """I(U;V) of Gaussian vectors from their covariances, in bits; None where it is unbounded.
+
+    -1/2 log2 det(I - P·P^T), as the sum over the variables of V of -1/2 log2 of the share of their
+    variance that U leaves, each beside those before it. A variable that others of its own vector
+    determine is left out.
+
+    >>> round(gaussian_information([[4.0]], [[1.0]], [[1.6]]), 9)
+    0.736965594
+    """
+    u, v, uv = (np.asarray(m, dtype=np.float64) for m in (cov_u, cov_v, cov_uv))
+    joint = np.block([[u, uv], [uv.T, v]])
+    exact = len(joint) <= EXACT
+    given, alone = _Given(joint, exact), _Given(v, exact)
+    for i in range(len(u)):
+        if given.share(i) > dependent:
+            given.know(i)
+    found = []
+    for i in range(len(v)):
+        before, after = alone.share(i), given.share(len(u) + i)
+        if before <= dependent:
+            continue
+        if after <= dependent * before:
+            return None
+        found.append(-0.5 * _log(min(1, after / before)))
+        given.know(len(u) + i)
+        alone.know(i)
+    return max(0.0, math.fsum(found) / LN2)
+
+
+def _log(ratio: Any) -> float:
+    """ln of a share, with all its digits near 1."""
+    return math.log1p(float(ratio - 1)) if 2 * ratio > 1 else math.log(float(ratio))
+
+
+class _Given:
+    """Variances that are left when some variables are known, by elimination."""
+
+    def __init__(self, covariance: Floats, exact: bool) -> None:
+        kind: Any = Fraction if exact else float
+        self.rows: list[list[Any]] = [[kind(float(x)) for x in row] for row in covariance]
+        self.whole = [self.rows[i][i] for i in range(len(self.rows))]
+        self.open = list(range(len(self.rows)))
+
+    def share(self, i: int) -> Any:
+        """The share of a variable's variance that is left; 0 where it had none."""
+        return self.rows[i][i] / self.whole[i] if self.whole[i] > 0 else 0
+
+    def know(self, i: int) -> None:
+        """Take a variable as known."""
+        self.open.remove(i)
+        known = self.rows[i]
+        for j in self.open:
+            row, factor = self.rows[j], self.rows[j][i] / known[i]
+            if factor:
+                for k in self.open:
+                    row[k] -= factor * known[k]
+
+
+def from_data(u: Floats, v: Floats) -> float | None:
+    """I(U;V) of records (rows) of two vectors, taken as Gaussian, in bits; None: unbounded."""
+    if len(u) < 2:
+        return None
+    joint = correlations([_standard(x) for m in (u, v) for x in np.asarray(m, np.float64).T])
+    return _between(joint, range(u.shape[1]), range(u.shape[1], len(joint)))
+
+
+def _between(joint: Floats, u: Sequence[int], v: Sequence[int]) -> float | None:
+    return gaussian_information(joint[np.ix_(u, u)], joint[np.ix_(v, v)], joint[np.ix_(u, v)])
+
+
+def _standard(x: Floats) -> Floats:
+    """A column in standard units; zeros where it has one value."""
+    if x.min() == x.max():
+        return np.zeros(len(x))
+    apart = x - x.mean()
+    return np.asarray(apart / math.sqrt(float((apart * apart).mean())))
+
+
+def gaussian_loss(release: Release) -> Loss:
+    """I(U;V) - I(U';V): U, U' the numeric quasi-identifiers, V the original's numeric secrets."""
+    known = {c.name for c in release.quasi}
+    columns = [c for c in numbers_of(release).columns if c.name in known]
+    if not columns:
+        return without("no quasi-identifier is numeric before and after")
+    secrets = {c.name: x for c in release.secrets if (x := original_numbers(c)) is not None}
+    every = [c.numbers[side] for side in (0, 1) for c in columns] + list(secrets.values())
+    whole = np.logical_and.reduce([~np.isnan(x) for x in every])
+    details: dict[str, Any] = {
+        "quasi": [c.name for c in columns],
+        "secrets": list(secrets),
+        "records": int(whole.sum()),
+    }
+    if details["records"] < 2:
+        return Loss(None, NO_RECORDS, details=details)
+    joint = correlations([_standard(x if whole.all() else x[whole]) for x in every])
+    d = len(columns)
+    u, u2, v = range(d), range(d, 2 * d), range(2 * d, len(every))
+    found = {"identity": _between(joint, u, u2)}
+    if secrets:
+        found |= {"original": _between(joint, u, v), "released": _between(joint, u2, v)}
+    for name, bits in found.items():
+        details[name] = {"value": bits, **({} if bits is not None else {"reason": UNBOUNDED})}
+    if not secrets:
+        return Loss(None, NO_SECRET, details=details)
+    before, after = found["original"], found["released"]
+    if before is None or after is None:
+        return Loss(None, UNBOUNDED, details=details)
+    return Loss(before - after, details=details)
+
+
+KINDS = (
+    Kind(
+        "gaussian_information",
+        "Information loss of Gaussian data",
+        "bits",
+        None,
+        None,
+        "high",
+        "I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
+        "Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
+        "what the released quasi-identifiers tell less about the secrets, were all Gaussian",
+        gaussian_loss,
+    ),
+)

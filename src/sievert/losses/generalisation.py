@@ -1,0 +1,269 @@
+"""What coarser labels and suppression take away: classes that grow, labels that stand for more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sievert.hierarchies import ROOT
+from sievert.losses.labels import interval
+from sievert.losses.ladders import Cells, cells, pairs
+from sievert.losses.loss import Column, Floats, Kind, Loss, Release, as_numbers, without
+from sievert.measures import kernel
+
+NO_RECORDS = "the original has no records"
+ALL_SUPPRESSED = "every record was suppressed"
+NO_HIERARCHY = "no hierarchy was given"
+NOT_IN_IT = "labels that the hierarchy lacks have no level"
+ONE_VALUE = "the original has one value: there is nothing to lose"
+
+
+def discernability(release: Release) -> Loss:
+    """Sum of the squared class sizes; a suppressed record counts as many as there are."""
+    records = release.records
+    if not records:
+        return without(NO_RECORDS)
+    sizes, suppressed = _classes(release)
+    value = int(np.dot(sizes, sizes)) + suppressed * records
+    details = {
+        "suppressed": suppressed,
+        "classes": len(sizes),
+        "share": kernel.ratio(value, records * records),
+        "per_record": kernel.ratio(value, records),
+    }
+    return Loss(value, details=details)
+
+
+def average_class_size(release: Release) -> Loss:
+    """Records a class, of those that were not suppressed."""
+    if not release.records:
+        return without(NO_RECORDS)
+    sizes, suppressed = _classes(release)
+    details = {"suppressed": suppressed, "classes": len(sizes)}
+    if not len(sizes):
+        return without(ALL_SUPPRESSED, **details)
+    return Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
+
+
+def _classes(release: Release) -> tuple[Any, int]:
+    """Sizes of the released classes without suppressed records, and how many these are."""
+    sizes = np.bincount(release.classes[~release.suppressed])
+    return sizes[sizes > 0], int(np.count_nonzero(release.suppressed))
+
+
+def generalization_loss(release: Release) -> Loss:
+    """How much of the way from one value to all values the labels have gone."""
+    if not release.records:
+        return without(NO_RECORDS)
+    losses = {c.name: _generalized(cells(c), release.records) for c in release.quasi}
+    logs = math.fsum(math.log1p(loss) for loss in losses.values())
+    value = min(1.0, math.expm1(logs / len(losses)))
+    return Loss(value, columns=losses, details=_about(release.quasi))
+
+
+def _generalized(held: Cells, records: int) -> float:
+    """(mean share - 1/m) / (1 - 1/m); 0 where there is one value, hence nothing to lose."""
+    if held.values == 1:
+        return 0.0
+    return kernel.ratio(int(np.dot(held.times, held.leaves)) - records, records * (held.values - 1))
+
+
+def precision(release: Release) -> Loss:
+    """How far below the top of their hierarchies the labels still are."""
+    if not release.records:
+        return without(NO_RECORDS)
+    found: list[Fraction] = []
+    columns: dict[str, float | None] = {}
+    reasons: dict[str, str] = {}
+    for column in release.quasi:
+        held = cells(column)
+        columns[column.name] = None
+        if held.hierarchy is None:
+            reasons[column.name] = NO_HIERARCHY
+        elif held.records(held.unknown):
+            reasons[column.name] = NOT_IN_IT
+        else:
+            climbed = int(np.dot(held.times, held.level))
+            found.append(1 - Fraction(climbed, release.records * held.hierarchy.height))
+            columns[column.name] = float(found[-1])
+    details = {**_about(release.quasi), "reasons": reasons, "of_columns": len(found)}
+    if not found:
+        some = NO_HIERARCHY if set(reasons.values()) == {NO_HIERARCHY} else NOT_IN_IT
+        return Loss(None, some, columns, details)
+    return Loss(float(sum(found, Fraction(0)) / len(found)), columns=columns, details=details)
+
+
+def non_uniform_entropy(release: Release) -> Loss:
+    """Bits that are missing to tell the original value of each cell from what was released."""
+    records = release.records
+    if not records:
+        return without(NO_RECORDS)
+    columns: dict[str, Any] = {}
+    lost, most = [], []
+    for column in release.quasi:
+        held = cells(column)
+        lost.append(_bits(held, held.covered))
+        most.append(_bits(held, np.full(len(held.own), records)))
+        columns[column.name] = _entropy(lost[-1], most[-1], records)
+    whole = _entropy(math.fsum(lost), math.fsum(most), records * len(columns))
+    details = {**_about(release.quasi), **{n: v for n, v in whole.items() if n != "bits"}}
+    return Loss(whole["bits"], columns=columns, details=details)
+
+
+def _bits(held: Cells, covered: Any) -> float:
+    return kernel.total(held.times * kernel.log2_ratio(held.own, covered))
+
+
+def _entropy(bits: float, most: float, number: int) -> dict[str, Any]:
+    found = {"bits": bits, "per_cell": bits / number, "maximum": most}
+    share = min(1.0, bits / most) if most else None
+    return {**found, "share": share, **({} if most else {"reason": ONE_VALUE})}
+
+
+def normalized_certainty_penalty(release: Release) -> Loss:
+    """How much of its column's range, or of its values, a released label leaves open."""
+    if not release.records:
+        return without(NO_RECORDS)
+    columns, readings = {}, {}
+    for column in release.quasi:
+        shares = _widths(column)
+        readings[column.name] = "leaves" if shares is None else "intervals"
+        if shares is None:
+            held = cells(column)
+            open_ = int(np.dot(held.times, np.where(held.leaves > 1, held.leaves, 0)))
+            open_ += held.pairs.withheld if held.values == 1 else 0
+            columns[column.name] = kernel.ratio(open_, release.records * held.values)
+        else:
+            columns[column.name] = kernel.total(pairs(column).times * shares) / release.records
+    value = math.fsum(columns.values()) / len(columns)
+    return Loss(value, columns=columns, details={**_about(release.quasi), "reading": readings})
+
+
+def _widths(column: Column) -> Floats | None:
+    """Of each pair the share of the range its interval covers; None where labels are no intervals.
+
+    Originals must be numbers, all labels intervals or numbers, and one of them wider than a number.
+    """
+    if column.numbers is not None or (before := as_numbers(column.values)) is None:
+        return None
+    found = pairs(column)
+    values = before[found.original]
+    values = values[~np.isnan(values)]
+    span = float(values.max() - values.min()) if len(values) else 0.0
+    if not (math.isfinite(span) and span > 0):
+        return None
+    low, high = np.zeros(len(column.labels) + 1), np.zeros(len(column.labels) + 1)
+    for code in np.unique(found.released[~found.suppressed]).tolist():
+        text = column.labels[code]
+        if text is None:
+            continue
+        ends = interval(text)
+        if ends is None:
+            return None
+        low[code], high[code] = ends
+    if not np.any(high > low):
+        return None
+    low, high = np.maximum(low, values.min()), np.minimum(high, values.max())
+    shares = np.maximum(high - low, 0.0) / span
+    none = np.array([*(text is None or text == ROOT for text in column.labels), True])
+    shares[none] = 0.0
+    return np.where(found.suppressed, 1.0, shares[found.released])
+
+
+def _about(columns: Sequence[Column]) -> dict[str, Any]:
+    """What belongs beside a loss: where each column's ladder is from, cells with no place on it."""
+    held = {c.name: cells(c) for c in columns}
+    return {
+        "hierarchy": {
+            n: "given" if h.hierarchy is not None else "observed" for n, h in held.items()
+        },
+        "suppressed": {n: h.pairs.withheld for n, h in held.items()},
+        "strayed": {n: h.records(h.strayed) for n, h in held.items()},
+        "unknown": {n: h.records(h.unknown) for n, h in held.items()},
+    }
+
+
+KINDS = (
+    Kind(
+        "discernability",
+        "Discernability",
+        "records²",
+        1.0,
+        None,
+        "high",
+        "sum_q n_q² + suppressed·N",
+        "Bayardo and Agrawal 2005",
+        "Each record is charged with the records it can no longer be told from; a suppressed one "
+        "with all of them. Divided by N it is the size of the class of a typical record.",
+        discernability,
+    ),
+    Kind(
+        "average_class_size",
+        "Average class size",
+        "records",
+        1.0,
+        None,
+        "high",
+        "(N - suppressed)/K",
+        "LeFevre, DeWitt and Ramakrishnan 2006, without their division by k",
+        "Records a released class. Suppressed records are left out, so it may fall where more are "
+        "suppressed.",
+        average_class_size,
+    ),
+    Kind(
+        "generalization_loss",
+        "Generalisation loss",
+        "1",
+        0.0,
+        1.0,
+        "high",
+        "prod_a (1 + L_a)^(1/A) - 1, L_a = (mean share - 1/m_a)/(1 - 1/m_a), "
+        "share = values a label stands for / m_a",
+        "Iyengar 2002; the mean over columns as in ARX",
+        "0: every label is one value. 1: every label stands for all values of its column.",
+        generalization_loss,
+    ),
+    Kind(
+        "precision",
+        "Precision",
+        "1",
+        0.0,
+        1.0,
+        "low",
+        "1 - mean over cells of level/height",
+        "Sweeney 2002",
+        "1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed.",
+        precision,
+    ),
+    Kind(
+        "non_uniform_entropy",
+        "Non-uniform entropy",
+        "bits",
+        0.0,
+        None,
+        "high",
+        "sum over cells of log2(records with a value that the label covers / records with the "
+        "original value)",
+        "de Waal and Willenborg 1999; Gionis and Tassa 2009",
+        "Bits needed in addition to the release to tell every original value, guessing within a "
+        "label by the original's frequencies. It grows with the records: compare shares.",
+        non_uniform_entropy,
+    ),
+    Kind(
+        "normalized_certainty_penalty",
+        "Normalised certainty penalty",
+        "1",
+        0.0,
+        1.0,
+        "high",
+        "mean over cells of width/range for intervals, leaves/m_a for categories (0 for one leaf), "
+        "1 where suppressed",
+        "Xu et al. 2006",
+        "How much of its column a label leaves open. 0: every value is told; 1: none is.",
+        normalized_certainty_penalty,
+    ),
+)

@@ -1,0 +1,152 @@
+"""What every loss is made of and ends in: columns before and after, and a number with its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sievert.hierarchies import NUMBER, ROOT, Hierarchy
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+GONE = -1  # the code of a record that was not released
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the original and what became of it, one place a record of the original.
+
+    `original` and `released` hold codes; `values` and `labels` their texts, None for missing.
+    """
+
+    name: str
+    original: Ints
+    released: Ints  # GONE where the record was not released
+    values: Sequence[str | None]
+    labels: Sequence[str | None]
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def here(self) -> Bools:
+        """Which records were released."""
+        return np.asarray(self.released != GONE)
+
+    @cached_property
+    def suppressed(self) -> Bools:
+        """Which cells were withheld: `*` or missing now but not before, or of a record left out."""
+        star, lacks = (np.array([label == text for label in self.labels] + [True])
+                       for text in (ROOT, None))  # fmt: skip
+        was, had = (np.array([value != text for value in self.values]) for text in (ROOT, None))
+        now, before = self.released, self.original
+        return np.asarray((star[now] & was[before]) | (lacks[now] & had[before]) | ~self.here)
+
+    @cached_property
+    def numbers(self) -> tuple[Floats, Floats] | None:
+        """Before and after as numbers, NaN where there is none; None where other texts occur."""
+        before, after = as_numbers(self.values), as_numbers(self.labels)
+        if before is None or after is None:
+            return None
+        return before[self.original], np.append(after, np.nan)[self.released]
+
+
+def as_numbers(texts: Sequence[str | None]) -> Floats | None:
+    """Texts as numbers, `*` and missing as NaN; None where one is something else, or none is."""
+    plain = [None if t is None or t == ROOT else t for t in texts]
+    if not any(plain) or not all(t is None or NUMBER.fullmatch(t) for t in plain):
+        return None
+    found = np.array([np.nan if t is None else float(t) for t in plain])
+    return None if np.isinf(found).any() else found
+
+
+@dataclass(frozen=True)
+class Release:
+    """All that losses are computed from: one release beside its original.
+
+    Columns have one place a record of the original, in its order.
+    """
+
+    quasi: tuple[Column, ...]
+    secrets: tuple[Column, ...] = ()
+    predicted: tuple[str, ...] = ()  # columns to predict; the secrets unless given
+    seed: int = 0
+    extra: int = 0  # records of the release that the original lacks
+
+    @property
+    def records(self) -> int:
+        """How many records the original has."""
+        return len(self.quasi[0].original)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns: those an outsider could know, then the secrets."""
+        return self.quasi + self.secrets
+
+    @cached_property
+    def suppressed(self) -> Bools:
+        """Which records have no quasi-identifier left, or were not released."""
+        return np.asarray(np.logical_and.reduce([c.suppressed for c in self.quasi]))
+
+    @cached_property
+    def classes(self) -> Ints:
+        """The released class of each record, numbered from 0; GONE where it was not released."""
+        return joined([c.released for c in self.quasi], self.quasi[0].here)
+
+
+def joined(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
+    """One number a record for its combination of codes, from 0 on; GONE where it is not `here`."""
+    found = np.zeros(len(codes[0]), dtype=np.int64)
+    for held in codes:
+        held = held.astype(np.int64) + 1
+        top = int(held.max(initial=0)) + 1
+        if int(found.max(initial=0)) > (1 << 62) // top:
+            found = np.unique(found, return_inverse=True)[1]
+        found = found * top + held
+    if here is None:
+        return np.unique(found, return_inverse=True)[1]
+    out = np.full(len(found), GONE, dtype=np.int64)
+    out[here] = np.unique(found[here], return_inverse=True)[1]
+    return out
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One loss of one release: a number with its unit, or None and why; its parts beside it."""
+
+    value: float | None
+    reason: str | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)  # by column, where that makes sense
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def without(reason: str, **details: Any) -> Loss:
+    """A loss that does not exist, and why."""
+    return Loss(None, reason, details=details)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of loss: what it is, how to read it, where it comes from."""
+
+    id: str
+    title: str
+    unit: str
+    low: float | None
+    high: float | None
+    worse: Literal["high", "low"]  # more is lost where it is high, or low
+    formula: str
+    source: str
+    reading: str
+    compute: Callable[[Release], Loss]
+
+    @property
+    def bounds(self) -> str:
+        """The range in words."""
+        if self.low is None:
+            return "any number" if self.high is None else f"<= {self.high:g}"
+        return f"[{self.low:g}, {self.high:g}]" if self.high is not None else f">= {self.low:g}"

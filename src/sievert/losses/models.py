@@ -1,0 +1,315 @@
+"""Models fitted on the release and scored on the original: what a record costs more, in bits.
+
+A released label that is a value of the original stands for itself; any other for a set of values,
+and its records count for each of them alike: the values below it in the column's hierarchy, or else
+those that became it. Suppressed cells say nothing. Half a record a cell is added to every
+distribution: of a column alike to all values, of a column given another as the column is spread by
+itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sievert.hierarchies import ROOT
+from sievert.losses.loss import GONE, Column, Floats, Ints, Kind, Loss, Release, as_numbers
+from sievert.losses.numbers import Numeric, Side, correlations, in_range, numbers_of
+from sievert.measures.kernel import LN2, mutual_information, total
+
+MANY = 20  # numbers of a column beyond which it is cut
+PARTS = 10
+MOST_ATOMS = 64  # values of a column that are told apart; the rarest are merged beyond
+MOST_LABELS = 256
+SMOOTHING = 0.5  # records added to each cell
+SINGULAR = 1e-12
+NO_NUMBERS = "no numeric column that varies"
+NO_RECORDS = "fewer than two records have all numbers"
+SINGULAR_ORIGINAL = "the original's covariance matrix is singular"
+UNBOUNDED = "unbounded"
+MODELS = ("independent", "tree", "gaussian")
+
+
+def cuts(column: Column) -> Floats | None:
+    """Where a column of many numbers is cut: at the original's deciles. None for other columns."""
+    numbers = as_numbers(column.values)
+    if numbers is None or not in_range(numbers):
+        return None
+    side = Side.of(numbers, np.bincount(column.original, minlength=len(numbers)))
+    if len(side.values) <= MANY:
+        return None
+    return np.unique([side.quantile(k / PARTS) for k in range(1, PARTS)])
+
+
+def parts(texts: Sequence[str | None], edges: Floats) -> Ints:
+    """The part of each number: from 0 on, one more for what is missing; GONE for `*` and texts."""
+    found = [GONE if t is not None else len(edges) + 1 for t in texts]
+    numbers = as_numbers(texts)
+    if numbers is None:
+        return np.array(found, dtype=np.int64)
+    return np.where(np.isnan(numbers), found, np.searchsorted(edges, numbers, side="right"))
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """A column as few atoms (values, or parts of the numbers), and what labels say of them.
+
+    A row of `spread` is a distribution over the atoms; the first rows are the atoms themselves.
+    """
+
+    name: str
+    original: Ints  # atom of each record
+    released: Ints  # row of each record; the number of rows where it says nothing
+    size: int
+    spread: Floats
+
+    @classmethod
+    def of(cls, column: Column, number: Numeric | None) -> Alphabet:
+        """The atoms of one column."""
+        edges = cuts(column)
+        if edges is not None:
+            atoms = parts(column.values, edges)
+            atoms[atoms == GONE] = len(edges) + 1
+        else:
+            times = np.bincount(column.original, minlength=len(column.values))
+            atoms = np.empty(len(times), dtype=np.int64)
+            atoms[np.argsort(-times, kind="stable")] = np.arange(len(times))
+            atoms = np.minimum(atoms, MOST_ATOMS)
+        size = int(atoms.max()) + 1
+        rows = _own(column, number, edges, atoms)
+        general = np.flatnonzero(rows == GONE)
+        spread = np.eye(size)
+        if len(general):
+            rows, more = _general(column, atoms, rows, general, size)
+            spread = np.concatenate((spread, more))
+        nothing = len(spread)
+        rows = np.append(np.where(rows == GONE, nothing, rows), nothing)
+        return cls(column.name, atoms[column.original], rows[column.released], size, spread)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Records of the original by atom."""
+        return np.bincount(self.original, minlength=self.size).astype(np.float64)
+
+    @cached_property
+    def chances(self) -> tuple[Floats, Floats]:
+        """The distribution over the atoms that the original tells, and the release."""
+        rows = np.bincount(self.released, minlength=len(self.spread) + 1)[:-1]
+        told = np.asarray((rows[:, None] * self.spread).sum(axis=0))
+        return _smooth(self.counts, 1.0 / self.size), _smooth(told, 1.0 / self.size)
+
+
+def _own(column: Column, number: Numeric | None, edges: Floats | None, atoms: Ints) -> Ints:
+    """The atom of each label that is a value itself or a number; GONE for others."""
+    place = {text: int(atom) for text, atom in zip(column.values, atoms, strict=True)}
+    own = np.array([place.get(t, GONE) for t in column.labels], dtype=np.int64)
+    own[[i for i, t in enumerate(column.labels) if t == ROOT]] = GONE
+    if number is None:
+        return own
+    if edges is not None:
+        return np.where(own == GONE, parts(column.labels, edges), own)
+    before, after = number.coded
+    order = np.argsort(before, kind="stable")[: int((~np.isnan(before)).sum())]
+    middles = (before[order][1:] + before[order][:-1]) / 2
+    nearest = atoms[order][np.searchsorted(middles, after)]
+    return np.where((own == GONE) & ~np.isnan(after), nearest, own)
+
+
+def _general(
+    column: Column, atoms: Ints, rows: Ints, general: Ints, size: int
+) -> tuple[Ints, Floats]:
+    """Rows for labels that stand for sets of values; the rarest labels share one."""
+    pairs = _below(column, general)
+    lacking = np.setdiff1d(general, pairs[:, 0])
+    star = [i for i in lacking.tolist() if column.labels[i] in (ROOT, None)]
+    lacking = np.setdiff1d(lacking, star)
+    if len(lacking):
+        wanted = np.append(np.isin(np.arange(len(column.labels)), lacking), False)
+        some = wanted[column.released]
+        both = column.released[some].astype(np.int64) * len(atoms) + column.original[some]
+        more = np.stack(np.divmod(np.unique(both), len(atoms)), axis=1)
+        pairs = np.concatenate((pairs, more))
+    if not len(pairs):
+        return rows, np.zeros((0, size))
+    times = np.bincount(column.released + 1, minlength=len(column.labels) + 1)[1:]
+    labels, first, sets = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[np.argsort(-times[labels], kind="stable")] = np.arange(len(labels))
+    rank = np.minimum(rank, MOST_LABELS - 1)
+    rows = rows.copy()
+    rows[labels] = size + rank
+    weight = np.maximum(times[labels], 1e-9) / sets
+    key = rank[first] * size + atoms[pairs[:, 1]]
+    table = np.bincount(key, weight[first], (int(rank.max()) + 1) * size).reshape(-1, size)
+    return rows, np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def _below(column: Column, general: Ints) -> Ints:
+    """(label, value) for the labels of the column's hierarchy and the values below each."""
+    if column.hierarchy is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    place = {column.labels[i]: i for i in general.tolist() if column.labels[i] != ROOT}
+    ladder = column.hierarchy.ladder
+    found = {
+        (place[label], i)
+        for i, value in enumerate(column.values)
+        if value is not None
+        for label in ladder.get(value, ())
+        if label in place
+    }
+    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+
+
+def _table(a: Ints, b: Ints, rows: int, columns: int) -> Ints:
+    return np.bincount(a * columns + b, minlength=rows * columns).reshape(rows, columns)
+
+
+def _information(table: Ints) -> float:
+    records = int(table.sum())
+    i, j = np.nonzero(table)
+    if not records:
+        return 0.0
+    first, second = table.sum(axis=1)[i], table.sum(axis=0)[j]
+    return mutual_information(table[i, j], first, second, np.ones_like(i), records)
+
+
+def _smooth(model: Floats, prior: Floats | float) -> Floats:
+    """Probabilities from records by atom (one distribution a row): half a record added a cell."""
+    added = SMOOTHING * model.shape[-1]
+    return np.asarray((model + added * prior) / (model.sum(axis=-1, keepdims=True) + added))
+
+
+def _cost(counts: Floats, chances: Floats) -> float:
+    """Mean bits of records, given as counts by atom."""
+    return total((counts * -np.log2(chances)).ravel()) / float(counts.sum())
+
+
+def spanning(weights: Floats) -> list[tuple[int, int]]:
+    """The tree of greatest weight, as (parent, child) from column 0 on; the first of ties.
+
+    >>> spanning(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0]]))
+    [(0, 2), (2, 1)]
+    """
+    joined, edges = [0], []
+    while len(joined) < len(weights):
+        rest = [j for j in range(len(weights)) if j not in joined]
+        i, j = max(itertools.product(joined, rest), key=lambda e: weights[e])
+        edges.append((i, j))
+        joined.append(j)
+    return edges
+
+
+def _independent(columns: Sequence[Alphabet]) -> tuple[dict[str, Any], dict[str, float]]:
+    old, new = ([_cost(a.counts, a.chances[side]) for a in columns] for side in (0, 1))
+    extra = {a.name: n - o for a, o, n in zip(columns, old, new, strict=True)}
+    return _told(math.fsum(old), math.fsum(new)), extra
+
+
+def _told(old: float, new: float) -> dict[str, Any]:
+    return {"value": new - old, "original": old, "released": new}
+
+
+def _tree(columns: Sequence[Alphabet]) -> dict[str, Any]:
+    d = len(columns)
+    weights = np.zeros((2, d, d))
+    tables: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+    for i, j in itertools.combinations(range(d), 2):
+        a, b = columns[i], columns[j]
+        rows, across = len(a.spread) + 1, len(b.spread) + 1
+        old = _table(a.original, b.original, a.size, b.size)
+        new = _table(a.released, b.released, rows, across)[:-1, :-1]
+        tables[i, j] = old, new
+        for side, table in enumerate((old, new)):
+            weights[side, i, j] = weights[side, j, i] = _information(table)
+    costs, trees = [], []
+    for side in (0, 1):
+        edges = spanning(weights[side])
+        bits = [_cost(columns[0].counts, columns[0].chances[side])]
+        for i, j in edges:
+            old, new = tables[i, j] if i < j else (t.T for t in tables[j, i])
+            model = _spread(new, columns[i], columns[j]) if side else old.astype(np.float64)
+            bits.append(_cost(old.astype(np.float64), _smooth(model, columns[j].chances[side])))
+        costs.append(math.fsum(bits))
+        trees.append({frozenset(e) for e in edges})
+    names = [[columns[i].name for i in sorted(e)] for e in sorted(map(sorted, trees[1]))]
+    return _told(*costs) | {"edges": names, "edges_kept": len(trees[0] & trees[1])}
+
+
+def _spread(table: Ints, a: Alphabet, b: Alphabet) -> Floats:
+    """Records by rows of two columns as records by their atoms."""
+    found = table.astype(np.float64)
+    if len(a.spread) > a.size:
+        found = np.einsum("ri,rs->is", a.spread, found)
+    if len(b.spread) > b.size:
+        found = np.einsum("is,sj->ij", found, b.spread)
+    return found
+
+
+def _gaussian(release: Release) -> dict[str, Any]:
+    columns = [c for c in numbers_of(release).columns if c.before.deviation > 0]
+    if not columns:
+        return {"value": None, "reason": NO_NUMBERS}
+    means, matrices = [], []
+    for side in (0, 1):
+        rows = [(c.numbers[side] - c.before.mean) / c.before.deviation for c in columns]
+        whole = np.logical_and.reduce([~np.isnan(x) for x in rows])
+        rows = [x if whole.all() else x[whole] for x in rows]
+        if len(rows[0]) < 2:
+            return {"value": None, "reason": NO_RECORDS}
+        means.append(np.array([float(x.mean()) for x in rows]))
+        matrices.append(correlations([x - m for x, m in zip(rows, means[-1], strict=True)]))
+    return divergence(means[0], matrices[0], means[1], matrices[1]) | {
+        "columns": [c.name for c in columns]
+    }
+
+
+def divergence(mean: Floats, cov: Floats, mean2: Floats, cov2: Floats) -> dict[str, Any]:
+    """KL(N(mean, cov) || N(mean2, cov2)) in bits: what the second costs where the first holds.
+
+    >>> divergence(*(np.array(x) for x in ([0.0], [[1.0]], [1.0], [[1.0]])))["value"] * math.log(4)
+    1.0
+    """
+    scale = np.sqrt(cov.diagonal())
+    own = np.linalg.eigvalsh(cov / np.outer(scale, scale)) if scale.all() else np.zeros(1)
+    if own[0] <= SINGULAR * own[-1]:
+        return {"value": None, "reason": SINGULAR_ORIGINAL}
+    root = np.linalg.inv(np.linalg.cholesky(cov))
+    values, vectors = np.linalg.eigh(root @ cov2 @ root.T)
+    if values[0] <= SINGULAR * values[-1]:
+        return {"value": None, "reason": UNBOUNDED}
+    shift = vectors.T @ (root @ (mean2 - mean))
+    u = (1.0 - values) / values
+    return {"value": 0.5 * total(u - np.log1p(u) + shift * shift / values) / LN2}
+
+
+def model_loss(release: Release) -> Loss:
+    """What each record of the original costs more under models of the release; that of the tree."""
+    numbers = {c.name: c for c in numbers_of(release).columns}
+    columns = [Alphabet.of(c, numbers.get(c.name)) for c in release.columns]
+    independent, extra = _independent(columns)
+    tree = _tree(columns)
+    details = {"independent": independent, "tree": tree, "gaussian": _gaussian(release)}
+    return Loss(tree["value"], columns=extra, details={"smoothing": SMOOTHING, **details})
+
+
+KINDS = (
+    Kind(
+        "model_loss",
+        "Extra bits of a model of the release",
+        "bits a record",
+        None,
+        None,
+        "high",
+        "mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
+        "original and on the release, half a record added a cell",
+        "Chow and Liu 1968; Krichevsky and Trofimov 1981",
+        "0: a model learnt from the release describes the original as well as one of its own",
+        model_loss,
+    ),
+)

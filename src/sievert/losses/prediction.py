@@ -1,0 +1,215 @@
+"""Prediction: how well the quasi-identifiers foretell a column, before and after.
+
+Naive Bayes on categories. Numbers of many values are cut at the original's deciles. Records are
+halved at random; a model learnt on one half is scored on the other, and the other way round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.hierarchies import ROOT
+from sievert.losses.loss import GONE, Bools, Column, Floats, Ints, Kind, Loss, Release, without
+from sievert.losses.models import cuts, parts
+
+MOST_SCORED = 100_000  # records of a half that are predicted, evenly spread
+MOST_SCORES = 1 << 24  # numbers compared for them: fewer records where there are many values
+MOST_CELLS = 1 << 23  # values of a predictor times values of the target
+MOST_VALUES = 1 << 13
+BLOCK = 1 << 18
+STREAM = 7
+NOTHING_TO_PREDICT = "no column to predict"
+ONE_RECORD = "fewer than two records"
+TOO_MANY = "too many values to predict"
+NOTHING_LEARNT = "no record with a value to learn from was released"
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Categories of a quasi-identifier for each record; the last is of records not released."""
+
+    before: Ints
+    after: Ints
+    widths: tuple[int, int]
+
+    @classmethod
+    def of(cls, column: Column) -> Predictor:
+        """A quasi-identifier as categories, on each side in its own terms."""
+        values, labels = np.arange(len(column.values)), np.arange(len(column.labels))
+        edges = cuts(column)
+        if edges is not None:
+            values = parts(column.values, edges)
+            binned = parts(column.labels, edges)
+            star = np.array([t == ROOT for t in column.labels], dtype=bool)
+            if bool(((binned != GONE) | star).all()):
+                labels = binned
+                values, labels = (np.where(x == GONE, len(edges) + 2, x) for x in (values, labels))
+        values, labels = (_dense(x) for x in (values, labels))
+        widths = tuple(int(x.max(initial=-1)) + 1 for x in (values, labels))
+        after = np.append(labels, widths[1])[column.released]
+        return cls(values[column.original], after, (widths[0], widths[1]))
+
+
+def _dense(codes: Ints) -> Ints:
+    return np.unique(codes, return_inverse=True)[1]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A column to predict: what it was, and what the release says it was; GONE for nothing."""
+
+    truth: Ints
+    told: Ints
+    width: int
+
+    @classmethod
+    def of(cls, column: Column) -> Target:
+        """A label that is no value of the original stands for the one that most often became it."""
+        edges = cuts(column)
+        values = np.arange(len(column.values))
+        own = {t: i for i, t in enumerate(column.values)}
+        labels = np.array([own.get(t, GONE) for t in column.labels], dtype=np.int64)
+        if edges is not None:
+            values = parts(column.values, edges)
+            values[values == GONE] = len(edges) + 1
+            binned = parts(column.labels, edges)
+            labels = np.where(labels == GONE, binned, values[labels])
+        width = int(values.max()) + 1
+        truth = values[column.original]
+        star = np.array([t == ROOT for t in column.labels], dtype=bool)
+        labels[star] = GONE
+        other = (labels == GONE) & ~star
+        if other.any():
+            labels = _commonest(column.released, truth, labels, other, width)
+        told = np.append(labels, GONE)[column.released]
+        return cls(truth, np.where(column.suppressed, GONE, told), width)
+
+
+def _commonest(released: Ints, truth: Ints, labels: Ints, other: Bools, width: int) -> Ints:
+    some = np.append(other, False)[released]
+    pairs, times = np.unique(
+        released[some].astype(np.int64) * width + truth[some], return_counts=True
+    )
+    order = np.lexsort((-pairs, times))
+    out = labels.copy()
+    out[pairs[order] // width] = pairs[order] % width
+    return out
+
+
+def _tables(
+    codes: Sequence[Ints], widths: Sequence[int], target: Ints, width: int, fold: Ints
+) -> tuple[list[list[Floats]], list[Floats]]:
+    """For both halves the logarithms of p(x|y), a table a predictor, and of p(y).
+
+    One is added to every count; a category of records that were not released tells nothing.
+    """
+    side = fold * (width + 1) + np.where(target == GONE, width, target)
+    totals = np.bincount(side, minlength=2 * (width + 1)).reshape(2, -1)[:, :width]
+    logs: list[list[Floats]] = [[], []]
+    for code, size in zip(codes, widths, strict=True):
+        counts = np.bincount(
+            code * (2 * (width + 1)) + side, minlength=(size + 1) * 2 * (width + 1)
+        ).reshape(size + 1, 2, -1)
+        for half in (0, 1):
+            table = np.log((counts[:, half, :width] + 1) / (totals[half] + size))
+            table[size] = 0.0
+            logs[half].append(table)
+    return logs, [np.log((t + 1) / (t.sum() + width)) for t in totals]
+
+
+def _right(
+    logs: Sequence[Floats], prior: Floats, codes: Sequence[Ints], truth: Ints, some: Ints
+) -> float:
+    """The share of some records whose likeliest value is the true one."""
+    right, step = 0, max(1, BLOCK // len(prior))
+    for start in range(0, len(some), step):
+        rows = some[start : start + step]
+        score = np.tile(prior, (len(rows), 1))
+        for table, code in zip(logs, codes, strict=True):
+            score += table[code[rows]]
+        right += int((score.argmax(axis=1) == truth[rows]).sum())
+    return right / len(some)
+
+
+def _predicted(
+    predictors: Sequence[Predictor], target: Target, fold: Ints
+) -> dict[str, float | None]:
+    """Accuracy learnt from either side, of the commonest value, and what is lost."""
+    scored = []
+    for half in (0, 1):
+        found = np.flatnonzero(fold == half)
+        size = min(len(found), MOST_SCORED, max(1000, MOST_SCORES // target.width))
+        scored.append(found[np.arange(size) * len(found) // size])
+    out: dict[str, float | None] = {}
+    for side, name in enumerate(("original", "released")):
+        codes = [(p.before, p.after)[side] for p in predictors]
+        learnt = (target.truth, target.told)[side]
+        if not (learnt != GONE).any():
+            out[name] = None
+            continue
+        widths = [p.widths[side] for p in predictors]
+        logs, priors = _tables(codes, widths, learnt, target.width, fold)
+        shares = [
+            _right(logs[1 - half], priors[1 - half], codes, target.truth, scored[half])
+            for half in (0, 1)
+        ]
+        out[name] = math.fsum(shares) / 2
+    counts = np.bincount(target.truth)
+    out["baseline"] = int(counts.max()) / int(counts.sum())
+    before, after = out["original"], out["released"]
+    out["loss"] = None if before is None or after is None else before - after
+    out["scored"] = sum(map(len, scored))
+    return out
+
+
+def prediction(release: Release) -> Loss:
+    """The accuracy of the original's model less that of the release's, over predicted columns."""
+    names = release.predicted or tuple(c.name for c in release.secrets)
+    targets = {c.name: c for c in release.columns if c.name in names}
+    if not targets:
+        return without(NOTHING_TO_PREDICT)
+    if release.records < 2:
+        return without(ONE_RECORD)
+    rng = np.random.default_rng([release.seed, STREAM])
+    fold = np.zeros(release.records, dtype=np.int64)
+    fold[rng.permutation(release.records)[: release.records // 2]] = 1
+    known = {c.name: Predictor.of(c) for c in release.quasi}
+    found: dict[str, dict[str, Any]] = {}
+    for name, column in targets.items():
+        target = Target.of(column)
+        predictors = [p for other, p in known.items() if other != name]
+        widest = max((max(p.widths) for p in predictors), default=0) + 1
+        if target.width * widest > MOST_CELLS or target.width > MOST_VALUES:
+            found[name] = dict.fromkeys(("original", "released", "baseline", "loss", "scored"))
+            found[name]["reason"] = TOO_MANY
+            continue
+        found[name] = dict(_predicted(predictors, target, fold))
+        if found[name]["loss"] is None:
+            found[name]["reason"] = NOTHING_LEARNT
+    losses = [f["loss"] for f in found.values() if f["loss"] is not None]
+    details = {"seed": release.seed}
+    if not losses:
+        return Loss(None, next(iter(found.values()))["reason"], found, details)
+    return Loss(math.fsum(losses) / len(losses), None, found, details)
+
+
+KINDS = (
+    Kind(
+        "prediction",
+        "Loss of predictive accuracy",
+        "share",
+        -1.0,
+        1.0,
+        "high",
+        "accuracy of naive Bayes learnt on half of the original less that learnt on half of the "
+        "release, both scored on the other half's original values",
+        "Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
+        "0: a column is foretold as well from the release; the baseline is the commonest value",
+        prediction,
+    ),
+)
