@@ -287,13 +287,14 @@ def _called(data: Any) -> str | None:
 def _marked(found: Sequence[Compared]) -> Iterator[Compared]:
     """Each with those that disclose no more of it and lose no more of any secret.
 
-    Held against each other are the identity disclosure in both readings and corrected losses.
+    Held against each other are the identity disclosure in both readings, and what is lost beyond
+    chance.
     """
     points = {
         r.name: (
             r.disclosed.identity.whole.value,
             r.disclosed.identity.whole.corrected,
-            *(each.whole.corrected for each in r.disclosed.loss.values()),
+            *(max(0.0, each.whole.beyond) for each in r.disclosed.loss.values()),
         )
         for r in found
     }
@@ -317,7 +318,7 @@ def _correlations(found: Sequence[Compared]) -> dict[str, dict[str, float | None
         numbers = [sign * v for v in held if v is not None]
         told[name] = {
             secret: summary.rank_correlation(
-                numbers, [r.disclosed.loss[secret].whole.corrected for r in found]
+                numbers, [r.disclosed.loss[secret].whole.beyond for r in found]
             )
             for secret in found[0].disclosed.loss
         }

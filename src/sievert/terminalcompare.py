@@ -78,10 +78,10 @@ def _table(found: Comparison, secret: str | None) -> list[str]:
             told = release.disclosed.attribute[secret].whole
             lost = release.disclosed.loss[secret].whole
             whole = found.original["attribute_disclosure"][secret].whole.corrected
-            share = percent(lost.corrected / whole) if whole > 0 and lost.corrected >= 0 else ""
+            share = percent(lost.beyond / whole) if 0 <= lost.beyond <= whole else ""
             half = (lost.interval[1] - lost.interval[0]) / 2
             cells += [_short(told.value), _short(told.corrected)]
-            cells += [_short(lost.corrected), _short(half), share]
+            cells += [_short(lost.beyond), _short(half), share]
         cells += [number(release.assessment.reidentification["k_anonymity"])]
         cells += [f"{release.records['suppressed']:,}"]
         rows.append(cells)
@@ -115,9 +115,10 @@ def _meaning(secrets: Sequence[str], width: int) -> list[str]:
     if secrets:
         text += (
             " told: I(X';Y), what the released key tells of the secret in this table (risky when "
-            "high); corrected: without what chance alone gives. lost: I(X;Y) - I(X';Y) of the "
-            "corrected values with half the width of its 95 % interval, what the release no longer "
-            "tells (less useful when high), and its share of what the original tells."
+            "high); corrected: without what chance alone gives. lost: I(X;Y) - I(X';Y), what "
+            "the release no longer tells (less useful when high), beyond what chance makes of no "
+            "loss, with half the width of its 95 % interval and its share of what the original "
+            "tells (corrected)."
         )
     return wrap(text, width, "  ")
 
@@ -145,11 +146,11 @@ def _verdict(found: Comparison) -> list[str]:
         f"({significant(least.disclosed.identity.whole.value)} bits of the key)."
     )
     for secret in found.original["attribute_disclosure"]:
-        best = min(left, key=lambda r: r.disclosed.loss[secret].whole.corrected)
+        best = min(left, key=lambda r: r.disclosed.loss[secret].whole.beyond)
         lost = best.disclosed.loss[secret].whole
         lines.append(
             f"Least lost of {printable(secret)}: {printable(best.name)} "
-            f"({_signed(lost.corrected)} bits)."
+            f"({_signed(lost.beyond)} bits)."
         )
     return lines
 
@@ -206,7 +207,7 @@ def _losses(found: Comparison, width: int, everything: bool) -> list[str]:
     lines += columns(rows, after)
     if ranked:
         text = (
-            "ranks as: rank correlation (Spearman) with the corrected information loss over the "
+            "ranks as: rank correlation (Spearman) with what was lost beyond chance over the "
             "releases; 1 the same order, -1 the reverse."
         )
         lines += wrap(text, width, "  ")
@@ -253,6 +254,9 @@ def _bits(bits: Bits, everything: bool, risky: str) -> list[str]:
     lines.append("  " + plain("By chance alone", _signed(whole.chance), after))
     after = f"bits; 95 %: {_range(whole.interval)}"
     lines.append("  " + plain("Beyond chance (corrected)", _signed(whole.corrected), after))
+    if whole.excess is not None:
+        after = "bits; less what chance makes of no loss"
+        lines.append("  " + plain("Beyond no loss (excess)", _signed(whole.excess), after))
     if everything:
         after = f"bits; {significant(whole.rows_per_cell)} records a cell"
         lines.append("  " + plain("Miller-Madow", _signed(whole.miller_madow), after))

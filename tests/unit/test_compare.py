@@ -350,20 +350,32 @@ def test_bins_that_make_no_sense() -> None:
 
 
 def test_dominated_releases_are_marked() -> None:
-    original = people(2000)
+    original = people(6000)
+    original["zip"] = [z[0] for z in original["zip"]]
     random = Random(4)
     noisy = tens(original)
-    noisy["age"] = [random.choice(["2*", "3*", "4*", "5*"]) if random.random() < 0.5 else a
+    noisy["age"] = [random.choice("2345") + "*" if random.random() < 0.4 else a
                     for a in noisy["age"]]  # fmt: skip
-    worse = {**noisy, "zip": original["zip"]}
-    tidy = {**tens(original), "zip": ["*"] * 2000}
+    tidy = {**tens(original), "zip": ["*"] * 6000}
     found = sievert.compare(
-        original, {"noisy": worse, "tidy": tidy, "as it is": original}, QUASI, "disease"
+        original, {"noisy": noisy, "tidy": tidy, "as it is": original}, QUASI, "disease"
     )
     assert found["noisy"].dominated_by == ("tidy",)
-    assert found["tidy"].dominated_by == () == found["as it is"].dominated_by
+    assert found["as it is"].dominated_by == ("tidy",)  # the tens are all that the secret needs
+    assert found["tidy"].dominated_by == ()
+    assert "tidy is the best of these in both respects" in repr(found)
     assert "dominated" in repr(found) and "noisy is dominated: tidy discloses" in repr(found)
     assert set(found.rank_correlation["generalization_loss"]) == {"disease"}
+
+
+def test_what_chance_makes_of_no_loss_is_no_loss() -> None:
+    """The secret hangs on the tens alone: releasing them loses nothing."""
+    original = people(2000)
+    tidy = {**tens(original), "zip": ["*"] * 2000}
+    lost = sievert.compare(original, tidy, QUASI, "disease").releases[0].disclosed.loss["disease"]
+    assert lost.whole.value > 0.15 and lost.whole.corrected < -0.3  # both are noise
+    assert lost.whole.excess == pytest.approx(0, abs=0.05)
+    assert lost.whole.p_value is not None and lost.whole.p_value > 0.02
 
 
 def test_two_releases_have_no_rank_correlation() -> None:

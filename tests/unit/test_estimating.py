@@ -29,7 +29,7 @@ from sievert.estimating import (
     lost,
     quantile_bins,
 )
-from sievert.estimating.shuffling import Layout, Tables, independent, p_value
+from sievert.estimating.shuffling import Layout, Tables, independent, shuffled
 from sievert.estimating.trio import Trio
 
 PAGE = Path(__file__).parents[2] / "docs" / "estimation.md"
@@ -97,7 +97,7 @@ def test_a_table_by_hand() -> None:
 def test_the_exact_p_value() -> None:
     """The same table: 34 of 70 arrangements tell as much or more."""
     joint = Joint.of([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 1, 1, 1])
-    found = p_value(joint, independent(joint), 2999, 0)
+    found = shuffled(joint.counts, joint.information, independent(joint), 2999, 0).p
     assert found == pytest.approx(34 / 70, abs=0.03)
 
 
@@ -245,40 +245,49 @@ def test_chance_compiled_or_not() -> None:
 # Shuffles.
 
 
-def plans() -> list[tuple[str, Joint, Layout | Tables]]:
+def plans() -> list[tuple[str, Any, Layout | Tables]]:
+    """Counts and bits, and how to shuffle them."""
     random = np.random.default_rng(8)
     x, y = random.integers(0, 40, 900), random.integers(0, 6, 900)
     noise = np.where(random.random(900) < 0.3, random.integers(0, 10, 900), x // 4)
-    found: list[tuple[str, Joint, Layout | Tables]] = []
     joint = Joint.of(x, y)
-    found.append(("all", joint, independent(joint)))
+    found: list[tuple[str, Any, Layout | Tables]] = []
+    found.append(("all", (joint.counts, joint.information), independent(joint)))
     for name, c in (("coarser", x // 4), ("noisy", noise)):
-        found.append((name, joint, Trio.of(x, c, y, joint, Joint.of(c, y)).plan()))
+        trio = Trio.of(x, c, y, joint, Joint.of(c, y))
+        found.append((name, (trio.counts, trio.hidden), trio.plan()))
     return found
 
 
 @pytest.mark.parametrize("which", range(3))
 def test_a_shuffle_is_the_same_compiled_and_on_any_threads(which: int) -> None:
-    name, joint, plan = plans()[which]
+    name, told, plan = plans()[which]
     assert isinstance(plan, Layout), name
     found = {
-        p_value(joint, plan, 199, 4, compiled=c, threads=t) for c in compilers() for t in (1, 3)
+        shuffled(*told, plan, 199, 4, compiled=c, threads=t) for c in compilers() for t in (1, 3)
     }
     assert len(found) == 1
-    assert p_value(joint, plan, 199, 5) not in found
+    assert shuffled(*told, plan, 199, 5) not in found
 
 
-def naive(x: Any, c: Any, y: Any, shuffles: int) -> float:
-    """Shuffle within each released value, count again."""
+def within(x: Any, c: Any, y: Any) -> float:
+    """I(X;Y|X') by the definition: the mean over released values."""
+    each = [(np.count_nonzero(c == v), Joint.of(x[c == v], y[c == v])) for v in np.unique(c)]
+    return sum(n * joint.information for n, joint in each) / len(x)
+
+
+def naive(x: Any, c: Any, y: Any, shuffles: int) -> tuple[float, float]:
+    """Shuffle within each released value, count again: the p-value, the bits above the mean."""
     random = np.random.default_rng(1)
-    due, hits = Joint.of(x, y).information * (1 - 1e-12), 0
+    due, found = within(x, c, y), []
     for _ in range(shuffles):
         z = y.copy()
         for value in np.unique(c):
             at = np.flatnonzero(c == value)
             z[at] = z[random.permutation(at)]
-        hits += Joint.of(x, z).information >= due
-    return (1 + hits) / (shuffles + 1)
+        found.append(within(x, c, z))
+    hits = sum(bits >= due * (1 - 1e-12) for bits in found)
+    return (1 + hits) / (shuffles + 1), due - float(np.mean(found))
 
 
 @pytest.mark.parametrize("kind", ["one", "coarser", "noisy"])
@@ -294,17 +303,41 @@ def test_drawn_and_shuffled_agree_with_the_definition(
     )
     y = (random.random(n) < 0.2 + 0.2 * c + 0.03 * (x % 2)).astype(int) + 2 * (c == 2)
     joint, after = Joint.of(x, y), Joint.of(c, y)
-    due = naive(x, c, y, 600)
+    due, above = naive(x, c, y, 600)
     assert 0.02 < due < 0.98
     found = {}
     for limit in (0, 10**9):
         monkeypatch.setattr("sievert.estimating.shuffling.PER_CELL", limit)
-        plan = Trio.of(x, c, y, joint, after).plan()
-        found[type(plan)] = p_value(joint, plan, 1999, 0)
+        trio = Trio.of(x, c, y, joint, after)
+        assert trio.hidden == pytest.approx(within(x, c, y), abs=1e-12)
+        plan = trio.plan()
+        found[type(plan)] = shuffled(trio.counts, trio.hidden, plan, 1999, 0)
     assert set(found) == {Tables, Layout}
-    for p in found.values():
-        assert p == pytest.approx(due, abs=0.08)
-    assert found[Tables] == pytest.approx(found[Layout], abs=0.05)
+    for told in found.values():
+        assert told.p == pytest.approx(due, abs=0.08)
+        assert told.above == pytest.approx(above, abs=0.004)
+    assert found[Tables].p == pytest.approx(found[Layout].p, abs=0.05)
+    assert found[Tables].above == pytest.approx(found[Layout].above, abs=0.002)
+
+
+def test_the_excess_of_a_loss() -> None:
+    """Nothing lost: near 0, recoded or noisy; something lost: near it, nearer than corrected."""
+    random = np.random.default_rng(3)
+    n = 4000
+    x = random.integers(0, 400, n)
+    y = np.where(random.random(n) < 0.7, x % 4, random.integers(0, 4, n))
+    told = 4 * 0.25 * (0.775 * math.log2(0.775 / 0.25) + 3 * 0.075 * math.log2(0.075 / 0.25))
+    for c, due in ((x % 8, 0.0), (x % 4, 0.0), (x // 100, told)):
+        found = lost(x, c, y)
+        assert found.excess == pytest.approx(due, abs=0.12)
+        assert abs(found.excess - due) < abs(found.corrected - due) + 0.01
+    noise = np.where(random.random(n) < 0.5, random.integers(0, 4, n), x % 4)
+    found = lost(x % 4, noise, y)
+    p = 0.775 * 0.625 + 0.225 / 3 * 0.375
+    kept = p * math.log2(p / 0.25) + (1 - p) * math.log2((1 - p) / 3 / 0.25)
+    assert found.excess == pytest.approx(told - kept, abs=0.05)
+    assert lost(x, x, y).excess == 0
+    assert lost(x, x % 8, y, shuffles=0).excess is None
 
 
 def test_small_tables_are_drawn_and_others_shuffled() -> None:

@@ -504,6 +504,32 @@ def test_thinned_records(monkeypatch: pytest.MonkeyPatch) -> None:
     assert some.value == pytest.approx(units.value, rel=1e-9)
 
 
+def test_few_released_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(propensity, "MOST_RECORDS", 5)
+    rising = texts(range(100))
+    after = [DROPPED] * 97 + rising[97:]
+    found = compute("pmse", one(rising, after))
+    assert found.details["records"] == 6
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_narrow_codes(name: str) -> None:
+    """Codes of one byte, up to the last they can hold."""
+    rng = np.random.default_rng(12)
+    codes = rng.integers(0, 128, size=(2, 3, 400))
+    codes[:, :, 0] = 127
+    labels = [[f"v{i}" for i in range(128)], texts(range(128)), [f"w{i}" for i in range(128)]]
+    found = []
+    for kind in (np.int8, np.int64):
+        cols = [
+            Column(f"c{i}", codes[0, i].astype(kind), codes[1, i].astype(kind), labels[i],
+                   labels[(i + 2) % 3] if i == 0 else labels[i])
+            for i in range(3)
+        ]  # fmt: skip
+        found.append(compute(name, Release(tuple(cols[:2]), tuple(cols[2:]))))
+    assert found[0] == found[1]
+
+
 def test_rare_categories_are_merged() -> None:
     many = [f"v{i % 200}" for i in range(1000)]
     found = compute("pmse", one(many, many[1:] + many[:1]))
@@ -864,6 +890,26 @@ def test_numbers_are_cut_at_the_deciles_of_the_original() -> None:
     assert 0 <= float(noisy.value or 0) < 0.02 < float(far.value or 0)
     few = compute("model_loss", one(["1", "2", "9"] * 20, ["1.2", "1.9", "7"] * 20))
     assert few.value == 0.0  # the nearest of few numbers
+
+
+def test_released_numbers_have_the_part_they_lie_in() -> None:
+    """0 to 99, cut at 9.9: 9.7 lies below, though 10 is nearer than 9."""
+    rising = texts(range(100))
+    release = one(rising, ["9.7", "9.95", *rising[2:]])
+    (number,) = numbers.numbers_of(release).columns
+    found = models.Alphabet.of(release.quasi[0], number)
+    assert found.released[:3].tolist() == [0, 1, 0]
+    assert found.original.tolist() == [i // 10 for i in range(100)]
+
+
+def test_a_star_in_the_original_is_as_good_as_missing() -> None:
+    rising: list[Any] = [*texts(range(99)), "*"]
+    release = Release((column("k", rising, rising),), (column("s", rising, rising),))
+    target = prediction.Target.of(release.secrets[0])
+    assert (target.width, target.truth[-1], target.told[-1]) == (11, 10, GONE)
+    assert models.Alphabet.of(release.quasi[0], None).original[-1] == 10
+    for name in KINDS:
+        compute(name, release)
 
 
 def test_rare_labels_share_a_distribution(monkeypatch: pytest.MonkeyPatch) -> None:

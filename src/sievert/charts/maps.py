@@ -124,20 +124,23 @@ def of_comparison(found: Any) -> dict[str, Spec]:
         charts[file_name(charts, "map", secret)] = dots(
             f"What each release discloses, and what it has lost of {named(secret)}",
             (
-                f"Lost: corrected I(X;Y) - I(X';Y), of {whole} bits, with its interval of 95 %",
+                f"Lost: I(X;Y) - I(X';Y) beyond chance, of {whole} bits, with its interval of 95 %",
                 "Disclosed: I(X';X), bits a record. Down and to the left is better",
             ),
-            (
-                Dot(
-                    release.name,
-                    release.disclosed.loss[secret].whole.corrected,
-                    release.disclosed.identity.whole.value,
-                    release.disclosed.loss[secret].whole.interval,
-                    bool(release.dominated_by),
-                )
-                for release in found.releases
-            ),
+            (_dot(release, secret) for release in found.releases),
             across="Information loss, bits",
             up="Identity disclosure, bits",
         )
     return charts
+
+
+def _dot(release: Any, secret: str) -> Dot:
+    lost = release.disclosed.loss[secret].whole
+    half = (lost.interval[1] - lost.interval[0]) / 2
+    return Dot(
+        release.name,
+        lost.beyond,
+        release.disclosed.identity.whole.value,
+        (lost.beyond - half, lost.beyond + half),
+        bool(release.dominated_by),
+    )

@@ -28,11 +28,17 @@ class Estimate:
     standard_error: float
     shuffles: int = 0
     level: float = 0.95
+    excess: float | None = None  # of a loss: less what shuffles make of no loss
 
     @property
     def corrected(self) -> float:
         """The value without what chance gives."""
         return self.value - self.chance
+
+    @property
+    def beyond(self) -> float:
+        """What is beyond chance: of a loss its excess, where it was shuffled."""
+        return self.corrected if self.excess is None else self.excess
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -58,7 +64,8 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON holds them."""
-        return {
+        found = {} if self.excess is None else {"excess": self.excess}
+        return found | {
             "value": self.value,
             "corrected": self.corrected,
             "chance": self.chance,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sievert.estimating.estimate import Estimate
 from sievert.estimating.joint import Joint
-from sievert.estimating.shuffling import independent, p_value
+from sievert.estimating.shuffling import Shuffled, independent, shuffled
 from sievert.estimating.trio import Trio
 
 
@@ -22,7 +22,7 @@ def information(
     """I of two columns of codes, one place a record.
 
     >>> found = information([0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
-    >>> found.value, found.maximum, found.p_value, found.noisy
+    >>> found.value, found.maximum, found.found.noisy
     (1.0, 1.5, 0.01, False)
     """
     return estimate(
@@ -41,7 +41,8 @@ def estimate(
     """I of two columns that are counted already."""
     p = None
     if shuffles:
-        p = p_value(joint, independent(joint), shuffles, seed, threads=threads)
+        plan = independent(joint)
+        p = shuffled(joint.counts, joint.information, plan, shuffles, seed, threads=threads).p
     return Estimate(
         joint.information,
         joint.miller_madow,
@@ -69,7 +70,8 @@ def lost(
     """I(X;Y) - I(X';Y) of an original, its release and a secret, as codes, one place a record.
 
     `before` and `after` are the original and the release counted with the secret, if they are.
-    The p-value is for no loss: the secret is shuffled within what was released.
+    The p-value is for no loss: the secret is shuffled within what was released. `excess` is the
+    value less the mean of these shuffles, which is what chance alone makes of no loss.
 
     >>> found = lost([0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
     >>> found.value, found.maximum, found.p_value
@@ -78,9 +80,12 @@ def lost(
     before = Joint.of(original, secret) if before is None else before
     after = Joint.of(released, secret) if after is None else after
     trio = Trio.of(original, released, secret, before, after)
-    p = None
+    p = excess = None
     if shuffles:
-        p = p_value(before, trio.plan(), shuffles, seed, threads=threads)
+        told = _shuffled(trio, shuffles, seed, threads)
+        p, excess = told.p, told.above
+        if not trio.plain:  # what the release tells beyond the original: by chance, or by mistake
+            excess -= _shuffled(trio.exchanged(), shuffles, seed, threads).above
     value = trio.lost()
     return Estimate(
         value,
@@ -92,4 +97,9 @@ def lost(
         before.information,
         trio.standard_error(),
         shuffles,
+        excess=excess,
     )
+
+
+def _shuffled(trio: Trio, shuffles: int, seed: int, threads: int | None) -> Shuffled:
+    return shuffled(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)

@@ -7,11 +7,12 @@ by shuffling the codes of one column. Both are fixed by the seed, whatever the t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,6 @@ class Layout:
     stops: Ints
     starts: Ints
     ends: Ints
-    order: Ints | None = None  # places in the order of the runs, where blocks share runs
 
     @cached_property
     def most(self) -> int:
@@ -70,17 +70,29 @@ class Tables:
         return max(drawn, self.shape[0] * self.shape[1])
 
 
-def p_value(joint: Joint, plan: Layout | Tables, shuffles: int, seed: int, **how: Any) -> float:
-    """The share of shuffles, itself among them, whose information is not below the joint's."""
+class Shuffled(NamedTuple):
+    """What shuffles say of an information."""
+
+    p: float  # the share of shuffles, itself among them, that are not below it
+    above: float  # bits above the mean of the shuffles
+
+
+def shuffled(
+    counts: Ints, bits: float, plan: Layout | Tables, shuffles: int, seed: int, **how: Any
+) -> Shuffled:
+    """So many bits, of cells with these counts, against those of shuffled records."""
     if shuffles < 1:
         raise UsageError("at least one shuffle is needed")
-    due = score(histogram(joint.counts))
-    due -= max(TOLERANCE * joint.records * joint.information, ROUNDING * due)
+    records = int(counts.sum())
+    whole = score(histogram(counts))
+    due = whole - max(TOLERANCE * records * bits, ROUNDING * whole)
     if isinstance(plan, Tables):
-        sums = _drawn(plan, shuffles, seed)
+        sums = list(_drawn(plan, shuffles, seed))
     else:
-        sums = _shuffled(plan, shuffles, seed, **how)
-    return (1 + sum(found >= due for found in sums)) / (shuffles + 1)
+        sums = list(_shuffled(plan, shuffles, seed, **how))
+    reached = sum(found >= due for found in sums)
+    above = math.fsum(whole - found for found in sums) / shuffles / records
+    return Shuffled((1 + reached) / (shuffles + 1), above)
 
 
 def score(counts: Sizes) -> float:
@@ -183,8 +195,6 @@ def _once_compiled(layout: Layout, uniform: Floats) -> Sizes:
 
     codes = layout.codes.copy()
     kernels.swap(codes, uniform, layout.bounds[:-1], layout.bounds[1:], layout.stops)
-    if layout.order is not None:
-        codes = codes[layout.order]
     reached = kernels.tally(codes, layout.starts, layout.ends, layout.values, layout.most)
     times = reached[:-1] - reached[1:]
     times[:2] = 0
@@ -199,8 +209,6 @@ def _once(layout: Layout, uniform: Floats) -> Sizes:
     place = np.arange(len(uniform)) + np.repeat(layout.bounds[:-1] - begins, lengths)
     room = (np.repeat(layout.bounds[1:], lengths) - place).astype(np.float64)
     codes = _swapped(layout.codes.copy(), place, place + (uniform * room).astype(np.int64))
-    if layout.order is not None:
-        codes = codes[layout.order]
     lengths = layout.ends - layout.starts
     run = np.repeat(np.arange(len(lengths)), lengths)
     begins = np.cumsum(lengths) - lengths

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -80,13 +80,18 @@ class Trio:
             return np.arange(len(self.counts)), there
         return np.searchsorted(self.before.keys, self.x[self.pair] * values + self.y), there
 
+    @cached_property
+    def hidden(self) -> float:
+        """I(X;Y|X'): what the original tells beyond its release, in bits."""
+        return self._within(self.c, self.after.counts[self._places[1]], self.after.first)
+
     def lost(self) -> float:
         """I(X;Y) - I(X';Y) = I(X;Y|X') - I(X';Y|X), in bits: not below 0 where X' knows X alone."""
-        here, there = self._places
-        found = self._within(self.c, self.after.counts[there], self.after.first)
-        if self.plain:
-            return found
-        return found - self._within(self.x, self.before.counts[here], self.before.first)
+        return self.hidden if self.plain else self.hidden - self.exchanged().hidden
+
+    def exchanged(self) -> Trio:
+        """Original and release with their parts exchanged."""
+        return replace(self, before=self.after, after=self.before, x=self.c, c=self.x)
 
     def _within(self, groups: Ints, second: Ints, wholes: Ints) -> float:
         """I of the pair and the secret within groups, in bits, as `measures.kernel` has it."""
@@ -116,37 +121,31 @@ class Trio:
         )
 
     def plan(self) -> Layout | Tables:
-        """The secret is shuffled within each released value."""
+        """The secret is shuffled within each released value; cells are of pairs and secrets."""
         by = np.lexsort((self.x, -self.sizes, self.c))
-        x, c, sizes = self.x[by], self.c[by], self.sizes[by]
+        c, sizes = self.c[by], self.sizes[by]
         firsts = np.searchsorted(c, np.flatnonzero(self.after.first))
-        tables = self._tables(x, sizes, firsts)
+        tables = self._tables(sizes, firsts)
         if tables is not None:
             return tables
         codes = np.repeat(self.after.codes[1].astype(np.int32), self.after.counts)
-        values = len(self.after.second)
         ends = np.cumsum(sizes)
         starts = ends - sizes
         bounds = np.append(starts[firsts], self.before.records)
-        if self.plain:
-            runs = sizes > 1
-            block = np.repeat(starts[firsts], np.diff(np.append(firsts, len(c))))
-            stops = np.maximum.reduceat(np.where(runs, ends, block), firsts)
-            return Layout(codes, values, bounds, stops, starts[runs], ends[runs])
-        order = np.argsort(np.repeat(x, sizes), kind="stable")
-        held = self.before.first[self.before.first > 0]
-        ends, runs = np.cumsum(held), held > 1
-        return Layout(codes, values, bounds, bounds[1:], (ends - held)[runs], ends[runs], order)
+        runs = sizes > 1
+        block = np.repeat(starts[firsts], np.diff(np.append(firsts, len(c))))
+        stops = np.maximum.reduceat(np.where(runs, ends, block), firsts)
+        return Layout(codes, len(self.after.second), bounds, stops, starts[runs], ends[runs])
 
-    def _tables(self, x: Ints, sizes: Ints, firsts: Ints) -> Tables | None:
+    def _tables(self, sizes: Ints, firsts: Ints) -> Tables | None:
         """One table a released value; None where they have too many cells."""
-        shape = len(self.before.first), len(self.before.second)
+        shape = len(sizes), len(self.before.second)
         if not small(Tables(shape, ()), self.before.records):
             return None
         classes, y = self.after.codes
         cuts = np.flatnonzero(np.diff(classes)) + 1
         blocks = zip(
-            np.split(x, firsts[1:]), np.split(sizes, firsts[1:]),
+            np.split(np.arange(len(sizes)), firsts[1:]), np.split(sizes, firsts[1:]),
             np.split(y, cuts), np.split(self.after.counts, cuts), strict=True,
         )  # fmt: skip
         tables = Tables(shape, tuple(blocks))

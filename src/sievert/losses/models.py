@@ -125,19 +125,19 @@ def _general(
     column: Column, atoms: Ints, rows: Ints, general: Ints, size: int
 ) -> tuple[Ints, Floats]:
     """Rows for labels that stand for sets of values; the rarest labels share one."""
-    pairs = _below(column, general)
+    pairs, released = _below(column, general), column.released.astype(np.int64)
     lacking = np.setdiff1d(general, pairs[:, 0])
     star = [i for i in lacking.tolist() if column.labels[i] in (ROOT, None)]
     lacking = np.setdiff1d(lacking, star)
     if len(lacking):
         wanted = np.append(np.isin(np.arange(len(column.labels)), lacking), False)
         some = wanted[column.released]
-        both = column.released[some].astype(np.int64) * len(atoms) + column.original[some]
+        both = released[some] * len(atoms) + column.original[some]
         more = np.stack(np.divmod(np.unique(both), len(atoms)), axis=1)
         pairs = np.concatenate((pairs, more))
     if not len(pairs):
         return rows, np.zeros((0, size))
-    times = np.bincount(column.released + 1, minlength=len(column.labels) + 1)[1:]
+    times = np.bincount(released + 1, minlength=len(column.labels) + 1)[1:]
     labels, first, sets = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
     rank = np.empty(len(labels), dtype=np.int64)
     rank[np.argsort(-times[labels], kind="stable")] = np.arange(len(labels))

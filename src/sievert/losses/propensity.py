@@ -65,7 +65,8 @@ def _numbers(column: Column, number: Numeric) -> Coding:
 
 
 def _categories(column: Column) -> Coding:
-    values, labels = list(column.values), list(column.labels)
+    values: list[Any] = list(column.values)
+    labels: list[Any] = list(column.labels)
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
         nothing = [np.zeros(len(x), dtype=np.int64) for x in (values, labels)]
         return Coding(WITHHELD, nothing[0], nothing[1], 1)
@@ -75,7 +76,7 @@ def _categories(column: Column) -> Coding:
         how = LABELS
         lost = object()  # a value that no released record shows
         shown = [labels[i] if i != GONE else lost for i in became.tolist()]
-        values = [None if v is None else s for v, s in zip(values, shown, strict=True)]  # type: ignore[misc]
+        values = [None if v is None else s for v, s in zip(values, shown, strict=True)]
     place: dict[Any, int] = {}
     before, after = (
         np.array([place.setdefault(t, len(place)) for t in texts], dtype=np.int64)
@@ -83,7 +84,8 @@ def _categories(column: Column) -> Coding:
     )
     times = np.zeros(len(place), dtype=np.int64)
     np.add.at(times, before, np.bincount(column.original, minlength=len(before)))
-    np.add.at(times, after, np.bincount(column.released + 1, minlength=len(after) + 1)[1:])
+    left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
+    np.add.at(times, after, left)
     rank = np.empty(len(times), dtype=np.int64)
     rank[np.argsort(-times, kind="stable")] = np.arange(len(times))
     rank = np.minimum(rank, MOST_CATEGORIES - 1)
@@ -121,7 +123,7 @@ def pooled(release: Release, codings: Sequence[Coding]) -> Pooled:
             return _decoded(keys, times, codings)
     size = min(MOST_RECORDS, release.records)
     some = np.arange(size) * release.records // size
-    left = some[here[some]]
+    left = some[here[some]] if here[some].any() else np.flatnonzero(here)[:1]
     codes = [
         np.concatenate((k.before[c.original[some]], k.after[c.released[left]]))
         for c, k in zip(release.columns, codings, strict=True)
