@@ -31,14 +31,20 @@ install: $(VENV)/.full
 
 demo: $(VENV)/.core
 	mkdir -p demo
-	$(BIN)/python examples/hospital.py demo/hospital.csv --hierarchies demo/hierarchies
+	$(BIN)/python examples/hospital.py demo/hospital.csv --hierarchies demo/hierarchies \
+	  --releases demo
 	$(BIN)/sievert assess demo/hospital.csv --policy examples/hospital_policy.toml \
 	  --hierarchy diagnosis=demo/hierarchies/diagnosis.csv --type length_of_stay=int \
 	  --json demo/hospital.json --records demo/hospital_records.csv; test $$? -le 1
 	@echo
+	$(BIN)/sievert compare demo/hospital.csv demo/bands.csv demo/hidden.csv demo/noisy.csv \
+	  -q sex,age,postcode,occupation -s diagnosis --hierarchy age=demo/hierarchies/age.csv \
+	  --json demo/comparison.json
+	@echo
 	@echo "The table:           demo/hospital.csv"
 	@echo "Every number:        demo/hospital.json"
 	@echo "One row a patient:   demo/hospital_records.csv"
+	@echo "Three releases:      demo/bands.csv, hidden.csv, noisy.csv; compared: demo/comparison.json"
 	@echo "Your own table:      $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS"
 
 lint: $(VENV)/.full

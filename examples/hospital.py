@@ -2,6 +2,7 @@
 
     python examples/hospital.py hospital.csv
     python examples/hospital.py hospital.csv --rows 20000 --seed 1 --hierarchies ladders
+    python examples/hospital.py hospital.csv --releases protected
 
 Nobody in the table exists. What makes it worth measuring is that its columns hang together the way
 a real discharge register does: patients are mostly old, a few districts supply most of them, age
@@ -309,6 +310,48 @@ def diagnosis_ladder() -> Iterator[tuple[str, ...]]:
         yield diagnosis.name, diagnosis.group, "*"
 
 
+KEY = ("sex", "age", "postcode", "occupation")
+
+
+def coarser(record: dict[str, str], years: int, digits: int) -> dict[str, str]:
+    """The record with its age in a band and the end of its postcode hidden."""
+    low = int(record["age"]) // years * years
+    postcode = record["postcode"][:digits].ljust(len(record["postcode"]), "*")
+    return {**record, "age": f"{low}-{low + years - 1}", "postcode": postcode}
+
+
+def releases(records: Sequence[dict[str, str]], seed: int) -> dict[str, list[dict[str, str]]]:
+    """Three ways to protect the table, each record in its place.
+
+    bands: coarse bands for everybody. hidden: finer bands, and whoever is in a group of fewer than
+    three has the whole key hidden. noisy: ages moved by up to three years, postcodes drawn anew for
+    every fifth.
+    """
+    rng = random.Random(seed)
+    finer = [coarser(record, 10, 2) for record in records]
+    groups = [tuple(record[c] for c in KEY) for record in finer]
+    times = {group: groups.count(group) for group in set(groups)}
+    stars = dict.fromkeys(KEY, "*")
+    postcodes = [record["postcode"] for record in records]
+    return {
+        "bands": [coarser(record, 20, 1) for record in records],
+        "hidden": [
+            {**record, **stars} if times[group] < 3 else record
+            for record, group in zip(finer, groups, strict=True)
+        ],
+        "noisy": [
+            {
+                **record,
+                "age": str(max(0, int(record["age"]) + whole(rng, -3, 3))),
+                "postcode": pick(rng, postcodes, [1.0] * len(postcodes))
+                if rng.random() < 0.2
+                else record["postcode"],
+            }
+            for record in records
+        ],
+    }
+
+
 def write(path: Path, rows: Iterable[Sequence[str]], delimiter: str) -> None:
     """Write a CSV file so that it is there whole or not at all."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -332,6 +375,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="DIR",
         help="also write age.csv, postcode.csv and diagnosis.csv, ladders of generalisation",
     )
+    parser.add_argument(
+        "--releases",
+        type=Path,
+        metavar="DIR",
+        help="also write bands.csv, hidden.csv and noisy.csv, the table protected in three ways",
+    )
     options = parser.parse_args(arguments)
     if options.rows < 1:
         parser.error("--rows must be at least 1")
@@ -344,6 +393,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write(folder / "age.csv", age_ladder(), ";")
             write(folder / "postcode.csv", postcode_ladder(r["postcode"] for r in records), ";")
             write(folder / "diagnosis.csv", diagnosis_ladder(), ";")
+        if options.releases is not None:
+            options.releases.mkdir(parents=True, exist_ok=True)
+            for name, made in releases(records, options.seed + 1).items():
+                rows = [COLUMNS[1:], *(tuple(r[c] for c in COLUMNS[1:]) for r in made)]
+                write(options.releases / f"{name}.csv", rows, ",")
     except OSError as error:
         print(f"hospital.py: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return 3

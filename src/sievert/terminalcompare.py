@@ -78,7 +78,7 @@ def _table(found: Comparison, secret: str | None) -> list[str]:
             told = release.disclosed.attribute[secret].whole
             lost = release.disclosed.loss[secret].whole
             whole = found.original["attribute_disclosure"][secret].whole.corrected
-            share = percent(lost.beyond / whole) if 0 <= lost.beyond <= whole else ""
+            share = percent(lost.beyond / whole) if 0 <= lost.beyond <= whole > 0 else ""
             half = (lost.interval[1] - lost.interval[0]) / 2
             cells += [_short(told.value), _short(told.corrected)]
             cells += [_short(lost.beyond), _short(half), share]

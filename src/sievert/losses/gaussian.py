@@ -165,7 +165,7 @@ KINDS = (
         "high",
         "I(U;V) - I(U';V), I(U;V) = -1/2 log2 det(I - P·P^T), P = S_U^(-1/2)·S_UV·S_V^(-1/2)",
         "Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
-        "what the released quasi-identifiers tell less about the secrets, were all Gaussian",
+        "What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
         gaussian_loss,
     ),
 )

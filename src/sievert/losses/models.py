@@ -284,8 +284,13 @@ def divergence(mean: Floats, cov: Floats, mean2: Floats, cov2: Floats) -> dict[s
     if values[0] <= SINGULAR * values[-1]:
         return {"value": None, "reason": UNBOUNDED}
     shift = vectors.T @ (root @ (mean2 - mean))
-    u = (1.0 - values) / values
-    return {"value": 0.5 * total(u - np.log1p(u) + shift * shift / values) / LN2}
+    with np.errstate(over="ignore", divide="ignore"):
+        u = (1.0 - values) / values
+        log = np.where(np.abs(u) < 0.5, np.log1p(u), -np.log(values))  # of 1 + u
+        terms = u - log + shift / values * shift
+    if not np.isfinite(terms).all():
+        return {"value": None, "reason": UNBOUNDED}
+    return {"value": 0.5 * total(terms) / LN2}
 
 
 def model_loss(release: Release) -> Loss:
@@ -301,7 +306,7 @@ def model_loss(release: Release) -> Loss:
 KINDS = (
     Kind(
         "model_loss",
-        "Extra bits of a model of the release",
+        "Model loss (tree)",
         "bits a record",
         None,
         None,
@@ -309,7 +314,7 @@ KINDS = (
         "mean over original records of log2 p(x)/p'(x), p and p' Chow-Liu trees fitted on the "
         "original and on the release, half a record added a cell",
         "Chow and Liu 1968; Krichevsky and Trofimov 1981",
-        "0: a model learnt from the release describes the original as well as one of its own",
+        "0: a model learnt from the release describes the original as well as one of its own.",
         model_loss,
     ),
 )

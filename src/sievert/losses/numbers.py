@@ -19,6 +19,7 @@ from sievert.losses.loss import Column, Floats, Ints, Release, as_numbers
 from sievert.measures.kernel import total
 
 LARGEST = 1e150  # beyond, a square is no number any more
+FARTHEST = 1e75  # standard deviations beyond which a fourth power is none
 BLOCK = 1 << 13
 REACH = 8.6  # bandwidths beyond which a normal density adds nothing
 
@@ -117,12 +118,20 @@ def _numeric(column: Column) -> Numeric | None:
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
     numbers = before[column.original], np.append(after, np.nan)[column.released]
     sides = Side.of(before, counts), Side.of(after, left)
-    return Numeric(column.name, *sides, (before, after), numbers) if sides[0].records else None
+    return Numeric(column.name, *sides, (before, after), numbers) if _on_scale(*sides) else None
 
 
 def in_range(numbers: Floats) -> bool:
     """Whether squares of all numbers are numbers."""
     return bool(np.nanmax(np.abs(numbers)) <= LARGEST)
+
+
+def _on_scale(before: Side, after: Side) -> bool:
+    """Whether the original's standard deviation is a unit for the numbers of both sides."""
+    if not before.records or (len(before.values) > 1 and before.deviation < 1 / LARGEST):
+        return False
+    far = np.abs(after.values - before.mean) / (before.deviation or 1.0)
+    return bool(far.max(initial=0.0) <= FARTHEST)
 
 
 def original_numbers(column: Column) -> Floats | None:

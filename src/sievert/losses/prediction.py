@@ -201,15 +201,15 @@ def prediction(release: Release) -> Loss:
 KINDS = (
     Kind(
         "prediction",
-        "Loss of predictive accuracy",
-        "share",
+        "Accuracy lost in prediction",
+        "1",
         -1.0,
         1.0,
         "high",
         "accuracy of naive Bayes learnt on half of the original less that learnt on half of the "
-        "release, both scored on the other half's original values",
+        "release, each the share of the other half's original values foretold right",
         "Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
-        "0: a column is foretold as well from the release; the baseline is the commonest value",
+        "0: a column is foretold as well from the release; the baseline is the commonest value.",
         prediction,
     ),
 )

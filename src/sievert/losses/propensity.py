@@ -199,16 +199,16 @@ def pmse(release: Release) -> Loss:
 KINDS = (
     Kind(
         "pmse",
-        "Propensity score mean squared error",
-        "squared probability",
+        "Propensity score (pMSE)",
+        "1",
         0.0,
         0.25,
         "high",
         "mean of (p - c)^2 over the pooled records, p from a logistic model of all columns, "
-        "c = n'/(n + n')",
+        "c = n'/(n + n'): a squared probability",
         "Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018",
         "0: no model of single columns tells the release from the original; c·(1 - c): it always "
-        "does",
+        "does.",
         pmse,
     ),
 )
