@@ -180,6 +180,35 @@ def test_explain(server: Server) -> None:
     assert explained(address) == explained(columns)
 
 
+def test_compare(server: Server) -> None:
+    chance = random.Random(6)
+    original = {
+        "id": [f"p{i}" for i in range(400)],
+        "zip": [chance.choice((None, *map(str, range(9)))) for _ in range(400)],
+        "sex": [chance.choice("fm") for _ in range(400)],
+        "disease": [chance.choice("abcde") for _ in range(400)],
+    }
+    kept = [i for i in range(400) if i % 9]
+    chance.shuffle(kept)
+    release = {c: [values[i] for i in kept] for c, values in original.items()}
+    release["zip"] = [
+        None if z is None else "*" if z == "3" else f"{int(z) // 3}" for z in release["zip"]
+    ]
+    addresses = server.load("original_table", original), server.load("release_table", release)
+
+    def compared(first: Any, second: Any) -> dict[str, Any]:
+        found = sievert.compare(
+            first, {"r": second}, ["zip", "sex"], "disease", key="id", shuffles=19
+        ).to_dict()
+        del found["table"], found["releases"][0]["table"]
+        return found
+
+    assert compared(*addresses) == compared(original, release)
+    assert compared(addresses[0], release) == compared(original, release)
+    with pytest.raises(sievert.SievertError, match="--key"):
+        sievert.compare(*addresses, ["zip", "sex"], "disease")
+
+
 def combinations(data: Any, columns: list[str]) -> Any:
     with session.opened(data, threads=1) as (_, questions):
         cube = questions.cube(columns)

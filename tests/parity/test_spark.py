@@ -219,6 +219,27 @@ def both(questions: Sequence[tuple[Any, ...]], **options: Any) -> None:
         list(two.map(lambda q: same(*q[:3], **options, **(q[3] if len(q) > 3 else {})), questions))
 
 
+def test_compare(interpreted: None, tmp_path: Path) -> None:
+    chance = Random(6)
+    rows = [(f"p{i}", str(chance.randrange(9)), chance.choice("abc")) for i in range(200)]
+    kept = [row for i, row in enumerate(rows) if i % 9]
+    chance.shuffle(kept)
+    original, release = tmp_path / "original.csv", tmp_path / "release.csv"
+    for path, held in ((original, rows), (release, [(i, z[0] + "*", d) for i, z, d in kept])):
+        lines = [",".join(row) for row in (("id", "zip", "disease"), *held)]
+        path.write_text("\n".join(lines) + "\n")
+
+    def compared(engine: str) -> dict[str, Any]:
+        found = sievert.compare(
+            original, release, "zip", "disease", key="id", shuffles=19, engine=engine
+        ).to_dict()
+        for table in (found["table"], found["releases"][0]["table"]):
+            assert table.pop("engine") == engine
+        return found
+
+    assert compared("spark") == compared("duckdb")
+
+
 def test_types(interpreted: None, tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", typed_columns())
     spelled = ["0.1", "10000000.0", "12345678.5", "1000000000000000.0", "1e+16", "0.0001", "1e-05"]
