@@ -316,7 +316,8 @@ def describe(ids: Iterable[str]) -> str:
     blocks = []
     for name in ids:
         kind = BY_ID[name]
-        unit = kind.unit if kind.unit != "1" else "share, 0 to 1" if kind.high == 1 else "ratio"
+        share = (kind.low, kind.high) == (0, 1)
+        unit = kind.unit if kind.unit != "1" else "share, 0 to 1" if share else "ratio"
         body = (
             f"{kind.id}: {kind.title}",
             f"  formula   {kind.formula}",

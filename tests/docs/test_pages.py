@@ -36,7 +36,7 @@ def test_page_is_complete(name: str) -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in (*PAGES, *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -267,7 +267,7 @@ KINDS = (
     Kind(
         "eigenvalue_discrepancy",
         "Discrepancy of the eigenvalues",
-        "ratio",
+        "1",
         0.0,
         None,
         "high",
