@@ -40,7 +40,7 @@ def render(found: Comparison, *, width: int = 100, everything: bool = False) -> 
     if everything or len(found.releases) == 1:
         for release in found.releases:
             lines += ["", *_release(release, width, everything)]
-    lines += ["", *_beside(found), "", *_losses(found, width, everything)]
+    lines += ["", *_beside(found, width), "", *_losses(found, width, everything)]
     lines += notes(found.warnings, width)
     if not everything:
         lines += ["", "Every loss, release and column: --all. What numbers mean: docs/compare.md."]
@@ -58,14 +58,14 @@ def _answer(found: Comparison, width: int) -> list[str]:
     lines = [f"{many}: what {who} lost, in bits a record"]
     secrets = list(found.original["attribute_disclosure"])
     for secret in secrets or [None]:
-        lines += ["", *_table(found, secret)]
+        lines += ["", *_table(found, secret, width)]
     lines += ["", *_meaning(secrets, width)]
     for sentence in _verdict(found):
         lines += wrap(sentence, width, "  ")
     return lines
 
 
-def _table(found: Comparison, secret: str | None) -> list[str]:
+def _table(found: Comparison, secret: str | None, width: int) -> list[str]:
     head = ["release", "identity", "of all"]
     rows: list[list[str]] = []
     if secret is not None:
@@ -87,23 +87,41 @@ def _table(found: Comparison, secret: str | None) -> list[str]:
         rows.append(cells)
     title = [f"  {printable(secret)}"] if secret is not None else []
     marks = ["dominated" if r.dominated_by else "" for r in found.releases]
-    return title + columns([head, *rows], ["", *marks])
+    return title + columns([head, *rows], ["", *marks], width)
 
 
 def _numbered(found: Comparison) -> list[str]:
-    names = (printable(r.name) for r in found.releases)
-    cut = (n if len(n) <= LONGEST else n[: LONGEST - 1] + "…" for n in names)
-    return [f"{i} {name}" for i, name in enumerate(cut, 1)]
+    return [f"{i} {_cut(r.name)}" for i, r in enumerate(found.releases, 1)]
 
 
-def columns(rows: Sequence[Sequence[str]], after: Sequence[str]) -> list[str]:
-    """Text in columns, the first one to the left and numbers to the right."""
+def _cut(name: str) -> str:
+    """A name that fits into a table."""
+    name = printable(name)
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+
+
+def columns(rows: Sequence[Sequence[str]], after: Sequence[str], width: int = 100) -> list[str]:
+    """Text in columns, the first one to the left and numbers to the right.
+
+    Columns beyond the width follow below, each time beside the first one.
+
+    >>> columns([["", "a", "b"], ["x", "10", "20"]], ["", ""], 9)
+    ['      a', '  x  10', '', '      b', '  x  20']
+    """
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row, mark in zip(rows, after, strict=True):
-        cells = [row[0].ljust(widths[0])]
-        cells += [text.rjust(w) for text, w in zip(row[1:], widths[1:], strict=True)]
-        lines.append(f"  {'  '.join(cells)}  {mark}".rstrip())
+    room = width - 2 - widths[0] - max(len(mark) + 2 * bool(mark) for mark in after)
+    blocks: list[list[int]] = [[]]
+    for i, wide in enumerate(widths[1:], 1):
+        if blocks[-1] and sum(widths[j] + 2 for j in blocks[-1]) + wide + 2 > room:
+            blocks.append([])
+        blocks[-1].append(i)
+    lines: list[str] = []
+    for block in blocks:
+        lines += [""] if lines else []
+        for row, mark in zip(rows, after, strict=True):
+            cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in block)]
+            end = mark if block is blocks[-1] else ""
+            lines.append(f"  {'  '.join(cells)}  {end}".rstrip())
     return lines
 
 
@@ -160,7 +178,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _beside(found: Comparison) -> list[str]:
+def _beside(found: Comparison, width: int) -> list[str]:
     """The measures of every table on its own, the original first."""
     lines = ["Each table on its own, original first (k, l: risky when low; all others when high)"]
     tables = [("original", found.original["assessment"])]
@@ -168,12 +186,12 @@ def _beside(found: Comparison) -> list[str]:
     secrets: list[str | None] = [None, *found.original["attribute_disclosure"]]
     for secret in secrets:
         chosen = OF_RECORDS if secret is None else OF_SECRET
-        rows = [["finding a person" if secret is None else printable(secret), *chosen]]
+        rows = [["finding a person" if secret is None else _cut(secret), *chosen]]
         for name, each in tables:
             held = each.reidentification if secret is None else each.inference.get(secret, {})
             cells = [_cell(held[i]) if i in held else "" for i in chosen.values()]
             rows.append([f"  {name}", *cells])
-        lines += columns(rows, [""] * len(rows))
+        lines += columns(rows, [""] * len(rows), width)
     return lines
 
 
@@ -204,7 +222,7 @@ def _losses(found: Comparison, width: int, everything: bool) -> list[str]:
         rows.append(row)
         after.append("" if kind.worse == "high" else f"worse when {kind.worse}")
         reasons += [f"{kind.title}: {e.reason}" for e in held if e.value is None and e.reason]
-    lines += columns(rows, after)
+    lines += columns(rows, after, width)
     if ranked:
         text = (
             "ranks as: rank correlation (Spearman) with what was lost beyond chance over the "
@@ -235,7 +253,7 @@ def _release(release: Compared, width: int, everything: bool) -> list[str]:
         lines += [f"  Disclosed of {printable(secret)}, I(X';Y)"]
         lines += _bits(bits, everything, "risky when high")
         least = significant(bits.details["floor"])
-        after = f"t-closeness; its classes tell {least} bits or more"
+        after = f"such classes tell {least} bits or more"
         t = significant(bits.details["t_closeness"])
         lines.append("  " + plain("Farthest class (t)", t, after))
         lines += [f"  Lost of {printable(secret)}, I(X;Y) - I(X';Y)"]

@@ -17,9 +17,10 @@ ROOT = SOURCE.parents[1]
 ROOMS = (
     "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
     "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice",
-    "estimating", "losses", "session", "result", "policy", "sharing", "linting", "terminal", "population",
-    "attacks", "charts", "running", "assessment", "attacking", "functions", "terminalattacks",
-    "comparing", "comparison", "terminalcompare", "explaining", "explanation", "terminalexplain", "progress", "options", "cli",
+    "estimating", "losses", "session", "result", "policy", "sharing", "linting", "terminal",
+    "population", "attacks", "charts", "running", "assessment", "attacking", "functions",
+    "terminalattacks", "comparing", "comparison", "terminalcompare", "explaining", "explanation",
+    "terminalexplain", "progress", "options", "cli",
 )  # fmt: skip
 # a repr; a type only; a method
 LAZY = {

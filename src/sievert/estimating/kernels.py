@@ -10,6 +10,11 @@ import numpy as np
 from sievert.counts.kernels import Ints, compiled
 
 CUT = 1e-18
+# SplitMix64 (Steele, Lea and Flood 2014): a number for every step of its key.
+WEYL, MIX, MORE = (
+    np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+UNIT = 2.0**-53
 
 
 @compiled
@@ -64,29 +69,28 @@ def expected(first: Ints, second: Ints, times: Ints, records: int, rows: Any) ->
 
 
 @compiled
-def swap(codes: Ints, uniform: Any, starts: Ints, ends: Ints, stops: Ints) -> None:
-    """Shuffle each block of codes, as far as its stop (Fisher and Yates)."""
-    at = 0
-    for block in range(len(starts)):
-        end = ends[block]
-        for i in range(starts[block], stops[block]):
-            j = i + np.int64(uniform[at] * np.float64(end - i))
-            at += 1
-            held = codes[i]
-            codes[i] = codes[j]
-            codes[j] = held
+def shuffle(
+    codes: Ints, key: Any, starts: Ints, ends: Ints, limits: Ints, values: int, most: int
+) -> Ints:
+    """Draw codes for runs of places; how many cells of them hold at least 0, 1, 2, ... records.
 
-
-@compiled
-def tally(codes: Ints, starts: Ints, ends: Ints, values: int, most: int) -> Ints:
-    """How many cells of runs hold at least 0, 1, 2, ... records; none holds more than `most`."""
+    Each place takes a code that is left, from itself on below the limit of its run (Fisher and
+    Yates); no cell holds more than `most`. `shuffling.random` has the same numbers.
+    """
     found = np.zeros(most + 2, dtype=np.int64)
     held = np.zeros(values, dtype=np.int64)  # the start of the last run with a code, and its count
     for run in range(len(starts)):
-        start = starts[run]
+        start, limit = starts[run], limits[run]
         for i in range(start, ends[run]):
-            n = max(held[codes[i]] - start, np.int64(0)) + 1
-            held[codes[i]] = start + n
+            key += WEYL
+            z = (key ^ (key >> np.uint64(30))) * MIX
+            z = (z ^ (z >> np.uint64(27))) * MORE
+            z = (z ^ (z >> np.uint64(31))) >> np.uint64(11)
+            j = i + np.int64(np.float64(np.int64(z)) * np.float64(limit - i) * UNIT)
+            code = codes[j]
+            codes[j] = codes[i]
+            n = max(held[code] - start, np.int64(0)) + 1
+            held[code] = start + n
             found[n] += 1
     return found
 

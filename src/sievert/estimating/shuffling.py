@@ -36,19 +36,26 @@ COMPILE = 4_000_000  # records to shuffle from which compiled loops pay
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Records in blocks within which the codes of one column are shuffled.
+    """Runs of places that share a value of one column; the codes of the other are shuffled.
 
-    A block has a range of places, `bounds`; runs of places, `starts` to `ends`, share the value of
-    the other column. `codes` are where they are before the shuffle, below `values`. Places from
-    `stops` of a block on are in no run of two: what is there cannot matter.
+    A run goes from one of `starts` to one of `ends` and takes its codes from there up to its limit.
+    `codes` are where they are before the shuffle, below `values`. Places in no run cannot matter.
     """
 
     codes: Ints
     values: int
-    bounds: Ints
-    stops: Ints
     starts: Ints
     ends: Ints
+    limits: Ints
+
+    @classmethod
+    def of(cls, codes: Ints, values: int, sizes: Ints, firsts: Ints) -> Layout:
+        """Values of such sizes side by side in blocks, which begin at `firsts`, largest first."""
+        ends = np.cumsum(sizes)
+        limits = np.repeat(np.append(ends[firsts[1:] - 1], ends[-1]), _lengths(firsts, len(sizes)))
+        runs = sizes > 1
+        few = codes.astype(np.min_scalar_type(values))
+        return cls(few, values, (ends - sizes)[runs], ends[runs], limits[runs])
 
     @cached_property
     def most(self) -> int:
@@ -86,12 +93,9 @@ def shuffled(
     records = int(counts.sum())
     whole = score(histogram(counts))
     due = whole - max(TOLERANCE * records * bits, ROUNDING * whole)
-    if isinstance(plan, Tables):
-        sums = list(_drawn(plan, shuffles, seed))
-    else:
-        sums = list(_shuffled(plan, shuffles, seed, **how))
-    reached = sum(found >= due for found in sums)
-    above = math.fsum(whole - found for found in sums) / shuffles / records
+    how_many = _drawn if isinstance(plan, Tables) else _shuffled
+    gaps = whole - np.fromiter(how_many(plan, shuffles, seed, **how), np.float64, shuffles)
+    gaps[np.abs(gaps) <= ROUNDING * whole] = 0.0
     return Shuffled((1 + reached) / (shuffles + 1), above)
 
 
