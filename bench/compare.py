@@ -57,7 +57,9 @@ RELEASED = {
 def write(folder: Path, rows: int, unique: bool = False) -> tuple[str, str]:
     """An original of so many rows and its release, as two Parquet files."""
     before, after = folder / "original.parquet", folder / "release.parquet"
-    person = "range" if unique else f"floor({PEOPLE} * pow(hash(range) / 18446744073709551616.0, 2))"
+    person = (
+        "range" if unique else f"floor({PEOPLE} * pow(hash(range) / 18446744073709551616.0, 2))"
+    )
     drawn = ", ".join(f"{value} AS {name}" for name, value in VALUES.items())
     masked = MILD if unique else RELEASED
     kept = ", ".join(f"{masked.get(c, c)} AS {c}" for c in VALUES)
@@ -108,7 +110,13 @@ def one(title: str, files: tuple[str, str], rounds: int) -> Result:
     alone = child(["-m", "bench.compare", *files], 3600)
     print(f"\n{title}, peak {alone['peak'] / 2**20:,.0f} MiB\n")
     rows = [
-        (name, *(digits(statistics.median(v)) for v in zip(*((s.wall, s.user + s.system) for s in taken), strict=True)))
+        (
+            name,
+            *(
+                digits(statistics.median(v))
+                for v in zip(*((s.wall, s.user + s.system) for s in taken), strict=True)
+            ),
+        )
         for name, taken in samples.items()
     ]
     print(table(("", "wall s", "CPU s"), rows))
@@ -131,7 +139,12 @@ def run(options: Options) -> Result:
             growth[many] = child(["-m", "bench.compare", *write(folder, many)], 3600)
     print("\nGrowth, the main table, each in a process of its own\n")
     shown = [
-        (f"{many:,}", digits(g["wall"]), digits(g["wall"] / many * 1e6), f"{g['peak'] / 2**20:,.0f}")
+        (
+            f"{many:,}",
+            digits(g["wall"]),
+            digits(g["wall"] / many * 1e6),
+            f"{g['peak'] / 2**20:,.0f}",
+        )
         for many, g in growth.items()
     ]
     print(table(("rows", "wall s", "s a million", "peak MiB"), shown))

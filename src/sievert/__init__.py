@@ -19,20 +19,25 @@ if TYPE_CHECKING:
     from sievert.explanation import Explanation, explain
     from sievert.functions import discrimination_rate_by_value
     from sievert.hierarchies import Hierarchy
+    from sievert.intrusion import Compromises, compromise
+    from sievert.measures.approximate import approximate_compromise
     from sievert.result import Assessment, Value
 
 __all__ = [
     "Assessment",
     "Attacks",
     "Comparison",
+    "Compromises",
     "Explanation",
     "Hierarchy",
     "SievertError",
     "Value",
     "__version__",
+    "approximate_compromise",
     "assess",
     "attack",
     "compare",
+    "compromise",
     "discrimination_rate_by_value",
     "explain",
 ]
@@ -88,6 +93,9 @@ _HOMES = {
     "attack": "sievert.attacking",
     "Comparison": "sievert.comparison",
     "compare": "sievert.comparison",
+    "Compromises": "sievert.intrusion",
+    "compromise": "sievert.intrusion",
+    "approximate_compromise": "sievert.measures.approximate",
     "Hierarchy": "sievert.hierarchies",
     "SievertError": "sievert.errors",
 }

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sievert import hierarchies as ladders
 from sievert import linting
 from sievert import roles as role
 from sievert.errors import ExhaustedError, InvariantError, UsageError, unknown
-from sievert.measures import BY_ID, MEASURES, Measure
+from sievert.measures import BY_ID, MEASURES, Measure, kernel
 from sievert.measures.record import Found, Number
 from sievert.notes import Count, Name, Note
 from sievert.result import Assessment, Value
@@ -24,8 +26,13 @@ from sievert.session import Steps, nobody, opened
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
     from sievert.counts.answers import Joint
+    from sievert.counts.cube import Cube
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
+
+
+MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
+MOST_CELLS = 10**7  # classes times numbers
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,7 @@ def assess(
                 option = "--records" if records is not None else "--attacks"
                 raise UsageError(f"{option} needs classes, and wildcards make none")
             told = run.attack(value or {}, show_values) if attacks else None
+            near = {} if wild or measures is not None else run.approximate()
             if records is not None and target is not None:
                 clock("writing records", questions)
                 with files.writing(records):
@@ -188,6 +196,7 @@ def assess(
         tuple(warnings),
         tuple(c for c in questions.columns if c not in used),
         told,
+        near,
         steps,
         clock.peaks,
     )
@@ -245,6 +254,7 @@ class _Run:
         self.measures, self.clock = measures, clock
         self.warnings: list[Note] = []
         self._joint: dict[str, Joint] = {}
+        self._different: dict[str, int] = {}  # values of each secret
 
     def _note(self, text: str, *parts: Count | Name) -> None:
         self.warnings.append(Note(text, *parts))
@@ -320,6 +330,7 @@ class _Run:
             partition=partition,
             named=self._named(secret),
         )
+        self._different[secret] = counts.values.things
         if counts.joint is not None:
             self._joint[secret] = counts.joint
         if counts.missing:
@@ -355,6 +366,22 @@ class _Run:
         for secret in named:
             if not found["skewness"][secret].details["occurs"]:
                 self._note("the named value does not occur in {}", Name(secret))
+        return found
+
+    def approximate(self) -> dict[str, dict[str, Any]]:
+        """How near each class leads to a secret number, where its values are not too many."""
+        found = {}
+        for secret in self.roles.sensitive:
+            if secret in self.roles.quasi or self.questions.engine.kind(secret) == "text":
+                continue
+            classes = self.questions.sizes(self.roles.quasi).things
+            values = self._different.get(secret, MOST_NUMBERS + 1)
+            if not 1 < values <= MOST_NUMBERS or classes * values > MOST_CELLS:
+                continue
+            self.clock("looking at numbers", self.questions)
+            told = near_classes(self.questions.cube((*self.roles.quasi, secret)))
+            if told is not None:
+                found[secret] = told
         return found
 
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
@@ -448,6 +475,55 @@ class _Run:
             name = files.neutral(secret) if kind == "csv" else secret
             marks[secret] = records.of_cell(joint, self.questions.records, name)
         self.questions.write_records(self.roles.quasi, self.roles.sensitive, path, kind, marks)
+
+
+def near_classes(cube: Cube) -> dict[str, Any] | None:
+    """H0 and area of the secret number in every class: the worst, and the means; None of texts."""
+    from sievert.measures.approximate import approximate_compromise, compromises
+
+    texts = cube.values[-1]
+    if not all(t is None or ladders.NUMBER.fullmatch(t) for t in texts):
+        return None
+    numbers = np.array([np.nan if t is None else float(t) for t in texts])
+    known = ~np.isnan(numbers[cube.codes[-1]])
+    values, place = np.unique(numbers[~np.isnan(numbers)], return_inverse=True)
+    if len(values) < 2 or not np.isfinite(values).all():
+        return None
+    code = np.zeros(len(texts), dtype=np.int64)
+    code[~np.isnan(numbers)] = place
+    starts, _ = cube.classes
+    table = np.zeros((len(starts), len(values)))
+    np.add.at(table, (cube.owner[known], code[cube.codes[-1]][known]), cube.counts[known])
+    sizes = table.sum(axis=1)
+    table, sizes = table[sizes > 0], sizes[sizes > 0]
+    found = compromises(values, table / sizes[:, None])
+    worst = int(np.lexsort((sizes, found.initial_entropy, found.area))[0])
+    curve = approximate_compromise(values, table[worst] / sizes[worst], domain=values)
+    whole = approximate_compromise(values, table.sum(axis=0) / sizes.sum(), domain=values)
+    means = {
+        over: {
+            name: kernel.total(getattr(found, name) * weights) / float(weights.sum())
+            for name in ("initial_entropy", "area")
+        }
+        for over, weights in (("classes", np.ones(len(sizes))), ("records", sizes))
+    }
+    return {
+        "classes": len(sizes),
+        "values": len(values),
+        "worst": {"records": int(sizes[worst]), **_curve(curve)},
+        "mean": means,
+        "table": _curve(whole),
+        "unit": "bits; area in bits times the unit of the column",
+        "riskier": "low",
+    }
+
+
+def _curve(found: Any) -> dict[str, Any]:
+    """A curve without the values it goes through: windows are differences of them."""
+    names = ("initial_entropy", "area", "range", "relative_area", "standard_deviation", "width90")
+    return {name: getattr(found, name) for name in names} | {
+        "steps": [list(s) for s in found.steps]
+    }
 
 
 def within(measure: Measure, number: Number) -> Number:

@@ -30,6 +30,7 @@ from sievert.options import (
     AttackOptions,
     ComparisonOptions,
     EngineOptions,
+    MethodOptions,
     OutputOptions,
     PopulationOptions,
     ReadingOptions,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from sievert.attacking import Attacks
     from sievert.comparison import Comparison
     from sievert.explanation import Explanation
+    from sievert.intrusion import Compromises
     from sievert.result import Assessment
 
 app = App(
@@ -70,6 +72,7 @@ WHICH = SubsetOptions()
 SAMPLED = PopulationOptions()
 HAS = AttackOptions()
 HELD = ComparisonOptions()
+DONE = MethodOptions()
 ATTACKS_TO_SHARE = RefusedError(
     "attacks point at single classes: they are not fit to pass on", hint="sievert assess --share"
 )
@@ -117,15 +120,14 @@ def assess(
     records
         Write one row a record, in input order, to this .csv or .parquet file.
     charts
-        With --attacks: draw what they find, as SVG files in this directory.
+        Draw what --attacks find, and how near somebody comes to a secret number, as SVG files in
+        this directory.
     """
     from sievert import assessment, terminal, terminalattacks
     from sievert.progress import Watch
 
     if output.share and attacks:
         raise ATTACKS_TO_SHARE
-    if charts is not None and not attacks:
-        raise UsageError("--charts draws what attacks find", hint="--attacks")
     if output.share and records is not None:
         raise RefusedError(
             "a record file tells about single persons: it is not fit to pass on",
@@ -276,6 +278,64 @@ def compare(
 
 
 @app.command
+def compromise(
+    data: str,
+    /,
+    *,
+    roles: RoleOptions = ASK,
+    method: MethodOptions = DONE,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READ,
+    output: OutputOptions = WRITE,
+    engine: EngineOptions = RUN,
+) -> int:
+    """Say how near an intruder comes to a confidential number under sampling, queries or noise.
+
+    Parameters
+    ----------
+    data
+        The original table, as for assess; -s names columns of numbers.
+    records
+        Write one row a record, in input order, to this .csv or .parquet file.
+    charts
+        Draw what is left against what is known, as SVG files in this directory.
+    """
+    from sievert import intrusion, terminalcompromise
+    from sievert.progress import Watch
+
+    if output.share:
+        raise COMPARISON_TO_SHARE
+    tables = [t for t in (data, method.release) if t is not None]
+    if any(PASSWORD.search(t) for t in tables):
+        raise PASSWORD_SEEN
+    if tables.count(STDIN) > 1:
+        raise UsageError("standard input holds one table", hint="a file for the other")
+    who = roles.arguments()
+    if who.pop("parameters"):
+        raise UsageError("--alpha-value goes with assess")
+    if who.pop("hierarchies"):
+        raise UsageError("--hierarchy goes with assess, explain and compare")
+    inputs = [*tables, roles.policy]
+    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
+        found = intrusion.compromise(
+            data,
+            records=records,
+            force=output.force,
+            show_values=output.show_values,
+            watch=watch,
+            **who,
+            **method.arguments(),
+            **reading.arguments(),
+            **engine.arguments(),
+        )
+    write(found.to_dict(), _timed(found), found.charts)
+    if output.json_ != "-":
+        sys.stdout.write(terminalcompromise.render(found, everything=output.all_) + "\n")
+    return 0
+
+
+@app.command
 def explain(
     data: str,
     /,
@@ -364,9 +424,9 @@ def _outputs(
 
 
 def _charts_of(found: Assessment) -> dict[str, Any]:
-    from sievert.charts import of_attacks
+    from sievert.charts import of_approximate, of_attacks
 
-    return of_attacks({"": found.attacks or {}})
+    return of_attacks({"": found.attacks or {}}) | of_approximate(found.approximate)
 
 
 def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
@@ -386,7 +446,9 @@ def _drawable(
     from sievert import charts
 
     if not specs:
-        raise UsageError("no chart can be drawn of this", hint="-q COLUMNS, classes to look at")
+        raise UsageError(
+            "no chart can be drawn of this", hint="--attacks, -q COLUMNS, or a secret of numbers"
+        )
     charts.check(folder, specs, sources=inputs, force=force)
     return specs
 
@@ -472,7 +534,7 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _timed(found: Assessment | Attacks | Comparison | Explanation) -> dict[str, Any]:
+def _timed(found: Assessment | Attacks | Comparison | Compromises | Explanation) -> dict[str, Any]:
     whole = sum(found.timings.values())
     return {
         "sievert": __version__,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sievert.comparing import summary
 from sievert.comparing.run import Assessed, Disclosed, Run
 from sievert.errors import UsageError
+from sievert.notes import Note
 from sievert.roles import Roles
 from sievert.running import Clock, Reading, house_policy
 from sievert.session import Steps, nobody
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 SHUFFLES = 99
 MOST_SHUFFLES = 10**5
+MOST_BINS = 10**4
+NOT_JUDGED = "the limits of the policy are not judged here: sievert assess holds a release to them"
 FEWEST_RANKED = 3  # releases
 
 
@@ -222,8 +225,12 @@ def compare(
             "releases are compared with a missing value as a value of its own",
             hint="--missing value, or error",
         )
-    if not 0 <= shuffles <= MOST_SHUFFLES:
-        raise UsageError(f"--shuffles must be from 0 to {MOST_SHUFFLES:,}")
+    _whole("--shuffles", shuffles, 0, MOST_SHUFFLES)
+    _whole("--seed", seed, 0)
+    if not isinstance(bins, Mapping | None) or not isinstance(key, str | None):
+        raise UsageError("bins: {column: number}; key: the name of a column")
+    for number in (bins or {}).values():
+        _whole("bins", number, 0, MOST_BINS)
     named = named_releases(releases)
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)
@@ -245,35 +252,55 @@ def compare(
         tuple(_marked(found)),
         _correlations(found),
         run.settings,
-        tuple(run.told()),
+        (*run.told(), *_unjudged(house)),
         run.unassessed,
         steps,
         clock.peaks,
     )
 
 
+def _whole(what: str, number: Any, least: int, most: int | None = None) -> None:
+    """An error where something is no whole number, or too small or too large."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        raise UsageError(f"{what}: a whole number, {least} or more")
+    if most is not None and number > most:
+        raise UsageError(f"{what} must be from {least} to {most:,}")
+
+
+def _unjudged(house: Policy | None) -> list[Note]:
+    """What of a policy does not count here."""
+    if house is None or not (house.everywhere or house.reidentification or house.inference):
+        return []
+    return [Note(NOT_JUDGED)]
+
+
 def named_releases(given: Any) -> dict[str, Any]:
-    """Releases by name: that of the file, or a number."""
-    if isinstance(given, Mapping):
-        table = all(_is_column(held) for held in given.values())
-        named = {"release": given} if table else {str(k): v for k, v in given.items()}
+    """Releases by name: the one given, that of the file, or a number."""
+    if isinstance(given, Mapping) and not all(_is_column(held) for held in given.values()):
+        named = [(str(name), data) for name, data in given.items()]
     else:
         several = list(given) if isinstance(given, list | tuple) else [given]
-        named = dict[str, Any]()
-        for number, data in enumerate(several, 1):
-            name = text = _called(data) or ("release" if len(several) == 1 else f"release {number}")
-            again = 1
-            while name in named:
-                again += 1
-                name = f"{text} ({again})"
-            named[name] = data
+        numbers = ["release"] if len(several) == 1 else [
+            f"release {number}" for number, _ in enumerate(several, 1)
+        ]  # fmt: skip
+        named = [(_called(d) or number, d) for d, number in zip(several, numbers, strict=True)]
     if not named:
         raise UsageError("no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
-    return named
+    found: dict[str, Any] = {}
+    for text, data in named:
+        name, again = text, 1
+        while name in found:
+            again += 1
+            name = f"{text} ({again})"
+        found[name] = data
+    return found
 
 
 def _is_column(held: Any) -> bool:
-    return isinstance(held, list | tuple) or hasattr(held, "__array__")
+    """Whether this is a column of a table, and not a table."""
+    return isinstance(held, list | tuple) or (
+        hasattr(held, "__array__") and not hasattr(held, "columns")
+    )
 
 
 def _called(data: Any) -> str | None:

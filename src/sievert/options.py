@@ -211,6 +211,62 @@ class ComparisonOptions:
         return {**vars(self), "predict": _typed(self.predict), "bins": numbers}
 
 
+@Parameter(name="*", group=Group("Method", sort_key=1))
+@dataclass(frozen=True)
+class MethodOptions:
+    """What the publisher does, and what the intruder makes of it."""
+
+    method: str = "sampling"
+    """sampling, query, noise, or release: any other method, from a released table."""
+    fraction: Names = None
+    """Of sampling: 0.05,0.1,0.2,0.5 unless given."""
+    size: Names = None
+    """Of query restriction: records of a query, even: 2,4,8,16,32 unless given."""
+    percent: Names = None
+    """Of noise: per cent of each domain: 10,20,25,50,100 unless given."""
+    release: str | None = None
+    """With --method release: the released table, in the same order unless there is a key."""
+    key: str | None = None
+    """With --method release: a column that tells people apart, in both tables."""
+    epsilon: Names = None
+    """Widths within which a confidential number must not be known: 10,20."""
+    step: float | None = None
+    """Round confidential numbers to multiples of this."""
+    replicates: int = 30
+    """How often a method is run for each parameter."""
+    max_known: int | None = None
+    """At most so many known columns."""
+    seed: int = 0
+    """Where chance starts."""
+    prior: str = "uniform"
+    """Of sampling: what matches outside the sample are taken to have: uniform, sample."""
+    weights: str = "uniform"
+    """Of noise: how likely the origins of a value are: uniform, posterior."""
+    matching: str = "oracle"
+    """Of noise: who matches what is known: oracle, likelihood."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        found = dict(vars(self))
+        given = {"sampling": "fraction", "query": "size", "noise": "percent"}
+        named = {option: found.pop(option) for option in given.values()}
+        for method, option in given.items():
+            if named[option] is not None and method != self.method:
+                raise UsageError(f"--{option} goes with --method {method}")
+        parameters = named.get(given.get(self.method, ""))
+        found["parameters"] = None if parameters is None else _numbers(parameters, "parameters")
+        found["epsilon"] = _numbers(self.epsilon or (), "--epsilon")
+        return found
+
+
+def _numbers(given: Iterable[str], option: str) -> list[float]:
+    """Numbers separated by commas, as often as they were given."""
+    try:
+        return [float(text) for part in given for text in part.split(",") if text]
+    except ValueError:
+        raise UsageError(f"{option}: numbers separated by commas", hint="0.05,0.1") from None
+
+
 @Parameter(name="*", group=Group("Subsets", sort_key=1.2))
 @dataclass(frozen=True)
 class SubsetOptions:

@@ -53,6 +53,7 @@ class Assessment:
     warnings: tuple[str, ...] = ()
     unassessed: tuple[str, ...] = ()
     attacks: Attacks | None = None
+    approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
@@ -87,6 +88,8 @@ class Assessment:
             else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
             "warnings": list(self.warnings),
         }
+        if self.approximate:
+            found["approximate"] = {s: _plain(told) for s, told in self.approximate.items()}
         if self.attacks is not None:
             found["attacks"] = {
                 name: {target: attack.to_dict() for target, attack in each.items()}
@@ -149,6 +152,11 @@ class Assessment:
         names = ["risk", "sensitive", "measure", "value", "unit", "riskier", "reason"]
         head = "".join(f"<th>{n}</th>" for n in names)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+
+
+def _plain(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the steps of curves: windows may be values of the data."""
+    return {k: _plain(v) if isinstance(v, Mapping) else v for k, v in told.items() if k != "steps"}
 
 
 def _shown(x: Any) -> str:

@@ -87,6 +87,7 @@ class _Sharing:
             verdicts=None if found.verdicts is None else tuple(map(self._verdict, found.verdicts)),
             warnings=tuple(self._note(w) for w in found.warnings),
             unassessed=tuple(map(self._name, found.unassessed)),
+            approximate={},  # of single classes
         )
 
     def _roles(self) -> tuple[tuple[str, ...], ...]:

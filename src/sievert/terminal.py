@@ -299,7 +299,24 @@ def _secret(secret: str, found: Assessment, width: int) -> list[str]:
                 text = f"{known:,}" if isinstance(known, int) else significant(known)
                 after = f"{unit(name)}; {RISKY[value.riskier]}"
                 lines.append("  " + plain("  without missing secrets", text, after))
+    near = found.approximate.get(secret)
+    if near is not None:
+        lines += ["  " + line for line in _near(near)]
     return [*lines, *("  " + line for line in _itpr(values, found))]
+
+
+def _near(near: Mapping[str, Any]) -> list[str]:
+    """How near somebody comes to a secret number: bits, and how far apart the values left are."""
+    worst, mean, whole = near["worst"], near["mean"]["records"], near["table"]
+    area = (
+        f"bits x unit; mean {significant(mean['area'])}, whole table {significant(whole['area'])}"
+    )
+    left = f"bits; mean {significant(mean['initial_entropy'])}"
+    return [
+        plain("Area below H(epsilon), worst class", significant(worst["area"]), area),
+        plain("  bits left there (H0)", significant(worst["initial_entropy"]), left),
+        plain("  values left there lie within", significant(worst["range"]), "risky when low"),
+    ]
 
 
 def _sentences(values: Mapping[str, Value]) -> list[str]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sievert.result import Value
 
 LONGEST = 28  # letters of a release's name in a table
+SHORTEST = 14
+NOISE = 1e-12  # of a difference of bits: rounding alone
 SHOWN = (
     "generalization_loss", "discernability", "normalized_certainty_penalty",
     "expected_distortion", "probabilistic_information_loss", "hellinger_margins", "pmse",
@@ -78,51 +80,61 @@ def _table(found: Comparison, secret: str | None, width: int) -> list[str]:
             told = release.disclosed.attribute[secret].whole
             lost = release.disclosed.loss[secret].whole
             whole = found.original["attribute_disclosure"][secret].whole.corrected
-            share = percent(lost.beyond / whole) if 0 <= lost.beyond <= whole > 0 else ""
+            share = percent(lost.beyond / whole) if 0 <= lost.beyond <= whole > NOISE else ""
             half = (lost.interval[1] - lost.interval[0]) / 2
-            cells += [_short(told.value), _short(told.corrected)]
-            cells += [_short(lost.beyond), _short(half), share]
+            cells += [_short(told.value), _short(_rounded(told.corrected))]
+            cells += [_short(_rounded(lost.beyond)), _short(half), share]
         cells += [number(release.assessment.reidentification["k_anonymity"])]
         cells += [f"{release.records['suppressed']:,}"]
         rows.append(cells)
     title = [f"  {printable(secret)}"] if secret is not None else []
     marks = ["dominated" if r.dominated_by else "" for r in found.releases]
-    return title + columns([head, *rows], ["", *marks], width)
+    return title + columns([head, *rows], ["", *marks], width, names=True)
 
 
 def _numbered(found: Comparison) -> list[str]:
-    return [f"{i} {_cut(r.name)}" for i, r in enumerate(found.releases, 1)]
+    return [f"{i} {cut(printable(r.name))}" for i, r in enumerate(found.releases, 1)]
 
 
-def _cut(name: str) -> str:
-    """A name that fits into a table."""
-    name = printable(name)
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
-
-
-def columns(rows: Sequence[Sequence[str]], after: Sequence[str], width: int = 100) -> list[str]:
+def columns(
+    rows: Sequence[Sequence[str]], after: Sequence[str], width: int = 100, *, names: bool = False
+) -> list[str]:
     """Text in columns, the first one to the left and numbers to the right.
 
-    Columns beyond the width follow below, each time beside the first one.
+    Where they are too wide, names in the first column are cut; else other columns follow below,
+    each time beside the first one.
 
     >>> columns([["", "a", "b"], ["x", "10", "20"]], ["", ""], 9)
     ['      a', '  x  10', '', '      b', '  x  20']
     """
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    room = width - 2 - widths[0] - max(len(mark) + 2 * bool(mark) for mark in after)
+    room = width - 2 - max(len(mark) + 2 * bool(mark) for mark in after)
+    left = room - sum(wide + 2 for wide in widths[1:])
+    if names and SHORTEST <= left < widths[0]:
+        widths[0] = left
     blocks: list[list[int]] = [[]]
     for i, wide in enumerate(widths[1:], 1):
-        if blocks[-1] and sum(widths[j] + 2 for j in blocks[-1]) + wide + 2 > room:
+        if blocks[-1] and sum(widths[j] + 2 for j in (0, *blocks[-1])) + wide > room:
             blocks.append([])
         blocks[-1].append(i)
     lines: list[str] = []
     for block in blocks:
         lines += [""] if lines else []
         for row, mark in zip(rows, after, strict=True):
-            cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in block)]
+            cells = [cut(row[0], widths[0]).ljust(widths[0])]
+            cells += [row[i].rjust(widths[i]) for i in block]
             end = mark if block is blocks[-1] else ""
             lines.append(f"  {'  '.join(cells)}  {end}".rstrip())
     return lines
+
+
+def cut(text: str, longest: int = LONGEST) -> str:
+    """A text that is not too long for a table.
+
+    >>> cut("release"), cut("release", 5)
+    ('release', 'rele…')
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _meaning(secrets: Sequence[str], width: int) -> list[str]:
@@ -146,7 +158,7 @@ def _verdict(found: Comparison) -> list[str]:
     if len(found.releases) < 2 or not found.original["attribute_disclosure"]:
         return []
     lines = [
-        f"{printable(r.name)} is dominated: {_listed(r.dominated_by)} "
+        f"{cut(printable(r.name))} is dominated: {_listed(r.dominated_by)} "
         f"{'disclose' if len(r.dominated_by) > 1 else 'discloses'} no more and "
         f"{'have' if len(r.dominated_by) > 1 else 'has'} lost no more."
         for r in found.releases
@@ -154,27 +166,27 @@ def _verdict(found: Comparison) -> list[str]:
     ]
     left = [r for r in found.releases if not r.dominated_by]
     if len(left) == 1:
-        lines.append(f"{printable(left[0].name)} is the best of these in both respects.")
+        lines.append(f"{cut(printable(left[0].name))} is the best of these in both respects.")
         return lines
     if not lines:
         lines.append("No release is dominated: each is better than any other in some respect.")
     least = min(left, key=lambda r: r.disclosed.identity.whole.value)
     lines.append(
-        f"Least disclosed: {printable(least.name)} "
+        f"Least disclosed: {cut(printable(least.name))} "
         f"({significant(least.disclosed.identity.whole.value)} bits of the key)."
     )
     for secret in found.original["attribute_disclosure"]:
         best = min(left, key=lambda r: r.disclosed.loss[secret].whole.beyond)
         lost = best.disclosed.loss[secret].whole
         lines.append(
-            f"Least lost of {printable(secret)}: {printable(best.name)} "
-            f"({_signed(lost.beyond)} bits)."
+            f"Least lost of {printable(secret)}: {cut(printable(best.name))} "
+            f"({_signed(_rounded(lost.beyond))} bits)."
         )
     return lines
 
 
 def _listed(names: Sequence[str]) -> str:
-    *first, last = [printable(n) for n in names]
+    *first, last = [cut(printable(n)) for n in names]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -186,12 +198,12 @@ def _beside(found: Comparison, width: int) -> list[str]:
     secrets: list[str | None] = [None, *found.original["attribute_disclosure"]]
     for secret in secrets:
         chosen = OF_RECORDS if secret is None else OF_SECRET
-        rows = [["finding a person" if secret is None else _cut(secret), *chosen]]
+        rows = [["finding a person" if secret is None else cut(printable(secret)), *chosen]]
         for name, each in tables:
             held = each.reidentification if secret is None else each.inference.get(secret, {})
             cells = [_cell(held[i]) if i in held else "" for i in chosen.values()]
             rows.append([f"  {name}", *cells])
-        lines += columns(rows, [""] * len(rows), width)
+        lines += columns(rows, [""] * len(rows), width, names=True)
     return lines
 
 
@@ -257,7 +269,7 @@ def _release(release: Compared, width: int, everything: bool) -> list[str]:
         t = significant(bits.details["t_closeness"])
         lines.append("  " + plain("Farthest class (t)", t, after))
         lines += [f"  Lost of {printable(secret)}, I(X;Y) - I(X';Y)"]
-        lines += _bits(release.disclosed.loss[secret], everything, "less useful when high")
+        lines += _bits(release.disclosed.loss[secret], everything, "worse when high")
     if everything:
         lines += ["  Losses by column"]
         lines += _by_column(release.losses)
@@ -271,15 +283,19 @@ def _bits(bits: Bits, everything: bool, risky: str) -> list[str]:
     after = "bits" if whole.p_value is None else f"bits; p = {significant(whole.p_value)}"
     lines.append("  " + plain("By chance alone", _signed(whole.chance), after))
     after = f"bits; 95 %: {_range(whole.interval)}"
-    lines.append("  " + plain("Beyond chance (corrected)", _signed(whole.corrected), after))
+    lines.append(
+        "  " + plain("Beyond chance (corrected)", _signed(_rounded(whole.corrected)), after)
+    )
     if whole.excess is not None:
         after = "bits; less what chance makes of no loss"
-        lines.append("  " + plain("Beyond no loss (excess)", _signed(whole.excess), after))
+        lines.append(
+            "  " + plain("Beyond no loss (excess)", _signed(_rounded(whole.excess)), after)
+        )
     if everything:
         after = f"bits; {significant(whole.rows_per_cell)} records a cell"
         lines.append("  " + plain("Miller-Madow", _signed(whole.miller_madow), after))
         for column, each in bits.columns.items():
-            after = f"bits; corrected {_signed(each.corrected)}; {_range(each.interval)}"
+            after = f"bits; corrected {_signed(_rounded(each.corrected))}; {_range(each.interval)}"
             lines.append("  " + plain(f"  {printable(column)} alone", _signed(each.value), after))
     return lines
 
@@ -320,13 +336,19 @@ def _short(x: float) -> str:
     return significant(abs(x)) if float(text) == 1.0 else text
 
 
+def _rounded(x: float) -> float:
+    """A difference of bits without what rounding alone leaves of it."""
+    return x if abs(x) > NOISE else 0.0
+
+
 def _signed(x: float) -> str:
     """A number that noise may have pushed below zero."""
     return significant(x) if x >= 0 else f"-{significant(-x)}"
 
 
 def _range(interval: tuple[float, float]) -> str:
-    return f"{_signed(interval[0])} to {_signed(interval[1])}"
+    low, high = (_signed(_rounded(x)) for x in interval)
+    return f"{low} to {high}"
 
 
 def describe(ids: Iterable[str]) -> str:

@@ -17,16 +17,18 @@ ROOT = SOURCE.parents[1]
 ROOMS = (
     "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
     "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice",
-    "estimating", "losses", "session", "result", "policy", "sharing", "linting", "terminal",
-    "population", "attacks", "charts", "running", "assessment", "attacking", "functions",
-    "terminalattacks", "comparing", "comparison", "terminalcompare", "explaining", "explanation",
-    "terminalexplain", "progress", "options", "cli",
+    "estimating", "losses", "methods", "session", "result", "policy", "sharing", "linting",
+    "terminal", "population", "attacks", "charts", "running", "assessment", "attacking", "functions",
+    "terminalattacks", "comparing", "comparison", "terminalcompare", "compromising",
+    "intrusion", "terminalcompromise", "explaining", "explanation", "terminalexplain",
+    "progress", "options", "cli",
 )  # fmt: skip
 # a repr; a type only; a method
 LAZY = {
     ("result", "terminal"), ("result", "policy"), ("result", "sharing"), ("result", "attacks"),
     ("result", "terminalattacks"), ("attacking", "terminalattacks"),
     ("explanation", "terminalexplain"), ("comparison", "terminalcompare"),
+    ("intrusion", "terminalcompromise"),
 }  # fmt: skip
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 

@@ -121,9 +121,9 @@ def bars(
     if len(series) > 1:
         offset = {"field": "series", "type": "nominal", "sort": series}
         encoding["yOffset"] = offset | {"scale": {"paddingInner": 0.08}}
-        shades = {"domain": series, "range": _shades(len(series))}
+        scale_ = {"domain": series, "range": shades(len(series))}
         legend = {"symbolType": "square", "columns": 4}
-        fill = {**offset, "scale": shades, "legend": legend}
+        fill = {**offset, "scale": scale_, "legend": legend}
         del mark["fill"]
     else:
         fill = None
@@ -280,7 +280,7 @@ def _shown(number: float | None) -> str:
     return "undefined" if number is None else significant(number)
 
 
-def _shades(number: int) -> list[str]:
+def shades(number: int) -> list[str]:
     """Colours from dark to light: they stay apart in grey."""
     steps = [i / (number - 1) for i in range(number)]
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,16 @@ from sievert.counts.cube import Cube, Ints
 from sievert.errors import InputError, UsageError, plural, unknown
 from sievert.estimating import binned
 from sievert.hierarchies import ROOT, Hierarchy
+from sievert.losses.ladders import cells
 from sievert.losses.loss import GONE, Column, Release, as_numbers
 from sievert.notes import Count, Name, Note
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
+
+
+NOT_IN_IT = "{} of {} are not in its hierarchy"
+NOT_ABOVE = "{} of {} are in its hierarchy, but not above the original value"
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,13 @@ def people(questions: Questions, columns: Sequence[str], key: str | None, name: 
     """A table record by record: by its key if it has one, in its order otherwise."""
     for column in columns:
         questions.engine.usable(column)
-    if key is None or key not in questions.columns:
+    if key is None:
         return People(name, joined.in_order(questions, columns, name), keyed=False)
+    if key not in questions.columns:
+        raise UsageError(
+            f"{name}: the release lacks the key {key!r}",
+            hint="the same column in all tables; without --key records are paired by their order",
+        )
     questions.engine.usable(key)
     cube = joined.by_key(questions, columns, key, name)
     return People(name, cube, keyed=True, keyless=questions.records - cube.records)
@@ -98,7 +109,7 @@ def paired(
     def column(name: str) -> Column:
         values, codes = original.texts(name), original.codes(name).astype(np.int64)
         if name in release.cube.columns:
-            labels: Sequence[str | None] = release.texts(name)
+            labels: Sequence[str | None] = same_numbers(values, release.texts(name))
             held = np.append(release.codes(name).astype(np.int64), GONE)[at]
         else:  # a column that was left out tells nothing
             labels, held = (ROOT,), np.where(at == GONE, GONE, 0)
@@ -110,6 +121,28 @@ def paired(
         extra=extra,
         **options,
     )
+
+
+def same_numbers(
+    values: Sequence[str | None], labels: Sequence[str | None]
+) -> Sequence[str | None]:
+    """Labels, those that are a number of the original spelled as it is there: 3.0 as 3.
+
+    >>> same_numbers(["3", "4", None], ["3.0", "3.5", "4"])
+    ['3', '3.5', '4']
+    """
+    known = set(values)
+    if known.issuperset(labels):
+        return labels
+    if as_numbers(values) is None or as_numbers(labels) is None:
+        return labels
+    place = {Decimal(text): text for text in known if text not in (None, ROOT)}
+    told = [
+        text if text is None or text == ROOT or text in known else place.get(Decimal(text), text)
+        for text in labels
+    ]
+    different = len(set(told)) == len(told) and len(place) == len(known - {None, ROOT})
+    return told if different else labels
 
 
 # -- signs of a wrong pairing ---------------------------------------------------------------------
@@ -136,7 +169,7 @@ def remarks(release: Release, people: People, lacking: Sequence[str], strange: i
         changed = int(np.count_nonzero(differs(column)))
         if column.name in lacking:
             notes.append(
-                Note("{} was not released: its original values are used", Name(column.name))
+                Note("{} was not released: bits are about its original values", Name(column.name))
             )
         elif changed:
             notes.append(
@@ -147,7 +180,9 @@ def remarks(release: Release, people: People, lacking: Sequence[str], strange: i
                 )
             )
     for column in release.columns:
-        if column.name not in lacking and moved(column):
+        if column.name in lacking:
+            continue
+        if moved(column):
             notes.append(
                 Note(
                     "{} has the values of the original, but in other records: is the order the "
@@ -155,6 +190,21 @@ def remarks(release: Release, people: People, lacking: Sequence[str], strange: i
                     Name(column.name),
                 )
             )
+        if respelled(column):
+            notes.append(
+                Note(
+                    "every value of {} is spelled in another way in the release: losses that "
+                    "compare texts count it as changed",
+                    Name(column.name),
+                )
+            )
+        if column.hierarchy is not None:
+            held = cells(column)
+            notes += [
+                Note(template, Count(number, "released value"), Name(column.name))
+                for template, which in ((NOT_IN_IT, held.unknown), (NOT_ABOVE, held.strayed))
+                if (number := held.records(which))
+            ]
     return notes
 
 
@@ -163,6 +213,20 @@ def differs(column: Column) -> Any:
     place = {text: code for code, text in enumerate(column.values)}
     same = np.array([place.get(label, -2) for label in column.labels] + [GONE])
     return column.here & (same[column.released] != column.original)
+
+
+def respelled(column: Column) -> bool:
+    """Whether each value became a text of its own that the original does not know."""
+    if column.numbers is not None:
+        return False
+    values, labels = column.original[column.here], column.released[column.here]
+    became, was = np.full(len(column.values), GONE), np.full(len(column.labels), GONE)
+    became[values], was[labels] = labels, values
+    if not ((became[values] == labels).all() and (was[labels] == values).all()):
+        return False
+    old, new = ({texts[i] for i in np.unique(codes).tolist()} for texts, codes in
+                ((column.values, values), (column.labels, labels)))  # fmt: skip
+    return len(new - {None}) > 1 and not (new - {None}) & {*old, ROOT}
 
 
 def moved(column: Column) -> bool:

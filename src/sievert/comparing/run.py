@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from sievert import roles as role
 from sievert.assessment import measured
 from sievert.attacks.attack import ladder
 from sievert.comparing import pairing
+from sievert.counts.machine import cores
 from sievert.errors import InputError, UsageError, unknown
 from sievert.estimating import Estimate, Joint, estimate, ksg, lost, quantile_bins
 from sievert.hierarchies import Hierarchy
@@ -27,11 +30,13 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.table import Table
 
+Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 BESIDE = (  # measures that are shown before and after
     "classes", "k_anonymity", "unique_records", "average_risk", "discrimination_rate", "itpr",
     "itpr_unnormalized", "max_confidence", "l_diversity", "entropy_l", "t_closeness",
     "mutual_information",
 )  # fmt: skip
+MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 WHEN_P = 0.02  # above it a column's information looks like chance
 MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
 
@@ -126,8 +131,11 @@ class Run:
     ) -> None:
         self.clock, self.hierarchies, self.bins = clock, hierarchies, bins
         self.key, self.missing = key, missing
-        self.how: dict[str, Any] = {"shuffles": shuffles, "seed": seed, "threads": threads}
-        self.seed = seed
+        self.seed, self.threads = seed, cores(threads)
+        self.one_by_one = self.threads == 1 or shuffles > MOST_TOGETHER
+        self.how: dict[str, Any] = {
+            "shuffles": shuffles, "seed": seed, "threads": self.threads if self.one_by_one else 1,
+        }  # fmt: skip
         self.notes: list[Note] = []
         self.remarks: dict[str, list[Note]] = {}  # by release
         self.before: dict[str, Bits] = {}
@@ -187,9 +195,11 @@ class Run:
         self.table = _described(table, questions)
         self.ladders = self._ladders(used)
         self.edges = self._edges()
-        self.assessment = self._assessed(questions, self.roles)
-        self.clock("estimating", questions)
-        self.known = self._known()
+        with self._pool() as each:
+            known = self._known(each)
+            self.assessment = self._assessed(questions, self.roles)
+            self.clock("estimating", questions)
+            self.known = known()
         self.settings = {
             "shuffles": self.how["shuffles"],
             "seed": self.seed,
@@ -259,24 +269,46 @@ class Run:
             found[column] = quantile_bins(held, number)
         return found
 
-    def _known(self) -> Known:
+    @contextmanager
+    def _pool(self) -> Iterator[Each]:
+        """A map that begins at once, on all threads; at an error the rest is dropped."""
+        if self.one_by_one:
+            yield map
+            return
+        pool = ThreadPoolExecutor(self.threads)
+        try:
+            yield pool.map
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _known(self, each: Each) -> Callable[[], Known]:
         """The original's codes, and what they tell of each secret."""
         every = pairing.cut(self._paired(self.people), self.edges)
         columns = {c.name: c.original for c in every.quasi}
         secrets = {c.name: c.original for c in every.columns if c.name in self.roles.sensitive}
         key = joined(list(columns.values()))
-        joint, told = {}, {}
-        for secret, held in secrets.items():
-            for column, codes in ((None, key), *columns.items()):
-                pair = Joint.of(codes, held)
-                joint[column, secret] = pair
-                told[column, secret] = estimate(pair, **self.how)
-            self.before[secret] = Bits(
-                told[None, secret],
-                {c: told[c, secret] for c in columns},
-                _distance(joint[None, secret]),
-            )
-        return Known(key, columns, secrets, joint, told)
+        places = [(c, s) for c in (None, *columns) for s in secrets]
+
+        def about(place: tuple[str | None, str]) -> tuple[Joint, Estimate]:
+            column, secret = place
+            pair = Joint.of(key if column is None else columns[column], secrets[secret])
+            return pair, estimate(pair, **self.how)
+
+        begun = each(about, places)
+
+        def done() -> Known:
+            found = dict(zip(places, begun, strict=True))
+            joint = {place: pair for place, (pair, _) in found.items()}
+            told = {place: bits for place, (_, bits) in found.items()}
+            for secret in secrets:
+                self.before[secret] = Bits(
+                    told[None, secret],
+                    {c: told[c, secret] for c in columns},
+                    _distance(joint[None, secret]),
+                )
+            return Known(key, columns, secrets, joint, told)
+
+        return done
 
     def _paired(self, people: pairing.People) -> Release:
         extra = tuple(p for p in self.predicted if p not in self.roles.used)
@@ -319,12 +351,15 @@ class Run:
         secrets = tuple(s for s in self.roles.sensitive if s in questions.columns)
         roles = Roles(quasi, secrets)
         described = _described(table, questions)
-        assessment = self._assessed(questions, roles)
-        self.clock(f"estimating {name}", questions)
-        disclosed = self._disclosed(pairing.cut(release, self.edges), self._neighbours(release))
-        told += self._doubts(release, disclosed)
-        self.clock(f"losses of {name}", questions)
-        losses = {kind.id: kind.compute(release) for kind in KINDS}
+        with self._pool() as each:
+            lost = each(lambda kind: kind.compute(release), KINDS)
+            disclosing = self._disclosed(pairing.cut(release, self.edges), each)
+            assessment = self._assessed(questions, roles)
+            self.clock(f"estimating {name}", questions)
+            disclosed = disclosing(self._neighbours(release))
+            told += self._doubts(release, disclosed)
+            self.clock(f"losses of {name}", questions)
+            losses = dict(zip((kind.id for kind in KINDS), lost, strict=True))
         self.remarks[name] = told
         records = {
             "paired": int(np.count_nonzero(release.quasi[0].here)),
@@ -345,51 +380,63 @@ class Run:
             for target in (column.name, *self.roles.sensitive):
                 numbers = held.get(target)
                 if numbers is not None:
-                    bits, reason = _near(after, numbers[0], self.how["threads"])
+                    bits, reason = _near(after, numbers[0], self.threads)
                     place = None if target == column.name else target
                     told = {"value": bits, "reason": reason}
                     found.setdefault(place, {})[column.name] = told
         return found
 
     def _disclosed(
-        self, release: Release, real: Mapping[str | None, Mapping[str, Any]]
-    ) -> Disclosed:
+        self, release: Release, each: Each
+    ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
         """The three informations, of the whole key, each column, each secret."""
         known = self.known
         codes = {c.name: _filled(c.released) for c in release.quasi}
         key = _filled(joined([c.released for c in release.quasi], release.quasi[0].here))
-        identity = Bits(
-            estimate(Joint.of(key, known.key), **self.how),
-            {
-                c: estimate(Joint.of(held, known.columns[c]), **self.how)
-                for c, held in codes.items()
-            },
-            {"ksg": real[None]} if None in real else {},
-        )
-        attribute: dict[str, Bits] = {}
-        loss: dict[str, Bits] = {}
-        for secret, held in known.secrets.items():
-            told: dict[str | None, Estimate] = {}
-            gone: dict[str | None, Estimate] = {}
-            distance: dict[str, Any] = {}
-            for column, after in ((None, key), *codes.items()):
-                pair = Joint.of(after, held)
-                told[column] = estimate(pair, **self.how)
-                gone[column] = lost(
-                    known.key if column is None else known.columns[column],
-                    after,
-                    held,
-                    before=known.joint[column, secret],
-                    after=pair,
-                    **self.how,
-                )
-                if column is None:
-                    distance = _distance(pair)
-            if secret in real:
-                distance["ksg"] = real[secret]
-            attribute[secret] = Bits(told[None], {c: told[c] for c in codes}, distance)
-            loss[secret] = Bits(gone[None], {c: gone[c] for c in codes})
-        return Disclosed(identity, attribute, loss)
+        before = {None: known.key} | dict(known.columns)
+        after = {None: key} | codes
+        kept = {c for c, held in after.items() if np.array_equal(held, before[c])}
+
+        def about(
+            place: tuple[str | None, str | None],
+        ) -> tuple[Joint, Estimate, Estimate | None]:
+            """What a column (None: the key) tells of its original or a secret, and what not."""
+            column, secret = place
+            if secret is None:
+                pair = Joint.of(after[column], before[column])
+                return pair, estimate(pair, **self.how), None
+            was, held = known.joint[column, secret], known.secrets[secret]
+            if column in kept:
+                pair, told = was, known.told[column, secret]
+            else:
+                pair = Joint.of(after[column], held)
+                told = estimate(pair, **self.how)
+            gone = lost(before[column], after[column], held, before=was, after=pair, **self.how)
+            return pair, told, gone
+
+        places = [(c, s) for c in after for s in (None, *known.secrets)]
+        begun = each(about, places)
+
+        def done(real: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
+            found = dict(zip(places, begun, strict=True))
+            identity = Bits(
+                found[None, None][1],
+                {c: found[c, None][1] for c in codes},
+                {"ksg": real[None]} if None in real else {},
+            )
+            attribute: dict[str, Bits] = {}
+            loss: dict[str, Bits] = {}
+            for secret in known.secrets:
+                distance = _distance(found[None, secret][0])
+                if secret in real:
+                    distance["ksg"] = real[secret]
+                told = {c: found[c, secret][1] for c in after}
+                gone = {c: e for c in after if (e := found[c, secret][2]) is not None}
+                attribute[secret] = Bits(told[None], {c: told[c] for c in codes}, distance)
+                loss[secret] = Bits(gone[None], {c: gone[c] for c in codes})
+            return Disclosed(identity, attribute, loss)
+
+        return done
 
     def _doubts(self, release: Release, disclosed: Disclosed) -> list[Note]:
         """Where a number is mostly noise, or the records may not be paired as they should."""
@@ -431,7 +478,7 @@ def _linked(found: Estimate) -> bool:
     return likely and found.interval[0] > 0
 
 
-def _near(after: Any, before: Any, threads: int | None) -> tuple[float | None, str | None]:
+def _near(after: Any, before: Any, threads: int) -> tuple[float | None, str | None]:
     """I of two columns of real numbers, of records that have both."""
     both = np.isfinite(after) & np.isfinite(before)
     step = 1 + int(np.count_nonzero(both)) // MOST_NEAR

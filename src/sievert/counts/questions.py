@@ -567,6 +567,16 @@ class Questions:
         )
         self._drop(*tables)
 
+    def write_columns(
+        self, columns: Mapping[str, tuple[str, Sequence[Any]]], path: Path, kind: str
+    ) -> None:
+        """Columns of ours as a file, in the order of the first."""
+        small = f"t{next(self._number)}"
+        self.engine.load(small, columns)
+        names = [quoted(name) for name in columns]
+        self.engine.write(f"SELECT {', '.join(names)} FROM {small} ORDER BY {names[0]}", path, kind)
+        self._drop(small)
+
     def _marked(
         self, quasi: tuple[str, ...], secret: str | None, small: str, columns: Sequence[str]
     ) -> str:

@@ -19,7 +19,7 @@ from sievert.measures import kernel
 Ints = Any
 Floats = Any
 BLOCK = 1 << 19  # terms that NumPy makes at a time
-COMPILE = 10_000_000  # terms from which compiled loops pay
+COMPILE = 100_000  # terms from which compiled loops pay
 TAIL = 101.0  # 2·ln(1e22): beyond Bernstein's bound for it, a probability counts for nothing
 
 

@@ -102,4 +102,6 @@ def lost(
 
 
 def _shuffled(trio: Trio, shuffles: int, seed: int, threads: int | None) -> Shuffled:
+    if trio.fixed and shuffles > 0:
+        return Shuffled(1.0, 0.0)
     return shuffled(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)

@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 
 from sievert.counts.kernels import Ints, compiled
+from sievert.estimating.shuffling import HALF, MIX, MORE, STEP
 
 CUT = 1e-18
-# SplitMix64 (Steele, Lea and Flood 2014): a number for every step of its key.
-WEYL, MIX, MORE = (
-    np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
-UNIT = 2.0**-53
 
 
 @compiled
@@ -74,24 +70,28 @@ def shuffle(
 ) -> Ints:
     """Draw codes for runs of places; how many cells of them hold at least 0, 1, 2, ... records.
 
-    Each place takes a code that is left, from itself on below the limit of its run (Fisher and
-    Yates); no cell holds more than `most`. `shuffling.random` has the same numbers.
+    A place takes one of the codes from itself on below the limit of its run (Fisher and Yates). No
+    cell holds more than `most`. `shuffling._below` has the same numbers.
     """
     found = np.zeros(most + 2, dtype=np.int64)
     held = np.zeros(values, dtype=np.int64)  # the start of the last run with a code, and its count
     for run in range(len(starts)):
-        start, limit = starts[run], limits[run]
-        for i in range(start, ends[run]):
-            key += WEYL
-            z = (key ^ (key >> np.uint64(30))) * MIX
-            z = (z ^ (z >> np.uint64(27))) * MORE
-            z = (z ^ (z >> np.uint64(31))) >> np.uint64(11)
-            j = i + np.int64(np.float64(np.int64(z)) * np.float64(limit - i) * UNIT)
+        start = starts[run]
+        i, room = np.uint64(start), np.uint64(limits[run] - start)
+        for _ in range(ends[run] - start):
+            key += np.uint64(STEP)
+            z = (key ^ (key >> np.uint64(30))) * np.uint64(MIX)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(MORE)
+            z ^= z >> np.uint64(31)
+            low = (z & np.uint64(HALF)) * room >> np.uint64(32)
+            j = i + (((z >> np.uint64(32)) * room + low) >> np.uint64(32))
             code = codes[j]
-            codes[j] = codes[i]
+            codes[j] = codes[i]  # the place itself is not asked again
+            i += np.uint64(1)
+            room -= np.uint64(1)
             n = max(held[code] - start, np.int64(0)) + 1
             held[code] = start + n
-            found[n] += 1
+            found[np.uint64(n)] += 1
     return found
 
 

@@ -2,7 +2,8 @@
 
 With the sizes fixed, a mutual information rises and falls with the sum over cells of n·log2 n, so
 only the counts of the cells are needed. Tables of few cells are drawn whole, cell by cell; others
-by shuffling the codes of one column. Both are fixed by the seed, whatever the threads.
+by shuffling the codes of one column. Both are fixed by the seed, whatever the threads, compiled
+or not.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,15 +31,18 @@ ROUNDING = 4e-15  # of a sum of n·log2 n
 PER_CELL = 128  # records a cell from which whole tables are drawn
 MOST_DRAWN = 10**9  # NumPy's limit for hypergeometric numbers
 DRAWN = 1 << 23  # numbers of the tables that are drawn at a time
-COMPILE = 4_000_000  # records to shuffle from which compiled loops pay
+COMPILE = 1_000_000  # records to shuffle from which compiled loops pay
+# SplitMix64 (Steele, Lea and Flood 2014): a number for every step of a key.
+STEP, MIX, MORE = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+HALF = (1 << 32) - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Runs of places that share a value of one column; the codes of the other are shuffled.
 
-    A run goes from one of `starts` to one of `ends` and takes its codes from there up to its limit.
-    `codes` are where they are before the shuffle, below `values`. Places in no run cannot matter.
+    A run, from one of `starts` to one of `ends`, takes codes from where it is up to its limit.
+    `codes` are as they lie before the shuffle, below `values`. Places in no run cannot matter.
     """
 
     codes: Ints
@@ -50,14 +53,19 @@ class Layout:
 
     @classmethod
     def of(cls, codes: Ints, values: int, sizes: Ints, firsts: Ints) -> Layout:
-        """Values of such sizes side by side in blocks, which begin at `firsts`, largest first."""
+        """Of values with such sizes in blocks, which begin at `firsts`, the largest first."""
         ends = np.cumsum(sizes)
-        limits = np.repeat(np.append(ends[firsts[1:] - 1], ends[-1]), _lengths(firsts, len(sizes)))
+        lengths = np.diff(np.append(firsts, len(sizes)))
+        limits = np.repeat(ends[firsts + lengths - 1], lengths)
         runs = sizes > 1
-        few = codes.astype(np.min_scalar_type(values))
-        return cls(few, values, (ends - sizes)[runs], ends[runs], limits[runs])
+        return cls(codes, values, (ends - sizes)[runs], ends[runs], limits[runs])
 
-    @cached_property
+    @property
+    def size(self) -> int:
+        """How many places are in runs."""
+        return int((self.ends - self.starts).sum())
+
+    @property
     def most(self) -> int:
         """No cell holds more records than this."""
         return int((self.ends - self.starts).max(initial=1))
@@ -92,11 +100,15 @@ def shuffled(
         raise UsageError("at least one shuffle is needed")
     records = int(counts.sum())
     whole = score(histogram(counts))
-    due = whole - max(TOLERANCE * records * bits, ROUNDING * whole)
-    how_many = _drawn if isinstance(plan, Tables) else _shuffled
-    gaps = whole - np.fromiter(how_many(plan, shuffles, seed, **how), np.float64, shuffles)
+    slack = max(TOLERANCE * records * bits, ROUNDING * whole)
+    if isinstance(plan, Tables):
+        scores = _drawn(plan, shuffles, seed)
+    else:
+        scores = _shuffled(plan, shuffles, seed, **how)
+    gaps = whole - np.fromiter(scores, dtype=np.float64)
+    reached = int(np.count_nonzero(gaps <= slack))
     gaps[np.abs(gaps) <= ROUNDING * whole] = 0.0
-    return Shuffled((1 + reached) / (shuffles + 1), above)
+    return Shuffled((1 + reached) / (shuffles + 1), math.fsum(gaps) / shuffles / records)
 
 
 def score(counts: Sizes) -> float:
@@ -105,25 +117,21 @@ def score(counts: Sizes) -> float:
     return kernel.total(np.asarray(counts.times, dtype=np.float64) * (sizes * np.log2(sizes)))
 
 
+def few(values: int) -> type[np.unsignedinteger[Any]]:
+    """The type for codes below a number: the smaller, the more of them are near the processor."""
+    return np.uint8 if values <= 1 << 8 else np.uint16 if values <= 1 << 16 else np.uint32
+
+
 def independent(joint: Joint) -> Layout | Tables:
     """All records as one block. Only sizes enter: neither names nor the order of columns matter."""
     sides = [-np.sort(-side[side > 0]) for side in (joint.first, joint.second)]
     columns, rows = sorted(sides, key=lambda side: (len(side), side.tolist()))
-    tables = Tables(
-        (len(rows), len(columns)), ((np.arange(len(rows)), rows, np.arange(len(columns)), columns),)
-    )
+    shape = len(rows), len(columns)
+    tables = Tables(shape, ((np.arange(shape[0]), rows, np.arange(shape[1]), columns),))
     if small(tables, joint.records):
         return tables
-    ends = np.cumsum(rows)
-    runs = int(np.searchsorted(-rows, -1))  # those of two and more
-    return Layout(
-        np.repeat(np.arange(len(columns), dtype=np.int32), columns),
-        len(columns),
-        np.array([0, joint.records]),
-        ends[runs - 1 : runs] if runs else np.zeros(1, dtype=np.int64),
-        (ends - rows)[:runs],
-        ends[:runs],
-    )
+    codes = np.repeat(np.arange(shape[1], dtype=few(shape[1])), columns)
+    return Layout.of(codes, shape[1], rows, np.zeros(1, dtype=np.int64))
 
 
 def small(tables: Tables, records: int) -> bool:
@@ -142,25 +150,32 @@ def _drawn(tables: Tables, shuffles: int, seed: int) -> Iterator[float]:
         many = min(step, shuffles - at)
         found = np.zeros((many, *tables.shape), dtype=np.int64)
         for rows, sizes, columns, totals in tables.blocks:
-            found[:, rows[:, None], columns] += _table(random, sizes, totals, many)
-        for cells in found.reshape(many, -1):
-            yield score(histogram(cells[cells > 0]))
+            if len(rows) < len(columns):
+                drawn = _table(random, sizes, totals, many)
+            else:
+                drawn = _table(random, totals, sizes, many).transpose(0, 2, 1)
+            found[:, rows[:, None], columns] += drawn
+        for table in found.reshape(many, -1):
+            cells = np.maximum(table, 1).astype(np.float64)
+            yield float((cells * np.log2(cells)).sum())
 
 
 def _table(random: np.random.Generator, rows: Ints, columns: Ints, many: int) -> Ints:
-    """Random tables with these sizes of rows and columns: each cell given those before it."""
+    """Random tables with these sizes of rows and columns: each row given those before it."""
     found = np.empty((many, len(rows), len(columns)), dtype=np.int64)
-    left = np.repeat(columns[None, :], many, axis=0)
+    left = np.zeros((many, 1 << (len(columns) - 1).bit_length()), dtype=np.int64)
+    left[:, : len(columns)] = columns
     for i, size in enumerate(rows[:-1].tolist()):
-        due = np.full(many, size)
-        rest = left.sum(axis=1)
-        for j in range(len(columns) - 1):
-            rest -= left[:, j]
-            found[:, i, j] = random.hypergeometric(left[:, j], rest, due)
-            due -= found[:, i, j]
-        found[:, i, -1] = due
-        left -= found[:, i]
-    found[:, -1] = left
+        sums = [left]
+        while sums[-1].shape[1] > 1:
+            sums.append(sums[-1][:, 0::2] + sums[-1][:, 1::2])
+        row = np.full((many, 1), size)
+        for halves in sums[-2::-1]:  # what both have, then each half of them, and so on
+            taken = random.hypergeometric(halves[:, 0::2], halves[:, 1::2], row)
+            row = np.stack((taken, row - taken), axis=2).reshape(many, -1)
+        found[:, i] = row[:, : len(columns)]
+        left -= row
+    found[:, -1] = left[:, : len(columns)]
     return found
 
 
@@ -176,49 +191,53 @@ def _shuffled(
     compiled: bool | None = None,
 ) -> Iterator[float]:
     """The score of each shuffle."""
-    size = int((layout.stops - layout.bounds[:-1]).sum())
+    work = layout.size * shuffles
     if compiled is None:
-        compiled = size * shuffles >= COMPILE and loops() is not None
+        compiled = work >= COMPILE and loops() is not None
     once = _once_compiled if compiled else _once
-
-    def work(shuffle: int) -> float:
-        uniform = np.random.default_rng([seed, shuffle]).random(size)
-        return score(once(layout, uniform))
-
+    keys = np.random.SeedSequence(seed).generate_state(shuffles, np.uint64)
     workers = cores(threads)
-    if workers == 1 or size * shuffles < COMPILE:
-        yield from map(work, range(shuffles))
+    if workers == 1 or work < COMPILE:
+        yield from (score(once(layout, key)) for key in keys)
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(work, range(shuffles))
+        yield from pool.map(lambda key: score(once(layout, key)), keys)
 
 
-def _once_compiled(layout: Layout, uniform: Floats) -> Sizes:
+def _once_compiled(layout: Layout, key: np.uint64) -> Sizes:
     """The counts, from 2 on, of the cells of one shuffle."""
     from sievert.estimating import kernels
 
-    codes = layout.codes.copy()
-    kernels.swap(codes, uniform, layout.bounds[:-1], layout.bounds[1:], layout.stops)
-    reached = kernels.tally(codes, layout.starts, layout.ends, layout.values, layout.most)
+    reached = kernels.shuffle(
+        layout.codes.copy(), key, layout.starts, layout.ends, layout.limits, layout.values,
+        layout.most,
+    )  # fmt: skip
     times = reached[:-1] - reached[1:]
     times[:2] = 0
     sizes = np.flatnonzero(times)
     return Sizes(sizes, times[sizes])
 
 
-def _once(layout: Layout, uniform: Floats) -> Sizes:
+def _once(layout: Layout, key: np.uint64) -> Sizes:
     """The same in NumPy."""
-    lengths = layout.stops - layout.bounds[:-1]
-    begins = np.cumsum(lengths) - lengths
-    place = np.arange(len(uniform)) + np.repeat(layout.bounds[:-1] - begins, lengths)
-    room = (np.repeat(layout.bounds[1:], lengths) - place).astype(np.float64)
-    codes = _swapped(layout.codes.copy(), place, place + (uniform * room).astype(np.int64))
     lengths = layout.ends - layout.starts
-    run = np.repeat(np.arange(len(lengths)), lengths)
     begins = np.cumsum(lengths) - lengths
-    place = np.arange(len(run)) + np.repeat(layout.starts - begins, lengths)
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    place = np.arange(len(run)) + (layout.starts - begins)[run]
+    codes = _swapped(layout.codes.copy(), place, place + _below(layout.limits[run] - place, key))
     _, counts = counted(run * layout.values + codes[place], len(lengths) * layout.values)
     return histogram(counts[counts > 1])
+
+
+def _below(room: Ints, key: np.uint64) -> Ints:
+    """A random number below each of these, which are below 2^32."""
+    room = room.astype(np.uint64)
+    z = np.arange(1, len(room) + 1, dtype=np.uint64) * np.uint64(STEP) + key
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(MIX)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(MORE)
+    z ^= z >> np.uint64(31)
+    low = (z & np.uint64(HALF)) * room >> np.uint64(32)
+    return (((z >> np.uint64(32)) * room + low) >> np.uint64(32)).astype(np.int64)
 
 
 def _swapped(codes: Ints, one: Ints, other: Ints) -> Ints:

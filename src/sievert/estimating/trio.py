@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,8 @@ from sievert.estimating.joint import (
     total,
     weights,
 )
-from sievert.estimating.shuffling import Layout, Tables, small
+from sievert.estimating.once import once
+from sievert.estimating.shuffling import Layout, Tables, few, small
 from sievert.measures import kernel
 
 
@@ -46,8 +46,10 @@ class Trio:
         x, c, y = numbered(original), numbered(released), numbered(secret)
         if not len(x) == len(c) == len(y):
             raise UsageError("an original, its release and a secret have one place a record each")
-        sides = ((x, before.first), (c, after.first), (y, before.second), (y, after.second))
-        if not all(np.array_equal(np.bincount(codes), sizes) for codes, sizes in sides):
+        sides = ((x, before.first), (c, after.first), (y, before.second))
+        if not np.array_equal(before.second, after.second) or not all(
+            np.array_equal(np.bincount(codes), sizes) for codes, sizes in sides
+        ):
             raise UsageError("what is counted already is not of these records")
         only = np.zeros(len(before.first), dtype=np.int64)
         only[x] = c
@@ -71,7 +73,12 @@ class Trio:
         """Whether each original value has one released value."""
         return self.counts is self.before.counts
 
-    @cached_property
+    @property
+    def fixed(self) -> bool:
+        """Whether each released value has one original value: shuffles change nothing."""
+        return len(self.c) == np.count_nonzero(self.after.first)
+
+    @once
     def _places(self) -> tuple[Ints, Ints]:
         """Where the cells are among those of the original, and of the release."""
         values = len(self.before.second)
@@ -80,7 +87,7 @@ class Trio:
             return np.arange(len(self.counts)), there
         return np.searchsorted(self.before.keys, self.x[self.pair] * values + self.y), there
 
-    @cached_property
+    @once
     def hidden(self) -> float:
         """I(X;Y|X'): what the original tells beyond its release, in bits."""
         return self._within(self.c, self.after.counts[self._places[1]], self.after.first)
@@ -128,14 +135,9 @@ class Trio:
         tables = self._tables(sizes, firsts)
         if tables is not None:
             return tables
-        codes = np.repeat(self.after.codes[1].astype(np.int32), self.after.counts)
-        ends = np.cumsum(sizes)
-        starts = ends - sizes
-        bounds = np.append(starts[firsts], self.before.records)
-        runs = sizes > 1
-        block = np.repeat(starts[firsts], np.diff(np.append(firsts, len(c))))
-        stops = np.maximum.reduceat(np.where(runs, ends, block), firsts)
-        return Layout(codes, len(self.after.second), bounds, stops, starts[runs], ends[runs])
+        values = len(self.after.second)
+        codes = np.repeat(self.after.codes[1].astype(few(values)), self.after.counts)
+        return Layout.of(codes, values, sizes, firsts)
 
     def _tables(self, sizes: Ints, firsts: Ints) -> Tables | None:
         """One table a released value; None where they have too many cells."""

@@ -15,6 +15,7 @@ NO_RECORDS = "the original has no records"
 NO_SCALE = "the numbers of the original do not vary: no scale for an error"
 NO_NUMBERS = "the original has no numbers"
 TOO_LARGE = "numbers too large to be squared"
+TOO_SMALL = "numbers too close to each other to be squared"
 NO_COLUMN = "no column has a distortion"
 
 
@@ -75,7 +76,11 @@ def _squared(column: Column, found: Pairs) -> dict[str, Any]:
         terms = times * np.where(suppressed, off, x - y) ** 2
     if not (math.isfinite(variance) and np.all(np.isfinite(terms))):
         return {**out, "reason": TOO_LARGE}
-    error = kernel.total(terms) / number
+    error = _sum(terms) / number
+    if not (math.isfinite(error) and math.isfinite(error / (variance or 1.0))):
+        return {**out, "reason": TOO_LARGE}
+    if variance == 0 and np.any(x != x[0]):
+        return {**out, "reason": TOO_SMALL}
     out |= {"squared_error": error, "variance": variance}
     if variance > 0:
         return {**out, "value": error / variance}
@@ -106,7 +111,10 @@ def _deviations(x: Floats, times: Floats) -> tuple[Floats, float]:
 
 
 def _sum(terms: Floats) -> float:
-    return kernel.total(terms) if np.all(np.isfinite(terms)) else math.inf
+    try:
+        return kernel.total(terms) if np.all(np.isfinite(terms)) else math.inf
+    except OverflowError:
+        return math.inf
 
 
 KINDS = (

@@ -99,19 +99,39 @@ class Release:
 
 
 def joined(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
-    """One number a record for its combination of codes, from 0 on; GONE where it is not `here`."""
-    found = np.zeros(len(codes[0]), dtype=np.int64)
+    """One number a record for its combination of codes, from 0 on; GONE where it is not `here`.
+
+    >>> joined([np.array([2, 0, 2]), np.array([5, 9, 5])]).tolist()
+    [1, 0, 1]
+    """
+    if here is not None and not here.all():
+        out = np.full(len(here), GONE, dtype=np.int64)
+        out[here] = joined([held[here] for held in codes])
+        return out
+    found, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
     for held in codes:
-        held = held.astype(np.int64) + 1
-        top = int(held.max(initial=0)) + 1
-        if int(found.max(initial=0)) > (1 << 62) // top:
-            found = np.unique(found, return_inverse=True)[1]
-        found = found * top + held
-    if here is None:
-        return np.unique(found, return_inverse=True)[1]
-    out = np.full(len(found), GONE, dtype=np.int64)
-    out[here] = np.unique(found[here], return_inverse=True)[1]
-    return out
+        top = int(held.max(initial=0)) + 2
+        if _dense(found) >= bound > _dense(found) // top or bound > (1 << 62) // top:
+            found, bound = _ranked(found, bound)
+        found = found * top + (held.astype(np.int64) + 1)
+        bound *= top
+    return _ranked(found, bound)[0]
+
+
+def _dense(keys: Ints) -> int:
+    """How many places a table of all possible keys may have."""
+    return 4 * len(keys) + 4096
+
+
+def _ranked(keys: Ints, bound: int) -> tuple[Ints, int]:
+    """The rank of each key, all below a bound, among the different ones; how many these are."""
+    if bound > _dense(keys):
+        different, inverse = np.unique(keys, return_inverse=True)
+        return inverse, len(different)
+    there = np.zeros(bound, dtype=bool)
+    there[keys] = True
+    ranks: Ints = np.cumsum(there, dtype=np.int32 if bound < 1 << 31 else np.int64) - 1
+    return ranks[keys].astype(np.int64), int(ranks[-1]) + 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,23 @@
+"""A property that is computed when it is first asked for, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    once = cached_property
+else:
+
+    class once:  # noqa: N801
+        """As `functools.cached_property`, which before Python 3.12 has one lock for all objects."""
+
+        def __init__(self, function: Callable[[Any], Any]) -> None:
+            self.function, self.__doc__ = function, function.__doc__
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            found = instance.__dict__[self.function.__name__] = self.function(instance)
+            return found

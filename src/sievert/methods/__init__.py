@@ -1,0 +1,34 @@
+"""What a publisher does to a table, and the probabilities that an intruder is left with."""
+
+from __future__ import annotations
+
+from sievert.methods.frequencies import frequencies, supplied
+from sievert.methods.intruder import Method
+from sievert.methods.noise import Noisy, noisy, reachable, span_of
+from sievert.methods.query import Restricted, answered, restricted
+from sievert.methods.sampling import Sample, sampled
+from sievert.methods.subsets import Groups, every, grouped, subsets
+from sievert.methods.utility import Queries, Utility, range_queries, utility
+
+__all__ = [
+    "Groups",
+    "subsets",
+    "grouped",
+    "every",
+    "Method",
+    "Sample",
+    "sampled",
+    "Restricted",
+    "restricted",
+    "answered",
+    "Noisy",
+    "noisy",
+    "reachable",
+    "span_of",
+    "frequencies",
+    "supplied",
+    "Queries",
+    "Utility",
+    "range_queries",
+    "utility",
+]

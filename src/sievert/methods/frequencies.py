@@ -1,0 +1,80 @@
+"""Any other method: frequencies in what was released, or probabilities that a user supplies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import UsageError
+from sievert.methods.intruder import Floats, alike, coded, mixed
+from sievert.methods.subsets import Groups, compact
+
+WITHHELD = -1  # the code of a record, or of a value, that was not released
+NEAR = 1e-9
+
+
+def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -> Floats:
+    """Of each group how often its released records have each of `size` values.
+
+    `released` has one code for each original record, WITHHELD where there is none: there every
+    value is as likely. With `classes`, the released class of each record (WITHHELD if it was left
+    out), every record of a group counts as the whole class that it is in.
+
+    >>> from sievert.methods.subsets import grouped
+    >>> people = grouped([[0], [0], [1]], [0])
+    >>> frequencies(people, [0, 0, 1], 2)
+    array([[1., 0.],
+           [0., 1.]])
+    >>> frequencies(people, [0, 0, 1], 2, classes=[0, 1, 1])
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    if size < 1:
+        raise UsageError("a domain has at least one value")
+    held = coded(released, size, least=WITHHELD)
+    alike(groups, len(held))
+    if classes is None:
+        return _counted(groups.ids, groups.count, held, size)
+    among = np.asarray(classes)
+    if among.shape != held.shape or among.dtype.kind not in "iu" or int(among.min()) < WITHHELD:
+        raise UsageError("released classes are whole numbers from 0 on, or -1, one for each record")
+    among = among.astype(np.int64)
+    if np.any(held[among == WITHHELD] != WITHHELD):
+        raise UsageError("a record that was left out has no released value")
+    # Class 0 holds those left out: nothing is known of them, so all values are as likely.
+    ids, count = compact(np.append(among + 1, 0), int(among.max()) + 2)
+    return mixed(groups, ids[:-1], _counted(ids, count, np.append(held, WITHHELD), size))
+
+
+def supplied(groups: Groups, probabilities: Any, size: int) -> Floats:
+    """Probabilities from elsewhere, checked: a row for each group, a place for each value.
+
+    Rows may miss 1 by rounding (1e-9) and are then made to add up.
+    """
+    try:
+        found = np.array(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("probabilities are numbers") from None
+    if found.shape != (groups.count, size):
+        raise UsageError(
+            f"probabilities have a row for each of {groups.count} groups and a column for each of "
+            f"{size} values"
+        )
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise UsageError("probabilities are finite and not negative")
+    sums = found.sum(axis=1)
+    off = int(np.count_nonzero(np.abs(sums - 1) > NEAR))
+    if off:
+        raise UsageError(f"the probabilities of {off} of {groups.count} groups do not add up to 1")
+    return np.asarray(found / sums[:, None])
+
+
+def _counted(ids: Any, count: int, held: Any, size: int) -> Floats:
+    """Frequencies in each group; a value that was withheld is spread over all."""
+    shown = held != WITHHELD
+    cells = ids[shown] * size + held[shown]
+    found = np.bincount(cells, minlength=count * size).reshape(-1, size)
+    sizes = np.bincount(ids, minlength=count)
+    unseen = sizes - found.sum(axis=1)
+    return np.asarray((found * size + unseen[:, None]) / (sizes * size)[:, None])

@@ -1,0 +1,247 @@
+"""Noise: every column is released with binomial noise added to the places of its values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sievert.errors import InputError, UsageError
+from sievert.methods.intruder import (
+    Floats,
+    Seed,
+    alike,
+    coded,
+    domain,
+    generator,
+    mixed,
+    nearest,
+    windows,
+)
+from sievert.methods.subsets import Groups, Ints, grouped, matrix
+
+Weights = Literal["uniform", "posterior"]
+Matching = Literal["oracle", "likelihood"]
+USE = 0x5A3D1E03  # tells the random numbers of noise from those of other methods
+BLOCK = 1 << 12  # released combinations weighed at a time
+CELLS = 1 << 18  # weights held at a time
+TABLE = 1 << 22  # weights looked up at a time, of one column
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A release with noise: codes after noise, which may lie outside the domains.
+
+    `spans` has the largest difference M of two noises for each known column, `span` that of the
+    confidential one; `sizes` the values of each known column.
+    """
+
+    percent: float
+    known: Ints
+    sizes: tuple[int, ...]
+    spans: tuple[int, ...]
+    secret: Ints
+    values: Floats
+    span: int
+
+    def __post_init__(self) -> None:
+        codes = np.concatenate((self.known, self.secret[:, None]), axis=1)
+        half = np.array((*self.spans, self.span)) // 2
+        tops = np.array((*self.sizes, len(self.values))) - 1
+        if np.any(codes < -half) or np.any(codes > tops + half):
+            raise UsageError("a released code is further outside its domain than noise reaches")
+
+    @property
+    def axis(self) -> float | None:
+        """1/noise, of a noise in parts of the domain; None where there is no noise."""
+        return 100 / self.percent if self.percent else None
+
+    @property
+    def numbers(self) -> Floats:
+        """The released confidential numbers; beyond the domain its last steps go on."""
+        held, size = self.values, len(self.values)
+        if size == 1:
+            return np.asarray(held[self.secret])  # nothing to add noise to
+        inside = held[np.clip(self.secret, 0, size - 1)]
+        below = np.minimum(self.secret, 0) * (held[1] - held[0])
+        above = np.maximum(self.secret - (size - 1), 0) * (held[-1] - held[-2])
+        return np.asarray(inside + below + above)
+
+    @property
+    def nearest(self) -> Ints:
+        """The released known codes, each moved to the nearest one of its domain."""
+        return np.clip(self.known, 0, np.array(self.sizes) - 1)
+
+    def probabilities(
+        self,
+        groups: Groups,
+        *,
+        weights: Weights = "uniform",
+        matching: Matching = "oracle",
+        prior: Any = None,
+    ) -> Floats:
+        """Of each group the mean of `reachable` over the released records that match it.
+
+        "oracle": those of the group's own records. "likelihood": all of them, by the probability
+        that noise takes what is known of the target to the released codes.
+        """
+        alike(groups, len(self.secret))
+        rows = reachable(len(self.values), self.span, weights, prior)
+        kinds = self.secret + self.span // 2
+        if not np.all(np.asarray(rows.any(axis=1))[kinds]):
+            raise InputError("the prior leaves a released value no origin")
+        if matching == "oracle":
+            return mixed(groups, kinds, rows)
+        if matching == "likelihood":
+            return self._likely(groups, kinds, rows)
+        raise UsageError("matching is 'oracle' or 'likelihood'")
+
+    def _likely(self, groups: Groups, kinds: Ints, rows: Floats) -> Floats:
+        spans = [self.spans[c] for c in groups.columns]
+        moved = [self.known[:, c] + self.spans[c] // 2 for c in groups.columns]
+        # Released combinations, those of one confidential code side by side.
+        seen = grouped(np.stack([kinds, *moved], axis=1), range(len(moved) + 1))
+        tops = groups.keys.max(axis=0) + 1
+        found = np.zeros((groups.count, len(rows)))
+        step = max(1, min(BLOCK, TABLE // int(tops.max())))
+        for at in range(0, seen.count, step):
+            keys, times = seen.keys[at : at + step], seen.sizes[at : at + step]
+            starts = np.flatnonzero(np.append(True, keys[1:, 0] != keys[:-1, 0]))
+            tables = [
+                _looked_up(span, int(top), keys[:, place])
+                for place, (span, top) in enumerate(zip(spans, tops, strict=True), 1)
+            ]
+            tables[0] *= times
+            chunk = max(1, CELLS // len(keys))
+            for here in range(0, groups.count, chunk):
+                codes = groups.keys[here : here + chunk]
+                weight = tables[0][codes[:, 0]]
+                for place, table in enumerate(tables[1:], 1):
+                    weight *= table[codes[:, place]]
+                sums = np.add.reduceat(weight, starts, axis=1)
+                found[here : here + chunk, keys[starts, 0]] += sums
+        total = found.sum(axis=1)
+        if not total.all():
+            raise InputError("no released record can be that of a group")
+        return np.asarray(np.einsum("gk,kd->gd", found / total[:, None], rows))
+
+
+def noisy(
+    known: Any,
+    secret: Any,
+    values: Any,
+    percent: float,
+    seed: Seed = 0,
+    *,
+    sizes: Sequence[int] | None = None,
+) -> Noisy:
+    """Noise of some percent of each domain on every column.
+
+    Categories are moved along the order of their codes. `sizes` has the values of each known
+    column; those up to the largest code unless given.
+
+    >>> found = noisy([[0], [5], [9]], [0, 1, 2], [10, 20, 30], 20)
+    >>> found.spans, found.span
+    ((2,), 0)
+    """
+    codes, held = matrix(known), domain(values)
+    hidden = coded(secret, len(held))
+    if len(hidden) != len(codes):
+        raise UsageError("known and confidential columns have one place a record each")
+    tops = tuple(int(top) + 1 for top in codes.max(axis=0))
+    widths = tops if sizes is None else tuple(int(size) for size in sizes)
+    if len(widths) != len(tops) or any(a < b for a, b in zip(widths, tops, strict=True)):
+        raise UsageError("a known column has at least as many values as its codes say")
+    spans = tuple(span_of(size, percent) for size in widths)
+    span = span_of(len(held), percent)
+    released = np.empty_like(codes)
+    for place, m in enumerate(spans):
+        released[:, place] = codes[:, place] + _drawn(m, len(codes), seed, place + 2)
+    return Noisy(
+        float(percent),
+        released,
+        widths,
+        spans,
+        hidden + _drawn(span, len(codes), seed, 1),
+        held,
+        span,
+    )
+
+
+def span_of(size: int, percent: float) -> int:
+    """M = 2·round(percent/100·(|D| - 1)/2): noise is Binomial(M, 1/2) - M/2.
+
+    >>> [span_of(25, percent) for percent in (5, 10, 20, 25, 50, 100)]
+    [2, 2, 4, 6, 12, 24]
+    """
+    if not 0 <= percent < math.inf:
+        raise UsageError("noise is a finite percentage, not below 0")
+    return 2 * nearest(percent, size - 1, 200)
+
+
+def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = None) -> Floats:
+    """Of each released place, from -M/2 to |D| - 1 + M/2, the probabilities of the original one.
+
+    "uniform": equal on the places that noise can have come from. "posterior": proportional to
+    prior(d)·C(M, c' - d + M/2); the prior is equal for all d unless given.
+
+    >>> reachable(3, 2)[1], reachable(3, 2, "posterior")[2]
+    (array([0.5, 0.5, 0. ]), array([0.25, 0.5 , 0.25]))
+    """
+    half = span // 2
+    released = np.arange(-half, size + half)
+    if weights == "uniform":
+        if prior is not None:
+            raise UsageError("only 'posterior' weights have a prior")
+        first, last = np.maximum(released - half, 0), np.minimum(released + half, size - 1)
+        return windows(first, last, size)
+    if weights != "posterior":
+        raise UsageError("weights are 'uniform' or 'posterior'")
+    chance = _checked(prior, size)
+    fraction, power = _binomials(span)
+    step = released[:, None] - np.arange(size) + half
+    inside = (step >= 0) & (step <= span)
+    step = np.clip(step, 0, span)
+    # Relative to the largest of a row: C(M, k) may exceed any double.
+    powers = np.where(inside, power[step], -1)
+    powers -= powers.max(axis=1)[:, None]
+    weight = np.where(inside, np.ldexp(fraction[step], powers), 0) * chance
+    sums = weight.sum(axis=1)[:, None]
+    return np.asarray(np.divide(weight, sums, out=np.zeros_like(weight), where=sums > 0))
+
+
+def _checked(prior: Any, size: int) -> Floats:
+    if prior is None:
+        return np.ones(size)
+    found = np.asarray(prior, dtype=np.float64)
+    if found.shape != (size,) or not np.isfinite(found).all() or (found < 0).any():
+        raise UsageError(f"a prior has {size} finite numbers, none of them negative")
+    if not found.any():
+        raise UsageError("a prior is not 0 everywhere")
+    return np.asarray(found / found.max())
+
+
+def _binomials(span: int) -> tuple[Floats, Ints]:
+    """C(M, k) for k from 0 to M, each as a fraction from 1/2 to 1 and a power of 2."""
+    found, term = [], 1
+    for k in range(span + 1):
+        found.append(term)
+        term = term * (span - k) // (k + 1)
+    powers = np.array([each.bit_length() for each in found], dtype=np.int64)
+    return np.array([each / (1 << each.bit_length()) for each in found]), powers
+
+
+def _looked_up(span: int, size: int, released: Ints) -> Floats:
+    """Weights of moving each code below `size` to each released one, counted from -M/2 on."""
+    fraction, power = _binomials(span)
+    by_step = np.zeros(span + 3)
+    by_step[1:-1] = np.ldexp(fraction, power - power.max())
+    step = released[None, :] - np.arange(size)[:, None] + 1
+    return np.asarray(by_step[np.clip(step, 0, span + 2)])
+
+
+def _drawn(span: int, records: int, seed: Seed, place: int) -> Ints:
+    return generator(seed, USE, place).binomial(span, 0.5, records) - span // 2

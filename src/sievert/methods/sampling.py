@@ -1,0 +1,80 @@
+"""Sampling: some records are released as they are, the others not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sievert.errors import UsageError, plural
+from sievert.methods.intruder import (
+    Bools,
+    Floats,
+    Seed,
+    alike,
+    coded,
+    domain,
+    generator,
+    nearest,
+)
+from sievert.methods.subsets import Groups, Ints
+
+Prior = Literal["uniform", "sample"]
+USE = 0x5A3D1E01  # tells the random numbers of sampling from those of other methods
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample of records: `taken` tells which, `secret` holds codes into `values`."""
+
+    fraction: float
+    taken: Bools
+    secret: Ints
+    values: Floats
+
+    @property
+    def axis(self) -> float:
+        """The fraction that is released."""
+        return self.fraction
+
+    def probabilities(self, groups: Groups, *, prior: Prior = "uniform") -> Floats:
+        """p_i = f_i/|Mo| + (1 - |Ms|/|Mo|)·prior_i for each group Mo, of which Ms was sampled.
+
+        The prior is that of a match that was not sampled: "uniform" on the domain, or the
+        frequencies in the whole "sample".
+        """
+        if prior not in ("uniform", "sample"):
+            raise UsageError("the prior of sampling is 'uniform' or 'sample'")
+        alike(groups, len(self.secret))
+        size, held = len(self.values), self.secret[self.taken]
+        cells = groups.ids[self.taken] * size + held
+        found = np.bincount(cells, minlength=groups.count * size).reshape(-1, size)
+        unseen = groups.sizes - found.sum(axis=1)
+        if prior == "uniform":
+            shares, whole = np.ones(size, dtype=np.int64), size
+        else:
+            shares, whole = np.bincount(held, minlength=size), len(held)
+        # One quotient of whole numbers: nothing is rounded before it.
+        return np.asarray(
+            (found * whole + unseen[:, None] * shares) / (groups.sizes * whole)[:, None]
+        )
+
+
+def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample:
+    """A simple random sample without replacement.
+
+    >>> found = sampled([0, 0, 2, 3, 1], [10, 20, 30, 40], 0.6)
+    >>> int(found.taken.sum())
+    3
+    """
+    held = domain(values)
+    codes = coded(secret, len(held))
+    if not 0 < fraction <= 1:
+        raise UsageError("the fraction that is sampled is above 0 and at most 1")
+    number = nearest(fraction, len(codes))
+    if not number:
+        raise UsageError(f"a sample of {fraction:g} of {plural(len(codes), 'record')} has none")
+    taken = np.zeros(len(codes), dtype=bool)
+    taken[generator(seed, USE).choice(len(codes), number, replace=False)] = True
+    return Sample(float(fraction), taken, codes, held)

@@ -1,0 +1,134 @@
+"""Utility on one axis for all methods: how well means over ranges are answered from a release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import InputError, UsageError
+from sievert.methods.intruder import Bools, Floats, Seed, coded, domain, generator
+from sievert.methods.subsets import Ints, matrix
+
+USE = 0x5A3D1E04  # tells the random numbers of queries from those of the methods
+ROUNDS = 200  # of drawing queries, until enough have an answer
+ZERO = 1e-9  # of the mean absolute number: a mean below it is 0
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Mean of a confidential column where one known column, or two, lie in a range.
+
+    `columns` has two places a query, the second -1 where there is one column; `low` and `high` the
+    ends of the ranges as codes, both included; `truth` the answers of the original.
+    """
+
+    columns: Ints
+    low: Ints
+    high: Ints
+    truth: Floats
+
+
+@dataclass(frozen=True)
+class Utility:
+    """Root mean square relative error of the answers from a release.
+
+    `unanswered` queries met no record of the release; its overall mean stands for their answer.
+    """
+
+    error: float
+    queries: int
+    unanswered: int
+
+
+def range_queries(
+    known: Any,
+    secret: Any,
+    values: Any,
+    number: int = 1000,
+    seed: Seed = 0,
+    *,
+    sizes: Sequence[int] | None = None,
+) -> Queries:
+    """Random range-mean queries whose answer on the original exists and is not 0.
+
+    One known column or two different ones, as likely; the ends of a range are two codes drawn alike
+    from the column's values.
+    """
+    codes, held = matrix(known), domain(values)
+    numbers = held[coded(secret, len(held))]
+    if number < 1:
+        raise UsageError("at least one query is needed")
+    if len(numbers) != len(codes):
+        raise UsageError("known and confidential columns have one place a record each")
+    widths = codes.max(axis=0) + 1 if sizes is None else np.asarray(sizes, dtype=np.int64)
+    if widths.shape != codes.shape[1:] or np.any(widths <= codes.max(axis=0)):
+        raise UsageError("a known column has at least as many values as its codes say")
+    rng = generator(seed, USE)
+    kept: list[Queries] = []
+    missing = number
+    for _ in range(ROUNDS):
+        drawn = _drawn(rng, number, widths)
+        means, counts, sizes_ = _means(drawn, codes, numbers)
+        good = np.flatnonzero((counts > 0) & (np.abs(means) > ZERO * sizes_))[:missing]
+        kept.append(Queries(drawn.columns[good], drawn.low[good], drawn.high[good], means[good]))
+        missing -= len(good)
+        if not missing:
+            return Queries(
+                *(np.concatenate([getattr(q, part) for q in kept])
+                  for part in ("columns", "low", "high", "truth"))
+            )  # fmt: skip
+    raise InputError("too few ranges have records and a mean other than 0")
+
+
+def utility(queries: Queries, known: Any, numbers: Any) -> Utility:
+    """How well the queries are answered from released codes and confidential numbers."""
+    codes, held = matrix(known), np.asarray(numbers, dtype=np.float64)
+    if held.shape != codes.shape[:1] or not np.isfinite(held).all():
+        raise UsageError("a release has one finite confidential number for each record")
+    if int(queries.columns.max()) >= codes.shape[1]:
+        raise UsageError("the queries ask for a column that the release lacks")
+    means, counts, _ = _means(queries, codes, held)
+    lacks: Bools = counts == 0
+    answers = np.where(lacks, math.fsum(held.tolist()) / len(held), means)
+    off = (answers - queries.truth) / queries.truth
+    error = math.sqrt(math.fsum((off * off).tolist()) / len(off))
+    return Utility(error, len(off), int(lacks.sum()))
+
+
+def _drawn(rng: np.random.Generator, number: int, widths: Ints) -> Queries:
+    columns = np.full((number, 2), -1, dtype=np.int64)
+    columns[:, 0] = rng.integers(len(widths), size=number)
+    if len(widths) > 1:
+        other = (columns[:, 0] + rng.integers(1, len(widths), size=number)) % len(widths)
+        two = np.sort(np.stack((columns[:, 0], other), axis=1), axis=1)
+        columns = np.where(rng.random((number, 1)) < 0.5, two, columns)
+    tops = np.append(widths, 1)[columns]  # no column: one code
+    ends = np.sort(rng.integers(np.repeat(tops[:, :, None], 2, axis=2)), axis=2)
+    return Queries(columns, ends[:, :, 0], ends[:, :, 1], np.zeros(number))
+
+
+def _means(queries: Queries, codes: Ints, numbers: Floats) -> tuple[Floats, Ints, Floats]:
+    """Of each query the mean, the records in its ranges, and the mean absolute number."""
+    plain = np.concatenate((codes, np.zeros((len(codes), 1), dtype=np.int64)), axis=1)
+    found = np.zeros((3, len(queries.truth)))
+    for pair in np.unique(queries.columns, axis=0):
+        mine = np.flatnonzero((queries.columns == pair).all(axis=1))
+        cells, ends, shape = np.zeros(len(codes), dtype=np.int64), [], []
+        for side, column in enumerate(pair.tolist()):
+            low, high = queries.low[mine, side], queries.high[mine, side] + 1
+            cuts = np.unique(np.concatenate((low, high)))
+            cells = cells * (len(cuts) + 1) + np.searchsorted(cuts, plain[:, column], "right")
+            ends.append((np.searchsorted(cuts, low) + 1, np.searchsorted(cuts, high) + 1))
+            shape.append(len(cuts) + 1)
+        (a, b), (c, d) = ends
+        for place, held in enumerate((None, numbers, np.abs(numbers))):
+            table = np.zeros((shape[0] + 1, shape[1] + 1))
+            table[1:, 1:] = np.bincount(cells, held, shape[0] * shape[1]).reshape(shape)
+            table = table.cumsum(axis=0).cumsum(axis=1)
+            found[place, mine] = table[b, d] - table[a, d] - table[b, c] + table[a, c]
+    counts = found[0].astype(np.int64)
+    return found[1] / np.maximum(counts, 1), counts, found[2] / np.maximum(counts, 1)
