@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from bench import (
+    compare,
+    compromise,
     database,
     growth,
     linkage,
@@ -32,6 +34,8 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "subsets": subsets.run,
     "suda": suda.run,
     "linkage": linkage.run,
+    "compromise": compromise.run,
+    "compare": compare.run,
 }
 
 

@@ -60,13 +60,28 @@ class Compared:
                     "worse": BY_ID[k].worse,
                     "reason": v.reason,
                     "columns": dict(v.columns),
-                    **v.details,
+                    **_shown(v.details),
                 }
                 for k, v in self.losses.items()
             },
             "assessment": self.assessment.to_dict(),
             "dominated_by": list(self.dominated_by),
         }
+
+
+def _shown(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Details without means and quantiles themselves: a quantile is the number of a person.
+
+    >>> _shown({"mean": {"original": 3.0, "value": 0.2}, "tree": {"original": 1.5}})
+    {'mean': {'value': 0.2}, 'tree': {'original': 1.5}}
+    """
+
+    def bare(part: Any) -> Any:
+        if not isinstance(part, Mapping):
+            return part
+        return {k: bare(v) for k, v in part.items() if k not in ("original", "released")}
+
+    return {k: bare(v) if k in ("mean", "quantiles") else v for k, v in details.items()}
 
 
 @dataclass(frozen=True)

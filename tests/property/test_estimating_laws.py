@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sievert.estimating import Estimate, Joint, information, lost
 from sievert.estimating.shuffling import Layout, Tables, independent, shuffled
+from sievert.losses.loss import GONE, joined
 
 MANY = settings(max_examples=120, deadline=None, derandomize=True)
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
@@ -137,6 +138,25 @@ def test_pinsker(pair: tuple[Any, Any]) -> None:
     found = information(c, y, shuffles=0).value
     assert found == pytest.approx(kl, abs=1e-13)
     assert found >= 2 / math.log(2) * bound - 1e-15
+
+
+@MANY
+@given(st.data())
+def test_combinations_are_numbered_in_their_order(data: Any) -> None:
+    """As the ranks of the different rows, however large the codes."""
+    n = data.draw(st.integers(1, 30))
+    tops = data.draw(st.lists(st.sampled_from([1, 3, 300, 10**6, 2**40]), min_size=1, max_size=6))
+    codes = [
+        np.array(data.draw(st.lists(st.integers(GONE, top), min_size=n, max_size=n)))
+        for top in tops
+    ]
+    due = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].ravel()
+    assert joined(codes).tolist() == due.tolist()
+    here = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    found = joined(codes, here)
+    assert (found == GONE).tolist() == (~here).tolist()
+    if here.any():
+        assert found[here].tolist() == joined([held[here] for held in codes]).tolist()
 
 
 def numbers(found: Estimate) -> tuple[Any, ...]:

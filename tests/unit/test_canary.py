@@ -439,6 +439,9 @@ def test_results_tell_no_cell(kind: str, shape: str, stage: Stage) -> None:
         run.check(mode)
 
 
+DRAWN = ("small and large classes", "with gaps")  # a picture takes a second
+
+
 @pytest.mark.parametrize("command", ["explain", "ranking", "attack", "attacks"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_explanations_and_attacks_tell_no_cell(command: str, shape: str, stage: Stage) -> None:
@@ -455,8 +458,11 @@ def test_explanations_and_attacks_tell_no_cell(command: str, shape: str, stage: 
     else:
         given += ["--attacks"]
     name = {"ranking": "explain", "attacks": "assess"}.get(command, command)
+    if command != "ranking" and shape in DRAWN:
+        way += ["--charts", stage.output("")]
     run = stage.run(name, data, *given, *way)
     assert run.code == 0, run.seen["stderr"]
+    assert ("--charts" in way) == any(where.startswith(".svg") for where in run.seen)
     run.check("plain")
 
 
@@ -1119,6 +1125,156 @@ def test_defects(where: str, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> N
         assert run.code == (5 if DEFECTS[where] is MemoryError else 70)
         assert (debug and mode == "plain") == (b'File "' in run.seen["stderr"])
         run.check(mode)
+
+
+# -- comparisons ----------------------------------------------------------------------------------
+
+
+def released(shape: Shape) -> dict[str, Shape]:
+    """Releases of a shape: labels of their own, cells withheld, other numbers, another order."""
+    coarse, starred, moved = ({**shape.columns} for _ in range(3))
+    for column in shape.quasi:
+        values = shape.of(column)
+        tops = [cell() for _ in range(2)]
+        label = {v: tops[i % 2] for i, v in enumerate(values)} | {None: None}
+        coarse[column] = [label[v] for v in shape.columns[column]]
+        text = isinstance(values[0], str)
+        star = "*" if text else None
+        held = shape.columns[column]
+        starred[column] = [star if i % 3 == 0 else v for i, v in enumerate(held)]
+        if isinstance(values[0], int):
+            moved[column] = [None if v is None else v + numeral() % 1000 for v in held]
+    secret = shape.secret
+    moved[secret] = [moved[secret][-1], *moved[secret][:-1]]
+    return {
+        name: Shape(columns, shape.quasi, shape.secrets, shape.identifier, shape.types)
+        for name, columns in (("coarse", coarse), ("starred", starred), ("moved", moved))
+    }
+
+
+def shuffled(shape: Shape, step: int = 7) -> Shape:
+    """Some of the records in another order, and one that nobody knows."""
+    number = len(shape.columns[shape.identifier])
+    order = [i * step % number for i in range(number - 3)]
+    columns = {
+        c: [*(values[i] for i in order), cell() if c == shape.identifier else values[0]]
+        for c, values in shape.columns.items()
+    }
+    return Shape(columns, shape.quasi, shape.secrets, shape.identifier, shape.types)
+
+
+def comparison_outputs(stage: Stage) -> dict[str, list[Any]]:
+    return {
+        "text": [],
+        "everything": ["--all", "--debug"],
+        "files": ["--json", stage.output(".json"), "--timings", stage.output(".json")],
+        "stdout": ["--json", "-", "--debug"],
+    }
+
+
+@pytest.mark.parametrize("keyed", [True, False], ids=["key", "order"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_comparisons_tell_no_cell(shape: str, keyed: bool, stage: Stage) -> None:
+    table = SHAPES[shape]
+    others = released(table)
+    if keyed:
+        others = {name: shuffled(other) for name, other in others.items()}
+    data = stage.table(table, one_parquet)
+    files = [stage.table(other, one_parquet) for other in others.values()]
+    q, s = ",".join(table.quasi), ",".join(table.secrets)
+    given = ["-q", q, "-s", s, *(["--key", table.identifier] if keyed else [])]
+    given += ["--shuffles", 9, "--predict", f"{table.key},{s}"]
+    for name, way in comparison_outputs(stage).items():
+        if name == "everything" and shape in DRAWN:
+            way += ["--charts", stage.output("")]
+        run = stage.run("compare", data, *(files if name == "files" else files[:1]), *given, *way)
+        assert run.code == 0, run.seen["stderr"]
+        assert "-" not in way or json.loads(run.seen["stdout"])
+        assert ("--charts" in way) == any(where.startswith(".svg") for where in run.seen)
+        run.check("plain")
+
+
+def compared(*options: Any, release: Callable[[str], str | bytes] = str) -> Build:
+    """A sound original, and a mistake in the release or in the options."""
+
+    def build(stage: Stage) -> list[Any]:
+        data = stage.table()
+        return ["compare", data, stage.file(release(CROWD.text()), ".csv"), *options]
+
+    return build
+
+
+def keyed(change: Callable[[str], str]) -> Build:
+    """A key that does not do, and a release in which a line is another."""
+
+    def build(stage: Stage) -> list[Any]:
+        lines = CROWD.text().splitlines(keepends=True)
+        text = "".join([lines[0], *map(change, lines[1:])])
+        data, roles = stage.table(), CROWD.roles[:4]
+        return ["compare", data, stage.file(text, ".csv"), *roles, "--key", CROWD.identifier]
+
+    return build
+
+
+def laddered_release(stage: Stage) -> list[Any]:
+    file = stage.file(ladder(CROWD.of(KEY)[1:]), ".csv")
+    return [*compared(*CROWD.roles)(stage), "--hierarchy", f"{KEY}={file}"]
+
+
+def last_replaced(line: str) -> str:
+    """The identifier, last but one, is another."""
+    *rest, _, end = line.split(",")
+    return ",".join([*rest, cell(), end])
+
+
+OF_COMPARISONS: dict[str, tuple[int, Build]] = {
+    "too few fields": (3, compared(*CROWD.roles, release=lambda t: f"{t}{cell()}\n")),
+    "fewer records": (2, compared(*CROWD.roles, release=lambda t: t[: t.rstrip().rfind("\n") + 1])),
+    "not UTF-8": (3, compared(*CROWD.roles, release=lambda t: f"{t}\xe9".encode("latin-1"))),
+    "other columns": (2, compared(*CROWD.roles, release=lambda t: t.replace(KEY, token("name"))
+                                  .replace(CROWD.quasi[0], token("name")))),
+    "not whole numbers": (3, compared(*CROWD.roles, "--type", f"{CROWD.quasi[0]}=int")),
+    "no such column": (2, compared(*CROWD.roles, "--predict", token("name"))),
+    "bins of text": (2, compared(*CROWD.roles, "--bins", f"{CROWD.quasi[0]}=3")),
+    "a value for bins": (2, compared(*CROWD.roles, "--bins", f"{KEY}={CROWD.of(KEY)[0]}")),
+    "a value for a key": (2, compared(*CROWD.roles, "--key", CROWD.of(KEY)[0][::-1])),
+    "a key of many": (3, compared(*CROWD.roles[:2], "--key", CROWD.secret)),
+    "keys of nobody": (3, keyed(last_replaced)),
+    "no time": (5, compared(*CROWD.roles, "--timeout", "0.01")),
+    "to pass on": (7, compared(*CROWD.roles, "--share")),
+    "values to show": (2, compared(*CROWD.roles, "--show-values")),
+    "hierarchy lacks a value": (3, laddered_release),
+    "output exists": (7, lambda s: [*compared(*CROWD.roles)(s), "--json", s.file("{}", ".json")]),
+    "charts into a file": (2, lambda s: [*compared(*CROWD.roles)(s), "--charts", s.file("", ".x")]),
+    "charts of nothing": (2, lambda s: [*compared("-q", KEY)(s), "--charts", s.output("")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OF_COMPARISONS)
+def test_errors_of_comparisons_tell_no_cell(case: str, stage: Stage) -> None:
+    code, build = OF_COMPARISONS[case]
+    run = stage.run(*build(stage), "--debug")
+    assert run.code == code, run.seen["stderr"]
+    assert b"error: " in run.seen["stderr"] and not run.seen["stdout"]
+    run.check("plain")
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["sievert.comparison.compare", "sievert.comparing.pairing.paired",
+     "sievert.losses.ladders._pairs", "sievert.terminalcompare.render",
+     "sievert.comparison.Comparison.to_dict"],
+)  # fmt: skip
+def test_defects_in_comparisons(where: str, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise Noted(telling(stage))
+
+    monkeypatch.setattr(where, broken)
+    for debug in (False, True):
+        run = stage.run(*compared(*CROWD.roles, "--shuffles", 3)(stage), *["--debug"] * debug)
+        assert run.code == 70, run.seen["stderr"]
+        assert debug == (b'File "' in run.seen["stderr"])
+        run.check("plain")
 
 
 # -- progress -----------------------------------------------------------------------------------

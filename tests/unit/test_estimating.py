@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from golden.tables import read_columns
 
+import sievert
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError
 from sievert.estimating import (
@@ -29,7 +30,8 @@ from sievert.estimating import (
     lost,
     quantile_bins,
 )
-from sievert.estimating.shuffling import Layout, Tables, independent, shuffled
+from sievert.estimating.joint import total
+from sievert.estimating.shuffling import Layout, Tables, _below, _table, independent, shuffled
 from sievert.estimating.trio import Trio
 
 PAGE = Path(__file__).parents[2] / "docs" / "estimation.md"
@@ -187,6 +189,18 @@ def test_counts_of_other_records() -> None:
         information(x, y, shuffles=-1)
 
 
+@pytest.mark.parametrize("n", [10, 999, 1000, 50_000])
+def test_sums_are_exact_in_any_order(n: int) -> None:
+    random = np.random.default_rng(n)
+    for terms in (
+        random.random(n),
+        random.normal(size=n) * 10.0 ** random.integers(-12, 12, n),
+        np.zeros(n),
+    ):
+        due = math.fsum(terms.tolist())
+        assert total(terms) == total(random.permutation(terms)) == pytest.approx(due, rel=1e-15)
+
+
 # Chance.
 
 
@@ -270,6 +284,66 @@ def test_a_shuffle_is_the_same_compiled_and_on_any_threads(which: int) -> None:
     assert shuffled(*told, plan, 199, 5) not in found
 
 
+@pytest.mark.parametrize(("values", "kind"), [(256, "u1"), (257, "u2"), (65_537, "u4")])
+def test_codes_of_every_width(values: int, kind: str) -> None:
+    """The same compiled or not, where codes take one byte, two, four."""
+    y = np.arange(2 * values) % values
+    joint = Joint.of(np.arange(2 * values) // 2, y)
+    plan = independent(joint)
+    assert isinstance(plan, Layout)
+    assert plan.codes.dtype == np.dtype(kind)
+    found = {shuffled(joint.counts, joint.information, plan, 3, 1, compiled=c) for c in compilers()}
+    assert len(found) == 1
+
+
+def test_a_comparison_is_the_same_on_any_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Targets one after the other, several at a time, and with the shuffles of each shared."""
+    original = {
+        "age": [str(20 + i * i % 31) for i in range(600)],
+        "zip": [f"z{i * i % 7}" for i in range(600)],
+        "disease": [f"d{i * i % 31 // 8}" for i in range(600)],
+    }
+    release = {**original, "age": [a[0] + "*" for a in original["age"]]}
+
+    def found(threads: int) -> Any:
+        compared = sievert.compare(original, release, ["age", "zip"], ["disease"], threads=threads)
+        return compared.to_dict()
+
+    due = found(1)
+    assert found(3) == due
+    monkeypatch.setattr("sievert.comparing.run.MOST_TOGETHER", 0)
+    assert found(3) == due
+    (told,) = due["releases"]
+    kept = told["attribute_disclosure"]["disease"]["columns"]["zip"]
+    assert kept == due["original"]["attribute_disclosure"]["disease"]["columns"]["zip"]
+
+
+def test_random_numbers() -> None:
+    """The published first numbers of SplitMix64 from 0, their upper halves; and no limit is met."""
+    due = [0xE220A839, 0x6E789E6A, 0x06C45D18]
+    assert _below(np.full(3, 1 << 32), np.uint64(0)).tolist() == due
+    for room in (1, 2, 3, 10, 1000):
+        found = np.bincount(_below(np.full(100_000, room), np.uint64(77)), minlength=room)
+        assert len(found) == room
+        assert ((found - 1e5 / room) ** 2 / (1e5 / room)).sum() < room + 5 * math.sqrt(2 * room)
+
+
+def test_tables_are_drawn_as_they_should() -> None:
+    """Every table of these sizes as often as there are orders of records that make it."""
+    rows, columns, many = np.array([3, 2]), np.array([2, 2, 1]), 20_000
+    found = _table(np.random.default_rng(2), rows, columns, many)
+    assert (found.sum(axis=1) == columns).all()
+    assert (found.sum(axis=2) == rows).all()
+    seen: dict[tuple[int, ...], int] = {}
+    for order in itertools.permutations([0, 0, 1, 1, 2]):
+        table = tuple(np.bincount(order[:3], minlength=3).tolist())
+        seen[table] = seen.get(table, 0) + 1
+    for table, times in seen.items():
+        share = times / math.factorial(5)
+        spread = math.sqrt(share * (1 - share) / many)
+        assert (found[:, 0] == table).all(axis=1).mean() == pytest.approx(share, abs=4 * spread)
+
+
 def within(x: Any, c: Any, y: Any) -> float:
     """I(X;Y|X') by the definition: the mean over released values."""
     each = [(np.count_nonzero(c == v), Joint.of(x[c == v], y[c == v])) for v in np.unique(c)]
@@ -336,7 +410,10 @@ def test_the_excess_of_a_loss() -> None:
     p = 0.775 * 0.625 + 0.225 / 3 * 0.375
     kept = p * math.log2(p / 0.25) + (1 - p) * math.log2((1 - p) / 3 / 0.25)
     assert found.excess == pytest.approx(told - kept, abs=0.05)
-    assert lost(x, x, y).excess == 0
+    same = lost(x, x, y)
+    assert (same.value, same.excess, same.p_value) == (0, 0, 1)
+    with pytest.raises(UsageError, match="at least one shuffle"):
+        lost(x, x, y, shuffles=-1)
     assert lost(x, x % 8, y, shuffles=0).excess is None
 
 

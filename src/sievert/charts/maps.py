@@ -11,11 +11,13 @@ from sievert.charts.drawing import (
     INK,
     LONGEST,
     PLAIN,
+    WIDTH,
     Spec,
     framed,
     named,
 )
 from sievert.charts.results import apart, file_name
+from sievert.errors import UsageError
 from sievert.terminal import significant
 
 ROOM = 1.08  # beyond the outermost point
@@ -54,7 +56,8 @@ def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str,
     least = ROOM * min([0.0, *(d.interval[0] for d in held)])
     most = ROOM * max([d.interval[1] for d in held] + [d.across for d in held] + [1e-9])
     high = ROOM * max([d.up for d in held] + [1e-9])
-    for value, level in zip(values, _labels(held, high), strict=True):
+    height = max(CURVE_HEIGHT, LINE * len(held))
+    for value, level in zip(values, _labels(held, high, LINE / height * high), strict=True):
         value |= {"label": level, "edge": most}
     x: Spec = {
         "field": "across", "type": "quantitative", "title": across,
@@ -70,7 +73,7 @@ def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str,
     fill: Spec = {
         "field": "kind", "type": "nominal",
         "scale": {"domain": kinds, "range": [PLAIN, "white"][: len(kinds)]},
-        "legend": {"symbolType": "circle"} if len(kinds) > 1 else None,
+        "legend": {"symbolType": "circle", "labelLimit": WIDTH} if len(kinds) > 1 else None,
     }  # fmt: skip
     layers: list[Spec] = [
         {
@@ -100,15 +103,15 @@ def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str,
             },
         },
     ]  # fmt: skip
-    return framed(title, below, values, layers, CURVE_HEIGHT)
+    return framed(title, below, values, layers, height)
 
 
-def _labels(held: Sequence[Dot], high: float) -> list[float]:
+def _labels(held: Sequence[Dot], high: float, line: float) -> list[float]:
     """How high each point's label stands at the side, so that none hides another."""
     levels = [0.0] * len(held)
-    above = ROOM * high + LINE / CURVE_HEIGHT * high
+    above = high + line
     for i in sorted(range(len(held)), key=lambda i: (-held[i].up, held[i].across)):
-        above = levels[i] = min(held[i].up, above - LINE / CURVE_HEIGHT * high)
+        above = levels[i] = min(held[i].up, above - line)
     lift = max(0.0, -min(levels, default=0.0))
     return [level + lift for level in levels]
 
@@ -118,6 +121,8 @@ FULL, HOLLOW = "not dominated", "dominated: another discloses no more and has lo
 
 def of_comparison(found: Any) -> dict[str, Spec]:
     """The risk-utility map of each secret of a comparison."""
+    if not found.original["attribute_disclosure"]:
+        raise UsageError("a map of risk and loss needs a secret", hint="-s COLUMNS")
     charts: dict[str, Spec] = {}
     for secret, before in found.original["attribute_disclosure"].items():
         whole = significant(before.whole.corrected)

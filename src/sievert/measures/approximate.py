@@ -132,7 +132,7 @@ def approximate_compromise(
 
     H(eps) is the least entropy of the probabilities of runs, over all ways to cut the sorted
     values into runs no longer than eps. Equal values are one, their probabilities added; values
-    of probability 0 are left out; any order will do.
+    of probability 0 (below 1e-30) are left out; any order will do.
 
     Parameters
     ----------
@@ -250,8 +250,7 @@ def compromises(
     wanted = np.zeros(0) if epsilons is None else numbers(epsilons, "the windows", 1, empty=True)
     if (wanted < 0.0).any():
         raise UsageError("a window is not a number from 0 on")
-    matrix = adding_up(matrix) + 0.0  # no -0.0, which is another row to `different`
-    matrix = np.add.reduceat(matrix[:, order], starts, axis=1)
+    matrix = np.add.reduceat(adding_up(matrix)[:, order], starts, axis=1)
     first, place = different(matrix)
     matrix = matrix[first]
     axis = Axis.of(values)

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 SUM = 1e-9  # by which probabilities may miss 1
 LARGEST = 1e300  # a range that leaves room for the area
 SHARE = 0.9
+NEVER = 1e-30  # less likely values count as impossible: sums could not tell them from 0
 
 
 def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -> Floats:
@@ -28,7 +29,7 @@ def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -
     except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{what}: not an array of numbers") from None
     if found.ndim != dimensions:
-        raise UsageError(f"{what}: {found.ndim} dimensions instead of {dimensions}")
+        raise UsageError(f"{what}: {plural(found.ndim, 'dimension')} instead of {dimensions}")
     if found.size == 0 and not empty:
         raise UsageError(f"{what}: there are none")
     if not np.isfinite(found).all():
@@ -53,7 +54,7 @@ def domain_of(given: ArrayLike) -> Floats:
 
 
 def adding_up(matrix: Floats) -> Floats:
-    """Rows of probabilities, each divided by its sum."""
+    """Rows of probabilities, each divided by its sum; the smallest are 0."""
     if (matrix < 0.0).any():
         raise UsageError("a probability is negative")
     with np.errstate(over="ignore"):
@@ -64,7 +65,8 @@ def adding_up(matrix: Floats) -> Floats:
     if len(off):
         which = "" if len(matrix) == 1 else f" of distribution {off[0] + 1}"
         raise UsageError(f"the probabilities{which} do not add up to 1")
-    return np.asarray(matrix / totals[:, None])
+    found = matrix / totals[:, None]
+    return np.asarray(np.where(found < NEVER, 0.0, found))
 
 
 def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, Floats]:

@@ -104,8 +104,8 @@ def restricted(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricte
 def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     """What follows from given answers: one for each range of `size` records, by their `order`.
 
-    Answers may be off by rounding: each is read as the nearest multiple of the domain's
-    unit. Where doubles cannot tell these apart, bounds are wider by 1e-9 of the largest answer.
+    Answers may be off by rounding: each is read as the nearest multiple of the domain's unit. Where
+    doubles cannot tell these apart, bounds are wider by 1e-9 of the largest answer there could be.
 
     >>> chain = answered([9, 16, 14], [1, 2, 3, 4, 5], 4, range(8))
     >>> list(zip(chain.low.tolist(), chain.high.tolist()))[::2]

@@ -53,6 +53,8 @@ class Sample:
         unseen = groups.sizes - found.sum(axis=1)
         if prior == "uniform":
             shares, whole = np.ones(size, dtype=np.int64), size
+        elif not len(held):
+            raise UsageError("a sample of no record has no frequencies")
         else:
             shares, whole = np.bincount(held, minlength=size), len(held)
         # One quotient of whole numbers: nothing is rounded before it.
