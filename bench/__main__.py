@@ -11,6 +11,7 @@ from bench import (
     compare,
     compromise,
     database,
+    experiment,
     growth,
     linkage,
     overhead,
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "suda": suda.run,
     "linkage": linkage.run,
     "compromise": compromise.run,
+    "experiment": experiment.run,
     "compare": compare.run,
 }
 

@@ -128,12 +128,11 @@ def one(title: str, files: tuple[str, str], rounds: int) -> Result:
 
 def run(options: Options) -> Result:
     """Generate, measure, print, free."""
-    rows = ROWS // 10 if options.quick else ROWS
     rounds = options.rounds or (2 if options.quick else 5)
     result: Result = {}
     with scratch() as folder:
-        result["main"] = one(f"{rows:,} rows, main", write(folder, rows), rounds)
-        result["unique"] = one(f"{rows:,} rows, unique", write(folder, rows, True), rounds)
+        result["main"] = one(f"{ROWS:,} rows, main", write(folder, ROWS), rounds)
+        result["unique"] = one(f"{ROWS:,} rows, unique", write(folder, ROWS, True), rounds)
         growth = result["growth"] = {}
         for many in (10**5, 10**6) if options.quick else (10**5, 10**6, 10**7):
             growth[many] = child(["-m", "bench.compare", *write(folder, many)], 3600)

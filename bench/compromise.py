@@ -31,7 +31,7 @@ from bench.common import (
 
 GOALS = {1_000: 10.0, 10_000: 50.0}
 QUICK_GOALS = {1_000: 5.0}
-HALF = 0.5
+HALF, OTHERS = 0.5, (0.01, 0.1, 0.9)  # of the range
 SAME = 1e-12
 CURVES = (
     ("exact", 1_000, None, 1e-3),
@@ -66,7 +66,7 @@ def drawn(size: int) -> tuple[Floats, Floats]:
     return np.sort(rng.random(size)), rng.dirichlet(np.ones(size))
 
 
-def compare(size: int, rounds: int) -> Result:
+def compare(size: int, rounds: int, share: float = HALF) -> Result:
     """Time both ways in turns, each repeated until it can be timed."""
     from sievert.counts.machine import loops
     from sievert.measures import windows
@@ -76,7 +76,7 @@ def compare(size: int, rounds: int) -> Result:
     if compiled is None:
         raise BenchError("nothing can be compiled here; install sievert[fast]")
     x, p = drawn(size)
-    eps, room, found = HALF * float(x[-1] - x[0]), np.empty(size + 1), np.empty(1)
+    eps, room, found = share * float(x[-1] - x[0]), np.empty(size + 1), np.empty(1)
     masses = Masses(p[None])
     parts = (masses.high[0], masses.low[0], masses.rest[0])
     once = np.array([eps])
@@ -98,7 +98,7 @@ def compare(size: int, rounds: int) -> Result:
     }
     same = bool(abs(found[0] - truth) <= SAME * truth)
     return {
-        "values": size, "same": same, "seconds": walls,
+        "values": size, "share": share, "same": same, "seconds": walls,
         "ratio": Ratio.of(walls["published"], walls["searched"]),
     }  # fmt: skip
 
@@ -128,7 +128,7 @@ def many(rows: int) -> Result:
     return {"rows": rows, "sample": sample, "microseconds": 1e6 * sample.wall / rows}
 
 
-def run_measure(options: Options) -> Result:
+def run(options: Options) -> Result:
     """The measure: one window, whole curves, many distributions."""
     goals = QUICK_GOALS if options.quick else GOALS
     compared = [compare(n, options.rounds or (3 if options.quick else 7)) for n in goals]
@@ -146,6 +146,18 @@ def run_measure(options: Options) -> Result:
             outcome["met"] = False
         print_verdict(f"published / searched, {cell['values']:,} values", cell["ratio"], outcome)
         outcomes.append(outcome)
+    others = [compare(n, 1, share) for n in goals for share in OTHERS]
+    print("\nOther windows\n")
+    print(
+        table(
+            ("values", "of the range", "published ms", "searched ms", "ratio"),
+            [
+                (f"{c['values']:,}", c["share"], digits(1e3 * c["seconds"]["published"][0]),
+                 digits(1e3 * c["seconds"]["searched"][0]), digits(c["ratio"].median))
+                for c in others
+            ],
+        )
+    )  # fmt: skip
     curves = [curve(*each) for each in (QUICK_CURVES if options.quick else CURVES)]
     print("\nWhole curves\n")
     print(
@@ -162,15 +174,7 @@ def run_measure(options: Options) -> Result:
     print(f"\n{batch['rows']:,} distributions over {DOMAIN} values: "
           f"{digits(batch['microseconds'])} us each")  # fmt: skip
     return {
-        "compared": compared, "curves": curves, "many": batch, "outcomes": outcomes,
+        "compared": compared, "others": others, "curves": curves, "many": batch,
+        "outcomes": outcomes,
         "goal": {"met": all(outcome["met"] for outcome in outcomes)},
     }  # fmt: skip
-
-
-# -- the experiment -----------------------------------------------------------------------------
-
-
-def run(options: Options) -> Result:
-    """Every part; all goals have to be met."""
-    parts = {"measure": run_measure(options)}
-    return {**parts, "goal": {"met": all(part["goal"]["met"] for part in parts.values())}}

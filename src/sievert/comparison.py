@@ -55,12 +55,12 @@ class Compared:
             **self.disclosed.to_dict(),
             "losses": {
                 k: {
+                    **_shown(v.details),
                     "value": v.value,
                     "unit": BY_ID[k].unit,
                     "worse": BY_ID[k].worse,
                     "reason": v.reason,
                     "columns": dict(v.columns),
-                    **_shown(v.details),
                 }
                 for k, v in self.losses.items()
             },
@@ -70,18 +70,19 @@ class Compared:
 
 
 def _shown(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Details without means and quantiles themselves: a quantile is the number of a person.
+    """Details without means and quantiles themselves: a quantile is the number of a person."""
 
-    >>> _shown({"mean": {"original": 3.0, "value": 0.2}, "tree": {"original": 1.5}})
-    {'mean': {'value': 0.2}, 'tree': {'original': 1.5}}
-    """
+    def bare(found: Mapping[str, Any]) -> dict[str, Any]:
+        if "at" in found:
+            return {**found, "at": {q: bare(statistic) for q, statistic in found["at"].items()}}
+        return {k: v for k, v in found.items() if k not in ("original", "released")}
 
-    def bare(part: Any) -> Any:
-        if not isinstance(part, Mapping):
-            return part
-        return {k: bare(v) for k, v in part.items() if k not in ("original", "released")}
-
-    return {k: bare(v) if k in ("mean", "quantiles") else v for k, v in details.items()}
+    return {
+        k: {**v, "columns": {c: bare(found) for c, found in v["columns"].items()}}
+        if k in ("mean", "quantiles") and isinstance(v, Mapping)
+        else v
+        for k, v in details.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import html
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ MOST_VALUES = 400  # of a domain
 MOST_SUBSETS = 4096
 REPLICATES = 30
 QUERIES = 1000
+HALF = 1e-6  # how near to a half a quotient is looked at exactly
 DEFAULTS: dict[str, tuple[float, ...]] = {
     "sampling": (0.05, 0.1, 0.2, 0.5),
     "query": (2, 4, 8, 16, 32),
@@ -429,7 +431,7 @@ class _Run:
             return numbers
         if not self.step > 0 or not np.isfinite(self.step):
             raise UsageError("--step must be a positive number")
-        return np.rint(numbers / self.step) * self.step
+        return multiples(numbers, self.step)
 
     def _ordered(self, column: str) -> Any:
         """Codes of a known column: numbers in their order, texts in that of the alphabet."""
@@ -495,6 +497,24 @@ class _Run:
                     told = "" if c.parameter is None else f"_{c.parameter:g}"
                     found[f"{secret}_{name}{told}"] = ("DOUBLE", full)
         return found
+
+
+def multiples(numbers: Any, step: float) -> Any:
+    """Numbers as the nearest multiples of a step, halves as even ones; all are what they print as.
+
+    >>> multiples(np.array([0.29, 0.35, 0.45, np.nan]), 0.1).tolist()
+    [0.3, 0.4, 0.4, nan]
+    """
+    exact = Fraction(repr(float(step)))
+    with np.errstate(over="ignore"):
+        shares = numbers / step
+    if np.isinf(shares).any():
+        raise UsageError("--step is too small for these numbers")
+    whole = np.rint(shares)
+    for place in np.flatnonzero(np.abs(np.abs(shares - whole) - 0.5) < HALF).tolist():
+        whole[place] = round(Fraction(repr(float(numbers[place]))) / exact)
+    found, places = np.unique(whole, return_inverse=True)
+    return np.array([k if np.isnan(k) else float(int(k) * exact) for k in found.tolist()])[places]
 
 
 def _rough(number: float) -> float:

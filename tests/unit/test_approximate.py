@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import math
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -295,6 +297,9 @@ def test_bounds_end_in_the_exact_area() -> None:
         found = approximate_compromise(values, p, exact=False, tolerance=1e-15)
         exact = approximate_compromise(values, p)
         assert found.area == pytest.approx(exact.area, rel=1e-14)
+        if exact.steps[1][0] in (1.0, 0.1):  # whole steps, all of them found
+            assert found.exact
+            assert found.steps == exact.steps
         assert found.bounds[1] - found.bounds[0] <= 1e-14 * exact.area
 
 
@@ -346,6 +351,20 @@ def test_many_are_as_each_alone() -> None:
             assert found[0].entropies[k].tolist() == pytest.approx(each, rel=1e-13)
 
 
+def test_a_large_domain_where_little_is_possible() -> None:
+    rng = np.random.default_rng(4)
+    domain = np.sort(rng.random(800))
+    matrix = rng.dirichlet(np.ones(800), 3)
+    matrix[rng.random(matrix.shape) < 0.93] = 0.0
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    for some in (matrix, matrix[:1]):
+        found = compromises(domain, some, epsilons=[0.01, 0.4], compiled=True)
+        for k, row in enumerate(some):
+            alone = approximate_compromise(domain, row)
+            assert found.area[k] == pytest.approx(alone.area, rel=1e-13)
+            assert found.entropies[k, 1] == pytest.approx(alone.entropy(0.4), rel=1e-13)
+
+
 def test_steps_fall() -> None:
     rng = np.random.default_rng(5)
     found = approximate_compromise(rng.random(60), rng.dirichlet(np.ones(60)))
@@ -353,3 +372,12 @@ def test_steps_fall() -> None:
         assert a < b
         assert high > low
     assert found.steps[-1] == (found.range, 0.0)
+
+
+def test_the_page() -> None:
+    page = Path(__file__).parents[2] / "docs" / "approximate.md"
+    failed, run = doctest.testfile(
+        str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+    assert failed == 0
+    assert run > 10

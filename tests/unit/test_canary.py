@@ -1182,7 +1182,7 @@ def test_comparisons_tell_no_cell(shape: str, keyed: bool, stage: Stage) -> None
     data = stage.table(table, one_parquet)
     files = [stage.table(other, one_parquet) for other in others.values()]
     q, s = ",".join(table.quasi), ",".join(table.secrets)
-    given = ["-q", q, "-s", s, *(["--key", table.identifier] if keyed else [])]
+    given: list[Any] = ["-q", q, "-s", s, *(["--key", table.identifier] if keyed else [])]
     given += ["--shuffles", 9, "--predict", f"{table.key},{s}"]
     for name, way in comparison_outputs(stage).items():
         if name == "everything" and shape in DRAWN:

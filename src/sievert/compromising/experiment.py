@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sievert.measures import kernel
 from sievert.measures.approximate import compromises
 from sievert.methods import (
+    Groups,
     Queries,
     every,
     frequencies,
@@ -25,6 +27,7 @@ Floats = NDArray[np.float64]
 LOWEST = 0.05  # the quantile that is shown beside the mean and the minimum
 METHODS = ("sampling", "query", "noise", "release")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
+ROOM = 1 << 22  # numbers held at a time
 NUMBERS = ("initial_entropy", "area")
 
 
@@ -121,28 +124,63 @@ def curve(
         axis = None if made is None else made.axis
         if made is not None and queries is not None:
             errors.append(utility(queries, *_answers(study, method, made)).error)
-        for groups in every(study.known, sizes):
-            if made is None:
-                assert released is not None
-                chances = frequencies(groups, released[0], len(study.values), released[1])
-            else:
-                chances = made.probabilities(groups, **options)
-            batch = compromises(study.values, chances, epsilons=epsilons, threads=threads)
-            seen = _Seen(groups.sizes, batch.initial_entropy, batch.area, batch.entropies)
-            held[len(groups.columns)].append(seen)
-            if len(groups.columns) == whole:
-                people.append(
-                    {
-                        "initial_entropy": batch.initial_entropy[groups.ids],
-                        "area": batch.area[groups.ids],
-                        "range": batch.range[groups.ids],
-                    }
+        for some in _together(every(study.known, sizes), len(study.values)):
+            chances = [_chances(study, made, released, groups, options) for groups in some]
+            batch = compromises(
+                study.values, np.concatenate(chances), epsilons=epsilons, threads=threads
+            )
+            end = 0
+            for groups in some:
+                mine = slice(end, end := end + groups.count)
+                held[len(groups.columns)].append(
+                    _Seen(
+                        groups.sizes,
+                        batch.initial_entropy[mine],
+                        batch.area[mine],
+                        batch.entropies[mine],
+                    )
                 )
+                if len(groups.columns) == whole:
+                    people.append(
+                        {
+                            "initial_entropy": batch.initial_entropy[mine][groups.ids],
+                            "area": batch.area[mine][groups.ids],
+                            "range": batch.range[mine][groups.ids],
+                        }
+                    )
         step()
     points = tuple(_point(size, held[size], rounds, epsilons) for size in sizes)
     error = float(np.mean(errors)) if errors else None
     means = {name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]}
     return Curve(parameter, axis, error, points, means)
+
+
+def _together(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
+    """Groups of several sets of columns, as many as there is room for."""
+    some: list[Groups] = []
+    held = 0
+    for groups in each:
+        need = groups.count * size + len(groups.ids)
+        if some and held + need > ROOM:
+            yield some
+            some, held = [], 0
+        some.append(groups)
+        held += need
+    if some:
+        yield some
+
+
+def _chances(
+    study: Study,
+    made: Any,
+    released: tuple[Ints, Ints] | None,
+    groups: Groups,
+    options: Mapping[str, Any],
+) -> Floats:
+    if made is None:
+        assert released is not None
+        return frequencies(groups, released[0], len(study.values), released[1])
+    return np.asarray(made.probabilities(groups, **options))
 
 
 def _made(study: Study, method: str, parameter: float | None, seed: Sequence[int]) -> Any:
@@ -200,7 +238,7 @@ def _told(numbers: Floats, weights: Floats) -> Told:
     order = np.argsort(numbers, kind="stable")
     below = np.cumsum(weights[order])
     at = int(np.searchsorted(below, LOWEST * below[-1]))
-    mean = float(np.dot(numbers[order], weights[order]) / below[-1])
+    mean = kernel.total(numbers * weights) / float(below[-1])
     return Told(mean, float(numbers[order[0]]), float(numbers[order[min(at, len(order) - 1)]]))
 
 

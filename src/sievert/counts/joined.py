@@ -6,7 +6,7 @@ A table is held as codes, one cell a record. Texts stay in this process.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from sievert.counts.cube import Cube, Ints, numbered
 from sievert.errors import InputError, UsageError, plural
 
 if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
+    from sievert.counts.questions import Adapter, Questions
+
+
+TOGETHER = 12  # columns that are looked up in one question: more take ever longer to plan
 
 
 def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) -> Cube:
@@ -36,6 +39,17 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
     if engine.name != "duckdb":
         raise UsageError(f"{name}: {engine.name} knows no order of records", hint="--key COLUMN")
     names = [f"c{questions.columns.index(c)}" for c in columns]
+    both = [
+        numbered(*pair)
+        for at in range(0, len(names), TOGETHER)
+        for pair in _ranked(engine, names[at : at + TOGETHER])
+    ]
+    codes, values = zip(*both, strict=True)
+    return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+
+
+def _ranked(engine: Adapter, names: Sequence[str]) -> list[tuple[Any, list[str | None]]]:
+    """Of some columns the rank of each record's value, in the order of the input; the texts."""
     texts = []
     for i, c in enumerate(names):
         engine.keep(
@@ -51,8 +65,7 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
     held = engine.arrays(f"SELECT {select} FROM ({source}) AS a {joins} ORDER BY a.record")
     for i in range(len(names)):
         engine.forget(f"o{i}")
-    codes, values = zip(*(numbered(*both) for both in zip(held, texts, strict=True)), strict=True)
-    return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+    return list(zip(held, texts, strict=True))
 
 
 def paired(first: Cube, second: Cube) -> tuple[Ints, Ints]:

@@ -22,7 +22,7 @@ def information(
     """I of two columns of codes, one place a record.
 
     >>> found = information([0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
-    >>> found.value, found.maximum, found.found.noisy
+    >>> found.value, found.maximum, found.p_value, found.noisy
     (1.0, 1.5, 0.01, False)
     """
     return estimate(

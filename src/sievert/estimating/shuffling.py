@@ -22,6 +22,7 @@ from sievert.counts.cube import histogram
 from sievert.counts.machine import cores, loops
 from sievert.errors import UsageError
 from sievert.estimating.joint import Joint, counted
+from sievert.estimating.once import once
 from sievert.measures import kernel
 
 Ints = NDArray[Any]
@@ -65,7 +66,7 @@ class Layout:
         """How many places are in runs."""
         return int((self.ends - self.starts).sum())
 
-    @property
+    @once
     def most(self) -> int:
         """No cell holds more records than this."""
         return int((self.ends - self.starts).max(initial=1))
@@ -194,14 +195,14 @@ def _shuffled(
     work = layout.size * shuffles
     if compiled is None:
         compiled = work >= COMPILE and loops() is not None
-    once = _once_compiled if compiled else _once
+    shuffle = _once_compiled if compiled else _once
     keys = np.random.SeedSequence(seed).generate_state(shuffles, np.uint64)
     workers = cores(threads)
     if workers == 1 or work < COMPILE:
-        yield from (score(once(layout, key)) for key in keys)
+        yield from (score(shuffle(layout, key)) for key in keys)
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(lambda key: score(once(layout, key)), keys)
+        yield from pool.map(lambda key: score(shuffle(layout, key)), keys)
 
 
 def _once_compiled(layout: Layout, key: np.uint64) -> Sizes:

@@ -120,6 +120,7 @@ def _standard(x: Floats) -> Floats:
     if x.min() == x.max():
         return np.zeros(len(x))
     apart = x - x.mean()
+    apart = np.ldexp(apart, -math.frexp(float(np.abs(apart).max()))[1])  # its square is a number
     return np.asarray(apart / math.sqrt(float((apart * apart).mean())))
 
 

@@ -263,7 +263,8 @@ def compromises(
         compiled = work >= COMPILE_MANY
 
     def measured(some: Floats) -> Floats:
-        at = least(axis.places, some, compiled=compiled)
+        possible = some[0] > 0.0 if len(some) == 1 else np.ones(size, dtype=bool)
+        at = least(axis.places[possible], some[:, possible], compiled=compiled)
         row, where, h = descents(at, windows, len(some))
         begin = runs(row)
         width = np.append(windows[where[1:]] - windows[where[:-1]], 0.0)

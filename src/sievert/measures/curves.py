@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -92,8 +93,7 @@ class Axis:
             return np.arange(int(top) + 1, dtype=np.float64)
         if pairs > most:
             return None
-        above, below = np.tril_indices(size)
-        return np.unique(places[above] - places[below])
+        return np.unique(np.concatenate([places[i] - places[: i + 1] for i in range(size)]))
 
 
 class Masses:
@@ -139,7 +139,10 @@ class Masses:
 
 
 def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int = 1) -> Entropies:
-    """A function of rows and windows, pair by pair: H of each; a distribution a row."""
+    """A function of rows and windows, pair by pair: H of each; a distribution a row.
+
+    The probabilities of a single distribution are positive.
+    """
     masses = Masses(probabilities)
     rows, size = probabilities.shape
     compiled = compiled and loops() is not None
@@ -303,7 +306,10 @@ def enclosed(
                 points[m] = min(max(value, points[b]), points[a])
                 low += add(a, m) + add(m, b) - old
     each = [bounds(start) for start in ends]
-    return math.fsum(x for x, _ in each), math.fsum(x for _, x in each), sorted(points.items())
+    found = sorted(points.items())
+    if not heap:  # every step is known
+        found[1:] = [b for a, b in pairwise(found) if a[1] - b[1] > FLAT * a[1]]
+    return math.fsum(x for x, _ in each), math.fsum(x for _, x in each), found
 
 
 def _middle(a: float, b: float, whole: bool) -> float:

@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PER_NAT = 1.4426950408889634  # bits
 FEW = 12  # columns a row up to which all are tried
-DEEP = 256  # more than the halvings of any range of rows, times the numbers kept of each
+DEEP = 512  # more than what is kept of all halvings of any number of rows
 
 
 def _kept(function: F) -> F:
@@ -217,7 +217,7 @@ def searched(
         (8, size + 2), dtype=np.int64
     )  # fmt: skip
     h, best = np.zeros((2, size + 1))
-    todo = np.empty(8 * DEEP, dtype=np.int64)
+    todo = np.empty(DEEP, dtype=np.int64)
     for number in range(len(epsilons)):
         reach(x, epsilons[number], first)
         # ends: 1 where a run ends that cannot be longer. rows: those, and what windows reach.
