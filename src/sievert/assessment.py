@@ -164,7 +164,6 @@ def assess(
                 option = "--records" if records is not None else "--attacks"
                 raise UsageError(f"{option} needs classes, and wildcards make none")
             told = run.attack(value or {}, show_values) if attacks else None
-            near = {} if wild or measures is not None else run.approximate()
             if records is not None and target is not None:
                 clock("writing records", questions)
                 with files.writing(records):
@@ -196,7 +195,7 @@ def assess(
         tuple(warnings),
         tuple(c for c in questions.columns if c not in used),
         told,
-        near,
+        run.near,
         steps,
         clock.peaks,
     )
@@ -254,7 +253,7 @@ class _Run:
         self.measures, self.clock = measures, clock
         self.warnings: list[Note] = []
         self._joint: dict[str, Joint] = {}
-        self._different: dict[str, int] = {}  # values of each secret
+        self.near: dict[str, dict[str, Any]] = {}  # of secret numbers
 
     def _note(self, text: str, *parts: Count | Name) -> None:
         self.warnings.append(Note(text, *parts))
@@ -330,7 +329,8 @@ class _Run:
             partition=partition,
             named=self._named(secret),
         )
-        self._different[secret] = counts.values.things
+        if self.measures is MEASURES:
+            self._look_near(secret, counts.values.things)
         if counts.joint is not None:
             self._joint[secret] = counts.joint
         if counts.missing:
@@ -368,21 +368,19 @@ class _Run:
                 self._note("the named value does not occur in {}", Name(secret))
         return found
 
-    def approximate(self) -> dict[str, dict[str, Any]]:
+    def _look_near(self, secret: str, values: int) -> None:
         """How near each class leads to a secret number, where its values are not too many."""
-        found = {}
-        for secret in self.roles.sensitive:
-            if secret in self.roles.quasi or self.questions.engine.kind(secret) == "text":
-                continue
-            classes = self.questions.sizes(self.roles.quasi).things
-            values = self._different.get(secret, MOST_NUMBERS + 1)
-            if not 1 < values <= MOST_NUMBERS or classes * values > MOST_CELLS:
-                continue
-            self.clock("looking at numbers", self.questions)
-            told = near_classes(self.questions.cube((*self.roles.quasi, secret)))
-            if told is not None:
-                found[secret] = told
-        return found
+        quasi = self.roles.quasi
+        if secret in quasi or self.questions.engine.kind(secret) == "text":
+            return
+        if (
+            not 1 < values <= MOST_NUMBERS
+            or self.questions.sizes(quasi).things > MOST_CELLS // values
+        ):
+            return
+        told = near_classes(self.questions.cube((*quasi, secret)))
+        if told is not None:
+            self.near[secret] = told
 
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))

@@ -254,12 +254,13 @@ def compare(
     run = Run(
         clock, hierarchies or {}, bins or {}, key, missing, shuffles, seed, source.get("threads")
     )
-    with reading(original) as (table, questions):
-        run.original(table, questions, quasi, sensitive, identifier, predict)
     found: list[Compared] = []
-    for name, data in named.items():
-        with reading(data) as (table, questions):
-            found.append(Compared(name, *run.release(name, table, questions)))
+    with run.working():
+        with reading(original) as (table, questions):
+            run.original(table, questions, quasi, sensitive, identifier, predict)
+        for name, data in named.items():
+            with reading(data) as (table, questions):
+                found.append(Compared(name, *run.release(name, table, questions)))
     clock.stop()
     return Comparison(
         run.table,

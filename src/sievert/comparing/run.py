@@ -139,6 +139,8 @@ class Run:
         self.notes: list[Note] = []
         self.remarks: dict[str, list[Note]] = {}  # by release
         self.before: dict[str, Bits] = {}
+        self._each: Each = map
+        self._done: Known | None = None
 
     def told(self) -> list[Note]:
         """All remarks; one that goes for every release only once."""
@@ -195,11 +197,8 @@ class Run:
         self.table = _described(table, questions)
         self.ladders = self._ladders(used)
         self.edges = self._edges()
-        with self._pool() as each:
-            known = self._known(each)
-            self.assessment = self._assessed(questions, self.roles)
-            self.clock("estimating", questions)
-            self.known = known()
+        self._begun = self._known()
+        self.assessment = self._assessed(questions, self.roles)
         self.settings = {
             "shuffles": self.how["shuffles"],
             "seed": self.seed,
@@ -270,18 +269,26 @@ class Run:
         return found
 
     @contextmanager
-    def _pool(self) -> Iterator[Each]:
-        """A map that begins at once, on all threads; at an error the rest is dropped."""
+    def working(self) -> Iterator[None]:
+        """Targets are begun at once, on all threads; at an error the rest is dropped."""
         if self.one_by_one:
-            yield map
+            yield
             return
         pool = ThreadPoolExecutor(self.threads)
+        self._each = pool.map
         try:
-            yield pool.map
+            yield
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _known(self, each: Each) -> Callable[[], Known]:
+    @property
+    def known(self) -> Known:
+        """The original's codes and estimates, waited for."""
+        if self._done is None:
+            self._done = self._begun()
+        return self._done
+
+    def _known(self) -> Callable[[], Known]:
         """The original's codes, and what they tell of each secret."""
         every = pairing.cut(self._paired(self.people), self.edges)
         columns = {c.name: c.original for c in every.quasi}
@@ -292,9 +299,11 @@ class Run:
         def about(place: tuple[str | None, str]) -> tuple[Joint, Estimate]:
             column, secret = place
             pair = Joint.of(key if column is None else columns[column], secrets[secret])
-            return pair, estimate(pair, **self.how)
+            # Whether the original's whole key tells anything is not asked: no shuffles for it.
+            how = self.how | ({"shuffles": 0} if column is None else {})
+            return pair, estimate(pair, **how)
 
-        begun = each(about, places)
+        begun = self._each(about, places)
 
         def done() -> Known:
             found = dict(zip(places, begun, strict=True))
@@ -306,6 +315,9 @@ class Run:
                     {c: told[c, secret] for c in columns},
                     _distance(joint[None, secret]),
                 )
+                if told[None, secret].noisy and told[None, secret].value > 0:
+                    hint = "what a release has lost of them is told no better; fewer or coarser -q"
+                    self.notes.append(_noise("the original's", told[None, secret], secret, hint))
             return Known(key, columns, secrets, joint, told)
 
         return done
@@ -351,15 +363,15 @@ class Run:
         secrets = tuple(s for s in self.roles.sensitive if s in questions.columns)
         roles = Roles(quasi, secrets)
         described = _described(table, questions)
-        with self._pool() as each:
-            lost = each(lambda kind: kind.compute(release), KINDS)
-            disclosing = self._disclosed(pairing.cut(release, self.edges), each)
-            assessment = self._assessed(questions, roles)
-            self.clock(f"estimating {name}", questions)
-            disclosed = disclosing(self._neighbours(release))
-            told += self._doubts(release, disclosed)
-            self.clock(f"losses of {name}", questions)
-            losses = dict(zip((kind.id for kind in KINDS), lost, strict=True))
+        known = self.known
+        lost = self._each(lambda kind: kind.compute(release), KINDS)
+        disclosing = self._disclosed(pairing.cut(release, self.edges), known)
+        assessment = self._assessed(questions, roles)
+        self.clock(f"estimating {name}", questions)
+        disclosed = disclosing(self._neighbours(release))
+        told += self._doubts(release, disclosed)
+        self.clock(f"losses of {name}", questions)
+        losses = dict(zip((kind.id for kind in KINDS), lost, strict=True))
         self.remarks[name] = told
         records = {
             "paired": int(np.count_nonzero(release.quasi[0].here)),
@@ -387,10 +399,9 @@ class Run:
         return found
 
     def _disclosed(
-        self, release: Release, each: Each
+        self, release: Release, known: Known
     ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
         """The three informations, of the whole key, each column, each secret."""
-        known = self.known
         codes = {c.name: _filled(c.released) for c in release.quasi}
         key = _filled(joined([c.released for c in release.quasi], release.quasi[0].here))
         before = {None: known.key} | dict(known.columns)
@@ -406,16 +417,16 @@ class Run:
                 pair = Joint.of(after[column], before[column])
                 return pair, estimate(pair, **self.how), None
             was, held = known.joint[column, secret], known.secrets[secret]
-            if column in kept:
-                pair, told = was, known.told[column, secret]
+            pair = was if column in kept else Joint.of(after[column], held)
+            if column in kept and column is not None:
+                told = known.told[column, secret]
             else:
-                pair = Joint.of(after[column], held)
                 told = estimate(pair, **self.how)
             gone = lost(before[column], after[column], held, before=was, after=pair, **self.how)
             return pair, told, gone
 
         places = [(c, s) for c in after for s in (None, *known.secrets)]
-        begun = each(about, places)
+        begun = self._each(about, places)
 
         def done(real: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
             found = dict(zip(places, begun, strict=True))
@@ -454,15 +465,16 @@ class Run:
         for secret, bits in disclosed.attribute.items():
             whole = bits.whole
             if whole.noisy and whole.value > 0:
-                share = f"{whole.value:.4g} bits about {{}} are {whole.chance:.4g} chance"
-                found.append(
-                    Note(
-                        f"the {share} ({whole.rows_per_cell:.3g} records a cell): read the "
-                        "corrected value",
-                        Name(secret),
-                    )
-                )
+                found.append(_noise("the", whole, secret, "read the corrected value"))
         return found
+
+
+def _noise(whose: str, whole: Estimate, secret: str, hint: str) -> Note:
+    """How much of what is told is chance."""
+    many = f"{whole.rows_per_cell:.3g}"
+    cell = "1 record a cell" if many == "1" else f"{many} records a cell"
+    told = f"{whose} {whole.value:.4g} bits about {{}} are {whole.chance:.4g} chance"
+    return Note(f"{told} ({cell}): {hint}", Name(secret))
 
 
 def sparse(people: pairing.People, column: str) -> bool:
@@ -474,7 +486,8 @@ def sparse(people: pairing.People, column: str) -> bool:
 
 def _linked(found: Estimate) -> bool:
     """Whether a column tells more of its original than chance would."""
-    likely = found.p_value is None or found.p_value <= WHEN_P
+    least = 1 / (found.shuffles + 1)
+    likely = found.p_value is None or found.p_value <= max(WHEN_P, least)
     return likely and found.interval[0] > 0
 
 

@@ -25,6 +25,8 @@ from sievert.table import Table
 
 Ints = NDArray[Any]
 DENSE = 24  # bits of a key up to which keys are counted into an array
+SPARSE = 8  # places a record, beyond which keys are sorted instead
+FEW = 1 << 16  # places that are always worth it
 BATCH = 1 << 20
 MOST_BITS = 62
 
@@ -312,10 +314,11 @@ def count(
     """The different keys in ascending order, and how many records have each."""
     while True:
         bits = sum(c.bits for c in coded)
-        if bits > MOST_BITS or (bits > DENSE and 32 * source.records > room):
+        dense = bits <= DENSE and 1 << bits <= max(FEW, SPARSE * source.records)
+        if bits > MOST_BITS or (not dense and 32 * source.records > room):
             raise UnfitError
         try:
-            return (_dense if bits <= DENSE else _sorted)(source, coded, bits, threads, pace)
+            return (_dense if dense else _sorted)(source, coded, bits, threads, pace)
         except _GrownError:
             for column in coded:
                 if len(column.texts) >= 1 << column.bits:
@@ -344,7 +347,9 @@ def _dense(
             batch.pack(coded, keys[: batch.records])
             kernels.add_to(counts, keys[: batch.records])
 
-    counts = sum(in_threads(work, range(threads), threads, pace))
+    counts, *others = in_threads(work, range(threads), threads, pace)
+    for other in others:
+        counts += other
     if int(counts.sum()) != source.records:
         raise UnfitError  # not what the writer has noted
     found = np.flatnonzero(counts)

@@ -184,7 +184,12 @@ class PackedQuestions(Questions):
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
         columns = tuple(columns)
-        counted = self._keys_of(columns) if self._whole else None
+        cells = self._packed.get((columns[:-1], columns[-1])) if self._whole else None
+        counted: tuple[list[codes.Column], Ints, Ints] | None = None
+        if cells is not None and cells.secret is not None:  # counted already
+            counted = [*cells.quasi, cells.secret], cells.keys, cells.counts
+        elif self._whole:
+            counted = self._keys_of(columns)
         if counted is None:
             return super().cube(columns)
         coded, keys, counts = counted

@@ -484,9 +484,16 @@ class Questions:
         """The combinations of some columns' values; the texts stay in this process."""
         columns = tuple(columns)
         names = [self._c(c) for c in columns]
-        cells = f"t{next(self._number)}"
         keys = ", ".join(names)
-        self.engine.count(cells, f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}")
+        counted = self._cells.get((columns[:-1], columns[-1]))
+        if counted is None:
+            cells = f"t{next(self._number)}"
+            sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}"
+            self.engine.count(cells, sql)
+        else:  # a secret and its classes, counted already
+            cells = self._table(
+                f"SELECT {self._keys(columns[:-1])}, s AS {names[-1]}, n FROM {counted}"
+            )
         ranks, texts = [], []
         for c in names:
             ranks.append(

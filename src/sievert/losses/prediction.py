@@ -17,7 +17,7 @@ from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Bools, Column, Floats, Ints, Kind, Loss, Release, without
 from sievert.losses.models import cuts, parts
 
-MOST_SCORED = 100_000  # records of a half that are predicted, evenly spread
+MOST_SCORED = 50_000  # records of a half that are predicted, evenly spread
 MOST_SCORES = 1 << 24  # numbers compared for them: fewer records where there are many values
 MOST_CELLS = 1 << 23  # values of a predictor times values of the target
 MOST_VALUES = 1 << 13

@@ -21,7 +21,7 @@ from sievert.losses.loss import GONE, Column, Floats, Ints, Kind, Loss, Release,
 from sievert.losses.numbers import Numeric, numbers_of
 
 MOST_CATEGORIES = 50  # of a column; the rarest are merged beyond
-MOST_RECORDS = 100_000  # of the original, where combinations are many
+MOST_RECORDS = 50_000  # of the original, where combinations are many
 NUMBERS, TEXTS, LABELS, WITHHELD = "numbers", "texts", "labels", "withheld"
 NOTHING_RELEASED = "no record was released"
 NOTHING_SHOWN = "every column is withheld"
@@ -117,10 +117,12 @@ def pooled(release: Release, codings: Sequence[Coding]) -> Pooled:
     here = release.quasi[0].here
     sides = [_keys(release.columns, codings, side) for side in (0, 1)]
     if sides[0] is not None and sides[1] is not None:
-        keys = np.concatenate((sides[0] * 2, sides[1][here] * 2 + 1))
-        keys, times = np.unique(keys, return_counts=True)
-        if len(keys) <= 2 * MOST_RECORDS or release.records <= MOST_RECORDS:
-            return _decoded(keys, times, codings)
+        few = release.records <= MOST_RECORDS
+        if few or 2 * len(np.unique(sides[0][:: release.records // MOST_RECORDS])) < MOST_RECORDS:
+            keys = np.concatenate((sides[0] * 2, sides[1][here] * 2 + 1))
+            keys, times = np.unique(keys, return_counts=True)
+            if few or len(keys) <= 2 * MOST_RECORDS:
+                return _decoded(keys, times, codings)
     size = min(MOST_RECORDS, release.records)
     some = np.arange(size) * release.records // size
     left = some[here[some]] if here[some].any() else np.flatnonzero(here)[:1]
