@@ -18,6 +18,7 @@ from sievert.counts.cube import Cube, Ints
 from sievert.errors import InputError, InvariantError, UsageError, unknown
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Name, Note
+from sievert.result import frame
 from sievert.roles import Roles
 from sievert.running import MOST_LISTED, Clock, Reading, description, house_policy, treat_missing
 from sievert.session import Steps, nobody
@@ -58,12 +59,7 @@ class Attacks:
         return {
             "sievert": __version__,
             "table": dict(self.table),
-            "roles": {
-                "quasi": list(self.roles.quasi),
-                "sensitive": list(self.roles.sensitive),
-                "identifier": list(self.roles.identifier),
-                "unassessed": list(self.unassessed),
-            },
+            "roles": self.roles.to_dict(self.unassessed),
             "attacks": {
                 name: {target: attack.to_dict() for target, attack in each.items()}
                 for name, each in self.attacks.items()
@@ -87,13 +83,7 @@ class Attacks:
 
     def to_frame(self) -> Any:
         """One row a number, as a pandas or Polars frame, whichever is installed."""
-        for library in ("pandas", "polars"):
-            try:
-                module = __import__(library)
-            except ImportError:
-                continue
-            return module.DataFrame(list(self._rows()))
-        raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
+        return frame(self._rows())
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the attacks by column and by value."""

@@ -80,10 +80,6 @@ COMPARISON_TO_SHARE = RefusedError(
     "a comparison holds exact numbers of the original: it is not fit to pass on",
     hint="sievert assess --share",
 )
-PASSWORD_SEEN = RefusedError(
-    "a password in a command is seen by everybody on the machine",
-    hint="PGPASSWORD in the environment, or ~/.pgpass",
-)
 NOT_TO_SHARE = RefusedError(
     "explain points at columns, values and records: it is not fit to pass on",
     hint="sievert assess --share",
@@ -137,8 +133,7 @@ def assess(
         raise UsageError(
             "no quasi-identifiers given", hint="-q COLUMNS; without --share to see them"
         )
-    if PASSWORD.search(data):
-        raise PASSWORD_SEEN
+    _check_tables([data])
     inputs = [data, roles.policy, *roles.hierarchies.values()]
     with _outputs(output, inputs, records, charts) as write, Watch() as watch:
         found = assessment.assess(
@@ -195,10 +190,7 @@ def attack(
     if output.share:
         raise ATTACKS_TO_SHARE
     tables = [t for t in (release, attacker.register, attacker.original) if t is not None]
-    if any(PASSWORD.search(t) for t in tables):
-        raise PASSWORD_SEEN
-    if tables.count(STDIN) > 1:
-        raise UsageError("standard input holds one table", hint="files for the others")
+    _check_tables(tables)
     inputs = [*tables, roles.policy, *roles.hierarchies.values()]
     who = roles.arguments()
     if who.pop("parameters"):
@@ -249,10 +241,7 @@ def compare(
     if output.share:
         raise COMPARISON_TO_SHARE
     tables = [original, *releases]
-    if any(PASSWORD.search(t) for t in tables):
-        raise PASSWORD_SEEN
-    if tables.count(STDIN) > 1:
-        raise UsageError("standard input holds one table", hint="files for the others")
+    _check_tables(tables)
     if not releases:
         raise UsageError("no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
     if output.show_values:
@@ -307,10 +296,7 @@ def compromise(
     if output.share:
         raise COMPARISON_TO_SHARE
     tables = [t for t in (data, method.release) if t is not None]
-    if any(PASSWORD.search(t) for t in tables):
-        raise PASSWORD_SEEN
-    if tables.count(STDIN) > 1:
-        raise UsageError("standard input holds one table", hint="a file for the other")
+    _check_tables(tables)
     who = roles.arguments()
     if who.pop("parameters"):
         raise UsageError("--alpha-value goes with assess")
@@ -365,8 +351,7 @@ def explain(
 
     if output.share:
         raise NOT_TO_SHARE
-    if PASSWORD.search(data) or PASSWORD.search(population.population or ""):
-        raise PASSWORD_SEEN
+    _check_tables([t for t in (data, population.population) if t is not None])
     inputs = [data, roles.policy, population.population, *roles.hierarchies.values()]
     who = roles.arguments()
     if who.pop("parameters"):
@@ -388,6 +373,17 @@ def explain(
     if output.json_ != "-":
         sys.stdout.write(terminalexplain.render(found, everything=output.all_) + "\n")
     return 0
+
+
+def _check_tables(tables: list[str]) -> None:
+    """No password in sight, and standard input holds one table only."""
+    if any(PASSWORD.search(t) for t in tables):
+        raise RefusedError(
+            "a password in a command is seen by everybody on the machine",
+            hint="PGPASSWORD in the environment, or ~/.pgpass",
+        )
+    if tables.count(STDIN) > 1:
+        raise UsageError("standard input holds one table", hint="files for the others")
 
 
 @contextmanager

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert.comparing import summary
-from sievert.comparing.run import Assessed, Disclosed, Run
+from sievert.comparing.found import Assessed, Disclosed
+from sievert.comparing.run import Run
 from sievert.errors import UsageError
 from sievert.notes import Note
+from sievert.result import frame
 from sievert.roles import Roles
 from sievert.running import Clock, Reading, house_policy
 from sievert.session import Steps, nobody
@@ -116,12 +118,7 @@ class Comparison:
         return {
             "sievert": __version__,
             "table": dict(self.table),
-            "roles": {
-                "quasi": list(self.roles.quasi),
-                "sensitive": list(self.roles.sensitive),
-                "identifier": list(self.roles.identifier),
-                "unassessed": list(self.unassessed),
-            },
+            "roles": self.roles.to_dict(self.unassessed),
             "settings": dict(self.settings),
             "original": {
                 "attribute_disclosure": {
@@ -154,13 +151,7 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """One row a number, as a pandas or Polars frame, whichever is installed."""
-        for library in ("pandas", "polars"):
-            try:
-                module = __import__(library)
-            except ImportError:
-                continue
-            return module.DataFrame(list(self._rows()))
-        raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
+        return frame(self._rows())
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the risk-utility map of each secret."""

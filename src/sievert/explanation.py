@@ -13,6 +13,7 @@ from sievert.errors import UsageError
 from sievert.explaining.population import Asked
 from sievert.explaining.run import LARGE, Run
 from sievert.explaining.subsets import Subset
+from sievert.result import frame
 from sievert.roles import Roles
 from sievert.running import MOST_LISTED, Clock, description, house_policy, treat_missing
 from sievert.session import Steps, nobody, opened
@@ -58,12 +59,7 @@ class Explanation:
         found = {
             "sievert": __version__,
             "table": dict(self.table),
-            "roles": {
-                "quasi": list(self.roles.quasi),
-                "sensitive": list(self.roles.sensitive),
-                "identifier": list(self.roles.identifier),
-                "unassessed": list(self.unassessed),
-            },
+            "roles": self.roles.to_dict(self.unassessed),
             **self.chapters,
             "warnings": list(self.warnings),
         }
@@ -90,13 +86,7 @@ class Explanation:
 
     def to_frame(self) -> Any:
         """One row a subset and target, as a pandas or Polars frame, whichever is installed."""
-        for library in ("pandas", "polars"):
-            try:
-                module = __import__(library)
-            except ImportError:
-                continue
-            return module.DataFrame(list(self._rows()))
-        raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
+        return frame(self._rows())
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the curve of what is known, and each column's share."""

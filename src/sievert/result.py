@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -72,12 +72,7 @@ class Assessment:
         found: dict[str, Any] = {
             "sievert": __version__,
             "table": dict(self.table),
-            "roles": {
-                "quasi": list(self.roles.quasi),
-                "sensitive": list(self.roles.sensitive),
-                "identifier": list(self.roles.identifier),
-                "unassessed": list(self.unassessed),
-            },
+            "roles": self.roles.to_dict(self.unassessed),
             "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
             "inference": {
                 s: {k: v.to_dict() for k, v in values.items()}
@@ -126,13 +121,7 @@ class Assessment:
 
     def to_frame(self) -> Any:
         """One row a number, as a pandas or Polars frame, whichever is installed."""
-        for library in ("pandas", "polars"):
-            try:
-                module = __import__(library)
-            except ImportError:
-                continue
-            return module.DataFrame(list(self._rows()))
-        raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
+        return frame(self._rows())
 
     def __repr__(self) -> str:
         from sievert.terminal import render
@@ -152,6 +141,17 @@ class Assessment:
         names = ["risk", "sensitive", "measure", "value", "unit", "riskier", "reason"]
         head = "".join(f"<th>{n}</th>" for n in names)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """Rows as a pandas or Polars frame, whichever is installed."""
+    for library in ("pandas", "polars"):
+        try:
+            module = __import__(library)
+        except ImportError:
+            continue
+        return module.DataFrame(list(rows))
+    raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")
 
 
 def _plain(told: Mapping[str, Any]) -> dict[str, Any]:

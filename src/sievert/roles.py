@@ -23,6 +23,15 @@ class Roles:
         """Columns that are measured, each once."""
         return tuple(dict.fromkeys((*self.quasi, *self.sensitive)))
 
+    def to_dict(self, unassessed: Iterable[str]) -> dict[str, list[str]]:
+        """As they stand in the JSON, with the columns that have none."""
+        return {
+            "quasi": list(self.quasi),
+            "sensitive": list(self.sensitive),
+            "identifier": list(self.identifier),
+            "unassessed": list(unassessed),
+        }
+
 
 class Typed(tuple[str, ...]):
     """Names as typed on a command line: separated by commas unless the whole is a column."""

@@ -122,3 +122,11 @@ def description(table: Table, questions: Questions) -> dict[str, Any]:
     if table.scan is not None and table.scan.blank_lines:
         found["blank_lines"] = table.scan.blank_lines
     return found
+
+
+def described(table: Table, questions: Questions) -> dict[str, Any]:
+    """The same, and whether a file was verified."""
+    found = description(table, questions)
+    if table.stamp:  # a file
+        found["verified"] = False if table.verified is None else dict(table.verified)
+    return found

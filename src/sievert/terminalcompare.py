@@ -10,7 +10,7 @@ from sievert.losses import BY_ID
 from sievert.terminal import heading, notes, number, percent, plain, significant, wrap
 
 if TYPE_CHECKING:
-    from sievert.comparing.run import Bits
+    from sievert.comparing.found import Bits
     from sievert.comparison import Compared, Comparison
     from sievert.estimating import Estimate
     from sievert.losses.loss import Loss
@@ -178,11 +178,23 @@ def _verdict(found: Comparison) -> list[str]:
     for secret in found.original["attribute_disclosure"]:
         best = min(left, key=lambda r: r.disclosed.loss[secret].whole.beyond)
         lost = best.disclosed.loss[secret].whole
+        if all(_overlap(lost, r.disclosed.loss[secret].whole) for r in left):
+            lines.append(
+                f"Least lost of {cut(printable(secret))}: not told apart, the intervals of all "
+                "overlap."
+            )
+            continue
         lines.append(
             f"Least lost of {printable(secret)}: {cut(printable(best.name))} "
             f"({_signed(_rounded(lost.beyond))} bits)."
         )
     return lines
+
+
+def _overlap(one: Estimate, other: Estimate) -> bool:
+    """Whether the intervals of two losses share a number."""
+    halves = ((e.interval[1] - e.interval[0]) / 2 for e in (one, other))
+    return abs(one.beyond - other.beyond) <= sum(halves)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -192,7 +204,12 @@ def _listed(names: Sequence[str]) -> str:
 
 def _beside(found: Comparison, width: int) -> list[str]:
     """The measures of every table on its own, the original first."""
-    lines = ["Each table on its own, original first (k, l: risky when low; all others when high)"]
+    lines = wrap(
+        "Each table on its own, original first (k in records, l in values: risky when low; classes "
+        "in numbers, bits in bits, all others shares from 0 to 1: risky when high)",
+        width,
+        "",
+    )
     tables = [("original", found.original["assessment"])]
     tables += list(zip(_numbered(found), (r.assessment for r in found.releases), strict=True))
     secrets: list[str | None] = [None, *found.original["attribute_disclosure"]]
@@ -215,7 +232,7 @@ def _cell(value: Value) -> str:
 
 def _losses(found: Comparison, width: int, everything: bool) -> list[str]:
     """One row a loss, one column a release, and whether it ranks them as bits do."""
-    lines = ["Other losses (worse when high, unless said otherwise)"]
+    lines = ["Other losses (shares or ratios unless a unit is given; worse when high unless said)"]
     secrets = list(found.original["attribute_disclosure"])
     ranked = bool(found.rank_correlation)
     head = ["", *(str(i) for i, _ in enumerate(found.releases, 1))]

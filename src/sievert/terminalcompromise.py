@@ -51,7 +51,8 @@ def render(found: Compromises, *, width: int = 100, everything: bool = False) ->
         "values alike) and over records (every person alike). area: bits times the unit of the "
         "column, below the curve H(epsilon): small where the values left lie close together. Both "
         "are riskier when low. 5 %: the value that 5 % of the combinations do not exceed. exact: "
-        "share with one value left; within epsilon: with all values left inside one such window."
+        "share with one value left; within epsilon: with all values left inside one such window "
+        "(both riskier when high)."
     )
     lines += ["", *wrap(text, width, "  ")]
     lines += notes(found.warnings, width)
@@ -89,7 +90,7 @@ def _secret(
                 rows.append(row)
     lines += columns(rows, [""] * len(rows))
     if any(c.error is not None for c in curves):
-        lines += ["  Utility: error of means over ranges answered from the release"]
+        lines += ["  Utility: relative error (RMS) of means over ranges; less useful when high"]
         for c in curves:
             if c.error is not None:
                 axis = "" if c.axis is None else f"; on the paper's axis {significant(c.axis)}"

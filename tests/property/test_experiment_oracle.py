@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import sievert.intrusion as intrusion
+from sievert.compromising.run import multiples
 from sievert.methods import Queries, noisy, range_queries, restricted, sampled
 
 RECORDS, REPLICATES, SEED = 200, 2, 5
@@ -280,5 +281,5 @@ def test_halves_are_rounded_as_they_are_written() -> None:
     for step in ("0.1", "0.01", "0.2", "5", "0.3"):
         numbers = [f"{i / 1000:.3f}" for i in range(-400, 400, 5)] + [str(i / 2) for i in range(99)]
         exact = [float(round(Fraction(n) / Fraction(step)) * Fraction(step)) for n in numbers]
-        rounded = intrusion.multiples(np.array([float(n) for n in numbers]), float(step))
+        rounded = multiples(np.array([float(n) for n in numbers]), float(step))
         assert rounded.tolist() == exact

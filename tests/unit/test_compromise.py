@@ -177,6 +177,8 @@ def test_values_left_out_and_rounded() -> None:
         ({"max_known": 0}, "--max-known"),
         ({"missing": "drop"}, "value of its own"),
         ({"prior": "other"}, "prior"),
+        ({"records": "r.csv", "key": "id"}, "--records without --key"),
+        ({"records": "r.csv", "max_known": 1}, "--records without"),
     ],
 )
 def test_what_does_not_go(how: dict[str, Any], words: str) -> None:
@@ -242,6 +244,33 @@ def test_refused(
     assert told("compromise", table, "-q", "sex,age", "-s", "pay", *extra) == code
     error = capfd.readouterr().err
     assert words in error and len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("method", ["sampling", "query", "noise", "release"])
+def test_no_cell_is_told(tmp_path: Path, method: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Every known value a token, every number far from the others and from 0."""
+    random = Random(3)
+    pays = [str(7_391_000 + 10_007 * i * i) for i in range(8)]
+    held = {
+        "=town": [f"qxt{random.randrange(4)}z" for _ in range(60)],
+        "age": [f"qxa{random.randrange(6)}z" for _ in range(60)],
+        "pay": [random.choice(pays) for _ in range(60)],
+    }
+    table = written(tmp_path / "people.csv", held)
+    extra = ["--release", table] if method == "release" else []
+    code = told("compromise", table, "-q", "=town,age", "-s", "pay", "--method", method, *extra,
+                "--replicates", "2", "--all", "--epsilon", "5", "--json", tmp_path / "o.json",
+                "--records", tmp_path / "r.csv", "--charts", tmp_path / "c", "--debug",
+                "--timings", tmp_path / "t.json")  # fmt: skip
+    out, err = capfd.readouterr()
+    assert code == 0, err
+    written_ = [p for p in tmp_path.rglob("*") if p.is_file() and p != table]
+    assert len(written_) == 5
+    for text in (out, err, *(p.read_text() for p in written_)):
+        assert "qx" not in text
+        assert not any(pay in text.replace(",", "") for pay in pays)
+    assert told("compromise", table, "-q", "age", "-s", "=town") == 2
+    assert "qx" not in capfd.readouterr().err
 
 
 # -- numbers in an assessment ---------------------------------------------------------------------

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
 
 
-NOT_IN_IT = "{} of {} are not in its hierarchy"
-NOT_ABOVE = "{} of {} are in its hierarchy, but not above the original value"
+NOT_IN_IT = "{} of {} without a place in its hierarchy"
+NOT_ABOVE = "{} of {} in its hierarchy, but not above the original value"
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def remarks(release: Release, people: People, lacking: Sequence[str], strange: i
         elif changed:
             notes.append(
                 Note(
-                    "{} of {} differ from the original; risks are those of the original values",
+                    "{} of {} other than in the original; risks are those of the original values",
                     Count(changed, "released value"),
                     Name(column.name),
                 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sievert import roles as role
 from sievert.assessment import measured
 from sievert.attacks.attack import ladder
 from sievert.comparing import pairing
+from sievert.comparing.found import Assessed, Bits, Disclosed, Known
 from sievert.counts.machine import cores
 from sievert.errors import InputError, UsageError, unknown
 from sievert.estimating import Estimate, Joint, estimate, ksg, lost, quantile_bins
@@ -21,9 +21,8 @@ from sievert.hierarchies import Hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import GONE, Loss, Release, as_numbers, joined
 from sievert.notes import Count, Name, Note, Part
-from sievert.result import Value
 from sievert.roles import Roles
-from sievert.running import MOST_LISTED, Clock, description, treat_missing
+from sievert.running import MOST_LISTED, Clock, described, treat_missing
 
 if TYPE_CHECKING:
     from sievert.counts.cube import Ints
@@ -39,80 +38,6 @@ BESIDE = (  # measures that are shown before and after
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 WHEN_P = 0.02  # above it a column's information looks like chance
 MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
-
-
-@dataclass(frozen=True)
-class Assessed:
-    """The measures of one table that stand beside each other before and after."""
-
-    reidentification: Mapping[str, Value]
-    inference: Mapping[str, Mapping[str, Value]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
-        return {
-            "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
-            "inference": {
-                s: {k: v.to_dict() for k, v in values.items()}
-                for s, values in self.inference.items()
-            },
-        }
-
-
-@dataclass(frozen=True)
-class Bits:
-    """An information of the whole key and of each column, and what belongs beside it."""
-
-    whole: Estimate
-    columns: Mapping[str, Estimate]
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
-        return {
-            **self.whole.to_dict(),
-            **self.details,
-            "columns": {c: e.to_dict() for c, e in self.columns.items()},
-        }
-
-
-@dataclass(frozen=True)
-class Disclosed:
-    """What a release tells of the original key and of each secret, and what it no longer tells."""
-
-    identity: Bits
-    attribute: Mapping[str, Bits]
-    loss: Mapping[str, Bits]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
-        return {
-            "identity_disclosure": self.identity.to_dict(),
-            "attribute_disclosure": {s: b.to_dict() for s, b in self.attribute.items()},
-            "information_loss": {s: b.to_dict() for s, b in self.loss.items()},
-        }
-
-    def every(self) -> Iterator[tuple[str, str | None, str | None, Estimate]]:
-        """Every estimate: its name, its secret, its column, itself."""
-        held: list[tuple[str, str | None, Bits]]
-        held = [("identity_disclosure", None, self.identity)]
-        held += [("attribute_disclosure", s, b) for s, b in self.attribute.items()]
-        held += [("information_loss", s, b) for s, b in self.loss.items()]
-        for name, secret, bits in held:
-            yield name, secret, None, bits.whole
-            for column, each in bits.columns.items():
-                yield name, secret, column, each
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is counted of the original once, for all releases."""
-
-    key: Ints
-    columns: Mapping[str, Ints]
-    secrets: Mapping[str, Ints]
-    joint: Mapping[tuple[str | None, str], Joint]  # of a column (None: the key) and a secret
-    told: Mapping[tuple[str | None, str], Estimate]
 
 
 class Run:
@@ -194,7 +119,7 @@ class Run:
             )
         if not self.people.records:
             raise InputError(f"{table.name}: no record has a key")
-        self.table = _described(table, questions)
+        self.table = described(table, questions)
         self.ladders = self._ladders(used)
         self.edges = self._edges()
         self._begun = self._known()
@@ -362,7 +287,7 @@ class Run:
         told = [*questions.engine.notes, *pairing.remarks(release, people, lacking, strange)]
         secrets = tuple(s for s in self.roles.sensitive if s in questions.columns)
         roles = Roles(quasi, secrets)
-        described = _described(table, questions)
+        about = described(table, questions)
         known = self.known
         lost = self._each(lambda kind: kind.compute(release), KINDS)
         disclosing = self._disclosed(pairing.cut(release, self.edges), known)
@@ -380,7 +305,7 @@ class Run:
             "unknown": release.extra,
             "cells_suppressed": int(sum(np.count_nonzero(c.suppressed) for c in release.quasi)),
         }
-        return described, questions.records, records, disclosed, losses, assessment
+        return about, questions.records, records, disclosed, losses, assessment
 
     def _neighbours(self, release: Release) -> dict[str | None, dict[str, Any]]:
         """Of columns of real numbers what they tell of the original (None) and of each secret."""
@@ -511,10 +436,3 @@ def _distance(pair: Joint) -> dict[str, Any]:
     t = np.bincount(rows, over, len(sizes))
     floor = 2 / np.log(2) * float((sizes / records) @ (t * t))
     return {"t_closeness": float(t.max(initial=0.0)), "floor": floor}
-
-
-def _described(table: Table, questions: Questions) -> dict[str, Any]:
-    found = description(table, questions)
-    if table.stamp:  # a file
-        found["verified"] = False if table.verified is None else dict(table.verified)
-    return found

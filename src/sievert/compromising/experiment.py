@@ -244,8 +244,3 @@ def _told(numbers: Floats, weights: Floats) -> Told:
 
 def _share(hit: Any, weights: Floats) -> float:
     return float(weights[hit].sum() / weights.sum())
-
-
-def known_sizes(columns: int, most: int | None) -> Iterator[int]:
-    """Numbers of known columns that are looked at."""
-    return iter(range(1, min(columns, most or columns) + 1))
