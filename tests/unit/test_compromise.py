@@ -85,6 +85,15 @@ def test_a_census_tells_what_is_in_the_table() -> None:
     assert found.curves["pay"][0].error == 0
 
 
+def test_nearly_certain_is_not_exact() -> None:
+    """Nine of ten alike leave 0.47 bits: only the class of one value is disclosed exactly."""
+    table = {"town": ["a"] * 10 + ["b"] * 10, "pay": ["1"] * 9 + ["2"] + ["5"] * 10}
+    found = sievert.compromise(table, "town", "pay", parameters=[1], replicates=1, epsilon=[1])
+    (point,) = found.curves["pay"][0].points
+    assert point.combinations["initial_entropy"].mean == pytest.approx(0.4689955936 / 2)
+    assert point.exact == (0.5, 0.5) and point.near[1] == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("method", "parameters", "worse"),
     [("sampling", [0.1, 0.5], 1), ("query", [2, 16], 0), ("noise", [10, 100], 0)],
