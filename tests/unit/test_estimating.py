@@ -415,6 +415,9 @@ def test_the_excess_of_a_loss() -> None:
     with pytest.raises(UsageError, match="at least one shuffle"):
         lost(x, x, y, shuffles=-1)
     assert lost(x, x % 8, y, shuffles=0).excess is None
+    # A release that was not made from the original: it tells all, the original nothing.
+    coin = random.integers(0, 2, n)
+    assert lost(x % 4, coin, coin).excess == pytest.approx(-1, abs=0.02)
 
 
 def test_small_tables_are_drawn_and_others_shuffled() -> None:
