@@ -6,6 +6,7 @@ import html
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,15 @@ import numpy as np
 from sievert import roles as role
 from sievert.attacks.attack import Attack, check_named, ladder, on_release, value
 from sievert.attacks.identity import Matching, grey_box, white_box
+from sievert.attacks.reasoning.found import Beliefs, Reasoning
+from sievert.attacks.reasoning.priors import Weights
+from sievert.attacks.reasoning.settings import Settings
 from sievert.counts import joined
 from sievert.counts.cube import Cube, Ints
 from sievert.errors import InputError, InvariantError, UsageError, unknown
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Name, Note
+from sievert.reasoned import Reasoner, group_of
 from sievert.result import frame
 from sievert.roles import Roles
 from sievert.running import MOST_LISTED, Clock, Reading, description, house_policy, treat_missing
@@ -45,6 +50,7 @@ class Attacks:
     unassessed: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    reasoning: Mapping[str, Reasoning] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
@@ -53,6 +59,23 @@ class Attacks:
 
     def __getitem__(self, name: str) -> Mapping[str, Attack]:
         return self.attacks[name]
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """What attacker and learner believe of a victim, by the values that are known of it."""
+        return self._reasoned().beliefs
+
+    @property
+    def population(self) -> Mapping[str, Any]:
+        """What anybody learns of the population: of the secret, and of the key given the secret."""
+        return self._reasoned().population
+
+    def _reasoned(self) -> Reasoning:
+        if len(self.reasoning) == 1:
+            return next(iter(self.reasoning.values()))
+        if self.reasoning:
+            raise UsageError("there are several secrets", hint=".reasoning[SECRET]")
+        raise UsageError("nobody has reasoned here", hint="sensitive='COLUMN'; .warnings say why")
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""
@@ -64,6 +87,7 @@ class Attacks:
                 name: {target: attack.to_dict() for target, attack in each.items()}
                 for name, each in self.attacks.items()
             },
+            **(self._reasoned().headlines if len(self.reasoning) == 1 else {}),
             "warnings": list(self.warnings),
         }
 
@@ -102,13 +126,26 @@ class Attacks:
 
 def attack(
     release: Any,
+    original: Any = None,
     quasi: str | Iterable[str] | None = None,
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
     register: Any = None,
-    original: Any = None,
     key: str | None = None,
+    sensitive_table: Any = None,
+    group: str | None = None,
+    reasoning: bool = True,
+    likelihood: str = "product",
+    alpha: Weights = 1.0,
+    beta: Weights = 1.0,
+    domain: str | Mapping[str, Any] = "cross",
+    method: str = "auto",
+    chains: int = 4,
+    sweeps: int | None = None,
+    seed: int = 0,
+    records: str | os.PathLike[str] | None = None,
+    force: bool = False,
     value: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
@@ -119,21 +156,42 @@ def attack(
     watch: Steps = nobody,
     **source: Any,
 ) -> Attacks:
-    """Attack a release as somebody would who has a register, or the original.
+    """Attack a release as somebody would who reasons, has a register, or the original.
 
     Parameters
     ----------
     release
-        The released table: a path, a frame, a dict of lists.
+        The released table: a path, a frame, a dict of lists; or two of them, as Anatomy makes
+        them: people with their group, groups with their secrets.
+    original
+        The table that the release was made of: do released values give the original ones away, and
+        is somebody right who reasons?
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release.
     register
         A table of outsiders that shares quasi-identifiers with the release: who are the candidates?
-    original
-        The table that the release was made of: do released values give the original ones away?
     key
         A column that tells people apart, the same in all tables. Without it, the original must have
         its records in the order of the release.
+    sensitive_table, group
+        Of a release in two tables the second, and the column that joins them. With a group but
+        without a second table, who has which secret is taken to be unknown within a group.
+    reasoning
+        Whether somebody reasons about the secrets, by Bayes' rule.
+    likelihood
+        "product": columns are independent given the secret; "saturated": every combination of
+        values is a symbol of its own.
+    alpha, beta
+        Weights before the release is seen: of each secret, and of each value given the secret; a
+        number, or a mapping (of columns, of secrets, of values).
+    domain
+        What values columns may have: "cross" (hierarchies and the release say), "observed" (those
+        of the original), or a mapping of columns to lists, files or "LOW..HIGH".
+    method, chains, sweeps, seed
+        "auto" solves in closed form or counts all tables where it can, else samples ("gibbs") with
+        so many chains, each of at most so many sweeps.
+    records
+        Write one row a record of the original to this .csv or .parquet file: beliefs, at risk.
     value
         Of each secret the value whose rise in a class matters, such as ``{"disease": "HIV"}``.
     hierarchies
@@ -156,9 +214,12 @@ def attack(
     >>> release = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
     >>> register = {"name": ["Ann", "Bob"], "age": ["22", "35"]}
     >>> ages = {"22": ["2*"], "25": ["2*"], "35": ["3*"]}
-    >>> found = attack(release, "age", "disease", register=register, hierarchies={"age": ages})
+    >>> tables = {"register": register, "hierarchies": {"age": ages}}
+    >>> found = attack(release, quasi="age", sensitive="disease", **tables)
     >>> found["identity"]["grey_box"].numbers["candidates"].value
     2
+    >>> round(found.beliefs["35"]["attacker"]["hiv"], 6)
+    0.5
     """
     house = house_policy(policy)
     parts: dict[str, Mapping[str, Iterable[str]]] = dict(partitions or {})
@@ -169,21 +230,47 @@ def attack(
         parts = {**house.partitions, **parts}
     if key is not None and register is None and original is None:
         raise UsageError("a key links tables", hint="--register FILE or --original FILE")
+    if isinstance(release, tuple):
+        if len(release) != 2 or sensitive_table is not None:
+            raise UsageError("a release has one table or two", hint="(people, secrets)")
+        release, sensitive_table = release
+    if records is not None and (original is None or not reasoning):
+        raise UsageError("--records tells of the original's records", hint="--original FILE")
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)
     run = _Run(
         clock, dict(hierarchies or {}), parts, value or {}, key, missing, show_values, source
     )
+    settings = Settings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
+    asked = settings != Settings(seed=seed) or original is not None
+    if reasoning or group is not None or sensitive_table is not None:
+        run.reasoner = Reasoner(
+            settings, group, run.hierarchies, missing, source.get("threads"), run.notes.append,
+            asked=asked or group is not None or sensitive_table is not None,
+        )  # fmt: skip
+    if sensitive_table is not None:
+        run.secrets(sensitive_table, release, quasi, sensitive)
     run.release(release, quasi, sensitive, identifier, verify, register, original)
     if original is not None:
         run.original(original)
     if register is not None:
         run.register(register)
+    run.reason()
+    if records is not None:
+        inputs = [release, sensitive_table, original, register, policy]
+        run.write(Path(records), inputs, force)
     clock.stop()
     boxes = run.found["identity"]
     run.found["identity"] = {b: boxes[b] for b in BOXES if b in boxes}
     return Attacks(
-        run.table, run.roles, run.found, tuple(run.notes), run.unassessed, steps, clock.peaks
+        run.table,
+        run.roles,
+        run.found,
+        tuple(run.notes),
+        run.unassessed,
+        steps,
+        clock.peaks,
+        run.reasoned,
     )
 
 
@@ -210,6 +297,9 @@ class _Run:
         self.classes: Cube | None = None
         self.people: Cube | None = None  # of the release, one cell a record
         self.keyed = False
+        self.reasoner: Reasoner | None = None
+        self.reasoned: dict[str, Reasoning] = {}
+        self.hidden: tuple[str, ...] = ()  # secrets in a table of their own
 
     def _note(self, text: str, *parts: Count | Name) -> None:
         self.notes.append(Note(text, *parts))
@@ -233,9 +323,12 @@ class _Run:
                 shown = columns[:MOST_LISTED]
                 more = len(columns) - len(shown)
                 raise role.missing_roles(questions.distinct(shown), questions.records, more)
-            self.roles, warnings = role.assign(columns, quasi, sensitive, identifier)
+            apart = self.hidden if self.hidden else ()
+            self.roles, warnings = role.assign(
+                columns, quasi, None if apart else sensitive, identifier
+            )
             self.notes += warnings
-            self._check(columns)
+            self._check((*columns, *apart))
             for name in self.roles.used:
                 questions.engine.usable(name)
             self.notes += questions.engine.notes
@@ -247,10 +340,81 @@ class _Run:
             if self.missing == "drop":
                 self.table["dropped"] = dropped
             self.clock("attacking", questions)
+            grouped = self.reasoner is not None and self.reasoner.group is not None
+            if grouped:
+                self._grouped(questions)
             self._alone(questions)
-            self._identified(questions, dropped, register, original)
-            used = {*self.roles.used, *self.roles.identifier, self.key}
+            self._identified(questions, dropped, register, None if grouped else original)
+            group = self.reasoner.group if self.reasoner is not None else None
+            used = {*self.roles.used, *self.roles.identifier, self.key, group}
             self.unassessed = tuple(c for c in columns if c not in used)
+
+    def secrets(self, data: Any, release: Any, quasi: Any, sensitive: Any) -> None:
+        """The second table of a release: groups and their secrets."""
+        assert self.reasoner is not None
+        with self._opened(data, **self.others) as (_, questions):
+            self.hidden = role.names(sensitive, questions.columns)
+            if not self.hidden:
+                raise UsageError("no secret given", hint="-s COLUMN of the table of secrets")
+            if self.reasoner.group is None:
+                with self._opened(release, **self.source) as (_, people):
+                    used = (*role.names(quasi, people.columns), *self.hidden)
+                    self.reasoner.group = group_of(people.columns, questions.columns, used)
+            self.reasoner.listed(questions, self.hidden)
+
+    def _grouped(self, questions: Questions) -> None:
+        """A release whose groups do not tell who has which secret."""
+        assert self.reasoner is not None
+        if not self.hidden:
+            self.reasoner.listed(questions, self.roles.sensitive)
+            self.hidden = self.roles.sensitive
+            self.roles = replace(self.roles, sensitive=())
+        self.reasoner.in_groups(questions, self.roles.quasi)
+        self._note(
+            "in a release by groups, classes tell nothing about secrets: only reasoning does"
+        )
+
+    def reason(self) -> None:
+        """Learner and attacker, about every secret."""
+        if self.reasoner is None:
+            return
+        self.reasoned = self.reasoner.reason(self.clock)
+        if self.hidden:
+            self.roles = replace(self.roles, sensitive=self.hidden)
+        if self.reasoned:
+            self.found["reasoning"] = {
+                secret: found.attack(show=self.show) for secret, found in self.reasoned.items()
+            }
+
+    def write(self, path: Path, inputs: Sequence[Any], force: bool) -> None:
+        """One row a record of the original: what is believed of its secrets."""
+        from sievert import files
+
+        kind = files.kind(path)
+        columns: dict[str, tuple[str, Any]] = {}
+        for secret, found in self.reasoned.items():
+            held = found.status()
+            if held is None:
+                raise UsageError("the original has no order of records: no file can name them")
+            attacker, learner, state = held
+            called = files.neutral(secret) if kind == "csv" else secret
+            columns.setdefault("record", ("BIGINT", range(1, len(attacker) + 1)))
+            words = np.array(["no", "yes", "undecided"])
+            columns |= {
+                f"{called}_attacker": ("DOUBLE", attacker.tolist()),
+                f"{called}_learner": ("DOUBLE", learner.tolist()),
+                f"{called}_at_risk": ("VARCHAR", words[state].tolist()),
+            }
+        if not columns:
+            raise UsageError("nobody has reasoned here: there is no record to tell of")
+        with (
+            files.whole(path, sources=inputs, force=force) as target,
+            self._opened({"record": ["1"]}, outputs=[target]) as (_, questions),
+            files.writing(path),
+        ):
+            self.clock("writing records", questions)
+            assert target is not None
+            questions.write_columns(columns, target, kind)
 
     def _check(self, columns: Sequence[str]) -> None:
         """What was said of columns must make sense for them."""
@@ -295,6 +459,9 @@ class _Run:
                 if not self.found["skewness"][secret].details["occurs"]:
                     self._note("the named value does not occur in {}", Name(secret))
         self.classes = next(iter(counted.values())).rolled(quasi) if counted else count(quasi)
+        if self.reasoner is not None and self.reasoner.group is None:
+            secrets = [s for s in self.roles.sensitive if s not in quasi]
+            self.reasoner.cells = {s: count((*quasi, s)) for s in secrets}
 
     def _identified(self, questions: Questions, dropped: int, register: Any, original: Any) -> None:
         """The release record by record, where somebody is to be found in another table too."""
@@ -319,12 +486,16 @@ class _Run:
     # -- the original ---------------------------------------------------------------------------
 
     def original(self, data: Any) -> None:
-        """White box: what released values tell of the original ones."""
-        assert self.people is not None
+        """White box: what released values tell of the original ones; whom reasoning is about."""
         with self._opened(data, **self.others) as (table, questions):
             common = self._common(questions, "original", table.name)
             columns = list(common)
             self.clock("comparing with the original", questions)
+            if self.reasoner is not None and (self.hidden or self.reasoner.cells):
+                secrets = self.hidden or tuple(self.reasoner.cells)
+                self.reasoner.original(questions, common, secrets, table.name)
+            if self.people is None:  # groups are in an order of their own
+                return
             if self.keyed:
                 if self.key not in questions.columns:
                     raise unknown("--key: column of the original", str(self.key), questions.columns)

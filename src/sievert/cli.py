@@ -34,6 +34,7 @@ from sievert.options import (
     OutputOptions,
     PopulationOptions,
     ReadingOptions,
+    ReasoningOptions,
     RoleOptions,
     SubsetOptions,
     pairs,
@@ -71,6 +72,7 @@ RUN = EngineOptions()
 WHICH = SubsetOptions()
 SAMPLED = PopulationOptions()
 HAS = AttackOptions()
+THINKS = ReasoningOptions()
 HELD = ComparisonOptions()
 DONE = MethodOptions()
 ATTACKS_TO_SHARE = RefusedError(
@@ -169,18 +171,23 @@ def attack(
     *,
     roles: RoleOptions = ASK,
     attacker: AttackOptions = HAS,
+    reasoner: ReasoningOptions = THINKS,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
     engine: EngineOptions = RUN,
 ) -> int:
-    """Attack a release: alone, with a register of outsiders, and with the original.
+    """Attack a release: alone, by reasoning, with a register of outsiders, and with the original.
 
     Parameters
     ----------
     release
         As for assess. --hierarchy says how its columns were generalised; types are those of the
         release, other ways to read go for all tables.
+    records
+        Write one row a record of the original to this .csv or .parquet file: what attacker and
+        learner believe of its secret, and whether it is at risk.
     charts
         Draw what the attacks find, as SVG files in this directory.
     """
@@ -189,19 +196,23 @@ def attack(
 
     if output.share:
         raise ATTACKS_TO_SHARE
-    tables = [t for t in (release, attacker.register, attacker.original) if t is not None]
+    others = (attacker.register, attacker.original, reasoner.sensitive_table)
+    tables = [release, *(t for t in others if t is not None)]
     _check_tables(tables)
     inputs = [*tables, roles.policy, *roles.hierarchies.values()]
     who = roles.arguments()
     if who.pop("parameters"):
         raise UsageError("--alpha-value goes with assess", hint="--value COL=VALUE")
-    with _outputs(output, inputs, charts=charts) as write, Watch() as watch:
+    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
         found = attacking.attack(
             release,
+            records=records,
+            force=output.force,
             show_values=output.show_values,
             watch=watch,
             **who,
             **attacker.arguments(),
+            **reasoner.arguments(),
             **reading.arguments(),
             **engine.arguments(),
         )

@@ -184,6 +184,42 @@ class AttackOptions:
         return {**vars(self), "value": pairs(self.value, "--value", "disease=HIV")}
 
 
+@Parameter(name="*", group=Group("Reasoning", sort_key=1.1))
+@dataclass(frozen=True)
+class ReasoningOptions:
+    """Somebody who reasons by Bayes' rule from the release itself."""
+
+    reasoning: bool = True
+    """Whether somebody reasons about the secrets."""
+    sensitive_table: str | None = None
+    """The second table of a release by Anatomy: groups and their secrets."""
+    group: str | None = None
+    """The column of groups, within which it is unknown who has which secret."""
+    likelihood: str = "product"
+    """product: columns are independent given the secret; saturated: all columns are one symbol."""
+    alpha: float = 1.0
+    """The weight of every secret before the release is seen."""
+    beta: float = 1.0
+    """The weight of every value given the secret before the release is seen."""
+    domain: Names = None
+    """COL=FILE or COL=LOW..HIGH: values that a column may have; or observed: the original's."""
+    chains: int = 4
+    """How many chains, where beliefs must be sampled."""
+    sweeps: int | None = None
+    """At most so many sweeps of each chain."""
+    seed: int = 0
+    """Where chance starts."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        found = dict(vars(self))
+        if self.domain is None or tuple(self.domain) in (("cross",), ("observed",)):
+            found["domain"] = "cross" if self.domain is None else next(iter(self.domain))
+        else:
+            found["domain"] = pairs(self.domain, "--domain", "age=17..90")
+        return found
+
+
 @Parameter(name="*", group=Group("Comparison", sort_key=1))
 @dataclass(frozen=True)
 class ComparisonOptions:

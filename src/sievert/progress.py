@@ -5,13 +5,17 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
+from sievert.session import Measurable
 
 PATIENCE = 1.0
 INTERVAL = 0.2
@@ -22,13 +26,13 @@ class Watch:
 
     def __init__(self) -> None:
         self._step = "reading"
-        self._questions: Questions | None = None
+        self._work: Measurable | None = None
         self._done = threading.Event()
         self._console = Console(stderr=True)
         self._thread = threading.Thread(target=self._show, daemon=True)
 
-    def __call__(self, step: str, questions: Questions | None) -> None:
-        self._step, self._questions = step, questions
+    def __call__(self, step: str, work: Measurable | None) -> None:
+        self._step, self._work = step, work
 
     def __enter__(self) -> Watch:
         if self._console.is_terminal:
@@ -48,17 +52,26 @@ class Watch:
     def _show(self) -> None:
         if self._done.wait(PATIENCE):
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left at most:"),
+            TimeRemainingColumn(),
+        )
         with (
             suppress(Exception),  # a bar that fails must not say a word, nor end the work
             Progress(*columns, console=self._console, transient=True) as bar,
         ):
-            task = bar.add_task(self._step, total=None)
+            step, task = self._step, bar.add_task(self._step, total=None)
             while not self._done.wait(INTERVAL):
-                share = self._questions.progress() if self._questions else -1.0
+                if self._step != step:  # what is left is told from the pace of this step
+                    step = self._step
+                    bar.reset(task)
+                share = self._work.progress() if self._work else -1.0
                 bar.update(
                     task,
-                    description=self._step,
+                    description=step,
                     total=100.0 if share >= 0 else None,
                     completed=max(share, 0.0),
                 )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sievert.errors import ExhaustedError, InputError, plural, unknown
-from sievert.session import Steps, opened
+from sievert.session import Measurable, Steps, opened
 from sievert.table import Table
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ class Clock:
         self.peaks: dict[str, int] = {}
         self.step, self.since = "", time.perf_counter()
 
-    def __call__(self, step: str, questions: Questions | None) -> None:
+    def __call__(self, step: str, work: Measurable | None) -> None:
         self.stop()
         self.step = step
-        self.watch(step, questions)
+        self.watch(step, work)
 
     def stop(self) -> None:
         """End the step that is running."""

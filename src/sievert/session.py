@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sievert import csvfile, isolation, unpack
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
@@ -36,10 +36,19 @@ OPTIONS = (
     "master",
 )
 MOST_THREADS = 1024
-Steps = Callable[[str, "Questions | None"], None]
 
 
-def nobody(_step: str, _questions: Questions | None) -> None:
+class Measurable(Protocol):
+    """Work that can tell how far it is."""
+
+    def progress(self) -> float:
+        """Per cent that are done; -1 where that is not known."""
+
+
+Steps = Callable[[str, Measurable | None], None]
+
+
+def nobody(_step: str, _work: Measurable | None) -> None:
     """Nobody watches the progress."""
 
 

@@ -28,6 +28,7 @@ HEADS = {
     "background": "Background knowledge: what is still missing about {}",
     "skewness": "Skewness: {} in a class against the whole table",
     "semantic": "Semantic: {} after values are merged by meaning",
+    "reasoning": "Reasoning: {} by Bayes' rule from the release itself",
 }
 TITLES = {
     "discrimination_rate": "Discrimination rate (DR)",
@@ -60,6 +61,17 @@ TITLES = {
     "correct_linkage": "Linked to the right record",
     "spruill_confidentiality": "Not linked to it",
     "baseline": "By chance alone",
+    "attacker_accuracy": "Named by the attacker",
+    "attacker_accuracy_literal": "Named, every tie counted",
+    "attacker_expects": "Expected to be named",
+    "knows_group_accuracy": "Named, the group being known",
+    "learner_accuracy": "Named by an honest learner",
+    "learner_accuracy_literal": "The learner's, every tie counted",
+    "global_relative_risk": "Global relative risk (GR)",
+    "global_relative_risk_literal": "GR, every tie counted",
+    "max_relative_risk": "Largest relative risk",
+    "at_risk": "People at risk",
+    "undecided": "Undecided",
 }
 SHORT = {
     "discrimination_rate_of_value": "DR",
@@ -135,7 +147,7 @@ def unit(value: Value) -> str:
     """The unit in words; a number without one is a share or a ratio."""
     if value.unit != "1":
         return value.unit
-    return "ratio" if value.id == "ratio" else "share, 0 to 1"
+    return "ratio" if value.id in ("ratio", "max_relative_risk") else "share, 0 to 1"
 
 
 def _line(value: Value, records: int, indent: str) -> str:

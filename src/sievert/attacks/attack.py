@@ -51,6 +51,17 @@ UNITS = {
     "correct_linkage": ("1", "high"),
     "spruill_confidentiality": ("1", "low"),
     "baseline": ("1", "neither"),
+    "attacker_accuracy": ("1", "high"),
+    "attacker_accuracy_literal": ("1", "high"),
+    "attacker_expects": ("1", "high"),
+    "knows_group_accuracy": ("1", "high"),
+    "learner_accuracy": ("1", "neither"),
+    "learner_accuracy_literal": ("1", "neither"),
+    "global_relative_risk": ("1", "high"),
+    "global_relative_risk_literal": ("1", "high"),
+    "max_relative_risk": ("1", "high"),
+    "at_risk": ("people", "high"),
+    "undecided": ("people", "neither"),
 }
 
 

@@ -1,0 +1,1 @@
+"""Somebody who reasons: an attacker who uses the release itself, and an honest learner beside."""

@@ -1,0 +1,397 @@
+"""The values that people may have in a column, as far as an outsider can tell.
+
+A released text is a plain value, or a pattern: `*`, a set `{M,J}`, an interval `[20, 30)`, a mask
+`455**`. What the patterns and the plain values of a release name makes the column's domain, if
+nobody gives it and there is no hierarchy.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from sievert.attacks.reasoning.model import Ints
+from sievert.errors import InputError, UsageError
+from sievert.hierarchies import DELIMITERS, MOST_BYTES, NUMBER, ROOT, Hierarchy
+
+Text = str | None  # None is a missing value
+Number = int | Fraction
+Source = Literal["given", "hierarchy", "release", "original"]
+
+MOST_VALUES = 10**6  # that a range, an interval or a mask may name
+LONGEST = 120  # characters of an interval
+
+_DIGITS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,2})?"
+_END = rf"([+\-−]?(?:{_DIGITS}|inf(?:inity)?|∞))"
+_REST = rf"({_END[1:-1]}|\*)"
+_TO = r"\s*(?:,|;|-|–|—|\.\.|to)\s*"
+_FLAGS = re.IGNORECASE | re.ASCII
+_BRACKETS = re.compile(rf"([\[(\]])\s*{_REST}{_TO}{_REST}\s*([\])\[])", _FLAGS)
+_BETWEEN = re.compile(rf"{_END}{_TO.replace(',|;|', '')}{_END}", _FLAGS)
+_BEYOND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*{_END}", _FLAGS)
+_FROM = re.compile(rf"{_END}\s*\+", _FLAGS)
+_PIECE = re.compile(r'(,)|"([^"]*+(?:""[^"]*+)*+)"|([^",{}]++)')
+_RANGE = re.compile(r"\s*([+-]?\d+)\s*\.\.\s*([+-]?\d+)\s*", re.ASCII)
+_DIGIT_MASK = re.compile(r"\d[\d*]*+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Everything:
+    """Any value that is not missing."""
+
+
+@dataclass(frozen=True)
+class Members:
+    """A set in braces; without members if it cannot be read."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Numbers between two ends, None being no end."""
+
+    low: Number | None
+    high: Number | None
+    low_in: bool
+    high_in: bool
+
+    def whole(self) -> tuple[int, int] | None:
+        """The first whole number and the one after the last; None if nobody can list them."""
+        low, high = self.low, self.high
+        if not isinstance(low, int) or not isinstance(high, int):
+            return None
+        return low + (not self.low_in), high + self.high_in
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A text with stars for some of its characters."""
+
+    text: str
+
+
+Pattern = Everything | Members | Interval | Mask
+
+
+def number(text: str) -> Number | None:
+    """The exact number that a text spells, or None.
+
+    >>> number("-7"), number("0.1"), number("1e3"), number("7th")
+    (-7, Fraction(1, 10), Fraction(1000, 1), None)
+    """
+    if len(text) > LONGEST:
+        return None
+    if text.isdecimal() and text.isascii():
+        return int(text)
+    text = text.strip().replace("−", "-")
+    if not NUMBER.fullmatch(text):
+        return None
+    return int(text) if text.lstrip("+-").isdigit() else Fraction(text)
+
+
+def pattern(text: str) -> Pattern | None:
+    """What a released text means if it is not a plain value, or None.
+
+    >>> pattern("Japan"), pattern("{M, J}"), pattern("20-30")
+    (None, Members(texts=('M', 'J')), Interval(low=20, high=30, low_in=True, high_in=True))
+    """
+    bare = text.strip()
+    if bare and not bare.strip(ROOT):
+        return Everything()
+    if len(bare) > 1 and bare[0] == "{" and bare[-1] == "}":
+        return Members(tuple(_members(bare[1:-1])))
+    return _interval(bare) or (Mask(bare) if ROOT in bare else None)
+
+
+def _members(text: str) -> list[str]:
+    """What stands between commas, in quotes where it holds some; nothing if it cannot be read."""
+    found: dict[str, None] = {}
+    place, bare, quoted = 0, "", None
+    while place <= len(text):
+        piece = _PIECE.match(text, place) if place < len(text) else None
+        if piece is None and place < len(text):
+            return []
+        place = piece.end() if piece else place + 1
+        if piece is None or piece[1]:
+            if quoted is None and not _bare(bare.strip()):
+                return []
+            found[bare.strip() if quoted is None else quoted] = None
+            bare, quoted = "", None
+        elif piece[2] is not None:
+            if bare.strip() or quoted is not None:
+                return []
+            quoted = piece[2].replace('""', '"')
+        elif quoted is None:
+            bare = piece[3]
+        elif piece[3].strip():
+            return []
+    return list(found)
+
+
+def _bare(member: str) -> bool:
+    """Whether a member may stand without quotes: not empty, and not half of an interval."""
+    return member != "" and (member[0] not in "[(" or member[-1] in "])[")
+
+
+def _interval(text: str) -> Interval | None:
+    if len(text) > LONGEST:
+        return None
+    low_in = high_in = True
+    low: Number | None = None
+    high: Number | None = None
+    if found := _BRACKETS.fullmatch(text):
+        low, high = _end(found[2]), _end(found[3])
+        low_in, high_in = found[1] == "[", found[4] == "]"
+    elif found := _BETWEEN.fullmatch(text):
+        low, high = _end(found[1]), _end(found[2])
+    elif found := _BEYOND.fullmatch(text):
+        closed = found[1] in ("<=", ">=", "≤", "≥")
+        if found[1] in ("<", "<=", "≤"):
+            high, high_in = _end(found[2]), closed
+        else:
+            low, low_in = _end(found[2]), closed
+    elif found := _FROM.fullmatch(text):
+        low = _end(found[1])
+    else:
+        return None
+    if low is not None and high is not None and low > high:
+        return None
+    return Interval(low, high, low_in, high_in)
+
+
+def _end(text: str) -> Number | None:
+    return number(text)  # infinity and a star are no numbers: no end
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values that people may have in a column; None among them is a missing value.
+
+    `public` says that an outsider knows them all: the original was not needed. `added` of them are
+    known from the original only.
+    """
+
+    values: tuple[Text, ...]
+    source: Source
+    public: bool
+    added: int = 0
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def places(self) -> dict[Text, int]:
+        """The position of each value."""
+        return {value: place for place, value in enumerate(self.values)}
+
+    def positions(self, texts: Iterable[Text]) -> Ints:
+        """The position of each text, -1 for those that are no value of the domain."""
+        return np.fromiter((self.places.get(text, -1) for text in texts), dtype=np.int64)
+
+
+def given_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ...]:
+    """The values that somebody gives: a list, `LOW..HIGH`, or a file with one value a line.
+
+    Of a hierarchy as a CSV file it takes the first column.
+
+    >>> given_domain("3..5"), given_domain(["b", "a", "b"])
+    (('3', '4', '5'), ('b', 'a'))
+    """
+    if isinstance(spec, str | os.PathLike):
+        values = _range(spec) if isinstance(spec, str) else None
+        found: tuple[Text, ...] = tuple(_listed(Path(spec)) if values is None else values)
+    else:
+        found = tuple(dict.fromkeys(spec))
+    if not found:
+        raise UsageError("a domain without values", hint="--domain COL=FILE or COL=LOW..HIGH")
+    if len(found) > MOST_VALUES:
+        raise _too_many()
+    return found
+
+
+def _too_many() -> UsageError:
+    return UsageError(f"a domain of more than {MOST_VALUES:,} values", hint="a coarser domain")
+
+
+def _range(spec: str) -> list[str] | None:
+    if found := _RANGE.fullmatch(spec):
+        if max(len(found[1]), len(found[2])) > LONGEST:
+            raise _too_many()
+        low, high = int(found[1]), int(found[2])
+        if high - low >= MOST_VALUES:
+            raise _too_many()
+        return [str(i) for i in range(low, high + 1)]
+    low_text, dots, high_text = spec.partition("..")
+    if dots and number(low_text) is not None and number(high_text) is not None:
+        raise UsageError("the ends of a range are not whole numbers", hint="a file of values")
+    return None
+
+
+def _listed(path: Path) -> list[str]:
+    """The lines of a file, or the first column of a hierarchy."""
+    try:
+        if not path.is_file():
+            raise InputError(
+                f"{path.name or path}: no such file", hint="--domain COL=FILE or COL=LOW..HIGH"
+            )
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path.name}: a domain of more than {MOST_BYTES} bytes")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path.name}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path.name}: not UTF-8 at byte {error.start}") from None
+    if any(_cut(text, delimiter) for delimiter in DELIMITERS):
+        return list(Hierarchy.read(path).ladder)
+    return list(dict.fromkeys(_unquoted(line) for line in text.split("\n") if line.strip()))
+
+
+def _cut(text: str, delimiter: str) -> bool:
+    """Whether a delimiter cuts every line."""
+    try:
+        rows = [
+            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
+        ]
+    except csv.Error:
+        return False
+    return bool(rows) and all(len(row) > 1 for row in rows)
+
+
+def _unquoted(line: str) -> str:
+    line = line.rstrip("\r")
+    if len(line) > 1 and line[0] == line[-1] == '"':
+        return line[1:-1].replace('""', '"')
+    return line
+
+
+def domain_of(
+    released: Sequence[Text],
+    *,
+    given: str | os.PathLike[str] | Sequence[Text] | None = None,
+    hierarchy: Hierarchy | None = None,
+    original: Sequence[Text] | None = None,
+    observed: bool = False,
+    wildcard: bool = False,
+    column: str = "",
+) -> Domain:
+    """The domain of a column: given, else of its hierarchy, else what the release names.
+
+    Values of the original that are not among these are added. With `observed` its values are the
+    domain. A missing value is a value like others, but where it may be anything (`wildcard`), a
+    released one names none.
+
+    >>> domain_of(["[20-22)", "{30, 31}", "*"]).values
+    ('20', '21', '30', '31')
+    """
+    seen = dict.fromkeys(original) if original is not None else {}
+    if observed:
+        if not seen:
+            raise UsageError("an observed domain needs the original table", hint="--original FILE")
+        return Domain(_ordered(seen), "original", False)
+    texts = dict.fromkeys(released)
+    missing = None in texts and (None in seen or not wildcard)
+    texts.pop(None, None)
+    source: Source = "release"
+    enough = True
+    if given is not None:
+        source, values = "given", dict.fromkeys(given_domain(given))
+    elif hierarchy is not None:
+        source, values = "hierarchy", dict.fromkeys(hierarchy.ladder)
+        labels = set(itertools.chain.from_iterable(hierarchy.ladder.values()))
+        known = labels.union(values)
+        plain = (t for t in texts if t is not None and t not in known)
+        extra = (t for t in _plain(plain, seen) if t not in known)
+        values |= dict.fromkeys(_ordered(extra))
+    else:
+        named, enough = _named(texts, seen)
+        values = dict.fromkeys(_ordered(named))
+    if missing:
+        values[None] = None
+    fresh = [value for value in seen if value not in values]
+    if not enough or not values:
+        if original is None or not (values or fresh):
+            raise InputError(
+                f"column {column!r}: the release does not say which values there may be",
+                hint=f"--domain {column or 'COL'}=FILE or {column or 'COL'}=LOW..HIGH",
+            )
+        return Domain(_ordered([*values, *fresh]), "original", False, len(fresh))
+    return Domain((*values, *_ordered(fresh)), source, not fresh, len(fresh))
+
+
+def _ordered(values: Iterable[Text]) -> tuple[Text, ...]:
+    """Numbers by size, then other texts, then what is missing."""
+    spelt = {value: None if value is None else number(value) for value in values}
+    numbers = {value: n for value, n in spelt.items() if n is not None}
+    rest = sorted(value for value in spelt if value is not None and value not in numbers)
+    last = [None] if None in spelt else []
+    return (*sorted(numbers, key=lambda v: (numbers[v], str(v))), *rest, *last)
+
+
+def _plain(texts: Iterable[Text], seen: Collection[Text]) -> Iterator[str]:
+    """The plain values among texts, and in their sets."""
+    for text in texts:
+        if text is None:
+            continue
+        meant = None if text in seen and text != ROOT else pattern(text)
+        if meant is None:
+            yield text
+        elif isinstance(meant, Members):
+            yield from (m for m in meant.texts if m in seen or pattern(m) is None)
+
+
+def _named(texts: Iterable[Text], seen: Collection[Text]) -> tuple[set[str], bool]:
+    """The values that a release names, and whether these are likely to be all."""
+    texts = list(texts)
+    named = set(_plain(texts, seen))
+    meant = [pattern(t) for t in texts if t is not None and t not in seen]
+    inner = {m for p in meant if isinstance(p, Members) for m in p.texts if m not in seen}
+    meant += [pattern(m) for m in inner]
+    numbers = [t for t in (*named, *seen) if t is not None and number(t) is not None]
+    whole = all(str(number(t)) == t for t in numbers)
+    ends = [p.whole() if whole else None for p in meant if isinstance(p, Interval)]
+    spans = [span for span in ends if span is not None]
+    masks = {p.text for p in meant if isinstance(p, Mask)}
+    listed = {m for m in masks if _DIGIT_MASK.fullmatch(m)}
+    work = sum(10 ** min(m.count(ROOT), 18) for m in listed)
+    merged = _merged(spans)
+    wide = sum(high - low for low, high in merged)
+    if len(spans) < len(ends) or wide > MOST_VALUES or work > MOST_VALUES:
+        return named, False
+    named.update(str(i) for low, high in merged for i in range(low, high))
+    for mask in listed:
+        named.update(
+            map("".join, itertools.product(*("0123456789" if c == ROOT else c for c in mask)))
+        )
+    order = sorted(named) if masks - listed else []
+    return named, bool(named) and all(_begun(m, order) for m in masks - listed)
+
+
+def _begun(mask: str, order: Sequence[str]) -> bool:
+    """Whether one of these texts starts as a mask does."""
+    start = mask[: mask.index(ROOT)]
+    place = bisect_left(order, start)
+    return place < len(order) and order[place].startswith(start)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans of whole numbers that do not overlap."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(spans):
+        if found and low <= found[-1][1]:
+            found[-1] = found[-1][0], max(high, found[-1][1])
+        elif low < high:
+            found.append((low, high))
+    return found

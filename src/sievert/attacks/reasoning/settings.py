@@ -1,0 +1,86 @@
+"""What somebody who reasons is told: the model, the priors, the domains, how long to think."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sievert.attacks.reasoning.horizontal import METHODS
+from sievert.attacks.reasoning.priors import Weights
+from sievert.errors import UsageError, unknown
+from sievert.hierarchies import Hierarchy
+from sievert.notes import Count, Name, Note
+
+LIKELIHOODS = ("product", "saturated")
+DOMAINS = ("cross", "observed")
+MOST_CHAINS = 64
+Text = str | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to reason.
+
+    `domain` is "cross" (what is public: the domains of the columns), "observed" (what occurs in the
+    original), or the domains of some columns.
+    """
+
+    likelihood: str = "product"
+    alpha: Weights = 1.0
+    beta: Weights = 1.0
+    domain: str | Mapping[str, Any] = "cross"
+    method: str = "auto"
+    chains: int = 4
+    sweeps: int | None = None
+    seed: int = 0
+    threads: int = 1
+    wildcard: bool = False
+    hierarchies: Mapping[str, Hierarchy | None] = field(default_factory=dict)
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse what makes no sense."""
+        for what, given, known in (
+            ("--likelihood:", self.likelihood, LIKELIHOODS),
+            ("--domain:", self.domain if isinstance(self.domain, str) else "cross", DOMAINS),
+            ("method:", self.method, METHODS),
+        ):
+            if given not in known:
+                raise unknown(what, given, known)
+        if isinstance(self.domain, Mapping):
+            for column in self.domain:
+                if column not in columns:
+                    raise unknown("--domain: column", column, columns)
+        if not 2 <= self.chains <= MOST_CHAINS:
+            raise UsageError(f"--chains must be from 2 to {MOST_CHAINS}")
+        if self.sweeps is not None and self.sweeps < 50:
+            raise UsageError("--sweeps must be at least 50")
+
+    @property
+    def observed(self) -> bool:
+        """Whether the original's values are the domain."""
+        return self.domain == "observed"
+
+    def given(self, column: str) -> Any:
+        """The domain given for a column, if any."""
+        return self.domain.get(column) if isinstance(self.domain, Mapping) else None
+
+
+Remark = Callable[[Note], None]
+
+
+def remark_domains(public: Mapping[str, bool], remark: Remark) -> None:
+    """Say whose domain is taken from the original."""
+    secret = [column for column, known in public.items() if not known]
+    if secret:
+        who = Name(secret[0]) if len(secret) == 1 else Count(len(secret), "column")
+        text = "the values that {} may have are known from the original: an attacker may know fewer"
+        remark(Note(text + " (--domain)", who))
+
+
+def remark_secrets(strange: int, remark: Remark) -> None:
+    """Say how many records of the original have a secret that the release does not have."""
+    if strange:
+        remark(
+            Note("{} of the original have a secret that the release does not have", Count(strange))
+        )

@@ -1,0 +1,146 @@
+"""Anatomy: keys and secrets in two tables, joined only by the number of a bucket."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import InputError, UsageError, plural, unknown
+from sievert.methods.intruder import Seed, generator
+from sievert.methods.recoding import Columns, Text, numbered, save, taken
+from sievert.methods.subsets import Ints
+
+GROUP = "group"
+USE = 0x5A3D1E05  # tells the random numbers of buckets from those of other methods
+
+
+@dataclass(frozen=True)
+class Anatomised:
+    """A release in two tables, both in the order of their buckets.
+
+    `quasi_table` has the quasi-identifiers of each record, in random order within a bucket;
+    `sensitive_table` the secrets, sorted within a bucket. `groups` (the bucket of each record of
+    the input) and `order` (the record of the input in each row of `quasi_table`) are for the
+    publisher only, and are not written: they tell who has which secret.
+    """
+
+    quasi_table: Mapping[str, list[Text]]
+    sensitive_table: Mapping[str, list[Text]]
+    groups: Ints
+    order: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """How many records each bucket has."""
+        return np.bincount(self.groups)
+
+    def write(
+        self,
+        quasi: str | os.PathLike[str],
+        sensitive: str | os.PathLike[str],
+        *,
+        sources: Iterable[Any] = (),
+        force: bool = False,
+    ) -> None:
+        """Save the two tables as CSV files, each whole or not at all, never over a source."""
+        inputs = list(sources)
+        save(quasi, self.quasi_table, inputs, force=force)
+        save(sensitive, self.sensitive_table, [*inputs, quasi], force=force)
+
+
+def anatomised(
+    data: Columns,
+    quasi: Sequence[str],
+    sensitive: str,
+    l: int,  # noqa: E741
+    seed: Seed = 0,
+) -> Anatomised:
+    """Buckets of l to 2l - 1 records whose secrets all differ (Xiao and Tao, 2006).
+
+    As long as l secrets have records left, a bucket takes a random record of each of the l that
+    have most (of as many: the secret that sorts first). Each record that is left over goes to a
+    random bucket without its secret.
+
+    >>> data = {"age": ["27", "31", "38", "40"], "illness": ["flu", "cold", "flu", "cold"]}
+    >>> found = anatomised(data, ["age"], "illness", 2)
+    >>> found.sensitive_table
+    {'group': ['0', '0', '1', '1'], 'illness': ['cold', 'flu', 'cold', 'flu']}
+    """
+    columns = taken(data, quasi)
+    if sensitive not in columns:
+        raise unknown("column", sensitive, columns)
+    if sensitive in quasi or GROUP in (*quasi, sensitive):
+        raise UsageError(
+            f"a quasi-identifier is not the secret, and neither is called {GROUP!r}",
+            hint="rename the column" if GROUP in (*quasi, sensitive) else None,
+        )
+    if not isinstance(l, int) or l < 2:
+        raise UsageError("l is a whole number of at least 2")
+    secret, values = _sorted(columns[sensitive])
+    counts = np.bincount(secret)
+    records = len(secret)
+    often = int(np.count_nonzero(counts * l > records))
+    if often:
+        raise InputError(
+            f"column {sensitive!r}: {plural(often, 'value')} of more than 1/{l} of the records",
+            hint=f"l of at most {records // int(counts.max())}",
+        )
+    rng = generator(seed, USE)
+    groups = _bucketed(secret, counts, l, rng)
+    order = np.lexsort((rng.permutation(records), groups))
+    sorted_ = np.lexsort((secret, groups))
+    keys = {name: [columns[name][i] for i in order.tolist()] for name in quasi}
+    return Anatomised(
+        {**keys, GROUP: [str(g) for g in groups[order].tolist()]},
+        {
+            GROUP: [str(g) for g in groups[sorted_].tolist()],
+            sensitive: [values[code] for code in secret[sorted_].tolist()],
+        },
+        groups,
+        order,
+    )
+
+
+def _sorted(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
+    """Codes in the order of the texts, missing first, and what they stand for."""
+    codes, values = numbered(texts)
+    order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.arange(len(values))
+    return place[codes], [values[i] for i in order]
+
+
+def _bucketed(secret: Ints, counts: Ints, size: int, rng: np.random.Generator) -> Ints:
+    """The bucket of each record."""
+    records = len(secret)
+    shuffled = rng.permutation(records)
+    held = shuffled[np.argsort(secret[shuffled], kind="stable")]  # those of one secret together
+    end = np.cumsum(counts).tolist()
+    chosen: list[int] = []  # secrets, `size` for each bucket
+    left = [(-count, code) for code, count in enumerate(counts.tolist())]
+    heapq.heapify(left)
+    while len(left) >= size:
+        largest = [heapq.heappop(left) for _ in range(size)]
+        for count, code in largest:
+            chosen.append(code)
+            if count < -1:
+                heapq.heappush(left, (count + 1, code))
+    taken_of = np.array(chosen, dtype=np.int64)
+    buckets = len(chosen) // size
+    # The n-th time a secret is chosen takes its n-th record.
+    by_secret = np.argsort(taken_of, kind="stable")
+    times = np.bincount(taken_of, minlength=len(counts))
+    start = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    nth = np.arange(len(chosen)) - np.repeat(np.cumsum(times) - times, times)
+    groups = np.full(records, -1, dtype=np.int64)
+    groups[held[np.repeat(start, times) + nth]] = by_secret // size
+    for _, code in sorted(left, key=lambda each: each[1]):
+        has = np.zeros(buckets, dtype=bool)
+        has[by_secret[taken_of[by_secret] == code] // size] = True
+        groups[held[end[code] - 1]] = rng.choice(np.flatnonzero(~has))
+    return groups

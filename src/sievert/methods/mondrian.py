@@ -1,0 +1,315 @@
+"""Mondrian: records are cut into boxes of at least k, each released as the ranges of its box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+
+from sievert.errors import ExhaustedError, InputError, UsageError, plural, unknown
+from sievert.hierarchies import NUMBER, Hierarchy
+from sievert.methods.intruder import WHOLE, Floats
+from sievert.methods.recoding import Columns, Released, Text, numbered, taken
+from sievert.methods.subsets import Ints
+
+Labels = Literal["tight", "region"]
+MOST_LISTED = 1 << 26  # values in all braces of a column
+LONGEST = 400  # characters of a number
+QUOTED = frozenset(',{}"\r\n')
+
+
+def mondrian(
+    data: Columns,
+    quasi: Sequence[str],
+    k: int,
+    *,
+    orders: Mapping[str, Iterable[str]] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    labels: Labels = "tight",
+) -> Released:
+    """Strict Mondrian (LeFevre, DeWitt and Ramakrishnan, 2006): local recoding.
+
+    A box is cut between two values of one column, as close to its median as can be, if both sides
+    keep k records: the column with the widest range, as a part of that of its domain, among those
+    that can be cut. Numbers are ordered by value; texts by `orders`, by their hierarchy (values
+    with a common label stand together), or as texts. A given order or hierarchy is also the
+    domain; else the domain is what occurs.
+
+    A released value is a plain one where the box has one value, else `[low, high]` for numbers and
+    `{a,b,c}`, all values of the domain from low to high, for texts. "tight" labels end at values
+    that the box's records have, "region" labels where the cuts left it.
+
+    >>> data = {"age": ["27", "31", "38", "45"], "town": ["Bonn", "Bonn", "Ulm", "Bonn"]}
+    >>> found = mondrian(data, ["age", "town"], 2)
+    >>> found.columns["age"], found.columns["town"]
+    (['[27, 31]', '[27, 31]', '[38, 45]', '[38, 45]'], ['Bonn', 'Bonn', '{Bonn,Ulm}', '{Bonn,Ulm}'])
+    """
+    columns = taken(data, quasi)
+    if not isinstance(k, int) or k < 1:
+        raise UsageError("k is a whole number of at least 1")
+    if labels not in ("tight", "region"):
+        raise UsageError("labels are 'tight' or 'region'")
+    for name in orders or {}:
+        if name not in quasi:
+            raise unknown("quasi-identifier", name, quasi)
+    axes = [
+        _Axis.of(c, columns[c], (orders or {}).get(c), (hierarchies or {}).get(c)) for c in quasi
+    ]
+    records = len(axes[0].codes)
+    if records < k:
+        raise InputError(f"{plural(records, 'record')} make no class of {k}", hint="a smaller k")
+    boxes = _cut(axes, k)
+    low, high = (boxes.low, boxes.high) if labels == "tight" else (boxes.first, boxes.last)
+    for place, axis in enumerate(axes):
+        texts, of = axis.spelled(low[place], high[place])
+        columns[axis.name] = [texts[label] for label in of[boxes.classes].tolist()]
+    return Released(columns, tuple(quasi), boxes.classes)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One column: codes in the order of its domain, and where each value lies on a scale."""
+
+    name: str
+    codes: Ints
+    values: list[str]
+    numeric: bool
+    scale: Floats
+    span: float
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        texts: Sequence[Text],
+        order: Iterable[str] | None,
+        hierarchy: Hierarchy | None,
+    ) -> _Axis:
+        codes, found = numbered(texts)
+        held = [value for value in found if value is not None]
+        if len(held) < len(found):
+            lacking = int(np.count_nonzero(codes == found.index(None)))
+            raise InputError(
+                f"column {name!r}: {plural(lacking, 'missing value')} without a place in an order",
+                hint="a text for missing values, or leave these records out",
+            )
+        domain = _domain(name, held, order, hierarchy)
+        numbers = _numbers(domain)
+        if order is not None and numbers != sorted(set(numbers)):
+            numbers = []  # an order of their own: texts
+        if not numbers:
+            place = {value: at for at, value in enumerate(domain)}
+            scale = np.arange(len(domain), dtype=np.float64)
+        else:
+            # Spellings of one number are one value, told by the shortest.
+            pairs = sorted(zip(numbers, domain, strict=True), key=lambda p: (p[0], len(p[1]), p[1]))
+            different = sorted(set(numbers))
+            at_number = {number: at for at, number in enumerate(different)}
+            place = {value: at_number[number] for number, value in pairs}
+            domain = list(dict(reversed(pairs)).values())[::-1]
+            scale = _scale(different)
+        at = np.array([place[value] for value in held], dtype=np.int64)
+        return cls(name, at[codes], domain, bool(numbers), scale, float(scale[-1]) or 1.0)
+
+    def spelled(self, low: Ints, high: Ints) -> tuple[list[str], Ints]:
+        """The different labels of some ranges of codes, and which of them each range has."""
+        size = len(self.values)
+        keys, of = np.unique(low * size + high, return_inverse=True)
+        first, last = keys // size, keys % size
+        listed = int((last - first + 1).sum())
+        if not self.numeric and listed > MOST_LISTED:
+            raise ExhaustedError(
+                f"column {self.name!r}: labels that list {listed:,} values",
+                hint="make its values coarser first, or leave the column out",
+            )
+        words = self.values if self.numeric else [_quoted(value) for value in self.values]
+        texts = []
+        for a, b in zip(first.tolist(), last.tolist(), strict=True):
+            if a == b:
+                texts.append(self.values[a])
+            elif self.numeric:
+                texts.append(f"[{_decimal(words[a])}, {_decimal(words[b])}]")
+            else:
+                texts.append("{" + ",".join(words[a : b + 1]) + "}")
+        return texts, of
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """The class of each record; of each column and class, the codes of its ends.
+
+    `low` and `high` are those that occur, `first` and `last` those of the region.
+    """
+
+    classes: Ints
+    low: Ints
+    high: Ints
+    first: Ints
+    last: Ints
+
+
+def _cut(axes: Sequence[_Axis], k: int) -> _Boxes:
+    """Cut all boxes of one depth at a time, until none can be cut.
+
+    The records of a box stand together in `order`; they are parted in place.
+    """
+    codes = np.stack([axis.codes for axis in axes])
+    records = codes.shape[1]
+    order = np.arange(records)
+    start, size = np.zeros(1, dtype=np.int64), np.array([records])
+    first = np.zeros((len(axes), 1), dtype=np.int64)
+    last = np.array([[len(axis.values) - 1] for axis in axes])
+    done: list[list[Ints]] = []
+    while len(start):
+        box = np.repeat(np.arange(len(start)), size)
+        begin = np.cumsum(size) - size
+        places = np.arange(len(box)) + np.repeat(start - begin, size)
+        held = order[places]
+        low, high = np.empty_like(first), np.empty_like(first)
+        for place in range(len(axes)):
+            here = codes[place, held]
+            low[place] = np.minimum.reduceat(here, begin)
+            high[place] = np.maximum.reduceat(here, begin)
+        column, cut = _chosen(axes, codes, held, box, size, low, high, k)
+        still = column < 0
+        done.append([each[..., still] for each in (start, size, low, high, first, last)])
+        inside = ~still[box]
+        held, box, places = held[inside], box[inside], places[inside]
+        right = codes[column[box], held] > cut[box]
+        many = np.bincount(box[right], minlength=len(size))
+        front = places < (start + size - many)[box]  # where those on the left go
+        order[places[front]], order[places[~front]] = held[~right], held[right]
+        some = np.flatnonzero(~still)
+        along, at = column[some], cut[some]
+        halves = np.arange(len(some))
+        before, behind = last[:, some], first[:, some]
+        before[along, halves], behind[along, halves] = at, at + 1
+        first = np.concatenate((first[:, some], behind), axis=1)
+        last = np.concatenate((before, last[:, some]), axis=1)
+        kept = (size - many)[some]
+        start = np.concatenate((start[some], start[some] + kept))
+        size = np.concatenate((kept, many[some]))
+    start, size, low, high, first, last = (
+        np.concatenate(parts, axis=-1) for parts in zip(*done, strict=True)
+    )
+    by = np.argsort(start)  # boxes in the order of their records
+    classes = np.empty(records, dtype=np.int64)
+    classes[order] = np.repeat(np.arange(len(start)), size[by])
+    return _Boxes(classes, *(ends[:, by] for ends in (low, high, first, last)))
+
+
+def _chosen(
+    axes: Sequence[_Axis],
+    codes: Ints,
+    held: Ints,
+    box: Ints,
+    size: Ints,
+    low: Ints,
+    high: Ints,
+    k: int,
+) -> tuple[Ints, Ints]:
+    """For each box the column to cut, -1 where none can be, and the last code on the left."""
+    widths = np.stack(
+        [(a.scale[h] - a.scale[g]) / a.span for a, g, h in zip(axes, low, high, strict=True)]
+    )
+    widest = np.argsort(-widths, axis=0, kind="stable")
+    space = max(len(axis.values) for axis in axes)
+    column = np.full(len(size), -1, dtype=np.int64)
+    cut = np.zeros(len(size), dtype=np.int64)
+    for along in widest:
+        each = np.arange(len(size))
+        several = low[along, each] < high[along, each]
+        wanted = (column < 0) & several & (size >= 2 * k)
+        if not wanted.any():
+            continue
+        chosen = wanted[box]
+        boxes = box[chosen]
+        keys = np.sort(boxes * space + codes[along[boxes], held[chosen]])
+        ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+        owner, code = keys[ends] // space, keys[ends] % space
+        many = np.where(wanted, size, 0)
+        left = ends + 1 - (np.cumsum(many) - many)[owner]
+        fewer = np.minimum(left, size[owner] - left)
+        starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+        # The most even cut of each box; of two the one that has the median on its left.
+        best = np.maximum.reduceat(fewer * space + code, starts)
+        cuttable = best >= k * space
+        where = owner[starts][cuttable]
+        column[where], cut[where] = along[where], best[cuttable] % space
+    return column, cut
+
+
+def _domain(
+    name: str, held: list[str], order: Iterable[str] | None, hierarchy: Hierarchy | None
+) -> list[str]:
+    """The values of a column in their order."""
+    if order is not None:
+        found = list(order)
+        if len(set(found)) < len(found):
+            raise UsageError(f"the order of column {name!r} names a value twice")
+        lacking = len(set(held) - set(found))
+        if lacking:
+            raise InputError(
+                f"column {name!r}: {plural(lacking, 'value')} without a place in its order",
+                hint="an order of every value that occurs",
+            )
+        return found
+    if hierarchy is None:
+        return sorted(held)
+    hierarchy.require(held, name)
+    # Labels in the order in which they first come, from the top down.
+    ranks: list[dict[str, int]] = [{} for _ in range(hierarchy.height)]
+    for labels in hierarchy.ladder.values():
+        for rank, label in zip(ranks, labels, strict=True):
+            rank.setdefault(label, len(rank))
+    return sorted(
+        hierarchy.ladder,
+        key=lambda v: [r[t] for r, t in zip(ranks[::-1], hierarchy.ladder[v][::-1], strict=True)],
+    )
+
+
+def _numbers(texts: Sequence[str]) -> list[int]:
+    """Numbers as whole multiples of one unit; none if a text is no number, or a code like 007."""
+    plain = []
+    for text in texts:
+        if len(text) > LONGEST or not NUMBER.fullmatch(text):
+            return []
+        digits = text.lstrip("+-")
+        if digits[:1] == "0" and digits[1:2].isdigit():
+            return []
+        plain.append(_decimal(text))
+    behind = max((len(text.partition(".")[2]) for text in plain), default=0)
+    parts = (text.partition(".") for text in plain)
+    return [int(whole + rest.ljust(behind, "0")) for whole, _, rest in parts]
+
+
+def _decimal(text: str) -> str:
+    """A number in digits, without an exponent.
+
+    >>> _decimal("+1e3"), _decimal("-.5"), _decimal("7.50")
+    ('1000', '-0.5', '7.50')
+    """
+    return text if text.isdigit() else format(Decimal(text), "f")
+
+
+def _scale(numbers: list[int]) -> Floats:
+    """How far ascending numbers are from the first: exact, or as parts of the whole range."""
+    whole = numbers[-1] - numbers[0]
+    if whole < WHOLE:
+        return np.array([number - numbers[0] for number in numbers], dtype=np.float64)
+    return np.array([(number - numbers[0]) / whole for number in numbers])
+
+
+def _quoted(text: str) -> str:
+    """A value as it stands in braces: in quotes where it would not be told from its neighbours.
+
+    >>> _quoted("a"), _quoted("b,c"), _quoted(" d")
+    ('a', '"b,c"', '" d"')
+    """
+    if text and text == text.strip() and not QUOTED & set(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

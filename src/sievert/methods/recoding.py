@@ -1,0 +1,334 @@
+"""Recoding: every value of a column becomes the label it has on one level of a hierarchy.
+
+Data are plain columns: a mapping of names to sequences of text, None where a value is missing. Read
+a file before it comes here.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import ExhaustedError, InputError, UsageError, plural, unknown
+from sievert.hierarchies import ROOT, Hierarchy
+from sievert.methods.intruder import Bools
+from sievert.methods.subsets import MOST, Ints, compact, grouped
+
+Text = str | None
+Columns = Mapping[str, Sequence[Any]]
+MOST_NODES = 1 << 20  # of a lattice of levels
+FAILS, REACHES = 1, 2
+
+
+@dataclass(frozen=True)
+class Released:
+    """A table whose quasi-identifiers were made coarser, its records in the order of the input.
+
+    `columns` has every column of the input, those of `quasi` recoded; `classes` the class of each
+    record, from 0 on: records of one class have the same quasi-identifiers.
+    """
+
+    columns: Mapping[str, list[Text]]
+    quasi: tuple[str, ...]
+    classes: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """How many records each class has."""
+        return np.bincount(self.classes)
+
+    def write(
+        self, path: str | os.PathLike[str], *, sources: Iterable[Any] = (), force: bool = False
+    ) -> None:
+        """Save the table as a CSV file, whole or not at all, never over one of the sources."""
+        save(path, self.columns, sources, force=force)
+
+
+@dataclass(frozen=True)
+class Recoded(Released):
+    """A table on one level of each hierarchy; `suppressed` tells which records have only `*`."""
+
+    levels: Mapping[str, int]
+    heights: Mapping[str, int]
+    suppressed: Bools
+
+    @property
+    def loss(self) -> float:
+        """The mean of level/height over the quasi-identifiers; a column of height 0 counts as 0."""
+        parts = (Fraction(self.levels[c], self.heights[c] or 1) for c in self.quasi)
+        return float(sum(parts, Fraction(0)) / len(self.quasi))
+
+
+def recoded(
+    data: Columns,
+    quasi_levels: Mapping[str, int],
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    suppress: int | None = None,
+) -> Recoded:
+    """Full-domain recoding: each quasi-identifier on a given level of its hierarchy.
+
+    With `suppress=k`, records in classes of fewer than k have `*` in every quasi-identifier. A
+    missing value stays missing, except on a top level that has one label for all.
+
+    >>> ages = Hierarchy.intervals(["27", "31", "38"], [10])
+    >>> found = recoded({"age": ["27", "31", "38"]}, {"age": 1}, {"age": ages}, suppress=2)
+    >>> found.columns["age"], found.loss
+    (['*', '[30, 40)', '[30, 40)'], 0.5)
+    """
+    columns = taken(data, quasi_levels)
+    quasi = tuple(quasi_levels)
+    if suppress is not None:
+        _at_least_one(suppress, "suppress")
+    ladders = [_Ladder.of(c, columns[c], hierarchies.get(c)) for c in quasi]
+    return _on(columns, ladders, [quasi_levels[c] for c in quasi], suppress)
+
+
+def smallest_recoding(
+    data: Columns,
+    quasi: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    k: int,
+    *,
+    suppressed: float = 0.0,
+    most: int = MOST_NODES,
+) -> Recoded:
+    """The full-domain recoding of least loss whose classes have at least k records.
+
+    At most the share `suppressed` of the records may be suppressed instead. The loss is the mean
+    of level/height; of recodings that lose as much the one that suppresses fewest records, then the
+    one with lower levels in the first columns. A column without a hierarchy stays as it is. `most`
+    limits the combinations of levels.
+
+    >>> data = {"age": ["27", "29", "38", "31"], "sex": ["f", "f", "m", "m"]}
+    >>> ages = Hierarchy.intervals(data["age"], [5, 10])
+    >>> sexes = Hierarchy({"f": ("*",), "m": ("*",)})
+    >>> found = smallest_recoding(data, ["age", "sex"], {"age": ages, "sex": sexes}, 2)
+    >>> found.levels, round(found.loss, 3)
+    ({'age': 2, 'sex': 0}, 0.333)
+    """
+    columns = taken(data, quasi)
+    _at_least_one(k, "k")
+    if not 0 <= suppressed <= 1:
+        raise UsageError("the share of suppressed records is from 0 to 1")
+    ladders = [_Ladder.of(c, columns[c], hierarchies.get(c)) for c in quasi]
+    nodes = math.prod(ladder.height + 1 for ladder in ladders)
+    if nodes > most:
+        raise ExhaustedError(
+            f"{nodes:,} combinations of levels, more than {most:,}",
+            hint="fewer columns, hierarchies of fewer levels, or a larger `most`",
+        )
+    records = len(ladders[0].codes)
+    allowed = math.floor(Fraction(repr(float(suppressed))) * records)
+    levels = _Search(ladders, k, allowed).best()
+    if levels is None:
+        raise InputError(
+            f"no recoding of {plural(records, 'record')} reaches k = {k}",
+            hint="a smaller k, more suppressed records, or hierarchies that end in one label",
+        )
+    return _on(columns, ladders, levels, k)
+
+
+@dataclass(frozen=True)
+class _Ladder:
+    """One column: codes of its values, and on each level the code of every value's label."""
+
+    name: str
+    codes: Ints
+    tables: tuple[Ints, ...]
+    labels: tuple[list[Text], ...]
+
+    @classmethod
+    def of(cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None) -> _Ladder:
+        codes, values = numbered(texts)
+        rungs = [values]
+        if hierarchy is not None:
+            hierarchy.require((v for v in values if v is not None), name)
+            roots = {labels[-1:] for labels in hierarchy.ladder.values()}
+            for level in range(1, hierarchy.height + 1):
+                rung: list[Text] = [None if v is None else hierarchy.at(v, level) for v in values]
+                if level == hierarchy.height and len(roots) == 1:
+                    rung = [next(iter(roots))[0]] * len(values)
+                rungs.append(rung)
+        found = [numbered(rung) for rung in rungs]
+        return cls(name, codes, tuple(t for t, _ in found), tuple(texts for _, texts in found))
+
+    @property
+    def height(self) -> int:
+        return len(self.tables) - 1
+
+
+class _Search:
+    """The combinations of levels that reach k, from the counted combinations of values."""
+
+    def __init__(self, ladders: Sequence[_Ladder], k: int, allowed: int) -> None:
+        self.ladders, self.k, self.allowed = ladders, k, allowed
+        cells = grouped(np.stack([each.codes for each in ladders], axis=1), range(len(ladders)))
+        self.keys, self.counts = np.asfortranarray(cells.keys), cells.sizes
+        self.heights = [ladder.height for ladder in ladders]
+        self.top = tuple(self.heights)
+        self.state = np.zeros([height + 1 for height in self.heights], dtype=np.uint8)
+
+    def below(self, node: tuple[int, ...]) -> int:
+        """How many records are in classes of fewer than k."""
+        ids, count = np.zeros(len(self.counts), dtype=np.int64), 1
+        for place, (ladder, level) in enumerate(zip(self.ladders, node, strict=True)):
+            width = len(ladder.labels[level])
+            if width == 1:
+                continue
+            if count * width > MOST:
+                ids, count = compact(ids, count)
+            ids = ids * width + ladder.tables[level][self.keys[:, place]]
+            count *= width
+        ids, count = compact(ids, count)
+        sizes = np.bincount(ids, self.counts, count)  # whole numbers, exact as doubles
+        return int(sizes[sizes < self.k].sum())
+
+    def reaches(self, node: tuple[int, ...]) -> bool:
+        """Whether few enough are below k: then so on every node above, else on none below."""
+        if not self.state[node]:
+            if self.below(node) <= self.allowed:
+                self.state[tuple(slice(level, None) for level in node)] = REACHES
+            else:
+                self.state[tuple(slice(level + 1) for level in node)] = FAILS
+        return bool(self.state[node] == REACHES)
+
+    def climb(self, node: tuple[int, ...]) -> None:
+        """Halve a path to the top from a node that fails, to find a high one that does too."""
+        path, here = [node], list(node)
+        while path[-1] != self.top:
+            open_ = [c for c, height in enumerate(self.heights) if here[c] < height]
+            here[min(open_, key=lambda c: (Fraction(here[c], self.heights[c]), c))] += 1
+            path.append(tuple(here))
+        low, high = 0, len(path) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.reaches(path[middle]) else (middle, high)
+
+    def best(self) -> list[int] | None:
+        """The node of least loss; None where none reaches k."""
+        if not self.reaches(self.top):
+            return None
+        whole = math.lcm(*(height or 1 for height in self.heights))
+        loss = np.zeros(self.state.shape, dtype=np.int64)
+        for axis, height in enumerate(self.heights):
+            shape = [1] * len(self.heights)
+            shape[axis] = height + 1
+            loss += (np.arange(height + 1) * (whole // (height or 1))).reshape(shape)
+        flat, states = loss.ravel(), self.state.reshape(-1)
+        order = np.argsort(flat, kind="stable")
+        found: list[tuple[int, tuple[int, ...]]] = []
+        reached = flat[-1]
+        for place in order.tolist():
+            if found and (flat[place] > reached or not min(found)[0]):
+                break
+            node = tuple(int(level) for level in np.unravel_index(place, self.state.shape))
+            if states[place] != FAILS and self.reaches(node):
+                found.append((self.below(node), node))
+                reached = flat[place]
+            elif not found:
+                self.climb(node)
+        return list(min(found)[1])
+
+
+def _on(
+    columns: dict[str, list[Text]],
+    ladders: Sequence[_Ladder],
+    levels: Sequence[int],
+    suppress: int | None,
+) -> Recoded:
+    """The table on these levels."""
+    labels: list[list[Text]] = []
+    codes = np.empty((len(ladders[0].codes), len(ladders)), dtype=np.int64)
+    for place, (ladder, level) in enumerate(zip(ladders, levels, strict=True)):
+        if not isinstance(level, int) or not 0 <= level <= ladder.height:
+            raise UsageError(
+                f"column {ladder.name!r}: its level is a whole number from 0 to {ladder.height}",
+                hint=None if ladder.height else "a hierarchy for the column",
+            )
+        codes[:, place] = ladder.tables[level][ladder.codes]
+        labels.append(ladder.labels[level])
+    classes = grouped(codes, range(len(ladders)))
+    small = np.zeros(len(codes), dtype=bool)
+    if suppress is not None and (small := (classes.sizes < suppress)[classes.ids]).any():
+        labels = [held if ROOT in held else [*held, ROOT] for held in labels]
+        codes[small] = [held.index(ROOT) for held in labels]
+        classes = grouped(codes, range(len(ladders)))
+    quasi = tuple(ladder.name for ladder in ladders)
+    for place, name in enumerate(quasi):
+        columns[name] = [labels[place][code] for code in codes[:, place].tolist()]
+    return Recoded(
+        columns,
+        quasi,
+        classes.ids,
+        dict(zip(quasi, levels, strict=True)),
+        {ladder.name: ladder.height for ladder in ladders},
+        small,
+    )
+
+
+def taken(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
+    """Plain columns, checked: text (numbers as they print) or None, one place a record each."""
+    if not isinstance(data, Mapping):
+        raise UsageError("data are plain columns", hint="a dict of lists: {'age': ['27', '31']}")
+    chosen = list(quasi)
+    for name in chosen:
+        if name not in data:
+            raise unknown("column", name, data)
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise UsageError("name at least one quasi-identifier, and each once")
+    found = {name: _texts(values) for name, values in data.items()}
+    lengths = {len(values) for values in found.values()}
+    if lengths == {0}:
+        raise InputError("a table without records")
+    if len(lengths) > 1:
+        raise InputError("columns have one place a record each: their lengths differ")
+    return found
+
+
+def _texts(values: Iterable[Any]) -> list[Text]:
+    held = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if set(map(type, held)) <= {str, type(None)}:
+        return held
+    return [None if v is None or v != v else str(v) for v in held]
+
+
+def numbered(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
+    """The place of every text among the different ones, and these as they come.
+
+    >>> numbered(["b", "a", "b"])
+    (array([0, 1, 0]), ['b', 'a'])
+    """
+    values = list(dict.fromkeys(texts))
+    place = {value: at for at, value in enumerate(values)}
+    return np.fromiter(map(place.__getitem__, texts), np.int64, len(texts)), values
+
+
+def save(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, Sequence[Text]],
+    sources: Iterable[Any] = (),
+    *,
+    force: bool = False,
+) -> None:
+    """Columns as a CSV file, whole or not at all; a missing value is an empty field."""
+    from sievert import files
+
+    with files.whole(path, sources=sources, force=force) as target, files.writing(path):
+        assert target is not None
+        with target.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows(itertools.chain([list(columns)], zip(*columns.values(), strict=True)))
+
+
+def _at_least_one(number: Any, name: str) -> None:
+    if not isinstance(number, int) or number < 1:
+        raise UsageError(f"{name} is a whole number of at least 1")
