@@ -141,7 +141,7 @@ def attack(
     beta: Weights = 1.0,
     domain: str | Mapping[str, Any] = "cross",
     method: str = "auto",
-    chains: int = 4,
+    chains: int | None = None,
     sweeps: int | None = None,
     seed: int = 0,
     records: str | os.PathLike[str] | None = None,
@@ -189,7 +189,7 @@ def attack(
         of the original), or a mapping of columns to lists, files or "LOW..HIGH".
     method, chains, sweeps, seed
         "auto" solves in closed form or counts all tables where it can, else samples ("gibbs") with
-        so many chains, each of at most so many sweeps.
+        so many chains (4, or 8 for a release in two tables), each of at most so many sweeps.
     records
         Write one row a record of the original to this .csv or .parquet file: beliefs, at risk.
     value
@@ -365,11 +365,11 @@ class _Run:
     def _grouped(self, questions: Questions) -> None:
         """A release whose groups do not tell who has which secret."""
         assert self.reasoner is not None
+        self.reasoner.in_groups(questions, self.roles.quasi)
         if not self.hidden:
             self.reasoner.listed(questions, self.roles.sensitive)
             self.hidden = self.roles.sensitive
             self.roles = replace(self.roles, sensitive=())
-        self.reasoner.in_groups(questions, self.roles.quasi)
         self._note(
             "in a release by groups, classes tell nothing about secrets: only reasoning does"
         )

@@ -189,8 +189,8 @@ class AttackOptions:
 class ReasoningOptions:
     """Somebody who reasons by Bayes' rule from the release itself."""
 
-    reasoning: bool = True
-    """Whether somebody reasons about the secrets."""
+    no_reasoning: bool = False
+    """Leave out the attack by reasoning."""
     sensitive_table: str | None = None
     """The second table of a release by Anatomy: groups and their secrets."""
     group: str | None = None
@@ -203,8 +203,8 @@ class ReasoningOptions:
     """The weight of every value given the secret before the release is seen."""
     domain: Names = None
     """COL=FILE or COL=LOW..HIGH: values that a column may have; or observed: the original's."""
-    chains: int = 4
-    """How many chains, where beliefs must be sampled."""
+    chains: int | None = None
+    """How many chains, where beliefs must be sampled: 4, or 8 by groups, unless given."""
     sweeps: int | None = None
     """At most so many sweeps of each chain."""
     seed: int = 0
@@ -213,6 +213,7 @@ class ReasoningOptions:
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""
         found = dict(vars(self))
+        found["reasoning"] = not found.pop("no_reasoning")
         if self.domain is None or tuple(self.domain) in (("cross",), ("observed",)):
             found["domain"] = "cross" if self.domain is None else next(iter(self.domain))
         else:

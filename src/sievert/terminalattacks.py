@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from sievert.errors import plural, printable
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 FIRST = (
     "semantic_discrimination_rate", "people", "certain", "single", "true_matches", "false_matches",
 )  # fmt: skip
+# of somebody who reasons
+THOUGHT = (
+    "attacker_accuracy", "attacker_expects", "knows_group_accuracy", "learner_accuracy", "baseline",
+    "global_relative_risk", "max_relative_risk", "undecided",
+)  # fmt: skip
+COMMONEST = {"baseline": "Guessing the commonest"}
+FEW = 3
 BOXES = {
     "black_box": "Identity, black box: the released columns alone",
     "grey_box": "Identity, grey box: a register that shares columns",
@@ -113,8 +121,62 @@ def chapter(
             lines += ["", f"  {title}"]
             rows = attack.numbers.get("rows")  # a register has people of its own
             people = records if rows is None else int(rows.value or 1)
-            lines += _attack(attack, people, width, "    ", everything)
+            if name == "reasoning":
+                lines += _reasoned(attack, people, width, everything)
+            else:
+                lines += _attack(attack, people, width, "    ", everything)
     return lines
+
+
+def _reasoned(attack: Attack, records: int, width: int, everything: bool) -> list[str]:
+    """Attacker and learner: their numbers, who is worst off, and how it was found."""
+    indent, told = "    ", attack.details
+    lines = wrap(attack.reading, width, indent)
+    names = attack.numbers if everything else [n for n in THOUGHT if n in attack.numbers]
+    for name in names:
+        lines.append(_line(attack.numbers[name], records, indent, COMMONEST.get(name)))
+    worst = told["worst"][: None if everything else FEW]
+    if worst:
+        lines.append(f"{indent}Worst off, by relative risk")
+    for one in worst:
+        text = (
+            f"row {one['row']:,}: {percent(one['attacker'])} against the learner's "
+            f"{percent(one['learner'])}, {one['relative_risk']:.3g} times as much"
+        )
+        lines += wrap(text, width, indent + "  ", indent + "    ")
+    lines += wrap(_how(told), width, indent)
+    for line in told.get("sensitivity", ()):
+        ties = percent(line["global_relative_risk_literal"])
+        text = (
+            f"With weight {line['beta']:g} a value: learner {percent(line['learner_accuracy'])}, "
+            f"GR {percent(line['global_relative_risk'])} ({ties} with every tie counted)."
+        )
+        lines += wrap(text, width, indent)
+    return lines
+
+
+def _how(told: Mapping[str, Any]) -> str:
+    """How beliefs were found, and what they started from."""
+    sampling = told.get("sampling")
+    if sampling is None:
+        ways = {"closed form": "in closed form", "exact": "by counting all possible tables"}
+        text = f"Found {ways[told['method']]}; {told['likelihood']} model."
+    else:
+        rhat = "unbounded" if sampling["rhat"] is None else f"{sampling['rhat']:.3f}"
+        text = (
+            f"Sampled: {sampling['chains']} chains of {sampling['sweeps']:,} sweeps, R-hat {rhat}, "
+            f"{sampling['effective']:,.0f} effective; {told['likelihood']} model."
+        )
+    weights = told["prior_records_a_secret"]
+    if weights:
+        most = max(weights.values())
+        text += (
+            f" A prior counts as up to {most:,.4g} records for each secret, which has "
+            f"{told['records_a_secret']:,.4g} on average."
+        )
+        if most > told["records_a_secret"]:
+            text += " The prior outweighs the data: the learner learns little, and GR shows it."
+    return text
 
 
 def _attack(attack: Attack, records: int, width: int, indent: str, everything: bool) -> list[str]:
@@ -150,8 +212,8 @@ def unit(value: Value) -> str:
     return "ratio" if value.id in ("ratio", "max_relative_risk") else "share, 0 to 1"
 
 
-def _line(value: Value, records: int, indent: str) -> str:
-    title = f"{indent[2:]}{TITLES[value.id]}"
+def _line(value: Value, records: int, indent: str, called: str | None = None) -> str:
+    title = f"{indent[2:]}{called or TITLES[value.id]}"
     if value.value is None:
         return plain(title, number(value), why(value.reason))
     of = f" = {percent(value.value / records)}" if value.unit == "people" else ""

@@ -53,7 +53,7 @@ def test_identity_of_the_slides() -> None:
     """DR slides, identity attack: 1, .78, .87 by value, .66 for the column (white box)."""
     table = TABLES["dr.identity"]
     released, original = {"age": table["age_star"]}, {"age": [str(a) for a in table["age"]]}
-    found = sievert.attack(released, "age", original=original, show_values=True)
+    found = sievert.attack(released, quasi="age", original=original, show_values=True)
     white = found["identity"]["white_box"]
     expected = cells("dr.identity")
     assert number(white, "discrimination_rate") == pytest.approx(expected[None].exact, abs=EXACT)
@@ -218,7 +218,9 @@ PEERS = {
 def test_attacks_on_adult(name: str, reference: Path, adult: dict[str, list[str]]) -> None:
     released = pair(reference, name)
     secret = adult["occupation"]
-    found = sievert.attack(released, QI4, "occupation", original=adult, show_values=True)
+    found = sievert.attack(
+        released, quasi=QI4, sensitive="occupation", original=adult, show_values=True
+    )
     assert "records of the release and of the original are paired by their order" in found.warnings
     black, white = (found["identity"][b] for b in ("black_box", "white_box"))
     plain = found["homogeneity"]["occupation"]
@@ -370,7 +372,7 @@ def test_a_register_that_overlaps_by_half(
     files = ladders(reference, columns) if protected else {}
     found = sievert.attack(
         write_columns(tmp_path / "release.csv", release),
-        columns,
+        quasi=columns,
         register=write_columns(tmp_path / "register.csv", register),
         key="id",
         hierarchies={c: str(f) for c, f in files.items()},
@@ -398,7 +400,7 @@ def test_the_original_of_the_same_release(
     original |= {c: adult[c][::-1] for c in QI4}
     found = sievert.attack(
         write_columns(tmp_path / "release.csv", release),
-        QI4,
+        quasi=QI4,
         original=write_columns(tmp_path / "original.csv", original),
         key="id",
     )
@@ -435,7 +437,7 @@ def everybody(table: dict[str, list[str]], columns: Sequence[str]) -> tuple[floa
     """The chance of a right guess, and the share of rows with one candidate."""
     number = len(table[columns[0]])
     known = {"id": [str(i) for i in range(number)], **{c: table[c] for c in columns}}
-    found = sievert.attack(known, columns, register=known, key="id")["identity"]["grey_box"]
+    found = sievert.attack(known, quasi=columns, register=known, key="id")["identity"]["grey_box"]
     assert grey_is_true(found)
     return found.numbers["right_guesses"].value / number, found.numbers["single"].value / number
 

@@ -24,7 +24,11 @@ def attacks(reference: Path) -> dict[str, Any]:
     adult = read_columns(reference / "data" / "adult" / "adult.csv", ";")
     return {
         name: sievert.attack(
-            pair(reference, name), QI4, "occupation", original=adult, show_values=True
+            pair(reference, name),
+            quasi=QI4,
+            sensitive="occupation",
+            original=adult,
+            show_values=True,
         ).attacks
         for name in LABELS
     }

@@ -125,7 +125,8 @@ def test_json(command: str, files: dict[str, Path], capsys: pytest.CaptureFixtur
     assert list(found) == sorted(found)
     assert found["table"]["rows"] == 60 and found["roles"]["quasi"] == QUASI
     attacks = found["attacks"]
-    assert {"identity", "homogeneity", "background", "skewness", "semantic"} == set(attacks)
+    known = {"identity", "homogeneity", "background", "skewness", "semantic"}
+    assert set(attacks) == known | ({"reasoning"} if command == "attack" else set())
     boxes = {"black_box"} if command == "assess" else {
         "black_box", "grey_box", "white_box", "linkage",
     }  # fmt: skip
@@ -161,12 +162,13 @@ def test_nothing_to_pass_on(files: dict[str, Path], capsys: pytest.CaptureFixtur
 
 def test_results_in_python() -> None:
     original = people(60)
-    found = sievert.attack(coarse(original), QUASI, "disease", original=original)
+    found = sievert.attack(coarse(original), quasi=QUASI, sensitive="disease", original=original)
     assert isinstance(found, sievert.Attacks)
     assert found.rows == 60 and "black box" in repr(found) and "<pre>" in found._repr_html_()
     assert "qx" not in repr(found) + str(found.to_dict()) + str(vars(found))
     frame = found.to_frame()
-    assert {"identity", "homogeneity", "background", "skewness"} == set(frame["attack"])
+    known = {"identity", "homogeneity", "background", "skewness", "reasoning"}
+    assert known == set(frame["attack"])
     again = sievert.assess(coarse(original), QUASI, "disease", attacks=True)
     assert "Homogeneity" in repr(again) and "qx" not in repr(again) + str(vars(again))
     assert again.attacks is not None
@@ -187,10 +189,10 @@ def numbers(attack: Any) -> dict[str, Any]:
 def test_a_key_or_the_order() -> None:
     original = people(200)
     release = coarse(original)
-    by_order = sievert.attack(release, QUASI, original=original)
+    by_order = sievert.attack(release, quasi=QUASI, original=original)
     assert any("paired by their order" in w for w in by_order.warnings)
     mixed = some(original, Random(3).sample(range(200), 200))
-    by_key = sievert.attack(release, QUASI, original=mixed, key="key")
+    by_key = sievert.attack(release, quasi=QUASI, original=mixed, key="key")
     assert not by_key.warnings
     assert white(by_key).to_dict() | {"original": 0} == white(by_order).to_dict() | {"original": 0}
     linked = [numbers(f["identity"]["linkage"]) for f in (by_key, by_order)]
@@ -201,13 +203,15 @@ def test_records_without_a_counterpart() -> None:
     original = people(200)
     release = coarse(some(original, list(range(150))))
     release["key"][:10] = [None] * 10
-    found = sievert.attack(release, QUASI, original=some(original, list(range(50, 200))), key="key")
+    found = sievert.attack(
+        release, quasi=QUASI, original=some(original, list(range(50, 200))), key="key"
+    )
     assert white(found).details["paired"] == 100
     assert white(found).details["released_only"] == 40
     assert "10 records of the release without a key" in found.warnings
     alone = sievert.attack(
         some(coarse(original), list(range(50, 150))),
-        QUASI,
+        quasi=QUASI,
         original=some(original, list(range(50, 150))),
     )
     assert numbers(white(found)) == numbers(white(alone))
@@ -217,16 +221,23 @@ def test_a_release_without_a_key_has_that_of_its_original() -> None:
     original = people(300)
     release = coarse(original)
     register = some(people(400), list(range(150, 400)), "key", "age", "zip")
-    told = sievert.attack(release, QUASI, register=register, key="key", hierarchies={"age": AGES})
+    told = sievert.attack(
+        release, quasi=QUASI, register=register, key="key", hierarchies={"age": AGES}
+    )
     del release["key"]
     through = sievert.attack(
-        release, QUASI, register=register, original=original, key="key", hierarchies={"age": AGES}
+        release,
+        quasi=QUASI,
+        register=register,
+        original=original,
+        key="key",
+        hierarchies={"age": AGES},
     )
     grey, same = (f["identity"]["grey_box"] for f in (told, through))
     assert numbers(grey) == numbers(same)
     assert numbers(grey)["known"] == 150
     without = sievert.attack(
-        release, QUASI, register=register, original=original, hierarchies={"age": AGES}
+        release, quasi=QUASI, register=register, original=original, hierarchies={"age": AGES}
     )
     assert "known" not in without["identity"]["grey_box"].numbers
 
@@ -234,10 +245,10 @@ def test_a_release_without_a_key_has_that_of_its_original() -> None:
 def test_hierarchies_find_what_was_generalised() -> None:
     original = people(300)
     release, register = coarse(original), some(original, list(range(100)), "age", "zip")
-    found = sievert.attack(release, QUASI, register=register, hierarchies={"age": AGES})
+    found = sievert.attack(release, quasi=QUASI, register=register, hierarchies={"age": AGES})
     assert numbers(found["identity"]["grey_box"])["unmatched"] == 0
     assert numbers(found["identity"]["grey_box"])["rows"] == 100
-    without = sievert.attack(release, QUASI, register=register)
+    without = sievert.attack(release, quasi=QUASI, register=register)
     assert numbers(without["identity"]["grey_box"])["unmatched"] == 100
     assert any("no row of the register has a candidate" in w for w in without.warnings)
     assert any("fit no row of the register" in w and "'age'" in w for w in without.warnings)
@@ -246,7 +257,7 @@ def test_hierarchies_find_what_was_generalised() -> None:
 def test_a_register_that_lacks_a_column() -> None:
     original = people(100)
     found = sievert.attack(
-        coarse(original), QUASI, register={"age": original["age"]}, hierarchies={"age": AGES}
+        coarse(original), quasi=QUASI, register={"age": original["age"]}, hierarchies={"age": AGES}
     )
     grey = found["identity"]["grey_box"]
     assert grey.details["columns_shared"] == ["age"]
@@ -262,7 +273,7 @@ def test_missing_values() -> None:
     register = {"age": ["1", None, "2"], "zip": ["a", "b", None]}
 
     def each(**options: Any) -> Any:
-        return sievert.attack(release, QUASI, register=register, **options)
+        return sievert.attack(release, quasi=QUASI, register=register, **options)
 
     plain = each()
     assert numbers(plain["identity"]["grey_box"])["single"] == 1
@@ -280,7 +291,7 @@ def test_missing_values() -> None:
     with pytest.raises(UsageError, match="wildcards make none"):
         sievert.assess(release, QUASI, attacks=True, missing="wildcard")
     with pytest.raises(UsageError, match="records were dropped"):
-        sievert.attack(release, QUASI, original=release, missing="drop")
+        sievert.attack(release, quasi=QUASI, original=release, missing="drop")
 
 
 def test_packed_keys_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +301,7 @@ def test_packed_keys_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def both() -> Any:
         return sievert.attack(
-            release, QUASI, "disease", original=original, register=register, key="key",
+            release, original, QUASI, "disease", register=register, key="key",
             hierarchies={"age": AGES},
         ).to_dict()  # fmt: skip
 
@@ -375,13 +386,13 @@ def test_outputs(files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureF
 def test_time_is_one_for_all_tables() -> None:
     original = people(50)
     with pytest.raises(ExhaustedError, match=r"not done within 0.001 seconds"):
-        sievert.attack(coarse(original), QUASI, original=original, timeout=0.001)
+        sievert.attack(coarse(original), quasi=QUASI, original=original, timeout=0.001)
 
     def slowly(step: str, _: Any) -> None:
         time.sleep(0.7 if step in ("attacking", "comparing with the original") else 0)
 
     with pytest.raises(ExhaustedError, match=r"not done within 1.2 seconds"):
-        sievert.attack(coarse(original), QUASI, original=original, timeout=1.2, watch=slowly)
+        sievert.attack(coarse(original), quasi=QUASI, original=original, timeout=1.2, watch=slowly)
 
 
 def test_an_engine_without_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,7 +401,7 @@ def test_an_engine_without_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DuckDB, "name", "spark")
     original = people(50)
     with pytest.raises(UsageError, match="spark knows no order of records"):
-        sievert.attack(coarse(original), QUASI, original=original)
+        sievert.attack(coarse(original), quasi=QUASI, original=original)
 
 
 def test_the_page() -> None:

@@ -70,7 +70,7 @@ def said(root: ET.Element, kind: str) -> list[str | None]:
 
 
 def test_attacks_by_column_and_by_value() -> None:
-    found = sievert.attack(TABLE, QUASI, "disease", original=TABLE)
+    found = sievert.attack(TABLE, quasi=QUASI, sensitive="disease", original=TABLE)
     drawn = found.charts()
     assert list(drawn) == [
         "identity_black_box", "identity_white_box", "homogeneity_disease",
@@ -96,7 +96,9 @@ def test_attacks_by_column_and_by_value() -> None:
 
 def test_no_cell_unless_shown() -> None:
     for show in (False, True):
-        attacked = sievert.attack(TABLE, QUASI, "disease", show_values=show).charts()
+        attacked = sievert.attack(
+            TABLE, quasi=QUASI, sensitive="disease", show_values=show
+        ).charts()
         text = json.dumps(attacked) + "".join(charts.svg(s) for s in attacked.values())
         assert [cell in text for cell in CELLS] == [show, show, False]
         explained = sievert.explain(TABLE, QUASI, "disease", show_values=show).charts()
@@ -109,7 +111,7 @@ def test_several_releases_side_by_side() -> None:
     coarse = {**TABLE, "zip": ["zqx1"] * 2 + ["*"] * 4}
     for show in (False, True):
         releases = {
-            name: sievert.attack(table, QUASI, "disease", show_values=show).attacks
+            name: sievert.attack(table, quasi=QUASI, sensitive="disease", show_values=show).attacks
             for name, table in (("fine", TABLE), ("coarse", coarse))
         }
         drawn = charts.of_attacks(releases)
@@ -162,7 +164,7 @@ def test_sampled_shares_have_intervals() -> None:
 
 def test_undefined_is_said() -> None:
     same = {"zip": ["1", "1", "2"], "sex": ["f", "m", "m"], "disease": ["x", "x", "x"]}
-    spec = sievert.attack(same, QUASI, "disease").charts()["homogeneity_disease"]
+    spec = sievert.attack(same, quasi=QUASI, sensitive="disease").charts()["homogeneity_disease"]
     assert set(numbers(spec).values()) == {None}
     root = parsed(charts.svg(spec))
     assert said(root, "bar") == []
@@ -187,7 +189,7 @@ def test_only_the_highest_of_many() -> None:
 
 
 def test_every_mark_is_named_and_bytes_stay() -> None:
-    for name, spec in sievert.attack(TABLE, QUASI, "disease").charts().items():
+    for name, spec in sievert.attack(TABLE, quasi=QUASI, sensitive="disease").charts().items():
         picture = charts.svg(spec)
         assert picture == charts.svg(spec)
         assert len(picture) < 40_000
@@ -217,7 +219,7 @@ STRANGE = ["</svg><script>alert(1)</script>", 'x" onload="alert(1)', "a\x1b[31m\
 
 def test_strange_names_stay_text() -> None:
     table = {name: ["1", "2", "2"] for name in STRANGE} | {"se\ncret/": ["a", "b", "b"]}
-    drawn = sievert.attack(table, STRANGE, "se\ncret/", show_values=True).charts()
+    drawn = sievert.attack(table, quasi=STRANGE, sensitive="se\ncret/", show_values=True).charts()
     assert len(drawn) == 2 + len(STRANGE)
     assert len({name.casefold() for name in drawn}) == len(drawn)
     for name, spec in drawn.items():
@@ -354,7 +356,7 @@ def test_without_the_package(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    drawn = sievert.attack(TABLE, QUASI).charts()  # dicts need nothing
+    drawn = sievert.attack(TABLE, quasi=QUASI).charts()  # dicts need nothing
     with pytest.raises(UsageError) as error:
         charts.svg(drawn["identity_black_box"])
     assert error.value.hint == "pip install 'sievert[charts]'"

@@ -18,10 +18,10 @@ ROOMS = (
     "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
     "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice",
     "estimating", "losses", "methods", "session", "result", "policy", "sharing", "linting",
-    "terminal", "population", "attacks", "charts", "running", "assessment", "attacking",
-    "functions", "terminalattacks", "comparing", "comparison", "terminalcompare", "compromising",
-    "intrusion", "terminalcompromise", "explaining", "explanation", "terminalexplain",
-    "progress", "options", "cli",
+    "terminal", "population", "attacks", "charts", "running", "assessment", "reasoned",
+    "attacking", "functions", "terminalattacks", "comparing", "comparison", "terminalcompare",
+    "compromising", "intrusion", "terminalcompromise", "explaining", "explanation",
+    "terminalexplain", "progress", "options", "cli",
 )  # fmt: skip
 # a repr; a type only; a method
 LAZY = {

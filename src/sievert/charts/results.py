@@ -33,7 +33,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
 
     >>> import sievert
     >>> ward = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
-    >>> found = sievert.attack(ward, "age", "disease")
+    >>> found = sievert.attack(ward, quasi="age", sensitive="disease")
     >>> list(of_attacks({"ward": found.attacks}))
     ['identity_black_box', 'homogeneity_disease', 'homogeneity_disease_by_age']
     """

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from sievert.attacks.reasoning import chains
-from sievert.attacks.reasoning.chains import Block, Effort, Progress, Sampled
+from sievert.attacks.reasoning.chains import Block, Effort, Progress, Sampled, Walk
 from sievert.attacks.reasoning.model import Floats, Ints
 from sievert.attacks.reasoning.risk import Right, likeliest, normalised
 
@@ -22,6 +22,10 @@ EXPECTED, LEARNED, PRINTED = range(3)
 
 class Model(Protocol):
     """A release, the victims, and priors."""
+
+    @property
+    def chains(self) -> int:
+        """How many chains it takes to be believed."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -47,7 +51,7 @@ class Model(Protocol):
     def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
         """The printed learner's shares under one draw."""
 
-    def walk(self, rng: np.random.Generator) -> chains.Walk:
+    def walk(self, rng: np.random.Generator) -> Walk:
         """One chain."""
 
 

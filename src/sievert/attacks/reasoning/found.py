@@ -62,7 +62,7 @@ class Beliefs(Mapping[tuple[Text, ...], Mapping[str, Mapping[Text, float]]]):
         return f"<beliefs about {plural(len(self), 'kind')} of victims>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reasoning:
     """The attacker and the honest learner of one secret."""
 
@@ -291,6 +291,9 @@ class Reasoning:
                 f"where a learner has {percent(first['learner'])}."
             )
         return text
+
+    def __repr__(self) -> str:
+        return f"<{self.reading()}>"
 
     def attack(self, *, show: bool = False) -> Attack:
         """As one attack among others."""

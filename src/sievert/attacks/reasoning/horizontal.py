@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from sievert.attacks.reasoning.chains import Block
 from sievert.attacks.reasoning.model import Factor, Floats, Ints
 from sievert.attacks.reasoning.people import Candidates, distinct
 from sievert.attacks.reasoning.risk import normalised
-from sievert.attacks.reasoning.urns import Urns
+from sievert.attacks.reasoning.urns import WHOLE, Layout, Urns
 
 Solved = trees.Tree | enumerating.Tables
 MOST_TABLES = 50_000
@@ -66,9 +67,42 @@ class Horizontal:
         return EXACT if enumerating.Tables in kinds else CLOSED
 
     @property
+    def chains(self) -> int:
+        """How many chains it takes to be believed: sets of values mix well."""
+        return 4
+
+    @property
     def shape(self) -> tuple[int, int]:
         """How many victims and secrets there are."""
         return len(self.atoms), len(self.alpha)
+
+    @cached_property
+    def moving(self) -> list[list[int]]:
+        """Of each factor the secrets that are sampled."""
+        return [[s for s, each in enumerate(row) if each is None] for row in self.solved]
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What is looked up after every few sweeps: the same for all chains."""
+        pairs, secrets = np.nonzero(self.held[self.candidates.classes])
+        populations, shares = self.fixed()
+        fixed = self.held[self.candidates.classes[pairs], secrets].astype(np.float64)
+        layouts, spots = [], []
+        for f, moving in enumerate(self.moving):
+            rows = np.full(len(self.alpha), -1)
+            rows[moving] = np.arange(len(moving))
+            own = rows[secrets]
+            sampled = np.flatnonzero(own >= 0)
+            solved = np.flatnonzero(own < 0)
+            fixed[solved] *= shares[f][secrets[solved], pairs[solved]]
+            layouts.append(Layout.of(self.factors[f], moving) if moving else None)
+            spots.append(np.zeros(0, dtype=np.int64))
+            if (layout := layouts[-1]) is not None:
+                found = layout.spots(own[sampled], self.candidates.places[f][pairs[sampled]])
+                spots[-1] = np.full(len(pairs), WHOLE, dtype=found.dtype)
+                spots[-1][sampled] = found
+        cells = self.candidates.victims[pairs] * len(self.alpha) + secrets
+        return Asked(cells, fixed, tuple(layouts), tuple(spots), tuple(populations))
 
     @property
     def work(self) -> int:
@@ -168,17 +202,34 @@ class Horizontal:
         return Walk(self, rng)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is expected of victims, term by term: one for each class and secret that they may have.
+
+    Term i counts for `cells[i]`, victim and secret in one; it is the records of the class with the
+    secret and the shares that are solved, in `fixed`, times the values at `spots[f][i]` of each
+    factor f that has a layout. `populations` are those that are solved, and 0.
+    """
+
+    cells: Ints
+    fixed: Floats
+    layouts: tuple[Layout | None, ...]
+    spots: tuple[Ints, ...]
+    populations: tuple[Floats, ...]
+
+
 class Walk:
     """One chain: urns for the secrets of each factor that are not solved."""
 
     def __init__(self, model: Horizontal, rng: np.random.Generator) -> None:
         self.model, self.rng = model, rng
-        self.moving = [[s for s, each in enumerate(row) if each is None] for row in model.solved]
         self.urns = [
-            Urns(factor, secrets, rng) if secrets else None
-            for factor, secrets in zip(model.factors, self.moving, strict=True)
+            None if layout is None else Urns(factor, secrets, rng, layout=layout)
+            for factor, secrets, layout in zip(
+                model.factors, model.moving, model.asked.layouts, strict=True
+            )
         ]
-        self.populations, self.shares = model.fixed()
+        self.populations = [p.copy() for p in model.asked.populations]
         self.ahead: list[list[Floats]] = []  # draws of what is solved
 
     def burn(self, sweeps: int) -> None:
@@ -190,18 +241,18 @@ class Walk:
 
     def block(self, sweeps: int) -> Block:
         """The next few sweeps; factors are independent, so that means multiply."""
-        drawn = self._drawn()
-        for f, (urns, secrets) in enumerate(zip(self.urns, self.moving, strict=True)):
+        drawn, asked = self._drawn(), self.model.asked
+        terms = asked.fixed.copy()
+        for f, (urns, secrets) in enumerate(zip(self.urns, self.model.moving, strict=True)):
             if urns is not None:
                 urns.sweep(sweeps)
                 self.populations[f][secrets], inside = urns.read()
-                places = self.model.candidates.places[f]
-                shape = len(secrets), len(places)
-                rows = np.broadcast_to(np.arange(len(secrets))[:, None], shape)
-                self.shares[f][secrets] = inside.at(rows, np.broadcast_to(places, shape))
+                terms *= inside.values.take(asked.spots[f])
                 drawn[f][secrets] = urns.draw(self.rng)
+        victims, many = self.model.shape
+        expected = np.bincount(asked.cells, terms, victims * many).reshape(victims, many)
         return Block(
-            self.model.candidates.expected(self.shares, self.model.held),
+            np.asarray(expected, np.float64),
             self.model.learned(self.populations),
             self.model.printed_under(drawn, self.rng),
             tuple(p.copy() for p in self.populations),

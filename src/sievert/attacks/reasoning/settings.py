@@ -31,7 +31,7 @@ class Settings:
     beta: Weights = 1.0
     domain: str | Mapping[str, Any] = "cross"
     method: str = "auto"
-    chains: int = 4
+    chains: int | None = None
     sweeps: int | None = None
     seed: int = 0
     threads: int = 1
@@ -51,7 +51,7 @@ class Settings:
             for column in self.domain:
                 if column not in columns:
                     raise unknown("--domain: column", column, columns)
-        if not 2 <= self.chains <= MOST_CHAINS:
+        if self.chains is not None and not 2 <= self.chains <= MOST_CHAINS:
             raise UsageError(f"--chains must be from 2 to {MOST_CHAINS}")
         if self.sweeps is not None and self.sweeps < 50:
             raise UsageError("--sweeps must be at least 50")

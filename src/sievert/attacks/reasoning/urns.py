@@ -23,19 +23,57 @@ ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
 DENSE = 10**7  # numbers in the largest table that is written out
 Kernels = tuple[Callable[..., None], Callable[..., None]]
 NOTHING, CERTAIN, ANYTHING = -1, -2, -3  # labels of no record, of one atom, of all atoms
+NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the others from there
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a chain keeps the expected shares of atoms within labels.
+
+    Of row r and label l they begin at `offsets[r, l]`, as many as the label has atoms; for labels
+    without any that is negative. After them, from `end`, is the population, row by row.
+    """
+
+    factor: Factor
+    offsets: Ints
+    end: int
+
+    @classmethod
+    def of(cls, factor: Factor, secrets: Sequence[int] | Ints) -> Layout:
+        """For chains of these secrets."""
+        sizes = np.diff(factor.starts)
+        there = (factor.counts[:, np.asarray(secrets, dtype=np.int64)] > 0).T
+        offsets = np.where(there, 0, NOTHING).astype(np.int64)
+        offsets[there & (sizes == 1)] = CERTAIN
+        offsets[there & (sizes == factor.prior.shape[1])] = ANYTHING
+        rows, labels = np.nonzero(offsets == 0)
+        ends = VALUES + np.cumsum(sizes[labels])
+        offsets[rows, labels] = ends - sizes[labels]
+        return cls(factor, offsets, int(ends[-1]) if len(ends) else VALUES)
+
+    def spots(self, rows: Ints, places: Ints) -> Ints:
+        """Where the shares at some places of the factor's members are, for a row of secrets each.
+
+        With them a reading is looked up as often as there is one.
+        """
+        factor = self.factor
+        rows, places = np.broadcast_arrays(rows, places)
+        labels = np.searchsorted(factor.starts, places, side="right") - 1
+        found = self.offsets[rows, labels]
+        free = found == ANYTHING
+        kept = found >= 0
+        found[kept] += (places - factor.starts[labels])[kept]
+        found[found == NOTHING] = NONE
+        found[found == CERTAIN] = WHOLE
+        found[free] = self.end + rows[free] * factor.prior.shape[1] + factor.members[places[free]]
+        return found.astype(np.min_scalar_type(self.end + factor.prior.size))
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Expected shares of atoms within labels, for the secrets of a chain.
+    """Expected shares of atoms within labels, for the secrets of a chain: one reading."""
 
-    Of row r and label l they are `values[offsets[r, l]:]`, as many as the label has atoms; the
-    offset of labels without values is negative.
-    """
-
-    factor: Factor
-    population: Floats
-    offsets: Ints
+    layout: Layout
     values: Floats
 
     def at(self, rows: Ints, places: Ints) -> Floats:
@@ -43,22 +81,11 @@ class Inside:
 
         0 for labels that no record with the secret has.
         """
-        factor = self.factor
-        labels = np.searchsorted(factor.starts, places, side="right") - 1
-        offsets = self.offsets[rows, labels]
-        kept = offsets >= 0
-        spots = np.where(kept, offsets + (places - factor.starts[labels]), 0)
-        found = np.where(kept, self.values[spots], 0.0)
-        found[offsets == CERTAIN] = 1.0
-        free = offsets == ANYTHING
-        found[free] = self.population[
-            np.broadcast_to(rows, free.shape)[free], factor.members[places[free]]
-        ]
-        return found
+        return self.values.take(self.layout.spots(rows, places))
 
     def dense(self) -> Floats:
         """The shares at all places, a row for each secret."""
-        rows, places = len(self.offsets), len(self.factor.members)
+        rows, places = len(self.layout.offsets), len(self.layout.factor.members)
         if rows * places > DENSE:
             raise UsageError("the shares of all places are too many to write out")
         every = np.tile(np.arange(places), rows)
@@ -80,24 +107,22 @@ class Urns:
         secrets: Sequence[int] | Ints,
         rng: np.random.Generator,
         *,
+        layout: Layout | None = None,
         compiled: bool = True,
     ) -> None:
         self.factor, self.secrets, self._rng = factor, np.asarray(secrets, dtype=np.int64), rng
+        self.layout = Layout.of(factor, secrets) if layout is None else layout
         self._prior = np.array([weights_of(factor, int(s)) for s in self.secrets])
         self._prior = self._prior.reshape(len(self.secrets), factor.prior.shape[1])
         sizes = np.diff(factor.starts)
         records = np.asarray(factor.counts, dtype=np.int64)[:, self.secrets].T
-        self._offsets = np.where(records > 0, 0, NOTHING).astype(np.int64)
-        self._offsets[(records > 0) & (sizes == 1)] = CERTAIN
-        self._offsets[(records > 0) & (sizes == self._prior.shape[1])] = ANYTHING
+        offsets = self.layout.offsets
         self._sure = np.zeros(self._prior.shape, dtype=np.int64)
-        rows, labels = np.nonzero(self._offsets == CERTAIN)
+        rows, labels = np.nonzero(offsets == CERTAIN)
         np.add.at(self._sure, (rows, factor.members[factor.starts[labels]]), records[rows, labels])
-        rows, labels = np.nonzero(self._offsets == 0)
+        rows, labels = np.nonzero(offsets >= 0)
         here, wide = records[rows, labels], sizes[labels]
         many = here > ONE_BY_ONE * wide
-        ends = np.cumsum(wide)
-        self._offsets[rows, labels] = ends - wide
         kept = np.where(many, wide, here)
         # Of each cell: its secret's row, first and last place, records, where its state and its
         # sums start, and whether its state is counts.
@@ -108,18 +133,19 @@ class Urns:
                 factor.starts[labels + 1],
                 here,
                 np.cumsum(kept) - kept,
-                ends - wide,
+                offsets[rows, labels],
                 many,
             ),
             axis=1,
         ).astype(np.int64)
-        self._members = np.ascontiguousarray(factor.members, dtype=np.int64)
-        self._state = np.zeros(int(kept.sum()), dtype=np.int64)
-        self._sums = np.zeros(int(wide.sum()) + 1)  # one more than needed: never empty
-        self._room = np.zeros((2, int(wide.max(initial=1))))
+        self._members = np.ascontiguousarray(factor.members, dtype=np.uint32)
+        self._state = np.zeros(int(kept.sum()), dtype=np.uint32)
+        self._sums = np.zeros(self.layout.end)
+        self._room = np.zeros((3, int(wide.max(initial=1)) + 16))
         self._sweeps = 0
         kernels: Kernels = _compiled() if compiled else (_swept, _spread)
         self._kernel, self._added = kernels
+        self._by_eight = self._kernel is not _swept
         self.counts = self._sure.copy()
         self._run(0)
 
@@ -131,7 +157,7 @@ class Urns:
 
     def _run(self, times: int) -> None:
         chain = self._cells, self._members, self._prior, self.counts, self._state, self._sums
-        self._kernel(*chain, self._room, self._rng, times)
+        self._kernel(*chain, self._room, self._rng, times, self._by_eight)
 
     def read(self) -> tuple[Floats, Inside]:
         """Expected shares of atoms by secret, in all and within labels, since the last reading.
@@ -140,13 +166,17 @@ class Urns:
         """
         if not self._sweeps:
             raise UsageError("a chain is read after a sweep")
-        values = self._sums / self._sweeps
+        end = self.layout.end
+        values = np.empty(end + self._prior.size)
+        np.divide(self._sums, self._sweeps, out=values[:end])
+        values[NONE], values[WHOLE] = 0.0, 1.0
         shares = self._prior + self._sure
         self._added(self._cells, self._members, values, shares)
-        population = shares / shares.sum(axis=1)[:, None]
+        population = values[end:].reshape(shares.shape)
+        np.divide(shares, shares.sum(axis=1)[:, None], out=population)
         self._sums[:] = 0
         self._sweeps = 0
-        return population, Inside(self.factor, population, self._offsets, values)
+        return population, Inside(self.layout, values)
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """The shares of all atoms, a row for each secret: one draw given the current table."""
@@ -177,9 +207,15 @@ def _swept(
     room: Floats,
     rng: np.random.Generator,
     times: int,
+    by_eight: bool,
 ) -> None:
-    """Draw all cells anew so many times; 0 times: for the first time, each record by the prior."""
-    weights, heaps = room[0], room[1]
+    """Draw all cells anew so many times; 0 times: for the first time, each record by the prior.
+
+    Where eight comparisons cost as much as one, what is below a spot is counted `by_eight`, which
+    leaves a processor nothing to guess: first of each eight the last, then the eight. Either way
+    finds the same.
+    """
+    weights, heaps, tops = room[0], room[1], room[2]
     for _ in range(max(times, 1)):
         for cell in range(len(cells)):
             row, first, last = cells[cell, 0], cells[cell, 1], cells[cell, 2]
@@ -236,10 +272,35 @@ def _swept(
                     state[at + j] = found
                     held[members[first + j]] += found
             else:
+                blocks = (size + 7) >> 3
+                if by_eight:
+                    for j in range(size, 8 * blocks):
+                        heaps[j] = math.inf
+                    for j in range(blocks - 1):
+                        tops[j] = heaps[8 * j + 7]
+                    for j in range(blocks - 1, blocks + 7):
+                        tops[j] = math.inf
                 for i in range(records):
                     spot = rng.random() * (heap + i if times > 0 else heap)
                     if spot >= heap and i > 0:
                         state[at + i] = state[at + min(int(spot - heap), i - 1)]
+                    elif by_eight:
+                        low, high = 0, blocks - 1
+                        while high - low > 7:
+                            middle = (low + high) >> 1
+                            if tops[middle] > spot:
+                                high = middle
+                            else:
+                                low = middle + 1
+                        below = 0
+                        if blocks > 1:
+                            for j in range(8):
+                                below += tops[low + j] <= spot
+                        low = 8 * (low + below)
+                        below = 0
+                        for j in range(8):
+                            below += heaps[low + j] <= spot
+                        state[at + i] = members[first + min(low + below, size - 1)]
                     else:
                         low, high = 0, size - 1
                         while low < high:

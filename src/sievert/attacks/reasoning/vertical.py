@@ -40,6 +40,11 @@ class Vertical:
         return cls(buckets, owners, atoms, alpha, solved)
 
     @property
+    def chains(self) -> int:
+        """How many chains it takes to be believed: there may be several modes."""
+        return 8
+
+    @property
     def shape(self) -> tuple[int, int]:
         """How many victims and secrets there are."""
         return len(self.atoms), len(self.alpha)

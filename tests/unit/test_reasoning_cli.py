@@ -1,0 +1,175 @@
+"""The attack by reasoning on the command line: both kinds of release, files, errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sievert import cli, methods
+
+QUASI = ["age", "zip"]
+CANARY = "qx"
+HEADLINES = {
+    "attacker_accuracy", "learner_accuracy", "baseline", "global_relative_risk",
+    "global_relative_risk_literal", "max_relative_risk", "converged", "method",
+}  # fmt: skip
+
+
+def run(*arguments: Any) -> int:
+    return cli._run([str(a) for a in arguments])
+
+
+def people(records: int = 120) -> dict[str, list[str]]:
+    """Whose zip tells something of the disease, and whose cells all begin alike."""
+    rng = random.Random(3)
+    zips = [rng.randrange(6) for _ in range(records)]
+    return {
+        "age": [str(rng.randrange(20, 60)) for _ in range(records)],
+        "zip": [f"{CANARY}z{z}" for z in zips],
+        "disease": [f"{CANARY}d{(z + rng.randrange(2)) % 4}" for z in zips],
+    }
+
+
+def write(path: Path, columns: dict[str, Any]) -> Path:
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(columns)
+        out.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reasoning")
+    original = people()
+    anatomy = methods.anatomised(original, QUASI, "disease", 2)
+    found = {
+        "original": original,
+        "coarse": methods.mondrian(original, QUASI, 6).columns,
+        "people": anatomy.quasi_table,
+        "secrets": anatomy.sensitive_table,
+    }
+    return {name: write(folder / f"{name}.csv", dict(table)) for name, table in found.items()}
+
+
+ROLES = ("-q", "age,zip", "-s", "disease")
+
+
+def test_coarse(tables: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
+    told = ("--original", tables["original"], *ROLES, "--sweeps", "800")
+    assert run("attack", tables["coarse"], *told) == 0
+    out, err = capsys.readouterr()
+    assert "Reasoning: disease" in out and "names the disease of" in out
+    assert "guessing the commonest gets" in out and "Worst off is row" in out
+    assert CANARY not in out + err
+    assert max(len(line) for line in out.splitlines()) <= 100
+    assert run("attack", tables["coarse"], *told, "--json", "-") == 0
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    assert set(found) >= HEADLINES and found["method"] == "gibbs" and found["converged"] is True
+    assert CANARY not in text and "NaN" not in text and "Infinity" not in text
+    held = found["attacks"]["reasoning"]["disease"]
+    assert held["attacker_accuracy"]["value"] == found["attacker_accuracy"] > found["baseline"]
+    assert held["attacker_accuracy"]["riskier"] == "high"
+    assert held["sampling"]["rhat"] < 1.01 and held["sampling"]["chains"] == 4
+    assert run("attack", tables["coarse"], *told, "--json", "-", "--threads", "1") == 0
+    assert capsys.readouterr().out == text
+    assert run("attack", tables["coarse"], *told, "--json", "-", "--show-values") == 0
+    assert f"{CANARY}d" in capsys.readouterr().out
+
+
+def test_two_tables(tables: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    rows = tmp_path / "rows.csv"
+    arguments = (
+        tables["people"], "--sensitive-table", tables["secrets"], "--original",
+        tables["original"], *ROLES, "--chains", "4",
+    )  # fmt: skip
+    assert run("attack", *arguments, "--records", rows, "--json", "-") == 0
+    text, err = capsys.readouterr()
+    found = json.loads(text)
+    assert found["attacks"]["reasoning"]["disease"]["kind"] == "vertical"
+    assert found["attacks"]["reasoning"]["disease"]["groups"] == 60
+    assert found["roles"]["sensitive"] == ["disease"] and "homogeneity" not in found["attacks"]
+    assert CANARY not in text + err
+    with rows.open(newline="") as file:
+        records = list(csv.DictReader(file))
+    assert [int(r["record"]) for r in records] == list(range(1, 121))
+    assert {r["disease_at_risk"] for r in records} <= {"yes", "no", "undecided"}
+    sure = sum(r["disease_at_risk"] != "no" for r in records)
+    assert sure >= found["attacks"]["reasoning"]["disease"]["at_risk"]["value"]
+    assert all(0 <= float(r["disease_attacker"]) <= 1 for r in records)
+    assert CANARY not in rows.read_text()
+
+
+def test_one_table_with_groups(
+    tables: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    original = people(8)
+    both = write(tmp_path / "both.csv", {**original, "batch": list("aabbccdd")})
+    assert run("attack", both, "--group", "batch", *ROLES, "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["method"] == "exact" and found["attacker_accuracy"] is None
+    told = found["attacks"]["reasoning"]["disease"]
+    assert told["attacker_accuracy"]["reason"] == "needs the original"
+    assert 0 < told["attacker_expects"]["value"] <= 1
+
+
+def test_off(tables: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
+    assert run("attack", tables["coarse"], *ROLES, "--no-reasoning", "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "reasoning" not in found["attacks"] and not HEADLINES & set(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--likelihood", "naive"), 2, "--likelihood"),
+        (("--alpha", "0"), 2, "alpha must be positive"),
+        (("--beta", "-1"), 2, "beta must be positive"),
+        (("--domain", "age=1..9999999999"), 2, "a domain of more than"),
+        (("--domain", "nothing=1..9"), 2, "--domain: column"),
+        (("--domain", "age"), 2, "--domain takes COLUMN=SOMETHING"),
+        (("--domain", "age=no-such-file.txt"), 3, "no such file"),
+        (("--chains", "1"), 2, "--chains must be"),
+        (("--sweeps", "3"), 2, "--sweeps must be"),
+        (("--group", "ward"), 2, "--group: column"),
+        (("--records", "rows.csv"), 2, "--records tells of the original's records"),
+        (("--share",), 7, "not fit to pass on"),
+    ],
+)
+def test_errors(
+    options: tuple[str, ...], code: int, words: str, tables: dict[str, Path],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert run("attack", tables["coarse"], *ROLES, *options) == code
+    out, err = capsys.readouterr()
+    assert out == "" and words in err and err.count("\n") <= 2 and CANARY not in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_groups_of_other_sizes(
+    tables: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    secrets = write(tmp_path / "few.csv", {"group": ["0", "0", "1"], "disease": ["a", "b", "c"]})
+    assert run("attack", tables["people"], "--sensitive-table", secrets, *ROLES) == 3
+    err = capsys.readouterr().err
+    assert "groups have more people than secrets, or fewer" in err and CANARY not in err
+
+
+def test_a_star_alone_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """Other attacks go on; reasoning that was asked for fails in one line."""
+    table = write(tmp_path / "stars.csv", {"age": ["*"] * 4, "disease": list("aabb")})
+    assert run("attack", table, "-q", "age", "-s", "disease", "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert any("no reasoning about 'disease'" in note for note in found["warnings"])
+    assert run("attack", table, "-q", "age", "-s", "disease", "--beta", "2") == 3
+    assert "--domain age=FILE" in capsys.readouterr().err
+    told = ("-q", "age", "-s", "disease", "--domain", "age=20..29", "--json", "-")
+    assert run("attack", table, *told) == 0
+    assert json.loads(capsys.readouterr().out)["method"] == "closed form"
