@@ -245,7 +245,8 @@ def attack(
     asked = settings != Settings(seed=seed) or original is not None
     if reasoning or group is not None or sensitive_table is not None:
         run.reasoner = Reasoner(
-            settings, group, run.hierarchies, missing, source.get("threads"), run.notes.append,
+            settings, group, run.hierarchies, missing, source.get("threads"),
+            source.get("timeout"), run.notes.append,
             asked=asked or group is not None or sensitive_table is not None,
         )  # fmt: skip
     if sensitive_table is not None:

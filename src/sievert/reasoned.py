@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,12 +38,14 @@ class Reasoner:
         hierarchies: Mapping[str, Any],
         missing: str,
         threads: int | None,
+        timeout: float | None,
         remark: Remark,
         *,
         asked: bool,
     ) -> None:
         self.settings = replace(settings, threads=cores(threads), wildcard=missing == "wildcard")
         self.group, self.hierarchies, self.remark, self.asked = group, hierarchies, remark, asked
+        self.timeout, self.started = timeout, time.monotonic()
         self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
         self.people: Cube | None = None  # of a release in two tables
         self.secrets: dict[str, Cube] = {}  # of each secret: groups and the secret
@@ -118,7 +121,8 @@ class Reasoner:
             trees[column] = None if made else ladder(given, ["*"])
         settings = replace(self.settings, hierarchies=trees)
         settings.check((*columns, secret))
-        progress = Progress()
+        left = None if self.timeout is None else self.timeout + self.started - time.monotonic()
+        progress = Progress(left)
         clock(f"reasoning about {secret}", progress)
         if self.people is None:
             released = (

@@ -20,7 +20,7 @@ FIRST = (
 )  # fmt: skip
 # of somebody who reasons
 THOUGHT = (
-    "attacker_accuracy", "attacker_expects", "knows_group_accuracy", "learner_accuracy", "baseline",
+    "attacker_accuracy", "attacker_expects", "learner_accuracy", "baseline",
     "global_relative_risk", "max_relative_risk", "undecided",
 )  # fmt: skip
 COMMONEST = {"baseline": "Guessing the commonest"}
@@ -72,7 +72,6 @@ TITLES = {
     "attacker_accuracy": "Named by the attacker",
     "attacker_accuracy_literal": "Named, every tie counted",
     "attacker_expects": "Expected to be named",
-    "knows_group_accuracy": "Named, the group being known",
     "learner_accuracy": "Named by an honest learner",
     "learner_accuracy_literal": "The learner's, every tie counted",
     "global_relative_risk": "Global relative risk (GR)",
@@ -167,15 +166,13 @@ def _how(told: Mapping[str, Any]) -> str:
             f"Sampled: {sampling['chains']} chains of {sampling['sweeps']:,} sweeps, R-hat {rhat}, "
             f"{sampling['effective']:,.0f} effective; {told['likelihood']} model."
         )
-    weights = told["prior_records_a_secret"]
-    if weights:
-        most = max(weights.values())
-        text += (
-            f" A prior counts as up to {most:,.4g} records for each secret, which has "
-            f"{told['records_a_secret']:,.4g} on average."
-        )
-        if most > told["records_a_secret"]:
-            text += " The prior outweighs the data: the learner learns little, and GR shows it."
+    most = max(told["prior_records_a_secret"].values())
+    text += (
+        f" A prior counts as up to {most:,.0f} records for each secret, which has "
+        f"{told['records_a_secret']:,.4g} on average."
+    )
+    if most > told["records_a_secret"]:
+        text += " The prior outweighs the data: the learner learns little, and GR shows it."
     return text
 
 

@@ -54,7 +54,6 @@ UNITS = {
     "attacker_accuracy": ("1", "high"),
     "attacker_accuracy_literal": ("1", "high"),
     "attacker_expects": ("1", "high"),
-    "knows_group_accuracy": ("1", "high"),
     "learner_accuracy": ("1", "neither"),
     "learner_accuracy_literal": ("1", "neither"),
     "global_relative_risk": ("1", "high"),

@@ -32,6 +32,10 @@ class Model(Protocol):
         """How many victims and secrets there are."""
 
     @property
+    def priors(self) -> tuple[Floats, ...]:
+        """Of each factor the weights of atoms for each secret."""
+
+    @property
     def method(self) -> str:
         """How it is solved."""
 
@@ -166,7 +170,8 @@ def _sampled(
         effort,
         threads,
         progress,
-        DRAWS,
+        min(DRAWS, max(100, MOST_HELD // max(1, sum(p.size for p in model.priors)))),
+        model.shape,
     )
     means = found.mean()
     errors = tuple(_error(found, kind) for kind in (EXPECTED, LEARNED))

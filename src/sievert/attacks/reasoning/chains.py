@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,9 +15,12 @@ import numpy as np
 
 from sievert.attacks.reasoning import diagnostics
 from sievert.attacks.reasoning.model import Floats
+from sievert.errors import ExhaustedError
 
 MOST_BATCHES = 16  # of one chain; an even number
+MOST_NUMBERS = 2 * 10**8  # in all batches together
 RHAT, ESS = 1.01, 400.0  # what the reported numbers must pass
+APART, PATIENCE = 1.1, 3  # chains that are still so far apart sit in different modes
 SWITCH = 2e-4  # seconds
 GROWTH = 1.5  # of the sweeps kept, from one look at them to the next
 
@@ -72,10 +76,17 @@ class Effort:
 
 
 class Progress:
-    """How far the sampling is, for whoever shows it."""
+    """How far the sampling is, for whoever shows it; and when it must be done."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
         self.done, self.total, self.stopped = 0, 1, threading.Event()
+        self.seconds, self.started = seconds, time.monotonic()
+
+    def check(self) -> bool:
+        """Whether to go on; an error where the time is up."""
+        if self.seconds is not None and time.monotonic() - self.started > self.seconds:
+            raise ExhaustedError("the sampling was not done in time", hint="a longer --timeout")
+        return not self.stopped.is_set()
 
     def progress(self) -> float:
         """Per cent of the most that it can take."""
@@ -87,6 +98,7 @@ class _Kept:
     """The blocks of one chain, summed in batches of equal length, and series of some quantities."""
 
     sums: list[Floats] = field(default_factory=list)
+    most: int = MOST_BATCHES  # an even number
     filled: int = 0  # blocks in the last batch
     length: int = 1  # blocks of a full batch
     series: list[Floats] = field(default_factory=list)
@@ -99,7 +111,7 @@ class _Kept:
             self.sums[-1] += held
             self.filled += 1
         else:
-            if len(self.sums) == MOST_BATCHES:
+            if len(self.sums) == self.most:
                 self.sums = [a + b for a, b in zip(self.sums[::2], self.sums[1::2], strict=True)]
                 self.length *= 2
             self.sums.append(held)
@@ -158,13 +170,22 @@ def run(
     threads: int,
     progress: Progress,
     draws: int,
+    shape: tuple[int, int],
 ) -> Sampled:
     """Run chains until the first `reported` quantities pass, or as long as is allowed.
 
     A chain's sweeps depend on its number and nothing else: threads change the time, not the result.
-    `draws` is about how many draws of the population are kept.
+    `draws` is about how many draws of the population are kept; `shape` counts victims and secrets.
     """
-    kept = [_Kept() for _ in range(effort.chains)]
+    victims, secrets = shape
+    if 12 * effort.chains * victims * secrets > MOST_NUMBERS:
+        raise ExhaustedError(
+            f"{victims:,} kinds of victims and {secrets:,} secrets are too many to be sampled",
+            hint="fewer quasi-identifiers, a coarser secret, or --no-reasoning",
+        )
+    room = MOST_NUMBERS // (effort.chains * 3 * max(1, victims * secrets))
+    batches = 2 * min(MOST_BATCHES // 2, max(2, room // 2))
+    kept = [_Kept(most=batches) for _ in range(effort.chains)]
     progress.total = effort.chains * (effort.burn + effort.most)
     progress.done = 0
     every = max(1, effort.chains * effort.least // effort.block // max(1, draws))
@@ -172,7 +193,7 @@ def run(
     def burnt(chain: int) -> Walk:
         made = walk(chain)
         for _ in range(0, effort.burn, effort.block):
-            if progress.stopped.is_set():
+            if not progress.check():
                 break
             made.burn(effort.block)
             progress.done += effort.block
@@ -180,11 +201,11 @@ def run(
 
     def go_on(chain: int, blocks: int) -> None:
         for _ in range(blocks):
-            if progress.stopped.is_set():
+            if not progress.check():
                 return
             found = walks[chain].block(effort.block)
-            room = len(kept[chain].drawn) * effort.chains < 2 * draws
-            keep = room and len(kept[chain].series) % every == 0
+            few = len(kept[chain].drawn) * effort.chains < 2 * draws
+            keep = few and len(kept[chain].series) % every == 0
             kept[chain].add(found, quantities(found), keep)
             progress.done += effort.block
 
@@ -196,7 +217,8 @@ def run(
                 blocks = max(1, target // effort.block) - len(kept[0].series)
                 list(pool.map(go_on, range(effort.chains), [blocks] * effort.chains))
                 found = _read(kept, effort, reported)
-                if found.converged or target >= effort.most:
+                hopeless = target >= PATIENCE * effort.least and found.rhat > APART
+                if found.converged or hopeless or target >= effort.most:
                     return found
                 target = min(effort.most, int(GROWTH * target))
         except BaseException:

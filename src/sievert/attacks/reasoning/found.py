@@ -75,7 +75,6 @@ class Reasoning:
     truth: Ints | None  # victims by secrets: the original's records; other secrets in a last column
     rows: tuple[Ints, Ints] | None = None  # of each record of the original: victim, secret
     population: Mapping[str, Any] = field(default_factory=dict)
-    knows_group: float | None = None  # accuracy of an attacker who knows the victim's group too
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -189,8 +188,6 @@ class Reasoning:
             if self.believed.sampled is not None and self.truth is not None:
                 torn = self.truth[:, : len(self.secrets)] * self.chosen[0]
                 found["undecided"] = value("undecided", int(torn[self._torn()].sum()))
-            if self.knows_group is not None:
-                found["knows_group_accuracy"] = value("knows_group_accuracy", self.knows_group)
         if self.truth is None and self.believed.converged:
             best = self.believed.expected.max(axis=1).sum()
             total = self.believed.expected.sum()

@@ -59,6 +59,11 @@ class Horizontal:
         return cls(tuple(factors), held, atoms, candidates, alpha, found)
 
     @property
+    def priors(self) -> tuple[Floats, ...]:
+        """Of each factor the weights of atoms for each secret."""
+        return tuple(factor.prior for factor in self.factors)
+
+    @property
     def method(self) -> str:
         """The least exact way that any part of it needs."""
         kinds = {type(each) for row in self.solved for each in row}

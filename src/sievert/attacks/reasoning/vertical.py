@@ -50,6 +50,11 @@ class Vertical:
         return len(self.atoms), len(self.alpha)
 
     @property
+    def priors(self) -> tuple[Floats, ...]:
+        """Of each factor the weights of atoms for each secret."""
+        return self.buckets.priors
+
+    @property
     def method(self) -> str:
         """How it is solved."""
         return GIBBS if self.solved is None else EXACT
@@ -81,6 +86,12 @@ class Vertical:
         kept, cells = self._cells
         size = len(self.atoms) * len(self.alpha)
         return np.asarray(np.bincount(cells, shares[kept], size).reshape(self.shape), np.float64)
+
+    def counted(self, shares: Floats) -> Floats:
+        """How many are expected to have each secret and atom of the only factor."""
+        many, atoms = self.buckets.priors[0].shape
+        cells = self.slots.secrets * atoms + self.buckets.atoms[self.slots.rows, 0]
+        return np.asarray(np.bincount(cells, shares, many * atoms).reshape(many, atoms), np.float64)
 
     def populations(self, counts: Sequence[Ints | Floats]) -> tuple[Floats, ...]:
         """What is expected of the population, given a table."""
@@ -160,10 +171,11 @@ class Walk:
         self.chain.read()
 
     def block(self, sweeps: int) -> Block:
-        """The next few sweeps; the learner sees the last of them."""
+        """The next few sweeps; with several factors the learner sees the last of them."""
         self.chain.sweep(sweeps)
         shares, counts = self.chain.read(), self.chain.counts
-        populations = self.model.populations(counts)
+        one = len(counts) == 1  # what is learnt is then linear in the counts
+        populations = self.model.populations([self.model.counted(shares)] if one else counts)
         drawn = tuple(
             dirichlets(self.rng, prior + held)
             for prior, held in zip(self.model.buckets.priors, counts, strict=True)

@@ -244,7 +244,7 @@ class World:
             )
         people = self.people(victims.places)
         records = int(told.held.sum())
-        weights = [float(m.prior.sum(axis=1).mean()) for m in getattr(model, "factors", ())]
+        weights = [float(prior.sum(axis=1).mean()) for prior in model.priors]
         return Reasoning(
             told.secret,
             told.columns,
@@ -259,7 +259,6 @@ class World:
                 "key": keys,
                 "distances": distances if victims.truth is not None else {},
             },
-            None,
             {
                 **details,
                 "likelihood": settings.likelihood,
@@ -269,7 +268,7 @@ class World:
                 "victims_are_all": victims.complete,
                 "keys": self.keys,
                 "records_a_secret": records / len(told.texts),
-                "prior_records_a_secret": dict(zip(names, weights, strict=True)) if weights else {},
+                "prior_records_a_secret": dict(zip(names, weights, strict=True)),
                 "domains": {
                     column: {"values": len(d), "from": d.source, "public": d.public}
                     for column, d in zip(told.columns, self.domains, strict=True)
