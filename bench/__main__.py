@@ -17,6 +17,8 @@ from bench import (
     overhead,
     pycanon,
     reading,
+    reasoning,
+    relativerisk,
     scale,
     startup,
     subsets,
@@ -38,6 +40,8 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "compromise": compromise.run,
     "experiment": experiment.run,
     "compare": compare.run,
+    "reasoning": reasoning.run,
+    "relativerisk": relativerisk.run,
 }
 
 

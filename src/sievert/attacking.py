@@ -242,6 +242,7 @@ def attack(
         clock, dict(hierarchies or {}), parts, value or {}, key, missing, show_values, source
     )
     settings = Settings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
+    settings.check()
     asked = settings != Settings(seed=seed) or original is not None
     if reasoning or group is not None or sensitive_table is not None:
         run.reasoner = Reasoner(

@@ -12,6 +12,7 @@ from sievert.attacks.attack import ladder
 from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.found import Reasoning
+from sievert.attacks.reasoning.priors import Weights
 from sievert.attacks.reasoning.settings import Remark, Settings
 from sievert.counts import joined
 from sievert.counts.cube import Cube
@@ -119,8 +120,14 @@ class Reasoner:
             given = self.hierarchies.get(column)
             made = isinstance(given, str) and MADE.fullmatch(given)  # labels say what they mean
             trees[column] = None if made else ladder(given, ["*"])
-        settings = replace(self.settings, hierarchies=trees)
-        settings.check((*columns, secret))
+        every = tuple(self.cells or self.secrets)
+        settings = replace(
+            self.settings,
+            hierarchies=trees,
+            alpha=_own(self.settings.alpha, secret, every),
+            beta=_own(self.settings.beta, secret, every),
+        )
+        settings.check_columns(release.columns[:-1])
         left = None if self.timeout is None else self.timeout + self.started - time.monotonic()
         progress = Progress(left)
         clock(f"reasoning about {secret}", progress)
@@ -133,6 +140,14 @@ class Reasoner:
         return run.vertical(
             people, self.secrets[secret], known, self.ordered, settings, progress, self.remark
         )
+
+
+def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:
+    """The weights for one of several secrets, where they are given by column."""
+    if isinstance(weights, Mapping) and weights and set(weights) <= set(every):
+        own: Weights = weights.get(secret, 1.0)
+        return own
+    return weights
 
 
 def _columns(cube: Cube, columns: Sequence[str]) -> Cube:

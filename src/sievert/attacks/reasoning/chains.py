@@ -170,7 +170,7 @@ def run(
     threads: int,
     progress: Progress,
     draws: int,
-    shape: tuple[int, int],
+    shape: tuple[int, int] = (1, 1),
 ) -> Sampled:
     """Run chains until the first `reported` quantities pass, or as long as is allowed.
 

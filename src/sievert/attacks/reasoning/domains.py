@@ -214,7 +214,7 @@ def given_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, .
         values = _range(spec) if isinstance(spec, str) else None
         found: tuple[Text, ...] = tuple(_listed(Path(spec)) if values is None else values)
     else:
-        found = tuple(dict.fromkeys(spec))
+        found = tuple(dict.fromkeys(value if value is None else str(value) for value in spec))
     if not found:
         raise UsageError("a domain without values", hint="--domain COL=FILE or COL=LOW..HIGH")
     if len(found) > MOST_VALUES:

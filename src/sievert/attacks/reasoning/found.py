@@ -13,7 +13,7 @@ from sievert.attacks.attack import Attack, value
 from sievert.attacks.reasoning.believing import Believed
 from sievert.attacks.reasoning.diagnostics import jackknife
 from sievert.attacks.reasoning.model import Floats, Ints
-from sievert.attacks.reasoning.risk import Right, excess, likeliest, normalised, ratios
+from sievert.attacks.reasoning.risk import SAME, Right, excess, likeliest, normalised, ratios
 from sievert.errors import plural
 from sievert.result import Value
 from sievert.terminal import percent
@@ -132,7 +132,7 @@ class Reasoning:
     def _torn(self) -> Ints:
         """Victims of whom several secrets may be the likeliest, as far as chains can tell."""
         b = self.believed
-        found: Ints = (self.chosen[0] & (b.errors[0] > 0)).sum(axis=1) > 1
+        found: Ints = (self.chosen[0] & (b.errors[0] > SAME)).sum(axis=1) > 1
         return found
 
     # -- numbers --------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Reasoning:
         attacker, learner = self.right
         n = self.records
         assert self.truth is not None
-        there = self.truth[:, : len(self.secrets)] > 0
+        there = (self.truth[:, : len(self.secrets)] > 0) & ~self._torn()[:, None]
         worst = self.ratio[there].max(initial=0.0)
         return found | {
             "attacker_accuracy": (attacker.fractional / n, None),

@@ -19,6 +19,7 @@ from sievert.attacks.reasoning.model import Factor, Floats, Ints
 from sievert.attacks.reasoning.people import Candidates, distinct
 from sievert.attacks.reasoning.risk import normalised
 from sievert.attacks.reasoning.urns import WHOLE, Layout, Urns
+from sievert.errors import UsageError
 
 Solved = trees.Tree | enumerating.Tables
 MOST_TABLES = 50_000
@@ -55,6 +56,12 @@ class Horizontal:
     ) -> Horizontal:
         """Solve what can be solved by the methods allowed."""
         found = _solutions(factors, method)
+        if method in (CLOSED, EXACT) and any(each is None for row in found for each in row):
+            raise UsageError(
+                "sets of values overlap: there is no closed form" if method == CLOSED
+                else "there are too many tables to count them all",
+                hint="method='auto'",
+            )  # fmt: skip
         candidates = Candidates.of(len(atoms), pairs, factors, labels, atoms)
         return cls(tuple(factors), held, atoms, candidates, alpha, found)
 
@@ -171,6 +178,9 @@ class Horizontal:
             return None
         every, many = list(kinds), len(self.alpha)
         gammas = (self.alpha + self.held.sum(axis=0)).tolist()
+        least = min(b for mixture in every for _, pairs in mixture for b, _ in pairs or ((1.0, 0),))
+        if min(least, *gammas) < printed.LEAST:
+            return None
         found = []
         for key in different.reshape(-1, len(numbers), many).tolist():
             mixtures = [_multiplied([every[own[s]] for own in key]) for s in range(many)]
@@ -189,13 +199,7 @@ class Horizontal:
 
     def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
         """The printed learner's shares under one draw of the population."""
-        found = np.broadcast_to(
-            rng.standard_gamma(self.alpha + self.held.sum(axis=0)),
-            (len(self.atoms), len(self.alpha)),
-        ).copy()
-        for population, atoms in zip(drawn, self.atoms.T, strict=True):
-            found *= population[:, atoms].T
-        return normalised(found)
+        return shares_under(self.alpha + self.held.sum(axis=0), drawn, self.atoms, rng)
 
     def weighted(self, times: float) -> Horizontal:
         """The same with so many times the weights of values, solved anew."""
@@ -221,6 +225,22 @@ class Asked:
     layouts: tuple[Layout | None, ...]
     spots: tuple[Ints, ...]
     populations: tuple[Floats, ...]
+
+
+def shares_under(
+    weights: Floats, drawn: Sequence[Floats], atoms: Ints, rng: np.random.Generator
+) -> Floats:
+    """Shares of secrets among each victim's kind, in one drawn population.
+
+    `weights` are those of the secrets, `drawn` the atoms of each factor by secret.
+    """
+    with np.errstate(divide="ignore"):
+        found = np.broadcast_to(np.log(rng.standard_gamma(weights)), (len(atoms), len(weights)))
+        for population, own in zip(drawn, atoms.T, strict=True):
+            found = found + np.log(population)[:, own].T
+    best = found.max(axis=1, keepdims=True)
+    lost = np.isneginf(best)  # below what can be told from 0, for every secret: nothing is known
+    return normalised(np.where(lost, 1.0, np.exp(found - np.where(lost, 0.0, best))))
 
 
 class Walk:

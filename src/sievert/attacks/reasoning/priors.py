@@ -13,6 +13,8 @@ from sievert.errors import UsageError
 
 Weights = float | Mapping[Any, Any]
 Text = str | None
+NOBODY: Any = object()  # a secret that nothing is named after
+LEAST, MOST = 1e-200, 1e12
 
 
 def of_secrets(alpha: Weights, secret: str, texts: Sequence[Text]) -> Floats:
@@ -64,7 +66,7 @@ def of_values(
     if readings == ["secrets"]:
         for s, text in enumerate(secrets):
             if text in beta:
-                found[s] = of_values(beta[text], column, values, (None,), ())[0]
+                found[s] = of_values(beta[text], column, values, (NOBODY,), ())[0]
         return found
     _known("beta", beta, values)
     found[:] = [_weight("beta", beta.get(value, 1.0)) for value in values]
@@ -87,4 +89,6 @@ def _weight(name: str, given: Any) -> float:
         raise UsageError(f"{name}: a positive number, or a mapping to such numbers") from None
     if not (math.isfinite(weight) and weight > 0):
         raise UsageError(f"{name} must be positive and finite")
+    if not LEAST <= weight <= MOST:
+        raise UsageError(f"{name} must be from {LEAST:g} to {MOST:g}")
     return weight

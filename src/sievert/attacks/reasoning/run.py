@@ -155,6 +155,11 @@ def vertical(
         [domain.positions(people.values[c])[people.codes[c]] for c, domain in enumerate(domains)],
         axis=1,
     )
+    if (places < 0).any():
+        lost = int(people.counts[(places < 0).any(axis=1)].sum())
+        raise InputError(
+            f"{plural(lost, 'released record')} fit nobody in the original", hint="--domain cross"
+        )
     kinds, kind = distinct(places)
     if original is None:
         victims = Victims(kinds, None, None, True)

@@ -370,7 +370,7 @@ def boxes(
     victims: Ints,
     beta: float | Floats = 1.0,
     *,
-    overrides: Mapping[tuple[int, ...], float] | None = None,
+    overrides: Mapping[tuple[int, ...], float | Floats] | None = None,
     most: int = MOST,
 ) -> Boxes:
     """The classes as sets of combinations: of each column any value of the class's label there.
@@ -416,7 +416,7 @@ def boxes(
         * weight[: -1 if nowhere == 0 else None]
     )
     if overrides:
-        prior[:, which[len(victims) :]] = list(overrides.values())
+        prior[:, which[len(victims) :]] = np.array(list(overrides.values())).T
     return Boxes(tuples, prior, Sets(starts, members), label_of, which[: len(victims)])
 
 

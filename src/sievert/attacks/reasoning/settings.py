@@ -38,23 +38,31 @@ class Settings:
     wildcard: bool = False
     hierarchies: Mapping[str, Hierarchy | None] = field(default_factory=dict)
 
-    def check(self, columns: Sequence[str]) -> None:
-        """Refuse what makes no sense."""
+    def check(self) -> None:
+        """Refuse what makes no sense for any table."""
+        named = "cross" if isinstance(self.domain, Mapping) else self.domain
         for what, given, known in (
             ("--likelihood:", self.likelihood, LIKELIHOODS),
-            ("--domain:", self.domain if isinstance(self.domain, str) else "cross", DOMAINS),
+            ("--domain:", named, DOMAINS),
             ("method:", self.method, METHODS),
         ):
             if given not in known:
-                raise unknown(what, given, known)
+                raise unknown(what, str(given), known)
+        for name, number, least, most in (
+            ("--chains", self.chains, 2, MOST_CHAINS),
+            ("--sweeps", self.sweeps, 50, 10**9),
+            ("--seed", self.seed, 0, 2**63),
+        ):
+            whole = number is None or (isinstance(number, int) and least <= number <= most)
+            if not whole:
+                raise UsageError(f"{name} must be a whole number from {least} to {most:,}")
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse domains of columns that nobody knows anything of."""
         if isinstance(self.domain, Mapping):
             for column in self.domain:
                 if column not in columns:
                     raise unknown("--domain: column", column, columns)
-        if self.chains is not None and not 2 <= self.chains <= MOST_CHAINS:
-            raise UsageError(f"--chains must be from 2 to {MOST_CHAINS}")
-        if self.sweeps is not None and self.sweeps < 50:
-            raise UsageError("--sweeps must be at least 50")
 
     @property
     def observed(self) -> bool:
@@ -82,5 +90,5 @@ def remark_secrets(strange: int, remark: Remark) -> None:
     """Say how many records of the original have a secret that the release does not have."""
     if strange:
         remark(
-            Note("{} of the original have a secret that the release does not have", Count(strange))
+            Note("{} of the original with a secret that the release does not have", Count(strange))
         )

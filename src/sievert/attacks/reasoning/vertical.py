@@ -11,10 +11,11 @@ import numpy as np
 from sievert.attacks.reasoning import printed, tables
 from sievert.attacks.reasoning.chain import Chain, Slots, slots
 from sievert.attacks.reasoning.chains import Block
-from sievert.attacks.reasoning.horizontal import EXACT, GIBBS
+from sievert.attacks.reasoning.horizontal import CLOSED, EXACT, GIBBS, shares_under
 from sievert.attacks.reasoning.model import Buckets, Floats, Ints
 from sievert.attacks.reasoning.risk import normalised
 from sievert.attacks.reasoning.trees import dirichlets
+from sievert.errors import UsageError
 
 MOST_TABLES = 20_000
 MOST_PRINTED = 1000  # tables times victims for whom the printed learner is integrated
@@ -35,8 +36,12 @@ class Vertical:
         cls, buckets: Buckets, owners: Ints, atoms: Ints, alpha: Floats, method: str = "auto"
     ) -> Vertical:
         """Count all tables where that is allowed and they are few."""
+        if method == CLOSED:
+            raise UsageError("there is no closed form for groups", hint="method='auto'")
         few = method in ("auto", EXACT)
         solved = tables.enumerated(buckets, MOST_TABLES) if few else None
+        if method == EXACT and solved is None:
+            raise UsageError("there are too many tables to count them all", hint="method='auto'")
         return cls(buckets, owners, atoms, alpha, solved)
 
     @property
@@ -123,6 +128,8 @@ class Vertical:
         if self.solved is None or len(self.solved.weights) * len(self.atoms) > MOST_PRINTED:
             return None
         gammas = (self.alpha + self.held).tolist()
+        if min(*(float(p.min()) for p in self.buckets.priors), *gammas) < printed.LEAST:
+            return None
         found = np.zeros(self.shape)
         for weight, table in self.solved.tables:
             shapes = [p + t for p, t in zip(self.buckets.priors, table, strict=True)]
@@ -147,11 +154,7 @@ class Vertical:
 
     def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
         """The printed learner's shares under one draw of the population."""
-        weights = rng.standard_gamma(self.alpha + self.held)
-        found = np.broadcast_to(weights, self.shape).copy()
-        for population, atoms in zip(drawn, self.atoms.T, strict=True):
-            found *= population[:, atoms].T
-        return normalised(found)
+        return shares_under(self.alpha + self.held, drawn, self.atoms, rng)
 
     def walk(self, rng: np.random.Generator) -> Walk:
         """A chain."""

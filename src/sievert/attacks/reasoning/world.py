@@ -156,25 +156,33 @@ class World:
         factor = Factor(prior, made.sets.starts, made.sets.members, counts)
         return [factor], made.atom_of[:, None], made.label_of[:, None]
 
-    def _of_tuples(self) -> tuple[float | Floats, dict[tuple[int, ...], float]]:
-        """Weights of combinations: one for all or one a secret; and those of single ones."""
+    def _of_tuples(self) -> tuple[Floats, dict[tuple[int, ...], Floats]]:
+        """Weights of combinations by secret: of all, and of single ones."""
         beta, texts = self.settings.beta, self.told.texts
-        if not isinstance(beta, Mapping) or set(beta) <= set(texts):
-            return priors.of_values(beta, None, ((),), texts, ())[:, 0], {}
-        overrides = {}
-        for key, weight in beta.items():
-            values = key if isinstance(key, tuple) else (key,)
-            if len(values) != len(self.domains):
-                raise UsageError(
-                    "beta: all columns are one here", hint="weights of tuples of values"
-                )
-            places = [d.places.get(v, -1) for d, v in zip(self.domains, values, strict=True)]
-            if min(places) < 0:
-                raise UsageError("beta: a key is not in the domain", hint="--domain COL=FILE")
-            overrides[tuple(places)] = float(
-                priors.of_values(weight, None, ((),), (None,), ())[0, 0]
-            )
-        return 1.0, overrides
+        base, single = np.ones(len(texts)), dict[tuple[int, ...], Floats]()
+        each: list[Any] = [beta] * len(texts)
+        if isinstance(beta, Mapping) and set(beta) <= set(texts):
+            each = [beta.get(text, 1.0) for text in texts]
+        for s, own in enumerate(each):
+            if not isinstance(own, Mapping):
+                base[s] = priors.of_values(own, None, ((),), (None,), ())[0, 0]
+                continue
+            for key, weight in own.items():
+                held = single.setdefault(self._places(key), np.full(len(texts), -1.0))
+                held[s] = priors.of_values(weight, None, ((),), (None,), ())[0, 0]
+        for held in single.values():
+            held[held < 0] = base[held < 0]
+        return base, single
+
+    def _places(self, key: Any) -> tuple[int, ...]:
+        """Where the values of a combination stand in their domains."""
+        values = key if isinstance(key, tuple) else (key,)
+        if len(values) != len(self.domains):
+            raise UsageError("beta: all columns are one here", hint="weights of tuples of values")
+        places = [d.places.get(v, -1) for d, v in zip(self.domains, values, strict=True)]
+        if min(places) < 0:
+            raise UsageError("beta: a key is not in the domain", hint="--domain COL=FILE")
+        return tuple(places)
 
     # -- weights of a release in two tables ---------------------------------------------------
 
@@ -190,19 +198,17 @@ class World:
 
     def weights_of_all(self, every: Ints) -> tuple[list[Floats], Ints]:
         """All columns as one factor; combinations that nobody has are one atom."""
-        texts = self.told.texts
-        beta, overrides = self._of_tuples()
-        own = np.broadcast_to(np.atleast_1d(beta)[:, None], (len(texts), len(every))).copy()
+        base, single = self._of_tuples()
+        own = np.repeat(base[:, None], len(every), axis=1)
         place = {tuple(row): i for i, row in enumerate(every.tolist())}
-        extra = 0.0
-        for key, weight in overrides.items():
+        left = max(0, self.keys - len(every))
+        rest = base * float(left)
+        for key, weights in single.items():
             if key in place:
-                own[:, place[key]] = weight
+                own[:, place[key]] = weights
             else:
-                extra += weight - 1.0
-        left = self.keys - len(every)
-        if left > 0:
-            rest = np.broadcast_to(np.atleast_1d(beta) * float(left) + extra, (len(texts),))
+                rest += weights - base
+        if left:
             own = np.concatenate([own, rest[:, None]], axis=1)
         return [own], np.arange(len(every))[:, None]
 
