@@ -36,7 +36,7 @@ NODES = {
 TWO, COARSE = "150 groups, small ones coarser", (1, 1, 2, 1, 2, 2, 1)
 PAPER = {"GR %": "3.98, 1.7, 1.86", "attacker %": "27.3 to 29.4", "max R": "1.9 to 3.93"}
 BETAS = (1.0, 0.1, None)  # None: 1/|R|
-UNSURE = 0.02  # a learner of equation 5 that is drawn with a larger error is not shown
+UNSURE = 0.01  # a learner of equation 5 that is drawn with a larger error is not shown
 AGREE = 0.005  # the most that a closed form and chains may differ, as an accuracy
 HEAD = ("release", "model, domain", "|R|", "beta", "method", "attacker", "(ties)", "L4", "L5",
         "GR4", "(ties)", "GR5", "(ties)", "max R", "R-hat", "s")  # fmt: skip

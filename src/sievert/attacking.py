@@ -191,7 +191,9 @@ def attack(
         "auto" solves in closed form or counts all tables where it can, else samples ("gibbs") with
         so many chains (4, or 8 for a release in two tables), each of at most so many sweeps.
     records
-        Write one row a record of the original to this .csv or .parquet file: beliefs, at risk.
+        Write one row a record to this .csv or .parquet file: of the original what is believed of
+        its secret, and whether it is at risk; of the release, without the original, what those
+        believe whose values fit.
     value
         Of each secret the value whose rise in a class matters, such as ``{"disease": "HIV"}``.
     hierarchies
@@ -234,8 +236,8 @@ def attack(
         if len(release) != 2 or sensitive_table is not None:
             raise UsageError("a release has one table or two", hint="(people, secrets)")
         release, sensitive_table = release
-    if records is not None and (original is None or not reasoning):
-        raise UsageError("--records tells of the original's records", hint="--original FILE")
+    if records is not None and not reasoning:
+        raise UsageError("--records tells what somebody believes who reasons")
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)
     run = _Run(
@@ -252,7 +254,8 @@ def attack(
         )  # fmt: skip
     if sensitive_table is not None:
         run.secrets(sensitive_table, release, quasi, sensitive)
-    run.release(release, quasi, sensitive, identifier, verify, register, original)
+    rows = records is not None
+    run.release(release, quasi, sensitive, identifier, verify, register, original, rows)
     if original is not None:
         run.original(original)
     if register is not None:
@@ -317,6 +320,7 @@ class _Run:
         verify: bool,
         register: Any,
         original: Any,
+        rows: bool = False,
     ) -> None:
         """What the release alone gives away, and what is needed of it for the others."""
         with self._opened(data, verify=verify, **self.source) as (table, questions):
@@ -346,6 +350,8 @@ class _Run:
             if grouped:
                 self._grouped(questions)
             self._alone(questions)
+            if self.reasoner is not None and rows and original is None:
+                self.reasoner.listed_people(questions, self.roles.quasi, str(self.table["name"]))
             self._identified(questions, dropped, register, None if grouped else original)
             group = self.reasoner.group if self.reasoner is not None else None
             used = {*self.roles.used, *self.roles.identifier, self.key, group}
@@ -389,24 +395,19 @@ class _Run:
             }
 
     def write(self, path: Path, inputs: Sequence[Any], force: bool) -> None:
-        """One row a record of the original: what is believed of its secrets."""
+        """One row a record: what is believed of its secrets."""
         from sievert import files
 
         kind = files.kind(path)
         columns: dict[str, tuple[str, Any]] = {}
         for secret, found in self.reasoned.items():
-            held = found.status()
+            held = found.by_record()
             if held is None:
-                raise UsageError("the original has no order of records: no file can name them")
-            attacker, learner, state = held
+                raise UsageError("the source has no order of records: no file can name them")
             called = files.neutral(secret) if kind == "csv" else secret
-            columns.setdefault("record", ("BIGINT", range(1, len(attacker) + 1)))
-            words = np.array(["no", "yes", "undecided"])
-            columns |= {
-                f"{called}_attacker": ("DOUBLE", attacker.tolist()),
-                f"{called}_learner": ("DOUBLE", learner.tolist()),
-                f"{called}_at_risk": ("VARCHAR", words[state].tolist()),
-            }
+            many = len(next(iter(held.values()))[1])
+            columns.setdefault("record", ("BIGINT", range(1, many + 1)))
+            columns |= {f"{called}_{name}": told for name, told in held.items()}
         if not columns:
             raise UsageError("nobody has reasoned here: there is no record to tell of")
         with (

@@ -186,8 +186,9 @@ def attack(
         As for assess. --hierarchy says how its columns were generalised; types are those of the
         release, other ways to read go for all tables.
     records
-        Write one row a record of the original to this .csv or .parquet file: what attacker and
-        learner believe of its secret, and whether it is at risk.
+        Write one row a record to this .csv or .parquet file: of the original what attacker and
+        learner believe of its secret, and whether it is at risk; without the original, of the
+        release, what those believe whose values fit.
     charts
         Draw what the attacks find, as SVG files in this directory.
     """

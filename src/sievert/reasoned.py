@@ -50,6 +50,7 @@ class Reasoner:
         self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
         self.people: Cube | None = None  # of a release in two tables
         self.secrets: dict[str, Cube] = {}  # of each secret: groups and the secret
+        self.lines: Cube | None = None  # the release, record by record
         self.known: Cube | None = None  # the original
         self.ordered = False
 
@@ -69,6 +70,11 @@ class Reasoner:
                 raise unknown("column of the table of secrets", column, questions.columns)
             questions.engine.usable(column)
         self.secrets = {s: questions.cube((self.group, s)) for s in sensitive}
+
+    def listed_people(self, questions: Questions, quasi: Sequence[str], name: str) -> None:
+        """The release record by record, where each of its records is to be told of."""
+        secrets = () if self.people is not None else tuple(self.cells)
+        self.lines = joined.in_order(questions, (*quasi, *secrets), name)
 
     def original(
         self, questions: Questions, columns: Sequence[str], sensitive: Sequence[str], name: str
@@ -135,11 +141,15 @@ class Reasoner:
             released = (
                 release if columns == release.columns[:-1] else release.rolled((*columns, secret))
             )
-            return run.horizontal(released, known, self.ordered, settings, progress, self.remark)
+            lines = None if self.lines is None else _columns(self.lines, (*columns, secret))
+            return run.horizontal(
+                released, known, self.ordered, settings, progress, self.remark, lines
+            )
         people = release.rolled((*columns, str(self.group)))
         return run.vertical(
-            people, self.secrets[secret], known, self.ordered, settings, progress, self.remark
-        )
+            people, self.secrets[secret], known, self.ordered, settings, progress, self.remark,
+            None if self.lines is None else _columns(self.lines, columns),
+        )  # fmt: skip
 
 
 def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:

@@ -669,7 +669,7 @@ def test_victims_that_fit_no_class(kind: str) -> None:
         ({"sweeps": 49}, "--sweeps"),
         ({"seed": -1}, "seed"),
         ({"domain": "observed"}, "needs the original"),
-        ({"records": "out.csv"}, "--records"),
+        ({"records": "out.csv", "reasoning": False}, "--records"),
         ({"original": ORIGINAL, "records": "out.xlsx"}, ".csv or .parquet"),
     ],
 )  # fmt: skip

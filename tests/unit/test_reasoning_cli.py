@@ -138,7 +138,7 @@ def test_off(tables: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
         (("--chains", "1"), 2, "--chains must be"),
         (("--sweeps", "3"), 2, "--sweeps must be"),
         (("--group", "ward"), 2, "--group: column"),
-        (("--records", "rows.csv"), 2, "--records tells of the original's records"),
+        (("--records", "rows.csv", "--no-reasoning"), 2, "who reasons"),
         (("--share",), 7, "not fit to pass on"),
     ],
 )
@@ -173,3 +173,25 @@ def test_a_star_alone_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
     told = ("-q", "age", "-s", "disease", "--domain", "age=20..29", "--json", "-")
     assert run("attack", table, *told) == 0
     assert json.loads(capsys.readouterr().out)["method"] == "closed form"
+
+
+@pytest.mark.parametrize("kind", ["coarse", "people"])
+def test_released_records(
+    kind: str, tables: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    """Without the original, every released record has what those believe whose values fit."""
+    rows = tmp_path / "rows.csv"
+    second = ("--sensitive-table", tables["secrets"], "--chains", "4") if kind == "people" else ()
+    told = (*ROLES, *second, "--sweeps", "800", "--records", rows)
+    assert run("attack", tables[kind], *told) == 0
+    assert CANARY not in capsys.readouterr().out
+    with rows.open(newline="") as file:
+        records = list(csv.DictReader(file))
+    assert len(records) == 120 and CANARY not in rows.read_text()
+    for row in records:
+        if kind == "people":
+            assert 0 < float(row["disease_attacker"]) <= 1 and 0 < float(row["disease_learner"]) < 1
+        else:
+            least, most = float(row["disease_attacker_least"]), float(row["disease_attacker_most"])
+            assert 0 < least <= most <= 1
+            assert float(row["disease_learner_least"]) <= float(row["disease_learner_most"])

@@ -76,6 +76,7 @@ class Reasoning:
     rows: tuple[Ints, Ints] | None = None  # of each record of the original: victim, secret
     population: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    released: Mapping[str, Floats] | None = None  # of each released record, without the original
 
     @cached_property
     def beliefs(self) -> Beliefs:
@@ -128,6 +129,24 @@ class Reasoning:
             several = self._torn()[victims]
             state[(state == 1) & several] = -1
         return attacker, learner, state
+
+    def by_record(self) -> dict[str, tuple[str, list[Any]]] | None:
+        """One line a record: of the original, or of the release where there is no original."""
+        if self.released is not None:
+            return {
+                name: ("DOUBLE", [None if np.isnan(x) else x for x in held.tolist()])
+                for name, held in self.released.items()
+            }
+        told = self.status()
+        if told is None:
+            return None
+        attacker, learner, state = told
+        words = np.array(["no", "yes", "undecided"])
+        return {
+            "attacker": ("DOUBLE", attacker.tolist()),
+            "learner": ("DOUBLE", learner.tolist()),
+            "at_risk": ("VARCHAR", words[state].tolist()),
+        }
 
     def _torn(self) -> Ints:
         """Victims of whom several secrets may be the likeliest, as far as chains can tell."""

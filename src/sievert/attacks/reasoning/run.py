@@ -13,7 +13,7 @@ from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.domains import Domain, domain_of, given_domain
 from sievert.attacks.reasoning.found import Reasoning
 from sievert.attacks.reasoning.horizontal import CLOSED, EXACT, Horizontal
-from sievert.attacks.reasoning.model import Buckets, Ints
+from sievert.attacks.reasoning.model import Buckets, Floats, Ints
 from sievert.attacks.reasoning.people import distinct, imagined
 from sievert.attacks.reasoning.settings import (
     Remark,
@@ -24,7 +24,7 @@ from sievert.attacks.reasoning.settings import (
 from sievert.attacks.reasoning.vertical import Vertical
 from sievert.attacks.reasoning.world import Told, Victims, World
 from sievert.counts.cube import Cube
-from sievert.errors import InputError, plural
+from sievert.errors import InputError, InvariantError, plural
 
 Text = str | None
 MOST_PAIRS = 2 * 10**7  # of victims and classes that may hold them
@@ -46,8 +46,12 @@ def horizontal(
     settings: Settings,
     progress: Progress,
     remark: Remark,
+    listed: Cube | None = None,
 ) -> Reasoning:
-    """Reason about a release whose values were made coarser; the last column is the secret."""
+    """Reason about a release whose values were made coarser; the last column is the secret.
+
+    `listed` is the release record by record, where each of its records is to be told of.
+    """
     columns = released.columns[:-1]
     texts, at = occurring(released, len(columns))
     secret = at[released.codes[-1]]
@@ -97,6 +101,13 @@ def horizontal(
     unplaced = len(victims.places) - len(np.unique(pairs.victims))
     details = {"kind": "horizontal", "classes": len(classes), "victims_without_a_class": unplaced}
     found = world.reasoned(model, atoms, progress, details)
+    if listed is not None:
+        own = np.stack([n.of[c] for n, c in zip(labels, listed.codes[:-1], strict=True)], axis=1)
+        _, both = distinct(np.concatenate([classes, own]))
+        mine = both[len(classes) :]  # classes are all there is, in ascending order
+        if listed.values != released.values:
+            raise InvariantError("two counts of the release have different values")
+        return replace(found, released=_fitting(found, pairs, mine, at[listed.codes[-1]]))
     closed = model.method in (CLOSED, EXACT)
     if settings.likelihood == "product" or not closed or victims.truth is None:
         return found
@@ -109,7 +120,12 @@ def horizontal(
             "sensitivity": [
                 _line(
                     beta,
-                    world.reasoned(model.weighted(beta / settings.beta), atoms, Progress(), {}),
+                    replace(
+                        found,
+                        believed=world.believed(
+                            model.weighted(beta / settings.beta), Progress(), draws=False
+                        ),
+                    ),
                 )
                 for beta in SENSITIVITY
             ],
@@ -131,8 +147,12 @@ def vertical(
     settings: Settings,
     progress: Progress,
     remark: Remark,
+    listed: Cube | None = None,
 ) -> Reasoning:
-    """Reason about a release in two tables: people's keys and their group; groups and secrets."""
+    """Reason about a release in two tables: people's keys and their group; groups and secrets.
+
+    `listed` is the people's table record by record, where each of its records is to be told of.
+    """
     columns = people.columns[:-1]
     texts, at = occurring(secrets, 1)
     group, sizes = _groups(people, secrets)
@@ -142,10 +162,8 @@ def vertical(
     secret = at[secrets.codes[1]]
     theirs = _matched(secrets, people)
     order = np.lexsort((secret, theirs))
-    listed = np.repeat(secret[order], secrets.counts[order])
-    told = Told(
-        secrets.columns[1], columns, tuple(texts), np.bincount(listed, minlength=len(texts))
-    )
+    held = np.repeat(secret[order], secrets.counts[order])
+    told = Told(secrets.columns[1], columns, tuple(texts), np.bincount(held, minlength=len(texts)))
     domains = []
     for place, column in enumerate(columns):
         there, _ = occurring(people, place)
@@ -177,7 +195,7 @@ def vertical(
     else:
         weights, atoms_of = world.weights_of_all(every)
     of_rows = present[kind[rows]]
-    buckets = Buckets(tuple(weights), atoms_of[of_rows], listed, starts)
+    buckets = Buckets(tuple(weights), atoms_of[of_rows], held, starts)
     alpha = priors.of_secrets(settings.alpha, told.secret, texts)
     model = Vertical.of(buckets, owner[of_rows], atoms_of[asked], alpha, settings.method)
     unplaced = len(asked) - len(np.unique(owner[of_rows][owner[of_rows] >= 0]))
@@ -187,7 +205,40 @@ def vertical(
         "largest_group": int(sizes.max(initial=0)),
         "victims_without_a_class": unplaced,
     }
-    return world.reasoned(model, atoms_of[asked], progress, details)
+    found = world.reasoned(model, atoms_of[asked], progress, details)
+    if listed is None:
+        return found
+    own = [domain.positions(listed.values[c])[listed.codes[c]] for c, domain in enumerate(domains)]
+    _, both = distinct(np.concatenate([victims.places, np.stack(own, axis=1)]))
+    return replace(found, released=_best(found, both[len(victims.places) :]))
+
+
+def _fitting(
+    found: Reasoning, pairs: sets.Pairs, classes: Ints, secrets: Ints
+) -> dict[str, Floats]:
+    """Of each released record: how much those whose values fit it believe in its secret."""
+    order = np.argsort(pairs.classes, kind="stable")
+    starts = np.flatnonzero(np.diff(pairs.classes[order], prepend=-1))
+    victims, told = pairs.victims[order], dict[str, Floats]()
+    for who, beliefs in (
+        ("attacker", found.believed.attacker),
+        ("learner", found.believed.learner),
+    ):
+        for end, extreme in (("least", np.minimum), ("most", np.maximum)):
+            table = np.full((int(classes.max(initial=0)) + 1, beliefs.shape[1]), np.nan)
+            table[pairs.classes[order][starts]] = extreme.reduceat(beliefs[victims], starts, axis=0)
+            told[f"{who}_{end}"] = table[classes, secrets]
+    return told
+
+
+def _best(found: Reasoning, victims: Ints) -> dict[str, Floats]:
+    """Of each person of a release by groups: the largest belief, and the learner's in the same."""
+    best = found.believed.attacker.argmax(axis=1)
+    every = np.arange(len(best))
+    return {
+        "attacker": found.believed.attacker[every, best][victims],
+        "learner": found.believed.learner[every, best][victims],
+    }
 
 
 def _domain(
