@@ -25,6 +25,7 @@ Solved = trees.Tree | enumerating.Tables
 MOST_TABLES = 50_000
 MOST_WAYS = math.log(1e8)
 MOST_PRINTED = 300  # different victims for whom the printed learner is integrated, not drawn
+SMALL = 0.05  # with a smaller weight the printed learner is drawn: integrals take long
 MOST_COMPONENTS = 256  # of a mixture
 Mixture = tuple[tuple[float, tuple[tuple[float, float], ...]], ...]
 CLOSED, EXACT, GIBBS = "closed form", "exact", "gibbs"
@@ -179,7 +180,7 @@ class Horizontal:
         every, many = list(kinds), len(self.alpha)
         gammas = (self.alpha + self.held.sum(axis=0)).tolist()
         least = min(b for mixture in every for _, pairs in mixture for b, _ in pairs or ((1.0, 0),))
-        if min(least, *gammas) < printed.LEAST:
+        if min(least, *gammas) < SMALL:
             return None
         found = []
         for key in different.reshape(-1, len(numbers), many).tolist():

@@ -11,7 +11,7 @@ import numpy as np
 from sievert.attacks.reasoning import printed, tables
 from sievert.attacks.reasoning.chain import Chain, Slots, slots
 from sievert.attacks.reasoning.chains import Block
-from sievert.attacks.reasoning.horizontal import CLOSED, EXACT, GIBBS, shares_under
+from sievert.attacks.reasoning.horizontal import CLOSED, EXACT, GIBBS, SMALL, shares_under
 from sievert.attacks.reasoning.model import Buckets, Floats, Ints
 from sievert.attacks.reasoning.risk import normalised
 from sievert.attacks.reasoning.trees import dirichlets
@@ -128,7 +128,7 @@ class Vertical:
         if self.solved is None or len(self.solved.weights) * len(self.atoms) > MOST_PRINTED:
             return None
         gammas = (self.alpha + self.held).tolist()
-        if min(*(float(p.min()) for p in self.buckets.priors), *gammas) < printed.LEAST:
+        if min(*(float(p.min()) for p in self.buckets.priors), *gammas) < SMALL:
             return None
         found = np.zeros(self.shape)
         for weight, table in self.solved.tables:
