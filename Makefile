@@ -65,7 +65,7 @@ lock: $(VENV)/.full
 	$(PIP) install pip-tools
 	for set in core full; do \
 	  $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
-	    --no-emit-find-links $$(test $$set = full && echo --extra formats --extra frames --extra fast --extra spark --extra postgres --extra charts --extra dev -c requirements/core.lock) \
+	    --no-emit-find-links $$(test $$set = full && echo --extra formats --extra frames --extra fast --extra spark --extra postgres --extra charts --extra limit --extra dev -c requirements/core.lock) \
 	    -o requirements/$$set.lock pyproject.toml requirements/build.in; \
 	done
 

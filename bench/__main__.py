@@ -13,6 +13,7 @@ from bench import (
     database,
     experiment,
     growth,
+    limit,
     linkage,
     overhead,
     pycanon,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "compare": compare.run,
     "reasoning": reasoning.run,
     "relativerisk": relativerisk.run,
+    "limit": limit.run,
 }
 
 

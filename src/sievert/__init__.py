@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sievert.functions import discrimination_rate_by_value
     from sievert.hierarchies import Hierarchy
     from sievert.intrusion import Compromises, compromise
+    from sievert.limited import Limit, Limited, limit, randomise
     from sievert.measures.approximate import approximate_compromise
     from sievert.result import Assessment, Value
 
@@ -30,6 +31,8 @@ __all__ = [
     "Compromises",
     "Explanation",
     "Hierarchy",
+    "Limit",
+    "Limited",
     "SievertError",
     "Value",
     "__version__",
@@ -40,6 +43,8 @@ __all__ = [
     "compromise",
     "discrimination_rate_by_value",
     "explain",
+    "limit",
+    "randomise",
 ]
 # Every measure as a function of a table, `sievert.ID(data, quasi, sensitive=None)`.
 
@@ -95,6 +100,10 @@ _HOMES = {
     "compare": "sievert.comparison",
     "Compromises": "sievert.intrusion",
     "compromise": "sievert.intrusion",
+    "Limit": "sievert.limited",
+    "Limited": "sievert.limited",
+    "limit": "sievert.limited",
+    "randomise": "sievert.limited",
     "approximate_compromise": "sievert.measures.approximate",
     "Hierarchy": "sievert.hierarchies",
     "SievertError": "sievert.errors",

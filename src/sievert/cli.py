@@ -30,6 +30,7 @@ from sievert.options import (
     AttackOptions,
     ComparisonOptions,
     EngineOptions,
+    LimitOptions,
     MethodOptions,
     OutputOptions,
     PopulationOptions,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from sievert.comparison import Comparison
     from sievert.explanation import Explanation
     from sievert.intrusion import Compromises
+    from sievert.limited import Limited
     from sievert.result import Assessment
 
 app = App(
@@ -75,6 +77,7 @@ HAS = AttackOptions()
 THINKS = ReasoningOptions()
 HELD = ComparisonOptions()
 DONE = MethodOptions()
+BEST = LimitOptions()
 ATTACKS_TO_SHARE = RefusedError(
     "attacks point at single classes: they are not fit to pass on", hint="sievert assess --share"
 )
@@ -82,12 +85,17 @@ COMPARISON_TO_SHARE = RefusedError(
     "a comparison holds exact numbers of the original: it is not fit to pass on",
     hint="sievert assess --share",
 )
+LIMIT_TO_SHARE = RefusedError(
+    "a limit holds exact numbers of the original: it is not fit to pass on",
+    hint="sievert assess --share",
+)
 NOT_TO_SHARE = RefusedError(
     "explain points at columns, values and records: it is not fit to pass on",
     hint="sievert assess --share",
 )
 
-NEVER_SHARED = (ATTACKS_TO_SHARE, COMPARISON_TO_SHARE, NOT_TO_SHARE)  # nothing of the data in them
+# nothing of the data in them
+NEVER_SHARED = (ATTACKS_TO_SHARE, COMPARISON_TO_SHARE, LIMIT_TO_SHARE, NOT_TO_SHARE)
 
 
 @app.command
@@ -245,7 +253,7 @@ def compare(
         One or several releases of it, with the same names of columns. --hierarchy says how columns
         were generalised; ways to read go for all tables.
     charts
-        Draw the map of risk and loss, as SVG files in this directory.
+        Draw the map of risk and loss, with --limit the limit too, as SVG files in this directory.
     """
     from sievert import comparison, terminalcompare
     from sievert.progress import Watch
@@ -331,6 +339,75 @@ def compromise(
     if output.json_ != "-":
         sys.stdout.write(terminalcompromise.render(found, everything=output.all_) + "\n")
     return 0
+
+
+@app.command
+def limit(
+    data: str,
+    /,
+    *,
+    roles: RoleOptions = ASK,
+    asked: LimitOptions = BEST,
+    release: Annotated[Path | None, Parameter(name=["--release", "-o"], group="Output")] = None,
+    matrix: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READ,
+    output: OutputOptions = WRITE,
+    engine: EngineOptions = RUN,
+) -> int:
+    """Say how little a release could disclose at best, and release records that do.
+
+    Parameters
+    ----------
+    data
+        The original table, as for assess. -q names the columns that are randomised, -s the secret
+        (several count as one), -i columns that are not released.
+    release
+        Write records drawn from the best channel to this .csv or .parquet file, all columns in
+        their order.
+    matrix
+        Write the channel, which names values, to this .csv file.
+    charts
+        Draw the curve, as SVG files in this directory.
+    """
+    from sievert import limited, terminallimit
+    from sievert.progress import Watch
+
+    if output.share:
+        raise LIMIT_TO_SHARE
+    _check_tables([data])
+    who = roles.arguments()
+    if who.pop("parameters"):
+        raise UsageError("--alpha-value goes with assess")
+    best = asked.arguments()
+    if charts is not None and not asked.points:
+        best["points"] = 20
+    inputs = [data, roles.policy, *roles.hierarchies.values(), asked.distortion]
+    with _outputs(output, inputs, release, charts) as write, Watch() as watch:
+        if matrix is not None and matrix.resolve() in _taken(output, release):
+            raise UsageError("two outputs have the same name")
+        found = limited.randomise(
+            data,
+            out=release,
+            matrix=matrix,
+            force=output.force,
+            show_values=output.show_values,
+            watch=watch,
+            **who,
+            **best,
+            **reading.arguments(),
+            **engine.arguments(),
+        )
+    write(found.to_dict(), _timed(found), found.charts)
+    if output.json_ != "-":
+        sys.stdout.write(terminallimit.render(found, everything=output.all_) + "\n")
+    return 0
+
+
+def _taken(output: OutputOptions, *others: Path | None) -> list[Path]:
+    """Where outputs go."""
+    given = (output.json_, output.timings, *others)
+    return [Path(p).resolve() for p in given if p not in (None, "-")]
 
 
 @app.command
@@ -542,7 +619,9 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _timed(found: Assessment | Attacks | Comparison | Compromises | Explanation) -> dict[str, Any]:
+def _timed(
+    found: Assessment | Attacks | Comparison | Compromises | Explanation | Limited,
+) -> dict[str, Any]:
     whole = sum(found.timings.values())
     return {
         "sievert": __version__,

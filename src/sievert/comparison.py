@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from sievert.session import Steps, nobody
 from sievert.version import __version__
 
 if TYPE_CHECKING:
+    from sievert.comparing.limits import Limit, Placed
     from sievert.losses.loss import Loss
     from sievert.policy import Policy
 
@@ -44,6 +46,7 @@ class Compared:
     losses: Mapping[str, Loss]
     assessment: Assessed
     dominated_by: tuple[str, ...] = ()
+    limit: Mapping[str, Placed] = field(default_factory=dict)  # by secret, where it was asked for
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -68,6 +71,7 @@ class Compared:
             },
             "assessment": self.assessment.to_dict(),
             "dominated_by": list(self.dominated_by),
+            **({"limit": {s: p.to_dict() for s, p in self.limit.items()}} if self.limit else {}),
         }
 
 
@@ -101,6 +105,7 @@ class Comparison:
     unassessed: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    limits: Mapping[str, Limit] = field(default_factory=dict)  # by secret, where it was asked for
 
     @property
     def rows(self) -> int:
@@ -128,6 +133,7 @@ class Comparison:
             },
             "releases": [release.to_dict() for release in self.releases],
             "rank_correlation": {k: dict(v) for k, v in self.rank_correlation.items()},
+            **({"limit": {s: x.to_dict() for s, x in self.limits.items()}} if self.limits else {}),
             "warnings": list(self.warnings),
         }
 
@@ -148,13 +154,21 @@ class Comparison:
                     "what": "value", "value": loss.value, "unit": BY_ID[name].unit,
                     "reason": loss.reason,
                 }  # fmt: skip
+            for secret, placed in release.limit.items():
+                for what in ("distortion", "least", "bound", "ratio"):
+                    yield {
+                        "release": release.name, "number": "limit", "target": secret,
+                        "column": None, "what": what, "value": getattr(placed, what),
+                        "unit": "bits" if what in ("least", "bound") else "1",
+                        "reason": placed.reason if what == "ratio" else None,
+                    }  # fmt: skip
 
     def to_frame(self) -> Any:
         """One row a number, as a pandas or Polars frame, whichever is installed."""
         return frame(self._rows())
 
     def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the risk-utility map of each secret."""
+        """Vega-Lite dicts by name: the risk-utility map of each secret, and its limit if asked."""
         from sievert.charts import of_comparison
 
         return of_comparison(self)
@@ -183,6 +197,7 @@ def compare(
     shuffles: int = SHUFFLES,
     seed: int = 0,
     missing: str = "value",
+    limit: bool = False,
     verify: bool = False,
     watch: Steps = nobody,
     **source: Any,
@@ -213,6 +228,8 @@ def compare(
         From how many shuffles a p-value is made, 0 for none; where they start.
     missing
         A missing quasi-identifier is a "value" of its own or an "error".
+    limit
+        Whether each release is held against the least bits that its distortion would allow.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -243,8 +260,9 @@ def compare(
     clock = Clock(steps, watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
     run = Run(
-        clock, hierarchies or {}, bins or {}, key, missing, shuffles, seed, source.get("threads")
-    )
+        clock, hierarchies or {}, bins or {}, key, missing, shuffles, seed, source.get("threads"),
+        limit,
+    )  # fmt: skip
     found: list[Compared] = []
     with run.working():
         with reading(original) as (table, questions):
@@ -252,6 +270,8 @@ def compare(
         for name, data in named.items():
             with reading(data) as (table, questions):
                 found.append(Compared(name, *run.release(name, table, questions)))
+        limits, placed = run.limits({r.name: r.disclosed for r in found}, _left(source, reading))
+        found = [replace(r, limit=placed.get(r.name, {})) for r in found]
     clock.stop()
     return Comparison(
         run.table,
@@ -264,6 +284,7 @@ def compare(
         run.unassessed,
         steps,
         clock.peaks,
+        limits,
     )
 
 
@@ -273,6 +294,12 @@ def _whole(what: str, number: Any, least: int, most: int | None = None) -> None:
         raise UsageError(f"{what}: a whole number, {least} or more")
     if most is not None and number > most:
         raise UsageError(f"{what} must be from {least} to {most:,}")
+
+
+def _left(source: Mapping[str, Any], reading: Reading) -> float | None:
+    """The seconds that are left of those that the run may take."""
+    whole = source.get("timeout")
+    return None if whole is None else max(0.0, whole - (time.monotonic() - reading.started))
 
 
 def _unjudged(house: Policy | None) -> list[Note]:

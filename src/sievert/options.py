@@ -237,6 +237,8 @@ class ComparisonOptions:
     """From how many shuffles a p-value is made; 0 for none."""
     seed: int = 0
     """Where shuffling starts."""
+    limit: bool = False
+    """Hold each release against the least bits about a secret that its distortion would allow."""
 
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""
@@ -294,6 +296,48 @@ class MethodOptions:
         found["parameters"] = None if parameters is None else _numbers(parameters, "parameters")
         found["epsilon"] = _numbers(self.epsilon or (), "--epsilon")
         return found
+
+
+@Parameter(name="*", group=Group("Limit", sort_key=1))
+@dataclass(frozen=True)
+class LimitOptions:
+    """What is asked of the best release."""
+
+    model: str = "1"
+    """1: least disclosed at a distortion; 2: least distortion at so many bits disclosed; 3: least
+    told of who is who at a loss; 4: least loss at so many bits told of who is who; funnel: least
+    disclosed with so many bits kept; identity, identity-reverse: 1 and 2, of the values
+    themselves."""
+    at: Names = None
+    """The constraint: a distortion (models 1, identity) or bits; 0.05,0.1,0.2 for several."""
+    distortion: str = "hamming"
+    """hamming, squared, absolute (numbers as shares of their range), or a CSV file of distances of
+    one column: released values in the first line, each value before its distances."""
+    alphabet: str = "auto"
+    """joint: all combinations together; columns: a channel for each column; merged: rare
+    combinations as the nearest frequent ones; auto: joint while there are at most --most."""
+    most: int = 1000
+    """The most combinations of one alphabet."""
+    occurring: bool = False
+    """Release only combinations that occur in the table."""
+    reduced: int | None = None
+    """Release only so many combinations, chosen to be near all."""
+    gaussian: bool = False
+    """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
+    points: int = 0
+    """So many points of the whole curve besides; 20 for charts unless given."""
+    gap: float | None = None
+    """When a channel is good enough: bits (of model 2: distortion) it may be from the bound."""
+    seconds: float | None = None
+    """Stop looking after so many seconds a curve; the release then depends on the machine."""
+    seed: int = 0
+    """Where drawing starts."""
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        if not self.at:
+            raise UsageError("no constraint given", hint="--at 0.1")
+        return {**vars(self), "at": _numbers(self.at, "--at")}
 
 
 def _numbers(given: Iterable[str], option: str) -> list[float]:

@@ -11,6 +11,7 @@ from sievert.terminal import heading, notes, number, percent, plain, significant
 
 if TYPE_CHECKING:
     from sievert.comparing.found import Bits
+    from sievert.comparing.limits import Limit, Placed
     from sievert.comparison import Compared, Comparison
     from sievert.estimating import Estimate
     from sievert.losses.loss import Loss
@@ -38,7 +39,7 @@ OF_SECRET = {
 
 def render(found: Comparison, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading(found, width), "", *_answer(found, width)]
+    lines = [*heading(found, width), "", *_answer(found, width), *_limits(found, width)]
     if everything or len(found.releases) == 1:
         for release in found.releases:
             lines += ["", *_release(release, width, everything)]
@@ -189,6 +190,51 @@ def _verdict(found: Comparison) -> list[str]:
             f"({_signed(_rounded(lost.beyond))} bits)."
         )
     return lines
+
+
+def _limits(found: Comparison, width: int) -> list[str]:
+    """Each release beside the least bits that its distortion would allow."""
+    lines: list[str] = []
+    for secret, limit in found.limits.items():
+        lines += ["", f"How far from the limit: {printable(secret)}, bits a record"]
+        rows = [["release", "distortion", "told", "least possible", "known to", "ratio"]]
+        placed = [release.limit[secret] for release in found.releases]
+        for name, p in zip(_numbered(found), placed, strict=True):
+            least = "-" if p.least is None else _short(p.least)
+            bound = "-" if p.bound is None else _short(p.bound)
+            ratio = "-" if p.ratio is None else _short(p.ratio)
+            rows.append([name, percent(p.distortion), _short(p.disclosed), least, bound, ratio])
+        lines += columns(rows, [""] * len(rows), width, names=True)
+        lines += wrap(OF_LIMIT, width, "  ")
+        for release, p in zip(found.releases, placed, strict=True):
+            lines += wrap(limit_sentence(release.name, p), width, "  ")
+        lines += wrap(_silent(limit), width, "  ")
+    return lines
+
+
+OF_LIMIT = (
+    "distortion: mean share of quasi-identifiers that the best reading of the released record gets "
+    "wrong. least possible: what the best release with that distortion tells of the secret; known "
+    "to: what none is below. ratio: told as a multiple of the least possible."
+)
+
+
+def limit_sentence(name: str, placed: Placed) -> str:
+    """What one release could be."""
+    said = f"{cut(printable(name))} discloses {_short(placed.disclosed)} bits; "
+    if placed.least is None:
+        return f"{said}{placed.reason}."
+    if placed.ratio is None:
+        return f"{said}with as much distortion {_short(placed.least)} would be possible."
+    times = f"{_short(placed.ratio)} times {'the least' if placed.bound is not None else 'that'}"
+    return f"{said}with as much distortion {_short(placed.least)} would be possible: {times}."
+
+
+def _silent(limit: Limit) -> str:
+    """From which distortion on nothing need be told."""
+    if limit.perfect is None:
+        return f"The least distortion that tells nothing is not known: {limit.reason}."
+    return f"A release that tells nothing needs a distortion of {percent(limit.perfect)}."
 
 
 def _overlap(one: Estimate, other: Estimate) -> bool:

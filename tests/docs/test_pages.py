@@ -25,6 +25,16 @@ def test_examples(page: Path) -> None:
     assert run > 0 or page.stem == "README"
 
 
+@pytest.mark.parametrize("page", ["limit.md", "attacks/reasoning.md"])
+def test_longer_pages(page: str) -> None:
+    failed, run = doctest.testfile(
+        str(ROOT / "docs" / page),
+        module_relative=False,
+        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
+    )
+    assert failed == 0 and run > 0
+
+
 @pytest.mark.parametrize("name", BY_ID)
 def test_page_is_complete(name: str) -> None:
     text = (ROOT / "docs" / "measures" / f"{name}.md").read_text(encoding="utf-8")

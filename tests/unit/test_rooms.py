@@ -17,18 +17,18 @@ ROOT = SOURCE.parents[1]
 ROOMS = (
     "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
     "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice",
-    "estimating", "losses", "methods", "session", "result", "policy", "sharing", "linting",
-    "terminal", "population", "attacks", "charts", "running", "assessment", "reasoned",
+    "estimating", "losses", "methods", "tradeoff", "session", "result", "policy", "sharing",
+    "linting", "terminal", "population", "attacks", "charts", "running", "assessment", "reasoned",
     "attacking", "functions", "terminalattacks", "comparing", "comparison", "terminalcompare",
-    "compromising", "intrusion", "terminalcompromise", "explaining", "explanation",
-    "terminalexplain", "progress", "options", "cli",
+    "limiting", "limited", "terminallimit", "compromising", "intrusion", "terminalcompromise",
+    "explaining", "explanation", "terminalexplain", "progress", "options", "cli",
 )  # fmt: skip
 # a repr; a type only; a method
 LAZY = {
     ("result", "terminal"), ("result", "policy"), ("result", "sharing"), ("result", "attacks"),
     ("result", "terminalattacks"), ("attacking", "terminalattacks"),
     ("explanation", "terminalexplain"), ("comparison", "terminalcompare"),
-    ("intrusion", "terminalcompromise"),
+    ("intrusion", "terminalcompromise"), ("limited", "terminallimit"),
 }  # fmt: skip
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sievert.charts.curves import lines, of_approximate, of_compromises
 from sievert.charts.drawing import Bar, Point, Spec, band, bars
 from sievert.charts.folder import check, write
+from sievert.charts.limits import of_limit, tradeoff
 from sievert.charts.maps import Dot, dots, of_comparison
 from sievert.charts.results import of_attacks, of_explanation
 from sievert.charts.svg import svg
@@ -24,6 +25,8 @@ __all__ = [
     "of_comparison",
     "of_compromises",
     "of_explanation",
+    "of_limit",
     "svg",
+    "tradeoff",
     "write",
 ]

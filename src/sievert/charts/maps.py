@@ -106,6 +106,97 @@ def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str,
     return framed(title, below, values, layers, height)
 
 
+def limited(
+    title: str,
+    below: Sequence[str],
+    curve: Sequence[tuple[float, float, float | None]],
+    given: Iterable[Dot],
+) -> Spec:
+    """Releases above the curve of the best; the interval of a dot reaches down to it.
+
+    >>> dot = Dot("a", 0.1, 0.5, (0.3, 0.5))
+    >>> spec = limited("Limit", ["bits"], [(0.0, 0.5, 0.5), (0.5, 0.0, 0.0)], [dot])
+    >>> [(row["kind"], row["across"]) for row in spec["data"]["values"]]
+    [('release', 0.1), ('curve', 0.0), ('curve', 0.5)]
+    """
+    held = list(given)
+    names = apart(named(d.name, LONGEST) for d in held)
+    most = ROOM * max([at for at, *_ in curve] + [d.across for d in held] + [1e-9])
+    high = ROOM * max([least for _, least, _ in curve] + [d.up for d in held] + [1e-9])
+    height = max(CURVE_HEIGHT, LINE * len(held))
+    values: list[Spec] = [
+        {
+            "kind": "release", "name": name, "across": d.across, "up": d.up, "least": d.interval[0],
+            "label": level, "edge": most,
+            "said": f"{name}: distortion {significant(d.across)}, {significant(d.up)} bits told, "
+            f"{significant(d.interval[0])} possible",
+        }
+        for name, d, level in zip(names, held, _labels(held, high, LINE / height * high),
+                                  strict=True)
+    ]  # fmt: skip
+    for at, least, bound in curve:
+        said = f"limit at distortion {significant(at)}: {significant(least)} bits"
+        said += "" if bound is None else f", none below {significant(bound)}"
+        values.append({"kind": "curve", "across": at, "up": least, "bound": bound, "said": said})
+    x: Spec = {
+        "field": "across", "type": "quantitative", "title": "Distortion",
+        "scale": {"domain": [0, most], "nice": False}, "axis": {"tickCount": 5, "grid": True},
+    }  # fmt: skip
+    y: Spec = {
+        "field": "up", "type": "quantitative", "title": "Told of the secret, bits",
+        "scale": {"domain": [0, high], "nice": False}, "axis": {"tickCount": 5, "grid": True},
+    }  # fmt: skip
+    said_ = {"field": "said", "type": "nominal"}
+    line: Spec = {"type": "line", "stroke": INK, "strokeWidth": 1.6, "aria": False}
+    curves = [{"filter": "datum.kind === 'curve'"}]
+    known = [{"filter": "datum.kind === 'curve' && isValid(datum.bound)"}]
+    releases = [{"filter": "datum.kind === 'release'"}]
+    grey: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
+    layers: list[Spec] = [
+        {"transform": curves, "mark": line, "encoding": {"x": x, "y": y}},
+        {
+            "transform": known,
+            "mark": {**line, "strokeWidth": 1, "strokeDash": [4, 3]},
+            "encoding": {"x": x, "y": {**y, "field": "bound"}},
+        },
+        {
+            "transform": curves,
+            "mark": {"type": "circle", "size": 14, "fill": INK, "opacity": 1},
+            "encoding": {"x": x, "y": y, "description": said_},
+        },
+        {
+            "transform": releases,
+            "mark": {**grey, "strokeDash": [1, 3]},
+            "encoding": {"x": x, "x2": {"field": "edge"}, "y": y, "y2": {"field": "label"}},
+        },
+        {
+            "transform": releases,
+            "mark": grey,
+            "encoding": {"x": x, "y": {**y, "field": "least"}, "y2": {"field": "up"}},
+        },
+        {
+            "transform": releases,
+            "mark": {
+                "type": "circle", "size": 90, "fill": PLAIN, "stroke": INK, "strokeWidth": 1,
+                "opacity": 1,
+            },
+            "encoding": {"x": x, "y": y, "description": said_},
+        },
+        {
+            "transform": releases,
+            "mark": {
+                "type": "text", "align": "left", "dx": 5, "baseline": "middle", "fontSize": 10,
+                "fill": INK, "aria": False,
+            },
+            "encoding": {
+                "x": {**x, "field": "edge"}, "y": {**y, "field": "label"},
+                "text": {"field": "name", "type": "nominal"},
+            },
+        },
+    ]  # fmt: skip
+    return framed(title, below, values, layers, height)
+
+
 def _labels(held: Sequence[Dot], high: float, line: float) -> list[float]:
     """How high each point's label stands at the side, so that none hides another."""
     levels = [0.0] * len(held)
@@ -136,7 +227,25 @@ def of_comparison(found: Any) -> dict[str, Spec]:
             across="Information loss, bits",
             up="Identity disclosure, bits",
         )
+    for secret, limit in found.limits.items():
+        charts[file_name(charts, "limit", secret)] = limited(
+            f"What each release tells of {named(secret)}, and the least that it could",
+            (
+                "A point straight above the curve tells more than its distortion needs",
+                "Curve: the best releases there are"
+                + ("" if limit.merged else "; dashed: what no release is below"),
+                "Distortion: mean share of quasi-identifiers read wrongly",
+            ),
+            [(p.at, p.objective, None if limit.merged else p.bound) for p in limit.points],
+            (_beside(release, secret) for release in found.releases),
+        )
     return charts
+
+
+def _beside(release: Any, secret: str) -> Dot:
+    placed = release.limit[secret]
+    least = placed.disclosed if placed.least is None else placed.least
+    return Dot(release.name, placed.distortion, placed.disclosed, (least, placed.disclosed))
 
 
 def _dot(release: Any, secret: str) -> Dot:

@@ -14,6 +14,7 @@ from sievert.assessment import measured
 from sievert.attacks.attack import ladder
 from sievert.comparing import pairing
 from sievert.comparing.found import Assessed, Bits, Disclosed, Known
+from sievert.comparing.limits import Limit, Limits, Placed
 from sievert.counts.machine import cores
 from sievert.errors import InputError, UsageError, unknown
 from sievert.estimating import Estimate, Joint, estimate, ksg, lost, quantile_bins
@@ -53,6 +54,7 @@ class Run:
         shuffles: int,
         seed: int,
         threads: int | None,
+        limit: bool = False,
     ) -> None:
         self.clock, self.hierarchies, self.bins = clock, hierarchies, bins
         self.key, self.missing = key, missing
@@ -66,6 +68,8 @@ class Run:
         self.before: dict[str, Bits] = {}
         self._each: Each = map
         self._done: Known | None = None
+        self.limited = limit
+        self._limits: Limits | None = None
 
     def told(self) -> list[Note]:
         """All remarks; one that goes for every release only once."""
@@ -106,6 +110,8 @@ class Run:
             )
         self.roles, warnings = role.assign(columns, quasi, sensitive, identifier)
         self.notes += warnings
+        if self.limited and not self.roles.sensitive:
+            raise UsageError("a limit on what is told needs a secret", hint="-s COLUMNS")
         self.predicted = role.names(predict, columns) or self.roles.sensitive
         self._check(columns)
         treat_missing(self.missing, questions, self.roles.quasi)
@@ -290,7 +296,7 @@ class Run:
         about = described(table, questions)
         known = self.known
         lost = self._each(lambda kind: kind.compute(release), KINDS)
-        disclosing = self._disclosed(pairing.cut(release, self.edges), known)
+        disclosing = self._disclosed(name, pairing.cut(release, self.edges), known)
         assessment = self._assessed(questions, roles)
         self.clock(f"estimating {name}", questions)
         disclosed = disclosing(self._neighbours(release))
@@ -324,7 +330,7 @@ class Run:
         return found
 
     def _disclosed(
-        self, release: Release, known: Known
+        self, name: str, release: Release, known: Known
     ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
         """The three informations, of the whole key, each column, each secret."""
         codes = {c.name: _filled(c.released) for c in release.quasi}
@@ -332,6 +338,9 @@ class Run:
         before = {None: known.key} | dict(known.columns)
         after = {None: key} | codes
         kept = {c for c, held in after.items() if np.array_equal(held, before[c])}
+        if self.limited:
+            self._limits = self._limits or Limits(known)
+            self._limits.see(name, release, key)
 
         def about(
             place: tuple[str | None, str | None],
@@ -373,6 +382,17 @@ class Run:
             return Disclosed(identity, attribute, loss)
 
         return done
+
+    def limits(
+        self, disclosed: Mapping[str, Disclosed], left: float | None
+    ) -> tuple[dict[str, Limit], dict[str, dict[str, Placed]]]:
+        """The limit of each secret and where the releases are, where it was asked for."""
+        if self._limits is None:
+            return {}, {}
+        self.clock("searching the least possible bits", None)
+        found = self._limits.solved(disclosed, left)
+        self.notes += self._limits.notes
+        return found
 
     def _doubts(self, release: Release, disclosed: Disclosed) -> list[Note]:
         """Where a number is mostly noise, or the records may not be paired as they should."""

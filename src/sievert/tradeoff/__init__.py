@@ -1,0 +1,35 @@
+"""The best trade-off between what a release discloses and what it distorts."""
+
+from __future__ import annotations
+
+from sievert.tradeoff.bottleneck import least_identity, least_loss
+from sievert.tradeoff.channel import Tradeoff
+from sievert.tradeoff.curves import Curve, curve
+from sievert.tradeoff.distortions import absolute, hamming, ladder, matrix, squared
+from sievert.tradeoff.intervals import Recoding, interval_recodings
+from sievert.tradeoff.joint import Joint
+from sievert.tradeoff.models import least_distortion, least_risk
+from sievert.tradeoff.narrowing import funnel
+from sievert.tradeoff.programme import perfect
+from sievert.tradeoff.simplex import grid
+
+__all__ = [
+    "Joint",
+    "Tradeoff",
+    "least_risk",
+    "least_distortion",
+    "least_identity",
+    "least_loss",
+    "perfect",
+    "funnel",
+    "grid",
+    "Curve",
+    "curve",
+    "Recoding",
+    "interval_recodings",
+    "hamming",
+    "squared",
+    "absolute",
+    "ladder",
+    "matrix",
+]

@@ -1,0 +1,217 @@
+"""The least identity below a loss, and the least loss below an identity (models 3 and 4).
+
+Both walk the information bottleneck of Tishby, Pereira and Bialek: the largest I(T;Y) for an
+I(X;T), T the release. The problem is not convex and nobody knows a cheap certificate: answers come
+from annealing downwards from T = X, with random restarts whose spread is told, beside bounds that
+hold for every release: I(T;Y) <= min(I(X;T), I(X;Y), c·I(X;T)), c the largest total variation
+between two rows of p(y|x) (Dobrushin's coefficient).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import UsageError
+from sievert.measures.kernel import LN2
+from sievert.tradeoff.channel import Tradeoff, whole
+from sievert.tradeoff.field import TINY
+from sievert.tradeoff.joint import Floats, Ints, Joint
+from sievert.tradeoff.sharing import Point, bracket, coin_for, hull, shared
+
+HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
+RESTARTS = 5
+REFINED = 25  # slopes tried between two neighbours
+CLOSE = 1e-8  # nats that a finer slope could still gain
+STILL, ROUGH = 1e-14, 1e-9  # of a change per step, as a share: at the end, and on the way
+HASTY = 200  # steps on the way
+WORK = 1e9  # multiplications for one slope
+
+
+def statistic(joint: Joint) -> Ints:
+    """For each value of X that occurs, the number of its kind: values of one kind have the same
+    p(y|x), so that their kind tells as much as they do."""
+    _, kinds = np.unique(np.round(joint.given, 14), axis=0, return_inverse=True)
+    return np.asarray(kinds.ravel(), dtype=np.int64)
+
+
+def contraction(joint: Joint) -> float:
+    """The largest total variation between what two values tell (Dobrushin's coefficient)."""
+    given = joint.given
+    step = max(1, (1 << 22) // given.size)
+    found = 0.0
+    for at in range(0, len(given), step):
+        apart = np.abs(given[at : at + step, None, :] - given[None]).sum(axis=2)
+        found = max(found, 0.5 * float(apart.max()))
+    return min(1.0, found)
+
+
+def settled(
+    joint: Joint, beta: float, channel: Floats, most: int, still: float = STILL
+) -> tuple[Point, int]:
+    """Where the steps of the bottleneck lead: a stationary point of I(X;T) - beta·I(T;Y)."""
+    p, given = joint.weights, joint.given
+    weighted = p[:, None] * given
+    before = math.inf
+    step = 0
+    while step < most:
+        step += 1
+        released = p @ channel
+        together = channel.T @ weighted
+        logs = np.log(np.maximum(together, TINY)) - np.log(np.maximum(released, TINY))[:, None]
+        field = given @ logs.T
+        field *= beta
+        field += np.log(np.maximum(released, TINY))
+        high = field.max(axis=1, keepdims=True)
+        field -= high
+        channel = np.exp(field)
+        sums = channel.sum(axis=1, keepdims=True)
+        channel /= sums
+        # up to a constant the Lagrangian at the channel before, the lower the better
+        value = -float(p @ (high + np.log(sums))[:, 0])
+        if before - value <= still * (1.0 + abs(value)):
+            break
+        before = value
+        used = released > 1e-14
+        if not used.all():
+            channel = channel[:, used]
+            channel /= channel.sum(axis=1, keepdims=True)
+    return Point.of(joint, channel), step
+
+
+def lagrangian(point: Point, beta: float) -> float:
+    """I(X;T) - beta·I(T;Y) in nats."""
+    return point.rate - beta * point.told
+
+
+class Bottleneck:
+    """The curve of the largest I(T;Y) for an I(X;T), as far as annealing finds it."""
+
+    def __init__(self, joint: Joint, *, seed: int = 0, seconds: float | None = None) -> None:
+        kinds = statistic(joint)
+        size = int(kinds.max()) + 1
+        self.whole, self.kinds = joint, kinds
+        table = np.zeros((size, joint.given.shape[1]))
+        np.add.at(table, kinds, joint.weights[:, None] * joint.given)
+        self.joint = Joint.of(table)
+        self.seed, self.steps = seed, 0
+        self.contraction = contraction(self.joint)
+        self.until = math.inf if seconds is None else time.monotonic() + seconds
+        self.most = int(min(max(WORK / (size * size * table.shape[1]), 50), 2000))
+        self.points = [Point.of(self.joint, np.ones((size, 1))), Point.of(self.joint, np.eye(size))]
+        self._anneal()
+
+    def _settle(self, beta: float, channel: Floats, *, rough: bool = False) -> Point:
+        most, still = (min(HASTY, self.most), ROUGH) if rough else (self.most, STILL)
+        point, steps = settled(self.joint, beta, channel, most, still)
+        self.steps += steps
+        return point
+
+    def _anneal(self) -> None:
+        """Down from T = X: ever lower slopes, each from where the one before ended."""
+        channel = np.eye(len(self.joint.weights))
+        for beta in np.geomspace(HIGHEST, LOWEST, SLOPES).tolist():
+            if time.monotonic() >= self.until:
+                break
+            point = self._settle(beta, channel, rough=True)
+            self.points.append(point)
+            channel = point.channel
+            if channel.shape[1] == 1:
+                break
+
+    def search(self, rate: float | None, told: float | None) -> float:
+        """Look closer where the curve has a rate, or tells so much; the spread of the restarts."""
+        edge = hull(self.points, upper=True)
+        for _ in range(REFINED):
+            low, high = bracket(edge, rate, told)
+            if low is high or time.monotonic() >= self.until:
+                break
+            beta = (high.rate - low.rate) / (high.told - low.told)
+            point = self._settle(beta, high.channel)
+            if lagrangian(low, beta) - lagrangian(point, beta) <= CLOSE:
+                break
+            self.points.append(point)
+            edge = hull(self.points, upper=True)
+        return self._restart(*bracket(edge, rate, told), told is not None)
+
+    def point(self, rate: float | None, told: float | None) -> Point:
+        """The best release known with a rate, or that tells so much."""
+        ends = bracket(hull(self.points, upper=True), rate, told)
+        return shared(self.joint, ends, coin_for(ends, rate, told))
+
+    def _restart(self, low: Point, high: Point, told: bool) -> float:
+        """Try chance starts; how far apart they end, in the units of what is minimised."""
+        if low is high or high.told <= low.told:
+            return 0.0
+        beta = (high.rate - low.rate) / (high.told - low.told)
+        values = [lagrangian(low, beta)]
+        n = len(self.joint.weights)
+        for number in range(RESTARTS):
+            if time.monotonic() >= self.until:
+                break
+            rng = np.random.default_rng([self.seed, number])
+            start = rng.exponential(size=(n, n)) ** 2 + 1e-6
+            point = self._settle(beta, start / start.sum(axis=1, keepdims=True))
+            self.points.append(point)
+            values.append(lagrangian(point, beta))
+        spread = max(values) - min(values)
+        return spread if told else spread / beta
+
+    def channel(self, point: Point) -> Floats:
+        """A point's channel, for all values that occur."""
+        return np.asarray(point.channel[self.kinds])
+
+
+def target(joint: Joint, model: int, at: float) -> tuple[float | None, float | None]:
+    """The rate, or what must be told, in nats, that a constraint of model 3 or 4 means."""
+    if not (math.isfinite(at) and at >= 0):
+        raise UsageError("the constraint is not a number of at least 0", hint="bits, such as 0.1")
+    return (at * LN2, None) if model == 4 else (None, max(0.0, joint.information - at) * LN2)
+
+
+def answer(curve: Bottleneck, model: int, at: float, spread: float) -> Tradeoff:
+    """The best release known for a constraint, in bits, and what none can be below."""
+    joint = curve.whole
+    rate, told = target(joint, model, at)
+    point = curve.point(rate, told)
+    risk, identity = point.told / LN2, point.rate / LN2
+    loss = max(0.0, joint.information - risk)
+    if model == 3:
+        objective, bound = identity, (told or 0.0) / LN2 / max(curve.contraction, TINY)
+    else:
+        objective, bound = loss, joint.information - at * curve.contraction
+    bound = min(max(bound, 0.0), objective)
+    full = whole(joint, curve.channel(point))
+    numbers = (model, at, objective, bound, risk, loss, identity, None)
+    return Tradeoff(*numbers, full, curve.steps, None, spread / LN2)
+
+
+def least_identity(
+    joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
+) -> Tradeoff:
+    """Model 3: the least I(X;X') found of the releases X' of X with I(X;Y) - I(X';Y) <= `at` bits.
+
+    >>> found = least_identity([[9, 1], [1, 9]], 0.531004406 - 0.183368747 / LN2)
+    >>> round(found.objective * LN2, 6)
+    0.3
+    """
+    return _solved(Joint.of(joint), 3, at, seed, seconds)
+
+
+def least_loss(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None) -> Tradeoff:
+    """Model 4: the least I(X;Y) - I(X';Y) found of the releases X' of X with I(X;X') <= `at` bits.
+
+    >>> found = least_loss([[9, 1], [1, 9]], 0.3 / LN2)
+    >>> round(found.risk * LN2, 6)
+    0.183369
+    """
+    return _solved(Joint.of(joint), 4, at, seed, seconds)
+
+
+def _solved(joint: Joint, model: int, at: float, seed: int, seconds: float | None) -> Tradeoff:
+    aim = target(joint, model, at)
+    curve = Bottleneck(joint, seed=seed, seconds=seconds)
+    return answer(curve, model, at, curve.search(*aim))

@@ -1,0 +1,98 @@
+"""What a search ends in: a channel, what it discloses and distorts, and how good one could be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.measures.kernel import LN2, total
+from sievert.tradeoff.field import Cut
+from sievert.tradeoff.joint import Floats, Joint, disclosed, mirrored
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """The best release that was found for a constraint, all information in bits.
+
+    `objective` is what its model minimises (1: the risk, 2: the distortion, 3: the identity,
+    4: the loss, "funnel": the risk), `bound` what no release is below. `channel` is p(x'|x),
+    a row a value of X. `reached` tells whether the gap asked for was reached; of models without a
+    certificate it is None, and `spread` is how far apart their restarts ended. `cut` is a line
+    below the whole curve, in nats by the share of the distortion worth having.
+    """
+
+    model: int | str
+    at: float
+    objective: float
+    bound: float
+    risk: float
+    loss: float
+    identity: float
+    distortion: float | None
+    channel: Floats
+    iterations: int = 0
+    reached: bool | None = True
+    spread: float | None = None
+    cut: Cut | None = None
+
+    @property
+    def gap(self) -> float:
+        """How much better than found a release might be."""
+        return self.objective - self.bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them, without the channel."""
+        return {
+            "model": self.model,
+            "at": self.at,
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "risk": self.risk,
+            "loss": self.loss,
+            "identity": self.identity,
+            "distortion": self.distortion,
+            "iterations": self.iterations,
+            "reached": self.reached,
+            "spread": self.spread,
+        }
+
+
+def evaluated(
+    joint: Joint, channel: Floats, distortion: Floats | None = None
+) -> tuple[float, float, float, float | None]:
+    """Risk, loss and identity in bits, and the distortion, of a channel of the values that occur.
+
+    >>> evaluated(Joint.of([[1, 0], [0, 1]]), np.eye(2), 1 - np.eye(2))
+    (1.0, 0.0, 1.0, 0.0)
+    """
+    risk = disclosed(joint, channel) / LN2
+    far = None if distortion is None else expected(joint, channel, distortion)
+    return risk, max(0.0, joint.information - risk), mirrored(joint, channel) / LN2, far
+
+
+def expected(joint: Joint, channel: Floats, distortion: Floats) -> float:
+    """The mean distortion of a channel of the values that occur."""
+    return total(joint.weights * np.einsum("ij,ij->i", channel, distortion))
+
+
+def whole(joint: Joint, channel: Floats, distortion: Floats | None = None) -> Floats:
+    """A channel of all values: one that never occurs is released as the nearest value."""
+    if len(joint.rows) == len(joint.table):
+        return channel
+    found = np.zeros((len(joint.table), channel.shape[1]))
+    if distortion is None:
+        found[:, 0] = 1.0
+    else:
+        found[np.arange(len(found)), distortion.argmin(axis=1)] = 1.0
+    found[joint.rows] = channel
+    return found
+
+
+def unit(places: Any, size: int) -> Floats:
+    """The channel that releases one value for each."""
+    found = np.zeros((len(places), size))
+    found[np.arange(len(places)), places] = 1.0
+    return found

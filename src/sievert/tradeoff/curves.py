@@ -1,0 +1,180 @@
+"""A whole curve of a model: the best releases for many constraints, each from the one before."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import UsageError
+from sievert.measures.kernel import LN2
+from sievert.tradeoff.bottleneck import Bottleneck, answer, target
+from sievert.tradeoff.channel import Tradeoff
+from sievert.tradeoff.joint import Floats, Joint
+from sievert.tradeoff.models import GAP, MOST, Task, least_distortion, least_risk
+
+POINTS = 20
+PASSES = 100
+FLAT = 1e-13  # share of its value that a point may lie above a line
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Answers of one model for rising constraints; convex where the model is (1, 2, 3, 4)."""
+
+    model: int
+    points: tuple[Tradeoff, ...]
+
+    @property
+    def at(self) -> list[float]:
+        """The constraints."""
+        return [p.at for p in self.points]
+
+    @property
+    def objective(self) -> list[float]:
+        """What was attained."""
+        return [p.objective for p in self.points]
+
+    @property
+    def bound(self) -> list[float]:
+        """What no release is below."""
+        return [p.bound for p in self.points]
+
+
+def curve(
+    joint: Any,
+    distortion: Any = None,
+    *,
+    model: int = 1,
+    at: Sequence[float] | None = None,
+    points: int = POINTS,
+    gap: float | None = None,
+    most: int = MOST,
+    seconds: float | None = None,
+    seed: int = 0,
+) -> Curve:
+    """The curve of a model at some constraints: evenly spread over what is worth having, or given.
+
+    `most` steps are for each point, `seconds` for all.
+
+    >>> found = curve([[9, 1], [1, 9]], "hamming", at=[0.05, 0.1, 0.25], gap=1e-6)
+    >>> [round(x * LN2, 5) for x in found.objective]
+    [0.28818, 0.22175, 0.08228]
+    """
+    if model not in (1, 2, 3, 4):
+        raise UsageError("there is no such model", hint="1, 2, 3 or 4")
+    if at is None and points < 1:
+        raise UsageError("a curve has at least one point", hint="points=20")
+    if model in (1, 2) and distortion is None:
+        raise UsageError(f"model {model} needs a distortion", hint='"hamming"')
+    until = None if seconds is None else time.monotonic() + seconds
+    if model in (3, 4):
+        return _bottleneck(Joint.of(joint), model, at, points, until, seed)
+    task = Task.of(joint, distortion)
+    low, high = (task.nearest, task.farthest) if model == 1 else (0.0, task.joint.information)
+    asked = _spread(low, high, points) if at is None else sorted({float(a) for a in at})
+    found: list[Tradeoff] = []
+    last: Tradeoff | None = None
+    for place in asked:
+        left = None if until is None else max(0.0, until - time.monotonic())
+        if model == 1:
+            last = least_risk(
+                task, None, place,
+                gap=GAP if gap is None else gap, most=most, seconds=left,
+                start=None if last is None else last.channel[task.joint.rows],
+                known=None if last is None else last.cut,
+            )  # fmt: skip
+        else:
+            last = least_distortion(task, None, place, gap=gap, most=most, seconds=left, start=last)
+        found.append(last)
+    return Curve(model, tuple(_convex(task, model, found, gap)))
+
+
+def _spread(low: float, high: float, points: int) -> list[float]:
+    """Constraints evenly between two ends, without the ends: there the answer is known."""
+    return [float(x) for x in np.linspace(low, high, points + 2)[1:-1]]
+
+
+def _bottleneck(
+    joint: Joint,
+    model: int,
+    at: Sequence[float] | None,
+    points: int,
+    until: float | None,
+    seed: int,
+) -> Curve:
+    left = None if until is None else max(0.0, until - time.monotonic())
+    held = Bottleneck(joint, seed=seed, seconds=left)
+    high = joint.information if model == 3 else held.joint.entropy
+    asked = _spread(0.0, high, points) if at is None else sorted({float(a) for a in at})
+    spreads = [held.search(*target(joint, model, place)) for place in asked]
+    found = zip(asked, spreads, strict=True)  # what one search found is known to all
+    return Curve(model, tuple(answer(held, model, *pair) for pair in found))
+
+
+def _convex(task: Task, model: int, found: list[Tradeoff], gap: float | None) -> list[Tradeoff]:
+    """The same points, none above the line between two others, none below a line of another."""
+    held = list(found)
+    for i in range(1, len(held)):
+        if held[i - 1].objective < held[i].objective:  # it keeps the wider constraint as well
+            held[i] = _with(task, held[i], held[i - 1].channel[task.joint.rows])
+    for _ in range(PASSES):  # what a mixture gains can put its neighbours above a line again
+        if not _mixed(task, held):
+            break
+    asked = _asked(task, model, gap) * (1 + 1e-9)
+    better = []
+    for point in held:
+        bound = max(point.bound, *(_line(task, model, p, point.at) for p in found))
+        point = replace(point, bound=min(bound, point.objective))
+        better.append(replace(point, reached=point.gap <= asked))
+    return better
+
+
+def _mixed(task: Task, held: list[Tradeoff]) -> bool:
+    """Replace points above the line between two others by the mixture of the two."""
+    edge: list[int] = []
+    for i in range(len(held)):
+        while len(edge) > 1 and _over(held[edge[-2]], held[edge[-1]], held[i]) > 0:
+            edge.pop()
+        edge.append(i)
+    changed = False
+    for before, after in itertools.pairwise(edge):
+        low, high = held[before], held[after]
+        for i in range(before + 1, after):
+            changed |= _over(low, held[i], high) > FLAT * low.objective
+            share = (held[i].at - low.at) / (high.at - low.at)
+            channels = [p.channel[task.joint.rows] for p in (low, high)]
+            held[i] = _with(task, held[i], channels[0] + share * (channels[1] - channels[0]))
+    return changed
+
+
+def _with(task: Task, point: Tradeoff, channel: Floats) -> Tradeoff:
+    """An answer with another channel."""
+    model = int(point.model)
+    return task.found(model, point.at, channel, point.bound, 0.0, point.iterations, point.cut)
+
+
+def _over(low: Tradeoff, point: Tradeoff, high: Tradeoff) -> float:
+    """How far a point lies above the line between two others."""
+    share = (point.at - low.at) / (high.at - low.at)
+    return point.objective - (low.objective + share * (high.objective - low.objective))
+
+
+def _asked(task: Task, model: int, gap: float | None) -> float:
+    if gap is not None:
+        return gap
+    return GAP if model == 1 else GAP * task.span
+
+
+def _line(task: Task, model: int, point: Tradeoff, at: float) -> float:
+    """What the line of one answer says of the constraint of another."""
+    cut = point.cut
+    if cut is None or not cut.price > 0:
+        return 0.0
+    if model == 1:
+        return cut.at(task.share(at)) / LN2
+    return task.nearest + task.span * (cut.level - at * LN2) / cut.price

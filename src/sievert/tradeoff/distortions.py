@@ -1,0 +1,98 @@
+"""How far a released value is from the true one: a matrix, the true values by the released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import InputError, UsageError, unknown
+from sievert.hierarchies import Hierarchy
+from sievert.tradeoff.joint import Floats
+
+
+def hamming(values: int, released: int | None = None) -> Floats:
+    """0 for the value itself, 1 for every other.
+
+    >>> hamming(2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    return 1.0 - np.eye(values, values if released is None else released)
+
+
+def squared(values: Any, released: Any = None) -> Floats:
+    """The squared difference of numbers.
+
+    >>> squared([0, 1, 3]).tolist()[0]
+    [0.0, 1.0, 9.0]
+    """
+    return _apart(values, released) ** 2
+
+
+def absolute(values: Any, released: Any = None) -> Floats:
+    """The difference of numbers, whatever its sign."""
+    return np.abs(_apart(values, released))
+
+
+def ladder(hierarchy: Hierarchy, values: Sequence[str]) -> Floats:
+    """The level of the lowest common label of two values, as a share of the height.
+
+    >>> ladder(Hierarchy.prefixes(["00", "01", "10"]), ["00", "01", "10"]).tolist()[0]
+    [0.0, 0.5, 1.0]
+    """
+    hierarchy = hierarchy.rooted()
+    hierarchy.require(values, "X")
+    found = np.where(np.eye(len(values), dtype=bool), 0.0, 1.0)
+    for level in range(hierarchy.height - 1, 0, -1):
+        names: dict[str, int] = {}
+        codes = np.array([names.setdefault(hierarchy.at(v, level), len(names)) for v in values])
+        found[codes[:, None] == codes] = level / hierarchy.height
+    codes = np.unique(np.array(values, dtype=object), return_inverse=True)[1]
+    found[codes[:, None] == codes] = 0.0
+    return found
+
+
+NAMED: dict[str, Callable[[Any, Any], Floats]] = {"squared": squared, "absolute": absolute}
+
+
+def matrix(distortion: Any, rows: int, values: Any = None, released: Any = None) -> Floats:
+    """A distortion as its matrix: "hamming", "squared", "absolute", or a matrix of one's own.
+
+    Numbers of the values (and of those released) are their positions unless given.
+
+    >>> matrix("absolute", 2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    if isinstance(distortion, str):
+        if distortion == "hamming":
+            return hamming(rows, None if released is None else len(released))
+        if distortion not in NAMED:
+            raise unknown("distortion", distortion, ["hamming", *NAMED])
+        held = np.arange(rows) if values is None else values
+        if len(held) != rows:
+            raise UsageError(f"{len(held)} numbers for {rows} values of X")
+        return NAMED[distortion](held, released)
+    try:
+        found = np.array(distortion, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the distortion does not hold numbers alone") from None
+    if found.ndim != 2 or found.shape[0] != rows or not found.shape[1]:
+        raise UsageError(
+            f"the distortion has shape {found.shape}",
+            hint=f"a matrix of {rows} rows, one a value of X, and a column a released value",
+        )
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise InputError("the distortion has negative, missing or infinite numbers")
+    return found
+
+
+def _apart(values: Any, released: Any) -> Floats:
+    first, second = (
+        np.asarray(v, np.float64) for v in (values, values if released is None else released)
+    )
+    if first.ndim != 1 or second.ndim != 1 or not len(second):
+        raise UsageError("the numbers of the values are not one list")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise InputError("the numbers of the values are missing or infinite")
+    return np.asarray(first[:, None] - second)

@@ -1,0 +1,32 @@
+"""The best trade-off of Gaussian columns: closed forms, vectors, the channel, and a check."""
+
+from __future__ import annotations
+
+from sievert.tradeoff.gaussian.bottleneck import Bottleneck, at_beta, at_loss, at_rate
+from sievert.tradeoff.gaussian.channel import Channel
+from sievert.tradeoff.gaussian.check import Normality, normality
+from sievert.tradeoff.gaussian.limit import (
+    GaussianLimit,
+    curve,
+    gaussian_limit,
+    limit_of_records,
+    rate_distortion,
+)
+from sievert.tradeoff.gaussian.pair import Canonical, Pair
+
+__all__ = [
+    "Pair",
+    "Canonical",
+    "GaussianLimit",
+    "gaussian_limit",
+    "limit_of_records",
+    "curve",
+    "rate_distortion",
+    "Bottleneck",
+    "at_beta",
+    "at_rate",
+    "at_loss",
+    "Channel",
+    "Normality",
+    "normality",
+]

@@ -1,0 +1,293 @@
+"""The least risk below a distortion, and the least distortion below a risk (models 1 and 2).
+
+Domingo-Ferrer and Rebollo-Monedero 2009. Both are convex: every answer lies between a release that
+is there and a bound. With Y = X they are the rate-distortion function and its reverse.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import UsageError
+from sievert.measures.kernel import LN2
+from sievert.tradeoff.channel import Tradeoff, evaluated, expected, unit, whole
+from sievert.tradeoff.descent import Descended, descend
+from sievert.tradeoff.distortions import matrix
+from sievert.tradeoff.field import Cut, Field
+from sievert.tradeoff.joint import Floats, Joint, between, disclosed
+from sievert.tradeoff.programme import perfect
+
+GAP = 1e-4  # bits, or the share of all distortion worth having
+MOST = 20_000
+BLEND = 0.5  # share of chance in a channel that another search starts from
+ROUNDS = 60
+HAIR = 1e-12  # share of all distortion worth having that is as good as none
+
+
+@dataclass(frozen=True)
+class Task:
+    """A joint distribution and a distortion, reduced to the values that occur."""
+
+    joint: Joint
+    full: Floats
+    distortion: Floats
+
+    @classmethod
+    def of(cls, joint: Any, distortion: Any) -> Task:
+        """From what a user gives: a table, and a matrix or a name."""
+        held = Joint.of(joint)
+        full = matrix(distortion, len(held.table))
+        return cls(held, full, np.ascontiguousarray(full[held.rows]))
+
+    @cached_property
+    def nearest(self) -> float:
+        """The least distortion there can be."""
+        least = self.distortion.argmin(axis=1)
+        return expected(self.joint, unit(least, self.distortion.shape[1]), self.distortion)
+
+    @cached_property
+    def constant(self) -> int:
+        """The one value that, released for all, distorts least."""
+        return int((self.joint.weights @ self.distortion).argmin())
+
+    @cached_property
+    def excess(self) -> Floats:
+        """What each released value distorts more than the nearest."""
+        return np.asarray(self.distortion - self.distortion.min(axis=1, keepdims=True))
+
+    @cached_property
+    def span(self) -> float:
+        """All distortion worth having: that of one value for all, less the least there can be."""
+        return expected(self.joint, self.silent(), self.excess)
+
+    @property
+    def farthest(self) -> float:
+        """The distortion from which on nothing need be disclosed: that of one value for all."""
+        return self.nearest + self.span
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The excess as shares of the span: what searches work with."""
+        return np.asarray(self.excess / self.span)
+
+    def share(self, distortion: float) -> float:
+        """A distortion between the nearest (0) and the farthest (1)."""
+        return (distortion - self.nearest) / self.span
+
+    def silent(self) -> Floats:
+        """The channel that releases one value for all."""
+        places = np.full(len(self.distortion), self.constant)
+        return unit(places, self.distortion.shape[1])
+
+    def closest(self, gap: float, most: int, until: float) -> Descended:
+        """The least risk of those channels that distort least."""
+        least = self.distortion.min(axis=1, keepdims=True)
+        allowed = (self.excess <= least * 1e-12).astype(np.float64)
+        if (allowed.sum(axis=1) == 1).all() or self.joint.information == 0:
+            channel = unit(self.distortion.argmin(axis=1), self.distortion.shape[1])
+            value = disclosed(self.joint, channel)
+            return Descended(channel, value, value, Cut(0.0, 0.0), 0)
+        return descend(Field(self.joint, self.excess, allowed=allowed), gap, most, until=until)
+
+    def found(
+        self,
+        model: int,
+        at: float,
+        channel: Floats,
+        bound: float,
+        gap: float,
+        iterations: int = 0,
+        cut: Cut | None = None,
+    ) -> Tradeoff:
+        """A channel as an answer."""
+        risk, loss, identity, far = evaluated(self.joint, channel, self.distortion)
+        objective = risk if model == 1 else far
+        assert objective is not None
+        bound = min(bound, objective)
+        reached = objective - bound <= gap * (1 + 1e-9)
+        full = whole(self.joint, channel, self.full)
+        numbers = (model, at, objective, bound, risk, loss, identity, far)
+        return Tradeoff(*numbers, full, iterations, reached, None, cut)
+
+
+def least_risk(
+    joint: Any,
+    distortion: Any,
+    at: float,
+    *,
+    gap: float = GAP,
+    most: int = MOST,
+    seconds: float | None = None,
+    start: Floats | None = None,
+    known: Cut | None = None,
+) -> Tradeoff:
+    """Model 1: the least I(X';Y) of all releases X' of X with E d(X,X') <= `at`.
+
+    Stops at a gap in bits, after so many steps, or after so many seconds. `start` is a channel to
+    begin with, `known` a line known to be below the curve.
+
+    >>> found = least_risk([[9, 1], [1, 9]], "hamming", 0.1, gap=1e-6)
+    >>> round(found.objective, 5), round(found.bound, 5)
+    (0.31992, 0.31992)
+    """
+    task = joint if isinstance(joint, Task) else Task.of(joint, distortion)
+    _check(at, gap, most, "a distortion")
+    until = _until(seconds)
+    nearest = task.nearest
+    if at < nearest * (1 - 1e-12):
+        raise UsageError(
+            f"no release has a distortion of {at:g}", hint=f"a distortion from {nearest:g} on"
+        )
+    if task.span <= 0 or at >= task.farthest:
+        return task.found(1, at, task.silent(), 0.0, gap)
+    if at <= nearest * (1 + 1e-12) or task.joint.information == 0:
+        done = task.closest(gap * LN2, most, until)
+        return task.found(1, at, done.channel, done.bound / LN2, gap, done.iterations)
+    share = task.share(at)
+    field = Field(task.joint, task.shares, max(share, HAIR))
+    done = descend(field, gap * LN2, most, until=until, start=_blended(start), known=known)
+    channel, bound = done.channel, done.bound / LN2
+    if share < HAIR:  # what holds for more distortion holds for less
+        channel = task.closest(gap * LN2, most, until).channel
+    return task.found(1, at, channel, bound, gap, done.iterations, done.cut)
+
+
+def least_distortion(
+    joint: Any,
+    distortion: Any,
+    at: float,
+    *,
+    gap: float | None = None,
+    most: int = MOST,
+    seconds: float | None = None,
+    start: Tradeoff | None = None,
+) -> Tradeoff:
+    """Model 2: the least E d(X,X') of all releases X' of X with I(X';Y) <= `at` bits.
+
+    Stops at a gap of the distortion (one ten-thousandth of what is worth having unless given),
+    after so many steps, or after so many seconds. `at` = 0 is perfect privacy and needs SciPy.
+
+    >>> found = least_distortion([[9, 1], [1, 9]], "hamming", 0.319922954)
+    >>> round(found.objective, 3)
+    0.1
+    """
+    task = joint if isinstance(joint, Task) else Task.of(joint, distortion)
+    nearest, span = task.nearest, task.span
+    if gap is None:
+        gap = GAP * span
+    _check(at, gap, most, "bits")
+    until = _until(seconds)
+    rate = at * LN2
+    if span <= 0:
+        return task.found(2, at, task.silent(), nearest, gap)
+    first = task.closest(min(GAP, at / 2) * LN2, most, until)
+    if first.value <= rate:
+        return task.found(2, at, first.channel, nearest, gap, first.iterations)
+    if at == 0:
+        return perfect(task.joint, task.full)
+    search = _Search(task, rate, gap / span, first.channel, start)
+    search.run(most, until)
+    bound = nearest + span * search.low
+    return task.found(2, at, search.mixed(), bound, gap, search.steps, search.cut)
+
+
+class _Search:
+    """Newton's steps along the curve of model 1 to where it has a rate, in nats.
+
+    Distortions here are shares of the span.
+    """
+
+    def __init__(
+        self, task: Task, rate: float, gap: float, near: Floats, start: Tradeoff | None
+    ) -> None:
+        self.task, self.rate, self.gap = task, rate, gap
+        self.within, self.beyond = task.silent(), near
+        self.low, self.cut = 0.0, Cut(0.0, 0.0)
+        self.cuts: list[Cut] = []
+        self.steps = 0
+        self.last = None
+        if start is not None:
+            self.last = start.channel[task.joint.rows]
+            if start.cut is not None:
+                self.cuts.append(start.cut)
+
+    def far(self, channel: Floats) -> float:
+        return expected(self.task.joint, channel, self.task.shares)
+
+    def run(self, most: int, until: float) -> None:
+        price = disclosed(self.task.joint, self.beyond)
+        target = 1.0 - self.rate / price  # on the chord, which is above the curve
+        width, care = math.inf, 1.0
+        for _ in range(ROUNDS):
+            field = Field(self.task.joint, self.task.shares, max(target, HAIR))
+            known = max(self.cuts, key=lambda c: c.at(target), default=None)
+            done = descend(
+                field,
+                max(care * min(price * self.gap, self.rate) / 4, 1e-15),
+                max(0, most - self.steps),
+                until=until,
+                start=_blended(self.last),
+                known=known,
+            )
+            self.steps += done.iterations
+            self.last = done.channel
+            self._learn(done)
+            high = self.far(self.mixed())
+            if high - self.low <= self.gap or self.steps >= most or time.monotonic() >= until:
+                return
+            price = self.cut.price or price
+            halved = high - self.low <= width / 2
+            care = care if halved else care / 4
+            target = self.low if halved and self.low > 0 else (self.low + high) / 2
+            target = min(max(target, 1e-3 * high), high)
+            width = high - self.low
+
+    def _learn(self, done: Descended) -> None:
+        """Take in a channel and a line."""
+        if done.value <= self.rate:
+            if self.far(done.channel) < self.far(self.within):
+                self.within = done.channel
+        elif self.far(done.channel) > self.far(self.beyond):
+            self.beyond = done.channel
+        self.cuts.append(done.cut)
+        for cut in self.cuts:
+            if cut.price > 0 and (found := (cut.level - self.rate) / cut.price) > self.low:
+                self.low, self.cut = found, cut
+
+    def mixed(self) -> Floats:
+        """Between a channel within the rate and one beyond it, the one that just keeps it."""
+        joint = self.task.joint
+        weighted = joint.weights[:, None] * joint.given
+        one, other = (c.T @ weighted for c in (self.within, self.beyond))
+        low, high = 0.0, 1.0
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            held = one + middle * (other - one)
+            sums = held.sum(axis=1)
+            used = sums > 0
+            rate = between(sums[used], held[used] / sums[used, None])
+            low, high = (middle, high) if rate <= self.rate else (low, middle)
+        return np.asarray(self.within + low * (self.beyond - self.within))
+
+
+def _blended(start: Floats | None) -> Floats | None:
+    return None if start is None else (1 - BLEND) * start + BLEND / start.shape[1]
+
+
+def _until(seconds: float | None) -> float:
+    return math.inf if seconds is None else time.monotonic() + seconds
+
+
+def _check(at: float, gap: float, most: int, what: str) -> None:
+    if not (math.isfinite(at) and at >= 0):
+        raise UsageError(
+            "the constraint is not a number of at least 0", hint=f"{what}, such as 0.1"
+        )
+    if not (gap >= 0 and most >= 0):
+        raise UsageError("the gap and the number of steps cannot be negative")
