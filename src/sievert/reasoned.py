@@ -115,7 +115,7 @@ class Reasoner:
         known = self.known
         if known is not None:
             columns = tuple(c for c in columns if c in known.columns)
-            known = _columns(known, (*columns, secret)) if secret in known.columns else None
+            known = joined.only(known, (*columns, secret)) if secret in known.columns else None
         many = len(set((self.secrets.get(secret) or release).codes[-1].tolist()))
         if many > MOST_SECRETS:
             raise ExhaustedError(
@@ -141,14 +141,14 @@ class Reasoner:
             released = (
                 release if columns == release.columns[:-1] else release.rolled((*columns, secret))
             )
-            lines = None if self.lines is None else _columns(self.lines, (*columns, secret))
+            lines = None if self.lines is None else joined.only(self.lines, (*columns, secret))
             return run.horizontal(
                 released, known, self.ordered, settings, progress, self.remark, lines
             )
         people = release.rolled((*columns, str(self.group)))
         return run.vertical(
             people, self.secrets[secret], known, self.ordered, settings, progress, self.remark,
-            None if self.lines is None else _columns(self.lines, columns),
+            None if self.lines is None else joined.only(self.lines, columns),
         )  # fmt: skip
 
 
@@ -158,17 +158,6 @@ def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:
         own: Weights = weights.get(secret, 1.0)
         return own
     return weights
-
-
-def _columns(cube: Cube, columns: Sequence[str]) -> Cube:
-    """Only some columns, cell by cell."""
-    places = [cube.columns.index(c) for c in columns]
-    return Cube(
-        tuple(columns),
-        tuple(cube.codes[p] for p in places),
-        cube.counts,
-        tuple(cube.values[p] for p in places),
-    )
 
 
 def group_of(first: Sequence[str], second: Sequence[str], used: Sequence[str]) -> str:

@@ -85,14 +85,15 @@ def paired(first: Cube, second: Cube) -> tuple[Ints, Ints]:
 def beside(first: Cube, mine: Ints, second: Cube, theirs: Ints, columns: Sequence[str]) -> Cube:
     """Columns of both tables side by side, and how many pairs of records have them."""
     ours, others = (
-        _columns(some(cube, rows), columns) for cube, rows in ((first, mine), (second, theirs))
+        only(some(cube, rows), columns) for cube, rows in ((first, mine), (second, theirs))
     )
     names = (*columns, *(f"other {c}" for c in columns))
     both = Cube(names, (*ours.codes, *others.codes), ours.counts, (*ours.values, *others.values))
     return both.rolled(names)
 
 
-def _columns(cube: Cube, columns: Sequence[str]) -> Cube:
+def only(cube: Cube, columns: Sequence[str]) -> Cube:
+    """Only these columns, cell by cell."""
     places = [cube.columns.index(c) for c in columns]
     return Cube(
         tuple(columns),

@@ -26,6 +26,8 @@ from sievert.terminal import significant
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances
 
+SMALL, FINE = 20_000, 1e-7  # true, released and secret values multiplied; the gap asked for then
+
 
 @dataclass(frozen=True, eq=False)
 class Limit:
@@ -131,7 +133,8 @@ def limit(
         Numbers of X's values and of those that may be released, for "squared" and "absolute";
         the texts of X's values for a hierarchy.
     gap, seconds
-        When to stop: at this gap (bits; of model 2 the distortion's unit), after this time.
+        When to stop: at this gap (bits; of model 2 the distortion's unit; 1e-7 unless given, and
+        1e-4 for large tables), after this time.
     seed
         Where the restarts of models 3, 4 and the funnel start.
 
@@ -145,6 +148,8 @@ def limit(
     apart = None
     if model in CONVEX or distortion is not None:
         apart = _apart(distortion, held, values, released)
+    if gap is None and apart is not None and held.given.shape[1] * apart.size <= SMALL:
+        gap = FINE
     found = solved(held, apart, model, at, gap=gap, seconds=seconds, seed=seed)
     return Limit(
         model,
