@@ -17,8 +17,6 @@ from sievert.tradeoff import absolute
 from .tables import Columns, read_columns
 
 QI4 = ["marital-status", "native-country", "race", "workclass"]
-QI8 = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass",
-       "salary-class"]  # fmt: skip
 PAIR = ("marital-status", "education")
 Pair = tuple[str, str]
 
@@ -128,19 +126,6 @@ def test_the_small_release_of_arx(reference: Path) -> None:
     assert held.bound is not None and held.least is not None
     assert held.bound <= 0.05667 and held.least >= 0.05663
     assert limit.perfect == pytest.approx(7 / 9, abs=1e-9)
-
-
-@pytest.mark.soak
-def test_eight_columns_are_merged(reference: Path, request: pytest.FixtureRequest) -> None:
-    if not request.config.getoption("--soak"):
-        pytest.skip("takes minutes: --soak")
-    name = "adult_qi8_k5_s5"
-    found = placed(reference, [name], QI8)
-    limit, held = found.limits["occupation"], found[name].limit["occupation"]
-    assert (limit.combinations, limit.values) == (12458, 1000)
-    assert held.distortion == pytest.approx(0.2223700351, abs=1e-10)
-    assert held.bound is None and held.least is not None and 0.030 <= held.least <= 0.0325
-    assert any("12,458 combinations" in w for w in found.warnings)
 
 
 # -- methods as channels --------------------------------------------------------------------------
