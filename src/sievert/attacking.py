@@ -379,7 +379,8 @@ class _Run:
             self.hidden = self.roles.sensitive
             self.roles = replace(self.roles, sensitive=())
         self._note(
-            "in a release by groups, classes tell nothing about secrets: only reasoning does"
+            "in a release by groups, attacks on classes are left out; who finds somebody's row "
+            "knows the group and its secrets"
         )
 
     def reason(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from sievert.errors import ExhaustedError, RefusedError, UsageError
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 OUR_CSV = b"record,class_size,identity_bits"
+OUR_BELIEFS = re.compile(rb"record,[^,\n]*_attacker(_least)?,")
 PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
 OUR_KEYS = ("table", "seconds", "measures")
 
@@ -39,7 +41,7 @@ def neutral(text: str) -> str:
 def _is_ours(path: Path) -> bool:
     """Whether sievert has written this file: it may then be replaced without --force."""
     with path.open("rb") as file:
-        start = file.read(64)
+        start = file.read(256)
         if start.startswith(b"PAR1"):
             file.seek(max(0, path.stat().st_size - (1 << 16)))
             return PARQUET_MARK in file.read()
@@ -49,7 +51,7 @@ def _is_ours(path: Path) -> bool:
             except ValueError:
                 return False
             return isinstance(found.get("sievert"), str) and any(k in found for k in OUR_KEYS)
-    return start.startswith(OUR_CSV)
+    return start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
 
 
 def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> None:
@@ -67,7 +69,8 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
         raise RefusedError(f"{path.name} is not a regular file", hint="a plain file name")
     if not force and not _is_ours(path):
         raise RefusedError(
-            f"{path.name} exists and was not written by sievert", hint="--force, or another name"
+            f"{path.name} exists and is not known to be written by sievert",
+            hint="--force, or another name",
         )
 
 

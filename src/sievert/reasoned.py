@@ -59,6 +59,10 @@ class Reasoner:
         assert self.group is not None
         if self.group not in questions.columns:
             raise unknown("--group: column", self.group, questions.columns)
+        if self.group in quasi:
+            raise UsageError(
+                f"the group {self.group!r} is no quasi-identifier", hint="-q without it"
+            )
         questions.engine.usable(self.group)
         self.people = questions.cube((*quasi, self.group))
 

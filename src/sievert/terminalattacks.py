@@ -172,7 +172,7 @@ def _how(told: Mapping[str, Any]) -> str:
         f"{told['records_a_secret']:,.4g} on average."
     )
     if most > told["records_a_secret"]:
-        text += " The prior outweighs the data: the learner learns little, and GR shows it."
+        text += " The prior outweighs the data: the learner may learn little, and GR be large."
     return text
 
 

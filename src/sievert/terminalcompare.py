@@ -160,7 +160,7 @@ def _verdict(found: Comparison) -> list[str]:
         return []
     lines = [
         f"{cut(printable(r.name))} is dominated: {_listed(r.dominated_by)} "
-        f"{'disclose' if len(r.dominated_by) > 1 else 'discloses'} no more and "
+        f"{'disclose' if len(r.dominated_by) > 1 else 'discloses'} no more of the key and "
         f"{'have' if len(r.dominated_by) > 1 else 'has'} lost no more."
         for r in found.releases
         if r.dominated_by

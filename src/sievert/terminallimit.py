@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from sievert.limiting.found import Part, Point
 
 FEW = 12  # points of a curve that are shown
+HEADS: dict[int | str, str] = {
+    2: "distorted",
+    "identity reverse": "distorted",
+    3: "told",
+    4: "lost",
+}
+CERTAIN = (1, 2, "identity", "identity reverse")  # models with a certificate
 
 
 def render(found: Limited, *, width: int = 100, everything: bool = False) -> str:
@@ -72,6 +79,9 @@ def sentence(part: Part, point: Point, found: Limited) -> str:
     whole = "" if part.information is None else (
         f"; the table itself {significant(part.information.value)}"
     )  # fmt: skip
+    tells = "" if part.information is None else (
+        f" The table tells {significant(part.information.value)} bits about {about}."
+    )  # fmt: skip
     if point.objective is None or point.bound is None:
         return f"{first}At {point.at:g} what is disclosed about {about} is unbounded."
     best, bound = significant(point.objective), significant(point.bound)
@@ -92,12 +102,12 @@ def sentence(part: Part, point: Point, found: Limited) -> str:
     if model == 3:
         return (
             f"{first}To lose at most {point.at:g} bits about {about}, the least that a release was "
-            f"found to tell of who is who is {best} bits; none tells less than {bound}{whole}."
+            f"found to tell of who is who is {best} bits; none tells less than {bound}.{tells}"
         )
     if model == 4:
         return (
             f"{first}With at most {point.at:g} bits told of who is who, the least that a release "
-            f"was found to lose about {about} is {best} bits; none loses less than {bound}{whole}."
+            f"was found to lose about {about} is {best} bits; none loses less than {bound}.{tells}"
         )
     return (
         f"{first}To keep at least {point.at:g} bits of the values, the least that a release was "
@@ -106,9 +116,7 @@ def sentence(part: Part, point: Point, found: Limited) -> str:
 
 
 def _points(part: Part, found: Limited, width: int, everything: bool) -> list[str]:
-    what = {1: "disclosed", 2: "distorted", 3: "told", 4: "lost"}.get(
-        int(part.points[0].model) if str(part.points[0].model).isdigit() else 1, "disclosed"
-    )
+    what = HEADS.get(part.points[0].model, "disclosed")
     names = ", ".join(printable(c) for c in part.columns)
     size = "" if not part.values else (
         f": {plural(part.values, 'combination')}, released as {part.released:,}"
@@ -161,7 +169,8 @@ def _channel(part: Part, found: Limited, width: int) -> list[str]:
     """What was promised, and what the release that was drawn shows."""
     promise = part.promise
     assert promise is not None
-    rows = [["", "promised", "95 % of releases", "this release", ""]]
+    written = "this release" if found.settings["released"] else "one draw"
+    rows = [["", "promised", "95 % of draws", written, ""]]
     done = part.achieved
     ends = promise.risk_range
     rows.append(
@@ -207,15 +216,26 @@ def _bits(value: float, corrected: float) -> str:
 
 
 def _meaning(found: Limited, width: int) -> list[str]:
-    text = (
-        "No release of these columns, made without looking at the secret, is below the bound; the "
-        "channel is at most the gap away from it. Bits are of these records, chance included."
+    if found.settings["model"] in CERTAIN:
+        text = (
+            "No release of these columns, made without looking at the secret, is below the bound; "
+            "the channel is at most the gap away from it."
+        )
+    else:
+        text = (
+            "The best that several searches have found; the bound is weak, and the truth lies "
+            "between the two."
+        )
+    text += (
+        " I(X';Y): bits told about the secret; I(X;X'): bits told of who is who; both, and epsilon "
+        "(nats), are risky when high. Bits are of these records, chance included."
     )
     drawn = [p for p in found.parts if p.promise is not None]
     if drawn:
         assert drawn[0].promise is not None
         text += (
-            f" 95 %: {drawn[0].promise.by}, given these records; one release in twenty is outside."
+            f" 95 %: {drawn[0].promise.by}, given these records; one in twenty is outside. A draw "
+            "of few records tells more than was promised by chance alone: the range has it."
         )
         text += (
             " Local epsilon: max ln W(x'|x1)/W(x'|x2) of the channel; it is no differential "

@@ -325,7 +325,7 @@ def test_what_is_refused(table: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     refused(7, "symbolic link", *attack, link)
     other = folder / "identity_black_box.svg"
     other.write_text("mine")
-    refused(7, "not written by sievert", *attack, folder, "--json", tmp_path / "out.json")
+    refused(7, "written by sievert", *attack, folder, "--json", tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
     assert [f.name for f in folder.iterdir()] == [other.name] and other.read_text() == "mine"
     assert run(*attack, folder, "--force") == 0

@@ -65,7 +65,7 @@ def test_coarse(tables: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
     assert run("attack", tables["coarse"], *told) == 0
     out, err = capsys.readouterr()
     assert "Reasoning: disease" in out and "names the disease of" in out
-    assert "guessing the commonest gets" in out and "Worst off is row" in out
+    assert "guessing the commonest gets" in out and "The release adds most about row" in out
     assert CANARY not in out + err
     assert max(len(line) for line in out.splitlines()) <= 100
     assert run("attack", tables["coarse"], *told, "--json", "-") == 0
@@ -159,7 +159,7 @@ def test_groups_of_other_sizes(
     secrets = write(tmp_path / "few.csv", {"group": ["0", "0", "1"], "disease": ["a", "b", "c"]})
     assert run("attack", tables["people"], "--sensitive-table", secrets, *ROLES) == 3
     err = capsys.readouterr().err
-    assert "groups have more people than secrets, or fewer" in err and CANARY not in err
+    assert "groups have other numbers of people and secrets" in err and CANARY not in err
 
 
 def test_a_star_alone_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -182,7 +182,7 @@ def test_released_records(
     """Without the original, every released record has what those believe whose values fit."""
     rows = tmp_path / "rows.csv"
     second = ("--sensitive-table", tables["secrets"], "--chains", "4") if kind == "people" else ()
-    told = (*ROLES, *second, "--sweeps", "800", "--records", rows)
+    told = (*ROLES, *second, "--records", rows)
     assert run("attack", tables[kind], *told) == 0
     assert CANARY not in capsys.readouterr().out
     with rows.open(newline="") as file:
@@ -195,3 +195,38 @@ def test_released_records(
             least, most = float(row["disease_attacker_least"]), float(row["disease_attacker_most"])
             assert 0 < least <= most <= 1
             assert float(row["disease_learner_least"]) <= float(row["disease_learner_most"])
+
+
+def test_tables_of_other_people(tables: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
+    """A release whose labels nobody can read is no proof of anything."""
+    folder = tables["coarse"].parent
+    regions = [f"{CANARY} region {i % 3}" for i in range(120)]
+    unread = write(folder / "unread.csv", {**people(), "zip": regions})
+    told = ("--original", tables["original"], *ROLES)
+    assert run("attack", unread, *told, "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["attacker_accuracy"] is None
+    held = found["attacks"]["reasoning"]["disease"]
+    assert "fit no released class" in held["attacker_accuracy"]["reason"]
+    assert "--hierarchy" in held["reading"]
+    assert any("fit no released class" in note for note in found["warnings"])
+    other = write(folder / "other.csv", {**people(), "disease": ["none"] * 120})
+    assert run("attack", other, *told) == 3
+    assert "no secret of the original occurs in the release" in capsys.readouterr().err
+
+
+def test_chains_that_do_not_agree_tell_nothing(
+    tables: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    rows = tmp_path / "rows.csv"
+    told = (
+        tables["people"], "--sensitive-table", tables["secrets"], "--original", tables["original"],
+        *ROLES, "--sweeps", "50", "--records", rows,
+    )  # fmt: skip
+    for _ in range(2):  # the second time over a file of our own
+        assert run("attack", *told) == 0
+        assert "The chains do not agree" in capsys.readouterr().out
+    with rows.open(newline="") as file:
+        records = list(csv.DictReader(file))
+    assert {r["disease_at_risk"] for r in records} == {"undecided"}
+    assert {r["disease_attacker"] for r in records} == {""}

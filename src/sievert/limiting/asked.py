@@ -65,7 +65,7 @@ def about(kind: str, found: Sequence[Alphabet], *, labelled: bool) -> list[Note]
         notes.append(
             Note(
                 "the release is synthetic: for each record a label is drawn, and for the label "
-                "values of somebody who could have it; what it tells can only fall by that"
+                "values of somebody who could have it; it tells less than the label, and loses more"
             )
         )
     return notes

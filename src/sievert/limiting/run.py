@@ -105,6 +105,8 @@ class Run:
                     Count(len(self.unassessed), "column"),
                 )
             )
+        if everything:
+            self.notes.append(Note("secrets are released as they are, beside the drawn values"))
         if everything and self.asked.seed == 0:
             text = "drawn with the seed that everybody has: who knows the channel can repeat it"
             self.notes.append(Note(text + "; give a --seed of your own, and keep it to yourself"))

@@ -23,6 +23,8 @@ MOST_WORST = 10
 WIDE = 1.96  # standard errors on each side of an interval
 NOT_CONVERGED = "the chains have not converged"
 NEEDS_ORIGINAL = "needs the original"
+MISPLACED = "too many records of the original fit no released class"
+MOST_MISPLACED = 0.25  # of the records, for a headline
 HEADLINES = (
     "attacker_accuracy", "learner_accuracy", "baseline", "global_relative_risk",
     "global_relative_risk_literal", "max_relative_risk",
@@ -107,6 +109,18 @@ class Reasoning:
         return Right.of(self.truth, self.chosen[0]), Right.of(self.truth, self.chosen[1])
 
     @cached_property
+    def misplaced(self) -> int:
+        """Records of the original that fit no released class."""
+        if self.truth is None:
+            return 0
+        return int(self.truth[self.believed.expected.sum(axis=1) <= 0].sum())
+
+    @property
+    def believable(self) -> bool:
+        """Whether there are numbers to be told."""
+        return self.believed.converged and self.misplaced <= MOST_MISPLACED * self.records
+
+    @cached_property
     def ratio(self) -> Floats:
         """Relative risk of each victim and secret that is at risk under the attacker."""
         return ratios(self.believed.attacker, self.believed.learner, self.chosen[0])
@@ -133,8 +147,9 @@ class Reasoning:
     def by_record(self) -> dict[str, tuple[str, list[Any]]] | None:
         """One line a record: of the original, or of the release where there is no original."""
         if self.released is not None:
+            lost = not self.believed.converged
             return {
-                name: ("DOUBLE", [None if np.isnan(x) else x for x in held.tolist()])
+                name: ("DOUBLE", [None if lost or np.isnan(x) else x for x in held.tolist()])
                 for name, held in self.released.items()
             }
         told = self.status()
@@ -142,6 +157,13 @@ class Reasoning:
             return None
         attacker, learner, state = told
         words = np.array(["no", "yes", "undecided"])
+        if not self.believed.converged:  # what was not told in words is not told in numbers
+            none = [None] * len(state)
+            return {
+                "attacker": ("DOUBLE", none),
+                "learner": ("DOUBLE", none),
+                "at_risk": ("VARCHAR", ["undecided"] * len(state)),
+            }
         return {
             "attacker": ("DOUBLE", attacker.tolist()),
             "learner": ("DOUBLE", learner.tolist()),
@@ -167,6 +189,8 @@ class Reasoning:
             found["baseline"] = (float(known[self.held.argmax()]) / self.records, None)
         if not self.believed.converged:
             return found | {n: (None, NOT_CONVERGED) for n in HEADLINES if n != "baseline"}
+        if self.misplaced > MOST_MISPLACED * self.records:
+            return found | {n: (None, MISPLACED) for n in HEADLINES if n != "baseline"}
         attacker, learner = self.right
         n = self.records
         assert self.truth is not None
@@ -194,7 +218,7 @@ class Reasoning:
         """The same, each with its unit and its risky side, and what they are made of."""
         told = self._headline()
         found = {name: value(name, *told[name]) for name in HEADLINES}
-        if self.right is not None and self.believed.converged:
+        if self.right is not None and self.believable:
             attacker, learner = self.right
             n = self.records
             found["attacker_accuracy_literal"] = value(
@@ -217,7 +241,7 @@ class Reasoning:
     def intervals(self) -> dict[str, list[float]]:
         """95 % intervals of accuracies that were sampled: what more sweeps might change."""
         sampled, truth = self.believed.sampled, self.truth
-        if sampled is None or truth is None or not sampled.converged:
+        if sampled is None or truth is None or not self.believable:
             return {}
         found = {}
         for kind, name in enumerate(("attacker_accuracy", "learner_accuracy")):
@@ -248,7 +272,7 @@ class Reasoning:
     def worst(self) -> list[dict[str, Any]]:
         """The records whom the release exposes most, by relative risk: numbers of rows."""
         found = self.status()
-        if found is None or self.rows is None or not self.believed.converged:
+        if found is None or self.rows is None or not self.believable:
             return []
         attacker, learner, state = found
         ratio = np.where(state == 1, attacker / np.maximum(learner, 1e-300), 0.0)
@@ -281,6 +305,12 @@ class Reasoning:
                 f"believe is not known.{spread} More sweeps may help (--sweeps); with many secrets "
                 "in a group there may be several ways to see the release."
             )
+        if not self.believable:
+            return (
+                f"{self.misplaced:,} of {plural(self.records, 'record')} of the original fit no "
+                "released class, so that no number is given. How were values made coarser "
+                "(--hierarchy COL=FILE), or is it another table?"
+            )
         told = {name: number for name, (number, _) in self._headline().items()}
         base = percent(told["baseline"] or 0.0)
         if self.truth is None:
@@ -299,12 +329,15 @@ class Reasoning:
             f"about the population"
             f"{_between(sure.get('learner_accuracy'))}; guessing the commonest gets {base}."
         )
+        least = told["baseline"] or 0.0
+        if (told["attacker_accuracy"] or 0.0) < least:
+            text += " Less than guessing: are these tables of the same people, values unchanged?"
         worst = self.worst()
         if worst:
             first = worst[0]
             text += (
-                f" Worst off is row {first['row']:,}: believed with {percent(first['attacker'])}, "
-                f"where a learner has {percent(first['learner'])}."
+                f" The release adds most about row {first['row']:,}: believed with "
+                f"{percent(first['attacker'])}, where a learner has {percent(first['learner'])}."
             )
         return text
 
@@ -331,7 +364,7 @@ class Reasoning:
                 "effective": sampled.ess,
                 "attacker_by_chain": self.by_chain,
             }
-        details["population"] = _distances(self.population)
+        details["population"] = _distances(self.population) if self.believed.converged else {}
         if show:
             details["beliefs"] = [
                 {

@@ -19,6 +19,7 @@ from sievert.attacks.reasoning.settings import (
     Remark,
     Settings,
     remark_domains,
+    remark_misplaced,
     remark_secrets,
 )
 from sievert.attacks.reasoning.vertical import Vertical
@@ -87,7 +88,7 @@ def horizontal(
     else:
         victims = Victims.known(original, domains, texts, ordered)
         assert victims.truth is not None
-        remark_secrets(int(victims.truth[:, -1].sum()), remark)
+        remark_secrets(victims.truth, remark)
     pairs = sets.contains(classes, sets_of, victims.places, MOST_PAIRS)
     world = World(told, domains, victims, settings)
     if settings.likelihood == "product" or len(columns) == 1:
@@ -101,6 +102,7 @@ def horizontal(
     unplaced = len(victims.places) - len(np.unique(pairs.victims))
     details = {"kind": "horizontal", "classes": len(classes), "victims_without_a_class": unplaced}
     found = world.reasoned(model, atoms, progress, details)
+    remark_misplaced(found.misplaced, remark)
     if listed is not None:
         own = np.stack([n.of[c] for n, c in zip(labels, listed.codes[:-1], strict=True)], axis=1)
         _, both = distinct(np.concatenate([classes, own]))
@@ -184,7 +186,7 @@ def vertical(
     else:
         victims = Victims.known(original, domains, texts, ordered)
         assert victims.truth is not None
-        remark_secrets(int(victims.truth[:, -1].sum()), remark)
+        remark_secrets(victims.truth, remark)
     world = World(told, domains, victims, settings)
     every, which = distinct(np.concatenate([victims.places, kinds]))
     asked, present = which[: len(victims.places)], which[len(victims.places) :]
@@ -206,6 +208,7 @@ def vertical(
         "victims_without_a_class": unplaced,
     }
     found = world.reasoned(model, atoms_of[asked], progress, details)
+    remark_misplaced(found.misplaced, remark)
     if listed is None:
         return found
     own = [domain.positions(listed.values[c])[listed.codes[c]] for c, domain in enumerate(domains)]
@@ -283,7 +286,10 @@ def _matched(secrets: Cube, people: Cube) -> Ints:
     found = np.where(codes >= 0, number[codes], -1)
     if (found < 0).any():
         lost = len(np.unique(secrets.codes[0][found < 0]))
-        raise InputError(f"{plural(lost, 'group')} of the table of secrets without people")
+        raise InputError(
+            f"{plural(lost, 'group')} of the table of secrets without people",
+            hint="are both tables of one release?",
+        )
     return found
 
 
@@ -296,6 +302,7 @@ def _groups(people: Cube, secrets: Cube) -> tuple[Ints, Ints]:
     wrong = int((sizes != theirs).sum())
     if wrong:
         raise InputError(
-            f"{wrong:,} of {plural(len(sizes), 'group')} have more people than secrets, or fewer"
+            f"{wrong:,} of {plural(len(sizes), 'group')} have other numbers of people and secrets",
+            hint="are both tables of one release?",
         )
     return group, sizes

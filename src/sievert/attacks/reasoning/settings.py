@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.attacks.reasoning.horizontal import METHODS
+from sievert.attacks.reasoning.model import Ints
 from sievert.attacks.reasoning.priors import Weights
-from sievert.errors import UsageError, unknown
+from sievert.errors import InputError, UsageError, unknown
 from sievert.hierarchies import Hierarchy
 from sievert.notes import Count, Name, Note
 
@@ -86,9 +87,20 @@ def remark_domains(public: Mapping[str, bool], remark: Remark) -> None:
         remark(Note(text + " (--domain)", who))
 
 
-def remark_secrets(strange: int, remark: Remark) -> None:
+def remark_secrets(truth: Ints, remark: Remark) -> None:
     """Say how many records of the original have a secret that the release does not have."""
-    if strange:
-        remark(
-            Note("{} of the original with a secret that the release does not have", Count(strange))
+    strange = int(truth[:, -1].sum())
+    if strange == truth.sum():
+        raise InputError(
+            "no secret of the original occurs in the release", hint="are they of the same people?"
         )
+    if strange:
+        text = "{} of the original with a secret that the release does not have"
+        remark(Note(text, Count(strange)))
+
+
+def remark_misplaced(records: int, remark: Remark) -> None:
+    """Say how many records of the original fit no released class."""
+    if records:
+        text = "{} of the original fit no released class: how were values made coarser?"
+        remark(Note(text + " (--hierarchy COL=FILE)", Count(records)))
