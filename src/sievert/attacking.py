@@ -329,7 +329,13 @@ class _Run:
                 shown = columns[:MOST_LISTED]
                 more = len(columns) - len(shown)
                 raise role.missing_roles(questions.distinct(shown), questions.records, more)
-            apart = self.hidden if self.hidden else ()
+            apart = self.hidden
+            if not apart and self.reasoner is not None and self.reasoner.group is not None:
+                lost = [s for s in role.names(sensitive, columns) if s not in columns]
+                if lost:
+                    raise UsageError(
+                        f"the release has no column {lost[0]!r}", hint="--sensitive-table FILE"
+                    )
             self.roles, warnings = role.assign(
                 columns, quasi, None if apart else sensitive, identifier
             )

@@ -46,8 +46,8 @@ class RoleOptions:
     policy: Path | None = None
     """A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached."""
     hierarchy: Names = None
-    """COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance; in
-    explain, how a quasi-identifier could be coarser."""
+    """COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance;
+    how a quasi-identifier was made coarser (attack, compare) or could be (explain)."""
     alpha_value: Names = None
     """COL=VALUE: alpha_k of this value of a secret only."""
 
