@@ -53,13 +53,13 @@ lint: $(VENV)/.full
 	$(BIN)/mypy
 
 test: $(VENV)/.full lint
-	$(BIN)/pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 bench: $(VENV)/.full
 	$(BIN)/python -m bench $(NAMES) $(if $(QUICK),--quick)
 
 soak: $(VENV)/.full
-	$(BIN)/pytest -n auto tests/soak --soak
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto tests/soak --soak
 
 lock: $(VENV)/.full
 	$(PIP) install pip-tools

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+# Tests run side by side: threads of a library that wait for each other would only get in the way.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 HERE = Path(__file__).parent
 # The soak tests go on where the laws stop, and share what mutates files.
 sys.path[:0] = [str(HERE / "property"), str(HERE / "soak")]
