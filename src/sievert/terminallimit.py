@@ -66,7 +66,7 @@ def who(part: Part, found: Limited) -> str:
 
 def _far(part: Part, at: float) -> str:
     if part.hamming:
-        return f"at most {percent(at)} of the values changed"
+        return f"at most {percent(min(1.0, at))} of the values changed"
     return f"a distortion of at most {at:g}"
 
 
@@ -122,7 +122,9 @@ def _points(part: Part, found: Limited, width: int, everything: bool) -> list[st
         f": {plural(part.values, 'combination')}, released as {part.released:,}"
     )  # fmt: skip
     lines = wrap(f"{names}{size}. Distortion: {part.words}", width, "", "  ")
-    rows = [["at", what, "no less than", "gap", "I(X';Y)", "I(X;X')", "distortion", "epsilon"]]
+    unit = "" if what == "distorted" else ", bits"
+    rows = [[f"at{_unit_of_at(part)}", what + unit, "no less than", "gap", "I(X';Y)", "I(X;X')"]]
+    rows[0] += ["distortion", "epsilon"]
     marks = [""]
     for p in _shown(part.points, everything):
         rows.append([f"{p.at:.4g}", *map(_number, (p.objective, p.bound)), _gap(p)])
@@ -148,6 +150,10 @@ def _points(part: Part, found: Limited, width: int, everything: bool) -> list[st
     return lines
 
 
+def _unit_of_at(part: Part) -> str:
+    return "" if part.points[0].model in (1, "identity") else ", bits"
+
+
 def _gap(point: Point) -> str:
     return "" if point.gap is None else f"{point.gap:.1e}"
 
@@ -162,7 +168,12 @@ def _shown(points: Sequence[Point], everything: bool) -> list[Point]:
 
 
 def _number(x: float | None) -> str:
-    return "unbounded" if x is None else significant(x)
+    return "unbounded" if x is None else _digits(x)
+
+
+def _digits(x: float) -> str:
+    """A number as the search knows it: what lies beyond its gap is rounding."""
+    return significant(round(x, 7))
 
 
 def _channel(part: Part, found: Limited, width: int) -> list[str]:
@@ -174,7 +185,7 @@ def _channel(part: Part, found: Limited, width: int) -> list[str]:
     done = part.achieved
     ends = promise.risk_range
     rows.append(
-        ["bits about the secret", significant(promise.risk), _range(ends)]
+        ["bits about the secret", _digits(promise.risk), _range(ends)]
         + (["", ""] if done is None else [significant(done.risk.value), _inside(done.risk_inside)])
     )
     ends = promise.distortion_range

@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sievert.attacks.reasoning import sets as module
+from sievert.attacks.reasoning import containing as module
+from sievert.attacks.reasoning.containing import contains
 from sievert.attacks.reasoning.domains import Domain, domain_of, pattern
-from sievert.attacks.reasoning.sets import Labels, Sets, boxes, contains, label_set, lumped
+from sievert.attacks.reasoning.lumping import boxes, lumped
+from sievert.attacks.reasoning.sets import Labels, Sets, label_set
 from sievert.errors import ExhaustedError, InputError
 from sievert.hierarchies import Hierarchy
 

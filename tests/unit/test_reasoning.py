@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -883,3 +884,18 @@ def test_a_few_sweeps_are_no_answer() -> None:
 
 def test_a_few_sweeps_are_no_answer_without_the_original() -> None:
     refused(attacked(RELEASE, None, method="gibbs", sweeps=50))
+
+
+def test_intervals_hold_nine_tenths() -> None:
+    """The share of a secret is Beta(2, 11) here, whose tails are binomial; a key's are drawn."""
+    found = attacked(RELEASE, ORIGINAL)
+    share = found.population["secret"][D]
+
+    def below(x: float, b: int, n: int) -> float:
+        return sum(math.comb(n, j) * x**j * (1 - x) ** (n - j) for j in range(b, n + 1))
+
+    assert below(share["low"], 2, 12) == pytest.approx(0.05, abs=1e-9)
+    assert below(share["high"], 2, 12) == pytest.approx(0.95, abs=1e-9)
+    key = found.population["key"]["nation"][ST]["J"]  # one record of J: Beta(2, 3)
+    for end, tail in (("low", 0.05), ("high", 0.95)):
+        assert below(key[end], 2, 4) == pytest.approx(tail, abs=4 * math.sqrt(0.05 * 0.95 / 1000))

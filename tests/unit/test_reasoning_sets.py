@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sievert.attacks.reasoning import sets as module
+from sievert.attacks.reasoning.containing import contains
 from sievert.attacks.reasoning.domains import (
     MOST_VALUES,
     Domain,
@@ -20,7 +21,8 @@ from sievert.attacks.reasoning.domains import (
     number,
     pattern,
 )
-from sievert.attacks.reasoning.sets import Labels, Sets, boxes, contains, label_set, lumped
+from sievert.attacks.reasoning.lumping import boxes, lumped
+from sievert.attacks.reasoning.sets import Labels, Sets, label_set
 from sievert.errors import ExhaustedError, InputError, UsageError
 from sievert.hierarchies import Hierarchy
 

@@ -259,10 +259,13 @@ class Reasoning:
 
     @cached_property
     def by_chain(self) -> list[float]:
-        """The attacker's accuracy by each chain alone; empty where nothing was sampled."""
+        """The attacker's accuracy, or what is hoped for, by each chain; empty if not sampled."""
         sampled = self.believed.sampled
-        if sampled is None or self.truth is None:
+        if sampled is None:
             return []
+        if self.truth is None:
+            each = (sampled.mean(c)[0] for c in range(sampled.chains))
+            return [float(e.max(axis=1).sum() / e.sum()) for e in each]
         return [
             Right.of(self.truth, likeliest(normalised(sampled.mean(c)[0]))).fractional
             / self.records
@@ -296,8 +299,9 @@ class Reasoning:
         these = "this column" if len(self.columns) == 1 else f"these {columns}"
         if not self.believed.converged:
             chains = self.by_chain
+            right = "hopes to be right" if self.truth is None else "is right"
             spread = (
-                f" By chain, the attacker is right for {percent(min(chains))} to "
+                f" By chain, the attacker {right} for {percent(min(chains))} to "
                 f"{percent(max(chains))}." if chains else ""
             )  # fmt: skip
             return (

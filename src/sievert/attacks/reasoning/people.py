@@ -15,6 +15,7 @@ MOST_IMAGINED = 10_000  # victims, where the original does not say who there is
 
 def distinct(rows: Ints) -> tuple[Ints, Ints]:
     """The different rows of small numbers, in ascending order, and which of them each row is."""
+    rows = np.asarray(rows, dtype=np.int64)
     keys = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:
         keys = keys * (int(column.max(initial=0)) + 1) + column

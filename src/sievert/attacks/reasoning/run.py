@@ -10,7 +10,8 @@ import numpy as np
 
 from sievert.attacks.reasoning import priors, sets
 from sievert.attacks.reasoning.chains import Progress
-from sievert.attacks.reasoning.domains import Domain, domain_of, given_domain
+from sievert.attacks.reasoning.containing import Pairs, contains
+from sievert.attacks.reasoning.domains import Domain, Source, domain_of, given_domain
 from sievert.attacks.reasoning.found import Reasoning
 from sievert.attacks.reasoning.horizontal import CLOSED, EXACT, Horizontal
 from sievert.attacks.reasoning.model import Buckets, Floats, Ints
@@ -89,7 +90,7 @@ def horizontal(
         victims = Victims.known(original, domains, texts, ordered)
         assert victims.truth is not None
         remark_secrets(victims.truth, remark)
-    pairs = sets.contains(classes, sets_of, victims.places, MOST_PAIRS)
+    pairs = contains(classes, sets_of, victims.places, MOST_PAIRS)
     world = World(told, domains, victims, settings)
     if settings.likelihood == "product" or len(columns) == 1:
         factors, atoms, label_of = world.by_column(sets_of, classes, holds)
@@ -216,9 +217,7 @@ def vertical(
     return replace(found, released=_best(found, both[len(victims.places) :]))
 
 
-def _fitting(
-    found: Reasoning, pairs: sets.Pairs, classes: Ints, secrets: Ints
-) -> dict[str, Floats]:
+def _fitting(found: Reasoning, pairs: Pairs, classes: Ints, secrets: Ints) -> dict[str, Floats]:
     """Of each released record: how much those whose values fit it believe in its secret."""
     order = np.argsort(pairs.classes, kind="stable")
     starts = np.flatnonzero(np.diff(pairs.classes[order], prepend=-1))
@@ -262,8 +261,8 @@ def _domain(
         values = dict.fromkeys(known or (hierarchy.ladder if hierarchy is not None else ()))
         values |= dict.fromkeys(there)
         fresh = [v for v in seen or () if v not in values]
-        source = "given" if known else "hierarchy" if hierarchy is not None else "release"
-        return Domain((*values, *fresh), source, not fresh, len(fresh))  # type: ignore[arg-type]
+        source: Source = "given" if known else "hierarchy" if hierarchy is not None else "release"
+        return Domain((*values, *fresh), source, not fresh, len(fresh))
     return domain_of(
         there,
         given=given,

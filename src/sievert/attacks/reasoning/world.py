@@ -11,8 +11,10 @@ import numpy as np
 from sievert.attacks.reasoning import learning, priors, sets
 from sievert.attacks.reasoning.believing import Believed, Model, believe
 from sievert.attacks.reasoning.chains import Progress
+from sievert.attacks.reasoning.containing import Pairs
 from sievert.attacks.reasoning.domains import Domain
 from sievert.attacks.reasoning.found import Reasoning
+from sievert.attacks.reasoning.lumping import boxes, lumped
 from sievert.attacks.reasoning.model import Factor, Floats, Ints
 from sievert.attacks.reasoning.people import distinct
 from sievert.attacks.reasoning.settings import Settings
@@ -108,14 +110,14 @@ class World:
         factors, atoms = [], []
         for place, own in enumerate(labels):
             asked = np.unique(self.victims.places[:, place])
-            made = sets.lumped(own, asked, self._weights(place))
+            made = lumped(own, asked, self._weights(place))
             counts = np.zeros((len(own), holds.shape[1]), dtype=np.int64)
             np.add.at(counts, classes[:, place], holds)
             factors.append(Factor(made.prior, made.sets.starts, made.sets.members, counts))
             atoms.append(made.atom_of[self.victims.places[:, place]])
         return factors, np.stack(atoms, axis=1), classes
 
-    def as_observed(self, pairs: sets.Pairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
+    def as_observed(self, pairs: Pairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
         """All columns as one factor of the combinations that occur in the original."""
         many = len(self.victims.places)
         order = np.lexsort((pairs.victims, pairs.classes))
@@ -149,7 +151,7 @@ class World:
         """All columns as one factor of all combinations of public values."""
         sizes = [len(domain) for domain in self.domains]
         beta, overrides = self._of_tuples()
-        made = sets.boxes(sizes, labels, classes, self.victims.places, beta, overrides=overrides)
+        made = boxes(sizes, labels, classes, self.victims.places, beta, overrides=overrides)
         counts = np.zeros((len(made.sets), holds.shape[1]), dtype=np.int64)
         np.add.at(counts, made.label_of, holds)
         prior = np.broadcast_to(made.prior, (holds.shape[1], made.prior.shape[1])).copy()
@@ -191,7 +193,7 @@ class World:
         weights, atoms = [], []
         for place, domain in enumerate(self.domains):
             every_value = sets.Sets.of([range(len(domain))])
-            made = sets.lumped(every_value, np.unique(every[:, place]), self._weights(place))
+            made = lumped(every_value, np.unique(every[:, place]), self._weights(place))
             weights.append(made.prior)
             atoms.append(made.atom_of[every[:, place]])
         return weights, np.stack(atoms, axis=1)
