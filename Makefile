@@ -1,9 +1,10 @@
-# make demo     sets up, assesses the example, says where the output is
+# make demo     sets up, assesses the example, writes a report and says where it is
 # make test     sets up, lints, runs every test
 # make install  .venv with all extras
 # make lint     ruff and mypy
 # make bench    benchmarks, each with its ratio (NAMES="startup overhead", QUICK=1)
 # make soak     long checks that are too slow for every run
+# make docs     the documentation as a site, built offline
 # make lock     renew the lock files after a change of dependencies
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 NAMES ?=
 
-.PHONY: demo test install lint bench soak lock clean
+.PHONY: demo test install lint bench soak docs lock clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -37,15 +38,23 @@ demo: $(VENV)/.core
 	  --hierarchy diagnosis=demo/hierarchies/diagnosis.csv --type length_of_stay=int \
 	  --json demo/hospital.json --records demo/hospital_records.csv; test $$? -le 1
 	@echo
+	$(BIN)/sievert explain demo/hospital.csv --policy examples/hospital_policy.toml \
+	  --hierarchy age=demo/hierarchies/age.csv --json demo/explained.json
+	@echo
 	$(BIN)/sievert compare demo/hospital.csv demo/bands.csv demo/hidden.csv demo/noisy.csv \
 	  -q sex,age,postcode,occupation -s diagnosis --hierarchy age=demo/hierarchies/age.csv \
 	  --json demo/comparison.json
+	$(BIN)/sievert report demo/hospital.json demo/explained.json demo/comparison.json \
+	  --title "May the hospital's table be published?" \
+	  --html demo/report.html --markdown demo/report.md
 	@echo
 	@echo "The table:           demo/hospital.csv"
 	@echo "Every number:        demo/hospital.json"
 	@echo "One row a patient:   demo/hospital_records.csv"
 	@echo "Three releases:      demo/bands.csv, hidden.csv, noisy.csv; compared: demo/comparison.json"
-	@echo "Your own table:      $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS"
+	@echo "Your own table:      $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
+	@echo
+	@echo "The report, open it in a browser:  $(CURDIR)/demo/report.html"
 
 lint: $(VENV)/.full
 	$(BIN)/ruff check .
@@ -58,6 +67,9 @@ test: $(VENV)/.full lint
 bench: $(VENV)/.full
 	$(BIN)/python -m bench $(NAMES) $(if $(QUICK),--quick)
 
+docs: $(VENV)/.full
+	$(BIN)/python -m website
+
 soak: $(VENV)/.full
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto tests/soak --soak
 
@@ -65,9 +77,9 @@ lock: $(VENV)/.full
 	$(PIP) install pip-tools
 	for set in core full; do \
 	  $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
-	    --no-emit-find-links $$(test $$set = full && echo --extra formats --extra frames --extra fast --extra spark --extra postgres --extra charts --extra limit --extra dev -c requirements/core.lock) \
+	    --no-emit-find-links $$(test $$set = full && echo --extra formats --extra frames --extra fast --extra spark --extra postgres --extra limit --extra dev -c requirements/core.lock) \
 	    -o requirements/$$set.lock pyproject.toml requirements/build.in; \
 	done
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo build

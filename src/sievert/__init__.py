@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sievert.intrusion import Compromises, compromise
     from sievert.limited import Limit, Limited, limit, randomise
     from sievert.measures.approximate import approximate_compromise
+    from sievert.report.written import write_report
     from sievert.result import Assessment, Value
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "explain",
     "limit",
     "randomise",
+    "write_report",
 ]
 # Every measure as a function of a table, `sievert.ID(data, quasi, sensitive=None)`.
 
@@ -107,6 +109,7 @@ _HOMES = {
     "approximate_compromise": "sievert.measures.approximate",
     "Hierarchy": "sievert.hierarchies",
     "SievertError": "sievert.errors",
+    "write_report": "sievert.report.written",
 }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from sievert import hierarchies as ladders
 from sievert import linting
 from sievert import roles as role
+from sievert.counts.answers import Sizes
 from sievert.errors import ExhaustedError, InvariantError, UsageError, unknown
 from sievert.measures import BY_ID, MEASURES, Measure, kernel
 from sievert.measures.record import Found, Number
@@ -171,6 +172,7 @@ def assess(
             described = description(table, questions) | {"missing": missing}
             if not wild:
                 described["missing_values"] = run.look_at_values()
+                described["class_sizes"] = class_sizes(questions.sizes(roles.quasi))
                 if table.kind == "csv" and table.header:
                     run.look_for_headers()
             if table.stamp:  # a file
@@ -514,6 +516,24 @@ def near_classes(cube: Cube) -> dict[str, Any] | None:
         "unit": "bits; area in bits times the unit of the column",
         "riskier": "low",
     }
+
+
+SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
+
+
+def class_sizes(found: Sizes) -> list[dict[str, int | None]]:
+    """How many classes, and records in them, have 1 record, 2, 3 or 4, and so on."""
+    spans = []
+    for least, following in zip(SIZES, (*SIZES[1:], None), strict=True):
+        inside = found.sizes >= least
+        if following is not None:
+            inside &= found.sizes < following
+        part = Sizes(found.sizes[inside], found.times[inside])
+        most = None if following is None else following - 1
+        spans.append(
+            {"least": least, "most": most, "classes": part.things, "records": part.records}
+        )
+    return spans
 
 
 def _curve(found: Any) -> dict[str, Any]:

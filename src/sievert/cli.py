@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, Parameter
 
-from sievert import isolation
+from sievert import isolation, mistakes
 from sievert.errors import (
-    ExhaustedError,
-    InvariantError,
     RefusedError,
     SievertError,
     UsageError,
-    printable,
     unknown,
 )
 from sievert.options import (
@@ -33,6 +29,7 @@ from sievert.options import (
     LimitOptions,
     MethodOptions,
     OutputOptions,
+    PageOptions,
     PopulationOptions,
     ReadingOptions,
     ReasoningOptions,
@@ -43,13 +40,9 @@ from sievert.options import (
 from sievert.version import __version__
 
 if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
     from types import FrameType
 
-    from sievert.attacking import Attacks
-    from sievert.comparison import Comparison
-    from sievert.explanation import Explanation
-    from sievert.intrusion import Compromises
-    from sievert.limited import Limited
     from sievert.result import Assessment
 
 app = App(
@@ -70,6 +63,7 @@ PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
 ASK = RoleOptions()
 READ = ReadingOptions()
 WRITE = OutputOptions()
+SHOW = PageOptions()
 RUN = EngineOptions()
 WHICH = SubsetOptions()
 SAMPLED = PopulationOptions()
@@ -78,24 +72,6 @@ THINKS = ReasoningOptions()
 HELD = ComparisonOptions()
 DONE = MethodOptions()
 BEST = LimitOptions()
-ATTACKS_TO_SHARE = RefusedError(
-    "attacks point at single classes: they are not fit to pass on", hint="sievert assess --share"
-)
-COMPARISON_TO_SHARE = RefusedError(
-    "a comparison holds exact numbers of the original: it is not fit to pass on",
-    hint="sievert assess --share",
-)
-LIMIT_TO_SHARE = RefusedError(
-    "a limit holds exact numbers of the original: it is not fit to pass on",
-    hint="sievert assess --share",
-)
-NOT_TO_SHARE = RefusedError(
-    "explain points at columns, values and records: it is not fit to pass on",
-    hint="sievert assess --share",
-)
-
-# nothing of the data in them
-NEVER_SHARED = (ATTACKS_TO_SHARE, COMPARISON_TO_SHARE, LIMIT_TO_SHARE, NOT_TO_SHARE)
 
 
 @app.command
@@ -110,6 +86,7 @@ def assess(
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
+    page: PageOptions = SHOW,
     engine: EngineOptions = RUN,
 ) -> int:
     """Measure how easily a person is found in a table, and how much of each secret is given away.
@@ -130,10 +107,11 @@ def assess(
         this directory.
     """
     from sievert import assessment, terminal, terminalattacks
+    from sievert.outputs import Outputs
     from sievert.progress import Watch
 
     if output.share and attacks:
-        raise ATTACKS_TO_SHARE
+        raise mistakes.ATTACKS_TO_SHARE
     if output.share and records is not None:
         raise RefusedError(
             "a record file tells about single persons: it is not fit to pass on",
@@ -145,7 +123,8 @@ def assess(
         )
     _check_tables([data])
     inputs = [data, roles.policy, *roles.hierarchies.values()]
-    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
+    out = Outputs(output, page, inputs, records, charts=charts)
+    with Watch() as watch:
         found = assessment.assess(
             data,
             records=records,
@@ -163,7 +142,7 @@ def assess(
                 min_cell=10 if output.min_cell is None else output.min_cell,
                 mask_names=output.mask_names,
             )
-    write(found.to_dict(), _timed(found), lambda: _charts_of(found))
+    out.write(found, lambda: _charts_of(found))
     if output.json_ != "-":
         sys.stdout.write(terminal.render(found, everything=output.all_) + "\n")
         if found.attacks is not None:
@@ -184,6 +163,7 @@ def attack(
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
+    page: PageOptions = SHOW,
     engine: EngineOptions = RUN,
 ) -> int:
     """Attack a release: alone, by reasoning, with a register of outsiders, and with the original.
@@ -201,10 +181,11 @@ def attack(
         Draw what the attacks find, as SVG files in this directory.
     """
     from sievert import attacking, terminalattacks
+    from sievert.outputs import Outputs
     from sievert.progress import Watch
 
     if output.share:
-        raise ATTACKS_TO_SHARE
+        raise mistakes.ATTACKS_TO_SHARE
     others = (attacker.register, attacker.original, reasoner.sensitive_table)
     tables = [release, *(t for t in others if t is not None)]
     _check_tables(tables)
@@ -212,7 +193,8 @@ def attack(
     who = roles.arguments()
     if who.pop("parameters"):
         raise UsageError("--alpha-value goes with assess", hint="--value COL=VALUE")
-    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
+    out = Outputs(output, page, inputs, records, charts=charts)
+    with Watch() as watch:
         found = attacking.attack(
             release,
             records=records,
@@ -225,7 +207,7 @@ def attack(
             **reading.arguments(),
             **engine.arguments(),
         )
-    write(found.to_dict(), _timed(found), found.charts)
+    out.write(found, found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalattacks.render(found, everything=output.all_) + "\n")
     return 0
@@ -241,6 +223,7 @@ def compare(
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
+    page: PageOptions = SHOW,
     engine: EngineOptions = RUN,
 ) -> int:
     """Say what releases of a table disclose and what they have lost, both in bits.
@@ -256,10 +239,11 @@ def compare(
         Draw the map of risk and loss, with --limit the limit too, as SVG files in this directory.
     """
     from sievert import comparison, terminalcompare
+    from sievert.outputs import Outputs
     from sievert.progress import Watch
 
     if output.share:
-        raise COMPARISON_TO_SHARE
+        raise mistakes.COMPARISON_TO_SHARE
     tables = [original, *releases]
     _check_tables(tables)
     if not releases:
@@ -270,7 +254,8 @@ def compare(
     if who.pop("parameters"):
         raise UsageError("--alpha-value goes with assess")
     inputs = [*tables, roles.policy, *roles.hierarchies.values()]
-    with _outputs(output, inputs, charts=charts) as write, Watch() as watch:
+    out = Outputs(output, page, inputs, charts=charts)
+    with Watch() as watch:
         found = comparison.compare(
             original,
             list(releases),
@@ -280,7 +265,7 @@ def compare(
             **reading.arguments(),
             **engine.arguments(),
         )
-    write(found.to_dict(), _timed(found), found.charts)
+    out.write(found, found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalcompare.render(found, everything=output.all_) + "\n")
     return 0
@@ -297,6 +282,7 @@ def compromise(
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
+    page: PageOptions = SHOW,
     engine: EngineOptions = RUN,
 ) -> int:
     """Say how near an intruder comes to a confidential number under sampling, queries or noise.
@@ -311,10 +297,11 @@ def compromise(
         Draw what is left against what is known, as SVG files in this directory.
     """
     from sievert import intrusion, terminalcompromise
+    from sievert.outputs import Outputs
     from sievert.progress import Watch
 
     if output.share:
-        raise COMPARISON_TO_SHARE
+        raise mistakes.COMPARISON_TO_SHARE
     tables = [t for t in (data, method.release) if t is not None]
     _check_tables(tables)
     who = roles.arguments()
@@ -323,7 +310,8 @@ def compromise(
     if who.pop("hierarchies"):
         raise UsageError("--hierarchy goes with assess, explain and compare")
     inputs = [*tables, roles.policy]
-    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
+    out = Outputs(output, page, inputs, records, charts=charts)
+    with Watch() as watch:
         found = intrusion.compromise(
             data,
             records=records,
@@ -335,7 +323,7 @@ def compromise(
             **reading.arguments(),
             **engine.arguments(),
         )
-    write(found.to_dict(), _timed(found), found.charts)
+    out.write(found, found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalcompromise.render(found, everything=output.all_) + "\n")
     return 0
@@ -353,6 +341,7 @@ def limit(
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
+    page: PageOptions = SHOW,
     engine: EngineOptions = RUN,
 ) -> int:
     """Say how little a release could disclose at best, and release records that do.
@@ -371,10 +360,11 @@ def limit(
         Draw the curve, as SVG files in this directory.
     """
     from sievert import limited, terminallimit
+    from sievert.outputs import Outputs
     from sievert.progress import Watch
 
     if output.share:
-        raise LIMIT_TO_SHARE
+        raise mistakes.LIMIT_TO_SHARE
     _check_tables([data])
     who = roles.arguments()
     if who.pop("parameters"):
@@ -383,9 +373,8 @@ def limit(
     if charts is not None and not asked.points:
         best["points"] = 20
     inputs = [data, roles.policy, *roles.hierarchies.values(), asked.distortion]
-    with _outputs(output, inputs, release, charts) as write, Watch() as watch:
-        if matrix is not None and matrix.resolve() in _taken(output, release):
-            raise UsageError("two outputs have the same name")
+    out = Outputs(output, page, inputs, release, matrix, charts=charts)
+    with Watch() as watch:
         found = limited.randomise(
             data,
             out=release,
@@ -398,16 +387,10 @@ def limit(
             **reading.arguments(),
             **engine.arguments(),
         )
-    write(found.to_dict(), _timed(found), found.charts)
+    out.write(found, found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminallimit.render(found, everything=output.all_) + "\n")
     return 0
-
-
-def _taken(output: OutputOptions, *others: Path | None) -> list[Path]:
-    """Where outputs go."""
-    given = (output.json_, output.timings, *others)
-    return [Path(p).resolve() for p in given if p not in (None, "-")]
 
 
 @app.command
@@ -422,6 +405,7 @@ def explain(
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
     reading: ReadingOptions = READ,
     output: OutputOptions = WRITE,
+    page: PageOptions = SHOW,
     engine: EngineOptions = RUN,
 ) -> int:
     """Say which columns, values and records drive the risk, and what coarser columns would do.
@@ -436,16 +420,18 @@ def explain(
         Draw what is known and each column's share, as SVG files in this directory.
     """
     from sievert import explanation, terminalexplain
+    from sievert.outputs import Outputs
     from sievert.progress import Watch
 
     if output.share:
-        raise NOT_TO_SHARE
+        raise mistakes.NOT_TO_SHARE
     _check_tables([t for t in (data, population.population) if t is not None])
     inputs = [data, roles.policy, population.population, *roles.hierarchies.values()]
     who = roles.arguments()
     if who.pop("parameters"):
         raise UsageError("--alpha-value goes with assess")
-    with _outputs(output, inputs, records, charts) as write, Watch() as watch:
+    out = Outputs(output, page, inputs, records, charts=charts)
+    with Watch() as watch:
         found = explanation.explain(
             data,
             records=records,
@@ -458,7 +444,7 @@ def explain(
             **reading.arguments(),
             **engine.arguments(),
         )
-    write(found.to_dict(), _timed(found), found.charts)
+    out.write(found, found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalexplain.render(found, everything=output.all_) + "\n")
     return 0
@@ -475,74 +461,116 @@ def _check_tables(tables: list[str]) -> None:
         raise UsageError("standard input holds one table", hint="files for the others")
 
 
-@contextmanager
-def _outputs(
-    output: OutputOptions,
-    inputs: list[Any],
-    records: Path | None = None,
-    charts: Path | None = None,
-) -> Iterator[Callable[[Mapping[str, Any], Mapping[str, Any], Callable[[], Any]], None]]:
-    """Check, before the work and not after it, that outputs can be written; then write them."""
-    from sievert import files
-
-    paths = [Path(o) for o in (output.json_, records, output.timings) if o not in (None, "-")]
-    if len({p.resolve() for p in paths}) < len(paths):
-        raise UsageError("two outputs have the same name")
-    for path in paths:
-        files.check(path, sources=inputs, force=output.force)
-    if charts is not None:
-        _check_charts(charts, inputs, paths)
-
-    def write(
-        result: Mapping[str, Any], timings: Mapping[str, Any], draw: Callable[[], Any]
-    ) -> None:
-        specs = {} if charts is None else _drawable(charts, draw(), inputs, force=output.force)
-        for path, content in ((output.json_, result), (output.timings, timings)):
-            if path == "-":
-                sys.stdout.write(as_json(content))
-            elif path is not None:
-                files.write_text(path, as_json(content), sources=inputs, force=output.force)
-        if charts is not None:  # last: whatever a picture fails of, the numbers are there
-            _draw(charts, specs, inputs, force=output.force)
-
-    yield write
-
-
 def _charts_of(found: Assessment) -> dict[str, Any]:
     from sievert.charts import of_approximate, of_attacks
 
     return of_attacks({"": found.attacks or {}}) | of_approximate(found.approximate)
 
 
-def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
-    from sievert import charts
+@app.command
+def report(
+    *results: Path,
+    page: PageOptions = SHOW,
+    min_cell: int | None = None,
+    mask_names: bool = False,
+    force: bool = False,
+    debug: bool = False,
+) -> int:
+    """Put results that were saved with --json on one page; without a file, Markdown on stdout.
 
-    if str(folder) == STDIN:
-        raise UsageError("charts are files in a directory", hint="--charts DIR")
-    place, taken = folder.resolve(), [other.resolve() for other in others]
-    if place in taken or any(t.parent == place and t.suffix.lower() == ".svg" for t in taken):
-        raise UsageError("two outputs have the same name")
-    charts.check(folder, sources=inputs)
+    Parameters
+    ----------
+    results
+        JSON files of assess, explain, attack, compare, compromise and limit, in the order of their
+        chapters.
+    min_cell
+        The smallest count that may be shown; 10 unless given.
+    mask_names
+        Hide the names of columns too.
+    force
+        Replace existing files that sievert has not written.
+    debug
+        Show the traceback of an error.
+    """
+    from sievert.outputs import check_outputs, write_page
+    from sievert.report import building, markdown, saved
+
+    if not results:
+        raise UsageError("no result given", hint="sievert report RESULT.json --html FILE")
+    texts = None if page.texts is None else str(page.texts)
+    sources = [*results, page.texts]
+    check_outputs((page.html, page.markdown), sources, force=force)
+    settings = building.Settings(page.internal, page.title, texts, min_cell, mask_names)
+    held = [saved.read(path) for path in results]
+    with saved.as_saved():
+        built = building.build(held, settings)
+    if not page.asked:
+        sys.stdout.write(markdown.render(built))
+    write_page(built, page, sources, force=force)
+    return 0
 
 
-def _drawable(
-    folder: Path, specs: Mapping[str, Any], inputs: list[Any], *, force: bool
-) -> Mapping[str, Any]:
-    from sievert import charts
+@app.command
+def paper(
+    name: str,
+    /,
+    *,
+    data: Annotated[list[str] | None, Parameter(name="--data")] = None,
+    seed: int = 0,
+    all_: Annotated[bool, Parameter(name="--all")] = False,
+    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    html: Path | None = None,
+    markdown: Path | None = None,
+    force: bool = False,
+    debug: bool = False,
+) -> int:
+    """Recompute a paper: its tables, figures and verdicts, beside what is printed.
 
-    if not specs:
-        raise UsageError(
-            "no chart can be drawn of this", hint="--attacks, -q COLUMNS, or a secret of numbers"
-        )
-    charts.check(folder, specs, sources=inputs, force=force)
-    return specs
+    Parameters
+    ----------
+    name
+        itpr, discrimination-rate, mutual-information, relative-risk or approximate-compromise.
+    data
+        NAME=FILE, a table that the paper used: adult, pums, ...; may be repeated. Nothing is
+        downloaded.
+    seed
+        Of what is drawn at random.
+    all_
+        Show every printed value, not only where it differs.
+    json_
+        Write every printed value with ours to this file; - is stdout.
+    html
+        Write the paper as one page to this file.
+    markdown
+        Write the same page as Markdown to this file.
+    force
+        Replace existing files that sievert has not written.
+    debug
+        Show the traceback of an error.
+    """
+    from sievert import papers
+    from sievert.outputs import as_json, check_outputs, write_page
+    from sievert.papers import pages
+    from sievert.papers.model import Given
+    from sievert.progress import Watch
 
+    given = pairs(data, "--data", "adult=adult.csv")
+    asked = PageOptions(html, markdown)
+    sources = list(given.values())
+    check_outputs((json_, html, markdown), sources, force=force)
+    with Watch() as watch:
+        found = papers.recompute(name, Given(given, seed, lambda what: watch(what, None)))
+    if json_ == "-":
+        sys.stdout.write(as_json(pages.as_dict(found)))
+    elif json_ is not None:
+        from sievert import files
 
-def _draw(folder: Path, specs: Mapping[str, Any], inputs: list[Any], *, force: bool) -> None:
-    from sievert import charts
-
-    for path in charts.write(folder, specs, sources=inputs, force=force):
-        sys.stderr.write(f"written: {printable(str(path))}\n")
+        files.write_text(json_, as_json(pages.as_dict(found)), sources=sources, force=force)
+    if asked.asked:
+        write_page(pages.page(found), asked, sources, force=force)
+    if json_ != "-":
+        sys.stdout.write(pages.terminal(found, everything=all_) + "\n")
+    return 0
 
 
 @app.command
@@ -568,6 +596,7 @@ def measures(
     from sievert import files, terminal, terminalcompare
     from sievert.losses import BY_ID as LOSSES
     from sievert.measures import BY_ID
+    from sievert.outputs import as_json
 
     for name in ids:
         if name not in BY_ID and name not in LOSSES:
@@ -614,32 +643,29 @@ def _record(measure_id: str) -> dict[str, Any]:
     }
 
 
-def as_json(content: Mapping[str, Any]) -> str:
-    """Stable text: sorted keys, no NaN or infinity, one form for each number."""
-    return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _timed(
-    found: Assessment | Attacks | Comparison | Compromises | Explanation | Limited,
-) -> dict[str, Any]:
-    whole = sum(found.timings.values())
-    return {
-        "sievert": __version__,
-        "seconds": dict(found.timings),
-        "total": whole,
-        "records_per_second": found.rows / whole if whole and found.rows else None,
-        "peak_memory_bytes": dict(found.peaks),
-    }
-
-
 _stopped: list[int] = []
+_swallowed: list[int] = []
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
     """Engines turn an exception of a signal into one of their own: remember what it was."""
+    again = bool(_swallowed)
+    _swallowed.clear()
     _stopped.append(128 + number)
-    if len(_stopped) == 1:  # a second one must not disturb the tidying up
+    if len(_stopped) == 1 or again:  # a second one must not disturb the tidying up
         raise KeyboardInterrupt
+
+
+def _not_swallowed(lost: UnraisableHookArgs) -> None:
+    """A signal that comes while an object is being thrown away stops nothing there: once more."""
+    if not (_stopped and issubclass(lost.exc_type, KeyboardInterrupt)):
+        sys.__unraisablehook__(lost)
+        return
+    number = _stopped[0] - 128
+    _swallowed.append(number)
+    soon = threading.Timer(0.01, signal.raise_signal, (number,))
+    soon.daemon = True
+    soon.start()
 
 
 def main(tokens: Iterable[str] | None = None) -> NoReturn:
@@ -650,6 +676,7 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     for number in isolation.SIGNALS:
         signal.signal(number, _stop)
+    sys.unraisablehook = _not_swallowed
     arguments = list(sys.argv[1:] if tokens is None else tokens)
     raise SystemExit(_supervised(arguments))
 
@@ -680,9 +707,11 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if _stopped:
             return _interrupted()
-        if "--debug" in arguments and not _to_be_shared(arguments):
+        if "--debug" in arguments and not mistakes.to_be_shared(arguments):
             _trace(error, values="--show-values" in arguments)
-        return _complain(_in_our_words(error), arguments)
+        if isinstance(error, OSError):
+            _forget_output()
+        return _complain(mistakes.in_our_words(error), arguments)
 
 
 def _trace(error: Exception, *, values: bool) -> None:
@@ -698,28 +727,6 @@ def _trace(error: Exception, *, values: bool) -> None:
         link = link.__cause__ or link.__context__
 
 
-def _in_our_words(error: Exception) -> SievertError:
-    """Every failure as one of ours, without anything the data may have put into its message."""
-    if isinstance(error, SievertError):
-        return error
-    if isinstance(error, UnusedCliTokensError):
-        return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
-    if isinstance(error, CycloptsError):
-        ours = error.__cause__
-        if isinstance(ours, SievertError):  # of an option that does not go with another
-            return ours
-        return UsageError(" ".join(str(error).split()).rstrip("."), hint="sievert --help")
-    if isinstance(error, MemoryError):
-        return ExhaustedError("out of memory", hint="--memory with a smaller size")
-    if isinstance(error, OSError):
-        _forget_output()
-        return ExhaustedError(f"the output cannot be written: {error.strerror}")
-    return InvariantError(
-        f"a defect of sievert itself ({type(error).__name__})",
-        hint="the same command with --debug, and report what it shows",
-    )
-
-
 def _forget_output() -> None:
     """What is still in the buffer cannot be written either; do not fail again at the exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -731,23 +738,6 @@ def _interrupted() -> int:
 
 
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
-    text = str(error)
-    if _to_be_shared(arguments) and error not in NEVER_SHARED:
-        # Names of files and columns, small counts: none of it may go out.
-        text = f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
+    text = mistakes.said(error, to_be_shared=mistakes.to_be_shared(arguments))
     sys.stderr.write(f"error: {text}\n")
     return error.exit_code
-
-
-PLAINLY = {
-    2: "an option, a role or the policy does not make sense",
-    3: "the data cannot be read as they stand",
-    5: "memory, disk or time ran out",
-    6: "the engine failed, or the data made a reader fail",
-    7: "refused for safety",
-    70: "a defect of sievert itself",
-}
-
-
-def _to_be_shared(arguments: Iterable[str]) -> bool:
-    return any(token.partition("=")[0] == "--share" for token in arguments)

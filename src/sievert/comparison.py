@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -179,7 +178,9 @@ class Comparison:
         return render(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        from sievert.report.notebook import shown
+
+        return shown(self)
 
 
 def compare(

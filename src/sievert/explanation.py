@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -100,7 +99,9 @@ class Explanation:
         return render(self, width=100)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        from sievert.report.notebook import shown
+
+        return shown(self)
 
 
 def explain(

@@ -18,7 +18,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 OUR_CSV = b"record,class_size,identity_bits"
 OUR_BELIEFS = re.compile(rb"record,[^,\n]*_attacker(_least)?,")
 PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
-OUR_KEYS = ("table", "seconds", "measures")
+OUR_KEYS = ("table", "seconds", "measures", "paper")
+OUR_PAGE = b"<!-- written by sievert -->"
 
 
 def kind(path: str | os.PathLike[str]) -> str:
@@ -51,7 +52,7 @@ def _is_ours(path: Path) -> bool:
             except ValueError:
                 return False
             return isinstance(found.get("sievert"), str) and any(k in found for k in OUR_KEYS)
-    return start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
+    return OUR_PAGE in start or start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
 
 
 def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> None:

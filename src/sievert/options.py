@@ -127,19 +127,44 @@ class OutputOptions:
     share: bool = False
     """Make output fit to pass on: no count below --min-cell, no file name."""
     min_cell: int | None = None
-    """With --share: the smallest count of records that may be shown; 10 unless given."""
+    """With --share or a page: the smallest count that may be shown; 10 unless given."""
     mask_names: bool = False
-    """With --share: hide the names of columns too."""
+    """With --share or a page: hide the names of columns too."""
     show_values: bool = False
     """Let explain and attacks name values of the data, and --debug messages that contain them."""
     debug: bool = False
     """Show where in the program an error came up."""
 
     def __post_init__(self) -> None:
-        if not self.share and (self.mask_names or self.min_cell is not None):
-            raise UsageError("--mask-names and --min-cell go with --share")
         if self.share and self.show_values:
             raise UsageError("--share and --show-values exclude each other")
+
+
+@Parameter(name="*", group=Group("Page", sort_key=3))
+@dataclass(frozen=True)
+class PageOptions:
+    """A page to decide from."""
+
+    html: Path | None = None
+    """Write the result as one page that needs nothing else, fit to pass on, to this file."""
+    markdown: Path | None = None
+    """Write the same page as Markdown to this file."""
+    internal: bool = False
+    """With --html or --markdown: exact numbers, for the operator only."""
+    title: str | None = None
+    """With --html or --markdown: the page's title."""
+    texts: Path | None = None
+    """With --html or --markdown: a TOML file with the page's sentences in another language."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is a page at all."""
+        return self.html is not None or self.markdown is not None
+
+    def __post_init__(self) -> None:
+        beside = self.internal or self.title is not None or self.texts is not None
+        if beside and not self.asked:
+            raise UsageError("--internal, --title and --texts go with --html or --markdown")
 
 
 @Parameter(name="*", group=Group("Engine", sort_key=4))

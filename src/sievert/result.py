@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -134,13 +133,9 @@ class Assessment:
         return "\n".join((text, *chapter(self.attacks, self.rows, width=100)))
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_shown(x))}</td>" for x in row.values()) + "</tr>"
-            for row in self._rows()
-        )
-        names = ["risk", "sensitive", "measure", "value", "unit", "riskier", "reason"]
-        head = "".join(f"<th>{n}</th>" for n in names)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+        from sievert.report.notebook import shown
+
+        return shown(self)
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
@@ -157,7 +152,3 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
 def _plain(told: Mapping[str, Any]) -> dict[str, Any]:
     """Without the steps of curves: windows may be values of the data."""
     return {k: _plain(v) if isinstance(v, Mapping) else v for k, v in told.items() if k != "steps"}
-
-
-def _shown(x: Any) -> str:
-    return "" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)

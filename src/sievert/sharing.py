@@ -43,7 +43,7 @@ OF_ONE_CELL = {
 }  # fmt: skip
 OF_CLASSES = {"average_risk", "distinction", "bayes_vulnerability_posterior"}  # K/N of the record
 KEPT_DETAILS = {"l", "satisfiable", "named_value", "reading"}
-HIDDEN_SOURCE = {"name", "delimiter", "encoding"}
+HIDDEN_SOURCE = {"name", "delimiter", "encoding", "class_sizes"}
 
 
 def shared(found: Assessment, *, min_cell: int = LEAST, mask_names: bool = False) -> Assessment:
@@ -157,7 +157,7 @@ class _Sharing:
             finest *= 2
         if measure in IN_ONE_CLASS:
             finest = COARSEST if self.small else min(COARSEST, self.least / self.smallest)
-        step = _step(max(finest, FINEST))
+        step = step_of(max(finest, FINEST))
         if step > COARSEST:
             return None
         rounded = round(number / step) * step
@@ -261,10 +261,10 @@ def _masks(found: Assessment) -> dict[str, str]:
     return names
 
 
-def _step(least: float) -> float:
+def step_of(least: float) -> float:
     """The smallest of 1, 2, 5, 10, ... times a power of ten that is not below `least`.
 
-    >>> [_step(x) for x in (0.001, 0.0013, 0.03, 0.6)]
+    >>> [step_of(x) for x in (0.001, 0.0013, 0.03, 0.6)]
     [0.001, 0.002, 0.05, 1.0]
     """
     exponent = math.floor(math.log10(least) + 1e-9)

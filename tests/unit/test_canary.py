@@ -54,7 +54,8 @@ from badinputs import (
 )
 
 import sievert
-from sievert import cli, progress
+from sievert import cli, mistakes, progress
+from sievert import outputs as written
 
 # -- tokens -------------------------------------------------------------------------------------
 
@@ -1106,9 +1107,9 @@ DEFECTS: dict[str, Callable[[str], Exception]] = {
     "sievert.linting.remarks": lambda t: UnicodeDecodeError("utf-8", t.encode(), 0, 9, t),
     "sievert.policy.judge": AssertionError,
     "sievert.files.write_text": RecursionError,
-    "sievert.cli.as_json": lambda t: StopIteration(t),
+    "sievert.outputs.as_json": lambda t: StopIteration(t),
     "sievert.result.Assessment.to_dict": Noted,
-    "sievert.cli._timed": MemoryError,
+    "sievert.outputs.timed": MemoryError,
 }
 
 
@@ -1192,6 +1193,75 @@ def test_comparisons_tell_no_cell(shape: str, keyed: bool, stage: Stage) -> None
         assert "-" not in way or json.loads(run.seen["stdout"])
         assert ("--charts" in way) == any(where.startswith(".svg") for where in run.seen)
         run.check("plain")
+
+
+# -- pages ----------------------------------------------------------------------------------------
+
+PAGES = {"shared": [], "masked": ["--mask-names"], "inside": ["--internal"]}
+PAGED: dict[str, str] = {
+    "assess": "small and large classes",
+    "attacks": "with gaps",
+    "explain": "small and large classes",
+    "ranking": "with gaps",
+    "attack": "small and large classes",
+    "compare": "numbers and dates",
+    "compromise": "numbers and dates",
+    "limit": "with gaps",
+    "alone": "all alone",
+}
+
+
+def paged(command: str, shape: Shape, stage: Stage) -> list[Any]:
+    """A command whose result becomes a page."""
+    data = stage.table(shape, one_parquet)
+    key = shape.identifier
+    given: dict[str, list[Any]] = {
+        "assess": ["assess", data, "--policy", stage.file(house(shape), ".toml")],
+        "attacks": ["assess", data, *shape.roles, "--attacks"],
+        "explain": ["explain", data, *shape.roles, "--population", data],
+        "ranking": ["explain", data],
+        "attack": [
+            *("attack", data, *shape.roles, "--register", data, "--original", data),
+            *("--key", key),
+        ],
+        "compare": ["compare", data, "-q", ",".join(shape.quasi), "-s", ",".join(shape.secrets)],
+        "compromise": ["compromise", data, "-q", shape.key, "-s", shape.secret],
+        "limit": ["limit", data, "-q", shape.key, "-s", shape.secret, "--at", "0.1"],
+        "alone": ["assess", data, *shape.roles],
+    }
+    found = given[command]
+    if command == "compare":
+        found[2:2] = [stage.table(other, one_parquet) for other in released(shape).values()]
+        found += ["--shuffles", 9]
+    return found
+
+
+@pytest.mark.parametrize("mode", PAGES)
+@pytest.mark.parametrize("command", PAGED)
+def test_pages_tell_no_cell(command: str, mode: str, stage: Stage) -> None:
+    """Every chart, table, title and description of a page, and of its Markdown twin."""
+    given = paged(command, SHAPES[PAGED[command]], stage)
+    way = ["--html", stage.output(".html"), "--markdown", stage.output(".md"), *PAGES[mode]]
+    run = stage.run(*given, *way)
+    assert run.code in (0, 1), run.seen["stderr"]
+    pages = {where: text for where, text in run.seen.items() if where[:5] in (".html", ".md f")}
+    assert len(pages) == 2
+    Run(run.code, pages, run.left).check("plain" if mode == "inside" else mode)
+    run.check("plain")
+
+
+def test_a_page_of_saved_results_tells_no_cell(stage: Stage) -> None:
+    shape = SHAPES["with gaps"]
+    kept = [stage.home / f"{token('file')}.json" for _ in range(2)]
+    for path, which in zip(kept, ("attacks", "explain"), strict=True):
+        assert stage.run(*paged(which, shape, stage), "--json", path).code == 0
+    for mode, options in PAGES.items():
+        way = ["--html", stage.output(".html"), "--markdown", stage.output(".md"), *options]
+        run = stage.run("report", *kept, *way)
+        assert run.code == 0, run.seen["stderr"]
+        pages = {where: text for where, text in run.seen.items() if " file " in where}
+        assert len(pages) == 2
+        Run(run.code, pages, run.left).check("plain" if mode == "inside" else mode)
 
 
 def compared(*options: Any, release: Callable[[str], str | bytes] = str) -> Build:
@@ -1601,7 +1671,7 @@ def in_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_timings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_timed", lambda *_: {"seconds": {VALUES[0]: 1.0}})
+    monkeypatch.setattr(written, "timed", lambda *_: {"seconds": {VALUES[0]: 1.0}})
 
 
 def in_records(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1678,6 +1748,6 @@ def test_the_canary_sings_of_errors(
     run = stage.run("assess", stage.table(), *CROWD.roles, "--debug")
     assert run.code == 70
     run.check("plain")
-    monkeypatch.setattr(cli, "_in_our_words", lambda e: sievert.SievertError(str(e.__cause__)))
+    monkeypatch.setattr(mistakes, "in_our_words", lambda e: sievert.SievertError(str(e.__cause__)))
     with pytest.raises(Leak):
         stage.run("assess", stage.table(), *CROWD.roles).check("plain")

@@ -6,7 +6,6 @@ import doctest
 import json
 import os
 import stat
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -350,19 +349,6 @@ def test_an_input_in_the_folder_stays(table: Path, tmp_path: Path) -> None:
     for place in (lake, lake / "charts"):
         assert run("attack", lake, "-q", "zip", "--charts", place) == 7
     assert os.listdir(lake) == ["a.parquet"]
-
-
-def test_without_the_package(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    drawn = sievert.attack(TABLE, quasi=QUASI).charts()  # dicts need nothing
-    with pytest.raises(UsageError) as error:
-        charts.svg(drawn["identity_black_box"])
-    assert error.value.hint == "pip install 'sievert[charts]'"
-    assert run("attack", table, "-q", "zip", "--charts", tmp_path / "charts") == 2
-    assert "sievert[charts]" in capsys.readouterr().err
-    assert not (tmp_path / "charts").exists()
 
 
 def test_the_page() -> None:

@@ -404,3 +404,28 @@ def test_no_network(table: Path) -> None:
     environment = {**os.environ, "no_proxy": "*"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr
+
+
+SWALLOWING = """
+import signal, sys, time
+from sievert import cli
+signal.signal(signal.SIGTERM, cli._stop)
+sys.unraisablehook = cli._not_swallowed
+class Thrown:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(0)
+try:
+    Thrown()
+    time.sleep(30)
+except KeyboardInterrupt:
+    print("stopped by", cli._stopped[0])
+"""
+
+
+def test_a_signal_while_an_object_is_thrown_away_still_stops() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOWING], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "stopped by 143\n"
+    assert done.stderr == ""

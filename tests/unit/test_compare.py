@@ -13,7 +13,7 @@ import pandas
 import pytest
 
 import sievert
-from sievert import cli, comparison, terminalcompare
+from sievert import cli, comparison, outputs, terminalcompare
 from sievert.charts import maps
 from sievert.comparing import run, summary
 from sievert.errors import InputError, UsageError
@@ -160,8 +160,8 @@ def test_json_is_the_contract() -> None:
         assert set(release["identity_disclosure"]["columns"]) == set(QUASI)
         assert set(release) >= {"losses", "assessment"}
         assert all({"value", "unit", "reason"} <= set(v) for v in release["losses"].values())
-    text = cli.as_json(found)
-    assert text == cli.as_json(json.loads(text))
+    text = outputs.as_json(found)
+    assert text == outputs.as_json(json.loads(text))
 
 
 def test_the_same_twice_and_another_seed() -> None:
@@ -171,7 +171,7 @@ def test_the_same_twice_and_another_seed() -> None:
         found = sievert.compare(
             original, tens(original), QUASI, "disease", seed=seed, threads=threads
         )
-        return cli.as_json(found.to_dict())
+        return outputs.as_json(found.to_dict())
 
     assert told(0, 1) == told(0, 2)
     assert told(0, 1) != told(1, 1)

@@ -15,7 +15,7 @@ import pandas
 import pytest
 
 import sievert
-from sievert import cli, terminalcompare
+from sievert import cli, outputs, terminalcompare
 from sievert.charts import maps, svg
 from sievert.comparing import limits
 from sievert.errors import UsageError
@@ -294,8 +294,8 @@ def test_without_it_nothing_is_said(original: Table) -> None:
 
 def test_json_frame_and_text(found: sievert.Comparison) -> None:
     told = found.to_dict()
-    text = cli.as_json(told)
-    assert text == cli.as_json(json.loads(text))
+    text = outputs.as_json(told)
+    assert text == outputs.as_json(json.loads(text))
     limit = told["limit"]["disease"]
     assert {"points", "perfect", "information", "values"} <= set(limit)
     at = [p["distortion"] for p in limit["points"]]
@@ -325,7 +325,7 @@ def test_the_same_twice_on_any_threads(original: Table) -> None:
         found = sievert.compare(
             original, noisy(original), QUASI, "disease", shuffles=0, limit=True, threads=threads
         )
-        return cli.as_json(found.to_dict())
+        return outputs.as_json(found.to_dict())
 
     assert told(1) == told(2)
 

@@ -15,7 +15,7 @@ import pandas
 import pytest
 
 import sievert
-from sievert import cli, intrusion, terminalcompromise
+from sievert import cli, intrusion, outputs, terminalcompromise
 from sievert.charts import curves
 from sievert.compromising import experiment
 from sievert.errors import InputError, UsageError
@@ -124,7 +124,7 @@ def test_windows_of_epsilon() -> None:
 def test_the_same_twice_and_on_any_threads() -> None:
     def json_(**how: Any) -> str:
         found = sievert.compromise(people(), KNOWN, "pay", method="noise", replicates=2, **how)
-        return cli.as_json(found.to_dict())
+        return outputs.as_json(found.to_dict())
 
     assert json_(threads=1) == json_(threads=2)
     assert json_() != json_(seed=1)

@@ -16,6 +16,7 @@ import reasoningoracle as oracle
 
 import sievert
 from sievert.attacks.reasoning import believing, horizontal, vertical
+from sievert.attacks.reasoning.found import WATCHED
 from sievert.errors import InputError, SievertError, UsageError
 
 F = Fraction
@@ -839,6 +840,10 @@ def test_sampling_comes_near(kind: str) -> None:
     low, high = numbers["intervals"]["attacker_accuracy"]
     assert low <= found.to_dict()["attacker_accuracy"] <= high
     assert numbers["sampling"]["rhat"] < 1.01 and numbers["sampling"]["effective"] > 400
+    assert numbers["sampling"]["least_agreed"] in WATCHED
+    places = numbers["sampling"]["so_far"]
+    assert len(places) == 50 and places[-1]["sweeps"] == numbers["sampling"]["sweeps"]
+    assert all(len(p["by_chain"]) == 2 and min(p["by_chain"]) >= 0 for p in places)
 
 
 def two_worlds(pairs: int = 20) -> tuple[Any, Any]:

@@ -16,7 +16,15 @@ from sievert.attacks.reasoning.credible import (
     quantile,
     total_variation,
 )
-from sievert.attacks.reasoning.diagnostics import batches, ess, jackknife, mcse, rhat, settled
+from sievert.attacks.reasoning.diagnostics import (
+    batches,
+    ess,
+    jackknife,
+    mcse,
+    rhat,
+    settled,
+    so_far,
+)
 from sievert.errors import UsageError
 
 
@@ -176,6 +184,22 @@ def test_many_quantities_one_by_one_or_together():
 def test_a_series_that_is_none(series):
     with pytest.raises(UsageError):
         settled(series)
+
+
+@pytest.mark.parametrize("draws", [1, 3, 49, 50, 51, 997])
+def test_running_means(draws):
+    x = np.random.default_rng(draws).normal(size=(3, draws))
+    after, means = so_far(x)
+    assert len(after) == min(50, draws) and after[-1] == draws and after == sorted(set(after))
+    assert means.shape == (len(after), 3)
+    for place, n in enumerate(after):
+        for chain in range(3):
+            assert means[place, chain] == pytest.approx(math.fsum(x[chain, :n]) / n, abs=1e-12)
+    assert len(so_far(x, 2)[0]) == min(2, draws)
+    with pytest.raises(UsageError):
+        so_far(x, 0)
+    with pytest.raises(UsageError):
+        so_far(x[0])
 
 
 def test_batches_and_the_jackknife():

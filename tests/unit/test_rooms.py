@@ -21,14 +21,17 @@ ROOMS = (
     "linting", "terminal", "population", "attacks", "charts", "running", "assessment", "reasoned",
     "attacking", "functions", "terminalattacks", "comparing", "comparison", "terminalcompare",
     "limiting", "limited", "terminallimit", "compromising", "intrusion", "terminalcompromise",
-    "explaining", "explanation", "terminalexplain", "progress", "options", "cli",
+    "explaining", "explanation", "terminalexplain", "report", "papers", "progress", "options",
+    "outputs", "mistakes", "cli",
 )  # fmt: skip
 # a repr; a type only; a method
 LAZY = {
     ("result", "terminal"), ("result", "policy"), ("result", "sharing"), ("result", "attacks"),
     ("result", "terminalattacks"), ("attacking", "terminalattacks"),
     ("explanation", "terminalexplain"), ("comparison", "terminalcompare"),
-    ("intrusion", "terminalcompromise"), ("limited", "terminallimit"),
+    ("intrusion", "terminalcompromise"), ("limited", "terminallimit"), ("result", "report"),
+    ("attacking", "report"), ("comparison", "report"), ("explanation", "report"),
+    ("intrusion", "report"), ("limited", "report"),
 }  # fmt: skip
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 

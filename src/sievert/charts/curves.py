@@ -117,7 +117,7 @@ def of_approximate(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
     for secret, told in found.items():
         held = {"whole table": told["table"]["steps"], "worst class": told["worst"]["steps"]}
         end = max(steps[-1][0] for steps in held.values())
-        stairs = {name: [*_thinned(steps), (end, 0.0)] for name, steps in held.items()}
+        stairs = {name: [*thinned(steps), (end, 0.0)] for name, steps in held.items()}
         charts[file_name(charts, "approximate", secret)] = lines(
             f"How near somebody comes to {named(secret)}",
             (
@@ -132,7 +132,7 @@ def of_approximate(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
     return charts
 
 
-def _thinned(steps: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+def thinned(steps: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     """At most so many steps, evenly spread, with the first and the last."""
     by = max(1, -(-len(steps) // WIDEST))
     kept = [*steps[:-1:by], steps[-1]]

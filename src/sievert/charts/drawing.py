@@ -5,6 +5,7 @@ Names from the data are values of our own fields, never field names or expressio
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first one comes with the renderer
-WIDTH, CURVE_HEIGHT = 440, 260
+WIDTH, CURVE_HEIGHT, NARROW = 440, 260, 250
+TALLER = 1.2  # where texts stand between marks, and are larger on a page
 LETTERS = 84  # of a line above the chart
 LONGEST = 32  # letters of a name above the chart
 LABEL = 80  # of a name beside a bar; the axis shows what fits
@@ -234,15 +236,18 @@ WHICH = ("most", "mean", "least")
 
 
 def top(numbers: Iterable[float]) -> float:
-    """Where an axis from 0 ends: 1, .5, .2, .1, ... whichever still holds every number.
+    """Where an axis from 0 ends: 1, .5, .2, .1, ..., or 2, 5, 10, ..., the least that holds all.
 
-    >>> [top([x]) for x in (0.96, 0.28, 0.0878, 0.0)]
-    [1.0, 0.5, 0.1, 1.0]
+    >>> [top([x]) for x in (0.96, 0.28, 0.0878, 0.0, 1, 1305, 4.1)]
+    [1.0, 0.5, 0.1, 1.0, 1.0, 2000.0, 5.0]
     """
     highest = max(numbers, default=0.0)
     found = 1.0
     if highest <= 0.0:
         return found
+    if highest > 1:
+        power = 10.0 ** math.floor(math.log10(highest))
+        return next(step * power for step in (1, 2, 5, 10) if step * power >= highest)
     for power in range(1, 10):
         for step in (5, 2, 1):
             lower = step / 10**power
@@ -291,6 +296,43 @@ def shades(number: int) -> list[str]:
 
 def _hex(colour: Sequence[int]) -> str:
     return "#" + "".join(f"{part:02x}" for part in colour)
+
+
+def narrow(spec: Spec) -> Spec:
+    """The same chart for a page: its title stands above it in the page, and it fits a telephone."""
+    config = {
+        **CONFIG,
+        "padding": {"left": 24, "right": 24, "top": 4, "bottom": 4},  # another font is wider
+        "axis": {
+            **CONFIG["axis"], "labelFontSize": 13, "titleFontSize": 13, "labelLimit": 150,
+            "labelPadding": 5,
+        },
+        "legend": {
+            **CONFIG["legend"], "labelFontSize": 13, "columns": 2, "labelLimit": 180,
+            "columnPadding": 30, "layout": {"bottom": {"direction": "vertical", "margin": 6}},
+        },
+    }  # fmt: skip
+    found = {**spec, "width": NARROW, "config": config}
+    if any(layer["mark"]["type"] == "text" for layer in spec["layer"]):
+        found["height"] = round(spec["height"] * TALLER)
+    del found["title"]
+    return {key: _fitted(value) if key != "data" else value for key, value in found.items()}
+
+
+def _fitted(part: Any) -> Any:
+    """Labels of rows and legends no wider than a narrow chart has room for."""
+    if isinstance(part, list):
+        return [_fitted(p) for p in part]
+    if not isinstance(part, dict):
+        return part
+    found = {key: value if key == "data" else _fitted(value) for key, value in part.items()}
+    if found.get("labelLimit", 0) > 180:
+        found["labelLimit"] = 150
+    if "symbolType" in found:
+        found["columns"] = 2
+    if found.get("type") == "text":
+        found["fontSize"] = 12
+    return found
 
 
 def framed(

@@ -9,7 +9,7 @@ from typing import Any
 
 from sievert import files
 from sievert.charts.drawing import Spec
-from sievert.charts.svg import MARK, renderer, svg
+from sievert.charts.svg import MARK, svg
 from sievert.errors import ExhaustedError, RefusedError, UsageError
 
 
@@ -17,7 +17,6 @@ def check(
     folder: Path, names: Iterable[str] = (), *, sources: Iterable[Any] = (), force: bool = False
 ) -> None:
     """Whether charts can be drawn, and written there: asked before the work, not after it."""
-    renderer()
     sources = list(sources)
     if folder.is_symlink():
         raise RefusedError(f"{folder.name} is a symbolic link", hint="a plain directory")

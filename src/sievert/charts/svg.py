@@ -7,33 +7,27 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from sievert.charts.drawing import Spec
+from sievert.charts.drawing import Spec, narrow
 from sievert.errors import InvariantError, UsageError
 
 MARK = "<!-- drawn by sievert -->"
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ROOT = re.compile(r"<svg\b([^>]*)>")
-NEEDED = UsageError(
-    "charts need the package vl-convert-python", hint="pip install 'sievert[charts]'"
-)
 
 
-def renderer() -> Any:
-    """The package that draws; it is needed only here."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise NEEDED from None
-    return vl_convert
+def svg(spec: Spec, *, for_page: bool = False) -> str:
+    """The picture, with its title and its description for those who do not see it.
 
+    For a page that sets the title itself it is narrower, without the title on it.
+    """
+    import vl_convert  # heavy, and needed only here
 
-def svg(spec: Spec) -> str:
-    """The picture, with its title and its description for those who do not see it."""
-    package = renderer()
     if any(NOT_XML.search(text) for text in _texts(spec)):  # the renderer would end the process
         raise UsageError("a chart holds a character that no picture can show")
     try:
-        drawn: str = package.vegalite_to_svg(spec, show_warnings=False, allowed_base_urls=[])
+        drawn: str = vl_convert.vegalite_to_svg(
+            narrow(spec) if for_page else spec, show_warnings=False, allowed_base_urls=[]
+        )
     except (MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic in Rust is no Exception; the messages may hold values

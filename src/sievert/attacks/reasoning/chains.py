@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -160,6 +160,15 @@ class Sampled:
     def chains(self) -> int:
         """How many there were."""
         return len(self.series)
+
+    def so_far(self, quantity: int) -> list[dict[str, Any]]:
+        """After so many sweeps, the mean of a quantity until then, by chain; 50 places at most."""
+        block = self.sweeps // self.series.shape[1]
+        after, means = diagnostics.so_far(self.series[:, :, quantity])
+        return [
+            {"sweeps": block * n, "by_chain": each.tolist()}
+            for n, each in zip(after, means, strict=True)
+        ]
 
 
 def run(

@@ -131,6 +131,25 @@ def _autocovariances(x: Floats) -> Floats:
     return np.asarray(np.fft.irfft(power, long, axis=1)[:, :draws] / draws)
 
 
+def so_far(series: Any, most: int = 50) -> tuple[list[int], Floats]:
+    """Of each chain the mean of its first draws, at `most` evenly spread places or fewer.
+
+    How many draws there were at each place, and the means: shape (places, chains, ...).
+
+    >>> after, means = so_far([[1.0, 3.0, 5.0, 7.0]], 2)
+    >>> after, means[:, 0].tolist()
+    ([2, 4], [2.0, 4.0])
+    """
+    held = np.asarray(series, dtype=np.float64)
+    if held.ndim < 2 or most < 1:
+        raise UsageError("a series has chains and draws, and is looked at once at least")
+    draws = held.shape[1]
+    many = min(most, draws)
+    after = [draws * (i + 1) // many for i in range(many)]
+    summed = np.cumsum(held, axis=1)
+    return after, np.stack([summed[:, n - 1] / n for n in after]) if after else summed[:0]
+
+
 def batches(series: Any, count: int) -> Floats:
     """Means of `count` batches of each chain, one after another: shape (chains·count, ...).
 

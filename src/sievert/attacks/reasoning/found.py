@@ -11,6 +11,7 @@ import numpy as np
 
 from sievert.attacks.attack import Attack, value
 from sievert.attacks.reasoning.believing import Believed
+from sievert.attacks.reasoning.chains import Sampled
 from sievert.attacks.reasoning.diagnostics import jackknife
 from sievert.attacks.reasoning.model import Floats, Ints
 from sievert.attacks.reasoning.risk import SAME, Right, excess, likeliest, normalised, ratios
@@ -25,6 +26,9 @@ NOT_CONVERGED = "the chains have not converged"
 NEEDS_ORIGINAL = "needs the original"
 MISPLACED = "too many records of the original fit no released class"
 MOST_MISPLACED = 0.25  # of the records, for a headline
+# What chains must agree on, in the order in which it is watched.
+WATCHED = ("attacker_right", "attacker_belief", "learner_right", "learner_belief")
+HOPED = ("attacker_expects", "learner_expects")  # without the original
 HEADLINES = (
     "attacker_accuracy", "learner_accuracy", "baseline", "global_relative_risk",
     "global_relative_risk_literal", "max_relative_risk",
@@ -272,6 +276,12 @@ class Reasoning:
             for c in range(sampled.chains)
         ]
 
+    def _so_far(self, sampled: Sampled) -> dict[str, Any]:
+        """Running means, by chain, of that reported number on which chains agree least."""
+        names = WATCHED if self.truth is not None else HOPED
+        least = int(np.argmax(sampled.agreed.rhat[: len(names)]))
+        return {"least_agreed": names[least], "so_far": sampled.so_far(least)}
+
     def worst(self) -> list[dict[str, Any]]:
         """The records whom the release exposes most, by relative risk: numbers of rows."""
         found = self.status()
@@ -367,6 +377,7 @@ class Reasoning:
                 "rhat": sampled.rhat if np.isfinite(sampled.rhat) else None,
                 "effective": sampled.ess,
                 "attacker_by_chain": self.by_chain,
+                **self._so_far(sampled),
             }
         details["population"] = _distances(self.population) if self.believed.converged else {}
         if show:

@@ -1,0 +1,26 @@
+"""Bars that say their numbers in the words of the table beside them, or that they tell none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sievert.charts.drawing import Spec
+
+
+def told(spec: Spec, words: Sequence[str]) -> Spec:
+    """The bars of `charts.bars`, each with its own words in place of its number.
+
+    >>> from sievert.charts.drawing import Bar, bars
+    >>> spec = told(bars("Alone", ["people"], [Bar("age", None)], axis="share"), ["few"])
+    >>> spec["data"]["values"][0]["said"], spec["description"]
+    ('age: few', 'people. age: few.')
+    """
+    rows = [_row(row, text) for row, text in zip(spec["data"]["values"], words, strict=True)]
+    below = " ".join(spec["title"]["subtitle"])
+    said = "; ".join(row["said"] for row in rows)
+    return {**spec, "data": {"values": rows}, "description": f"{below}. {said}."}
+
+
+def _row(row: Spec, text: str) -> Spec:
+    who = f"{row['row']}, {row['series']}" if "series" in row else row["row"]
+    return {**row, "shown": text, "said": f"{who}: {text}"}

@@ -1,0 +1,173 @@
+"""Figures 2 and 4: three methods, drawn, and what section 6 says of them, true or false."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sievert.charts import lines
+from sievert.papers.approximate_compromise.data import Study, census, generated
+from sievert.papers.approximate_compromise.experiment import (
+    AREA,
+    H0,
+    NAMES,
+    Found,
+    amount,
+    run,
+)
+from sievert.papers.approximate_compromise.verdicts import of_all, of_pair
+from sievert.papers.model import Given, Part, open_question
+from sievert.report.page import Grid, Picture, Spec
+
+PANELS = {
+    ("sampling", H0): "2a", ("sampling", AREA): "2b", ("query", H0): "2c", ("query", AREA): "2d",
+    ("noise", H0): "2e", ("noise", AREA): "2f",
+}  # fmt: skip
+UP = {H0: "Bits", AREA: "Bits times the unit"}
+WHAT = {H0: "H0, exact compromise", AREA: "Area, approximate compromise"}
+RUNS = "one run for each amount, where the paper has 30"
+
+
+def parts(given: Given) -> list[Part]:
+    """Figures 2 and 4 on the generated table, and the verdicts on every table there is."""
+    given.step("figure 2: generated table")
+    study = generated(given.seed)
+    found = run(study, given.seed)
+    made = [_figure_2(found), _figure_4(found), _section_6(study, found)]
+    if "pums" not in given.data:
+        return [*made, _missing()]
+    for table in census(given.data["pums"]):
+        given.step(f"section 6: {table.name}")
+        made.append(_section_6(table, run(table, given.seed)))
+    return made
+
+
+def _figure_2(found: Found) -> Part:
+    return Part(
+        "Figure 2: sampling, query restriction and noise",
+        "The paper's records are not published and its curves have no numbers. Here are the same "
+        "curves of 2,500 generated records with the domains of Table 2, a mean over all sets of "
+        f"known columns and all combinations of their values, {RUNS}. Panels (e) and (f) are "
+        "taken to be noise.",
+        (
+            open_question(
+                "The curves", "drawn", "No number of any curve is in the text, and the records "
+                "are not published.", "drawn below for a generated table",
+            ),
+            open_question(
+                "Utility", "an axis of its own for each method",
+                "The text takes the size of the sample, 1/Q and 1/noise for utility; it measures "
+                "none that two methods could be compared by.",
+                "error of means over ranges: see sievert compromise",
+            ),
+        ),
+        tuple(_panel(found, method, number) for method, number in PANELS),
+    )  # fmt: skip
+
+
+def _panel(found: Found, method: str, number: str) -> Picture:
+    panel, curves = PANELS[method, number], found.curves[method]
+    held = {amount(method, a): found.means(method, a, number) for a in curves}
+    points = {name: list(enumerate(means, 1)) for name, means in held.items()}
+    return Picture(
+        lines(
+            f"Figure {panel}: {NAMES[method]}", (WHAT[number], "High is better protected"),
+            points, across="Known columns", up=UP[number],
+        ),
+        f"{NAMES[method].capitalize()}: {_seen(held)}",
+        _grid(f"Figure {panel}: {WHAT[number]}", "amount", held),
+    )  # fmt: skip
+
+
+def _seen(held: dict[str, list[float]]) -> str:
+    """What to see: where the most and the least useful release begin and end."""
+    (first, high), *_, (last, low) = held.items()
+    return (
+        f"from one known column to six, {first} goes from {high[0]:.2f} to {high[-1]:.2f}, "
+        f"{last} from {low[0]:.2f} to {low[-1]:.2f}."
+    )
+
+
+def _grid(caption: str, first: str, held: dict[str, list[float]]) -> Grid:
+    wide = max(map(len, held.values()))
+    return Grid(
+        caption,
+        (first, *(f"{i} known" for i in range(1, wide + 1))),
+        tuple((name, *(f"{x:.3f}" for x in means)) for name, means in held.items()),
+        right=tuple(range(1, wide + 1)),
+    )
+
+
+def _figure_4(found: Found) -> Part:
+    return Part(
+        "Figure 4: noise against its amount",
+        "Panels (a) and (b) of the paper are those of figure 2e and 2f; (c) and (d) have the "
+        "amount of noise across and a line for each number of known columns.",
+        (
+            open_question(
+                "What panels (b) and (d) show", "average entropy in the text, area at the panel",
+                "The average entropy is nowhere defined. Area divided by eps_max is one reading; "
+                "the panels below are the area.",
+            ),
+        ),
+        tuple(
+            Picture(
+                _across(found, number, panel),
+                "Each line rises with noise; the more columns are known, the lower it is.",
+                _across_grid(found, number, panel),
+            )
+            for number, panel in ((H0, "4c"), (AREA, "4d"))
+        ),
+    )  # fmt: skip
+
+
+def _by_known(found: Found, number: str) -> dict[str, list[tuple[float, float]]]:
+    amounts = list(found.curves["noise"])
+    means = {a: found.means("noise", a, number) for a in amounts}
+    return {
+        f"{i + 1} known": [(a, means[a][i]) for a in amounts]
+        for i in range(len(means[amounts[0]]))
+        if i in KEPT
+    }
+
+
+KEPT = (0, 1, 2, 5)  # numbers of known columns, less one, whose lines can be told apart
+
+
+def _across(found: Found, number: str, panel: str) -> Spec:
+    return lines(
+        f"Figure {panel}: noise", (WHAT[number], "High is better protected"),
+        _by_known(found, number), across="Noise, % of the domain", up=UP[number],
+    )  # fmt: skip
+
+
+def _across_grid(found: Found, number: str, panel: str) -> Grid:
+    held: dict[str, Sequence[tuple[float, float]]] = {**_by_known(found, number)}
+    amounts = [a for a, _ in next(iter(held.values()))]
+    return Grid(
+        f"Figure {panel}: {WHAT[number]}",
+        ("known columns", *(f"{a:g} %" for a in amounts)),
+        tuple((name, *(f"{y:.3f}" for _, y in points)) for name, points in held.items()),
+        right=tuple(range(1, len(amounts) + 1)),
+    )
+
+
+def _section_6(study: Study, found: Found) -> Part:
+    return Part(
+        f"Section 6 on a table: {study.name}",
+        f"{len(study.columns[study.secret]):,} records, {found.values} values of "
+        f"{study.secret}, {len(study.known)} known columns, {RUNS}. The paper has no thresholds. "
+        "Ours: similar is within 5 % of log2 of the number of values, a sharp decline more than "
+        "25 % from one known column to all, a flat one less than 10 %, slightly more at most 10 % "
+        "more."
+        + (" Areas are in thousands." if study.unit == 1000 else ""),
+        (*of_all(found), *of_pair(found)),
+    )  # fmt: skip
+
+
+def _missing() -> Part:
+    return Part(
+        "Section 6 on census records",
+        "The paper's own extract is not published. With --data pums=FILE, a CSV file with the "
+        "columns sex, age, educ, latino, black, married and income, the same statements are tried "
+        "on its first 2,500 records, and on the first 2,500 whose income is in the paper's range.",
+    )

@@ -1,0 +1,193 @@
+"""Table 2, and what the text says of sampling, queries and noise before any curve is drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
+from sievert.papers.approximate_compromise.data import RECORDS, SALARIES, TABLE_2, numbers
+from sievert.papers.model import Claim, Given, Part, open_question
+from sievert.papers.relative_risk.claims import apart, exactly, verdict
+
+QUERIES = (2, 4, 8, 16, 32)
+NOISES = (10, 20, 25, 50, 100)
+LACKS = (
+    "The 2,500 records of Illinois are not published; the text fixes nothing to compute this by."
+)
+
+
+def table_2(given: Given) -> Part:
+    """The columns of the paper's table."""
+    given.step("table 2")
+    claims: list[Claim] = [
+        open_question("Records", f"{RECORDS}", LACKS),
+        number("Columns", 7, len(TABLE_2), contradicts=True, why="another number of columns is listed"),
+    ]
+    for name, (least, most, step, values) in TABLE_2.items():
+        claims += [
+            open_question(f"{name}: least value", str(least), LACKS),
+            open_question(f"{name}: greatest value", str(most), LACKS),
+            number(
+                f"{name}: number of values",
+                values,
+                len(range(least, most + 1, step)),
+                contradicts=True, why="the printed ends and rounding give another number",
+            ),
+        ]
+    return Part(
+        "Table 2: the columns of the experiment",
+        "Seven columns of 2,500 records that are not published. Least and greatest values cannot "
+        "be checked; the numbers of values follow from them, so they count what may occur, not "
+        "what does.",
+        tuple(claims),
+    )
+
+
+def formulas(given: Given) -> Part:
+    """The intruder's probabilities under each method, on the generated table."""
+    given.step("the intruder's probabilities")
+    people = numbers(given.seed)
+    secret = (people["salary"] // 10 - 1).astype(int)
+    columns = [people[c] - people[c].min() for c in people if c != "salary"]
+    known = np.stack(columns, axis=1).astype(int)
+    return Part(
+        "Appendix: what the intruder is left with",
+        "The formulas for sampling, query restriction and noise, on 2,500 generated records with "
+        "the domains of Table 2 and salaries of 10, 20, ..., 250.",
+        (
+            *_sampling(known, secret, given.seed),
+            *_queries(secret, given.seed),
+            *_noise(known, secret, given.seed),
+        ),
+    )
+
+
+def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Claim]:
+    groups = grouped(known, range(known.shape[1]))
+    sample = sampled(secret, SALARIES, 0.2, seed)
+    sums = sample.probabilities(groups).sum(axis=1)
+    worst = float(np.abs(sums - 1).max())
+    seen = np.zeros(groups.count, dtype=int)
+    np.add.at(seen, groups.ids, sample.taken)
+    none = int((seen == 0).sum())
+    return (
+        statement(
+            "Sampling: p_i over all values", "probabilities",
+            f"their sums and 1: {apart(worst, 1e-12)}", holds=worst < 1e-12, why="they do not add up to 1",
+        ),
+        statement(
+            "Sampling: p_i can be computed as printed for everybody, 20 %, all columns known",
+            "f/|Ms| times |Ms|/|Mo|, plus the rest",
+            f"0/0 for {none:,} of {groups.count:,} combinations", holds=none == 0,
+            why="Where none of the matching records is in the sample |Ms| is 0, and the printed form "
+            "divides 0 by 0. With |Ms| cancelled it is f/|Mo|, and there is no gap.",
+        ),
+    )  # fmt: skip
+
+
+def _queries(secret: Any, seed: int) -> list[Claim]:
+    chains = {size: restricted(secret, SALARIES, size, seed) for size in QUERIES}
+    ordered = all(bool(np.all(chain.first <= chain.last)) for chain in chains.values())
+    pair = chains[2]
+    settled = int((pair.first == pair.last).sum())
+    allowed = len([x for x in SALARIES if 30 <= x <= 80])
+    return [
+        *(
+            number(
+                f"Queries: floor(2n/Q) - 1 equations, n = {RECORDS:,}, Q = {size}",
+                2 * RECORDS // size - 1,
+                len(chain.answers),
+                contradicts=True, why="sums over two neighbouring blocks of Q/2 records give another number",
+            )
+            for size, chain in chains.items()
+        ),
+        _independent(),
+        statement(
+            f"Queries: it takes n = {RECORDS:,} equations to know every value",
+            "n equations",
+            f"Q = 2, {len(pair.answers):,} equations: {settled:,} values are settled",
+            holds=settled < RECORDS,
+            why="Equations are not all the intruder has: every value lies between the least and the "
+            "greatest of the domain, and for Q = 2 that settles the one that is left open.",
+        ),
+        statement(
+            "Queries: L is the upper and U the lower bound",
+            "L upper, U lower",
+            "L <= U for every record and Q" if ordered else "L > U for some",
+            holds=not ordered,
+            why="The words are in the wrong order; the comment in Algorithm 2 has them right.",
+        ),
+        number(
+            "Algorithms 2 and 3: sum of the weights of a record with L = 30, U = 80",
+            1,
+            allowed / (80 - 30 + 1),
+            contradicts=True, why="The weight is 1/(U - L + 1), which counts whole numbers from L to U. Salaries go in "
+            "steps of 10 (Table 2), so six values get 1/51 each. It must be one over the number of "
+            "values of D from L to U.",
+        ),
+    ]
+
+
+def _independent() -> Claim:
+    """The chain of queries over fewer records, as a matrix."""
+    records, ranks, equations = 96, [], []
+    for size in QUERIES:
+        half = size // 2
+        starts = range(0, records - size + 1, half)
+        matrix = np.array([[s <= i < s + size for i in range(records)] for s in starts])
+        ranks.append(int(np.linalg.matrix_rank(matrix.astype(float))))
+        equations.append(len(starts))
+    return statement(
+        "Queries: the equations are linearly independent",
+        "independent",
+        f"rank {', '.join(map(str, ranks))} for {records} records and Q = "
+        f"{', '.join(map(str, QUERIES))}",
+        holds=ranks == equations,
+        why="some follow from others",
+    )
+
+
+def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
+    spans = [span_of(len(SALARIES), percent) for percent in NOISES]
+    exact = [percent / 100 * (len(SALARIES) - 1) for percent in NOISES]
+    rounded = all(m % 2 == 0 and abs(m - x) <= 1 for m, x in zip(spans, exact, strict=True))
+    released = noisy(known, secret, SALARIES, 25, seed=seed)
+    same = float((released.known == known).all(axis=1).mean())
+    middle = reachable(25, 24, "posterior")[24]
+    ratio = math.log10(middle.max() / middle[middle > 0].min())
+    return (
+        statement(
+            "Noise: M is k % of |D| - 1, rounded to the nearest 2",
+            "an even number",
+            f"{', '.join(map(str, spans))} for {', '.join(map(str, NOISES))} % of 25 values",
+            holds=rounded,
+            why="it is not the nearest even number",
+        ),
+        open_question(
+            "Noise: the amounts of figures 2 and 4",
+            "not printed",
+            "The text names the amounts of sampling and queries, not those of noise; ours are a "
+            "reading.",
+            f"{', '.join(map(str, NOISES))} %",
+        ),
+        statement(
+            "Noise: the intruder finds the released records of all who match in the original",
+            "M_o is known",
+            f"25 %: {100 * same:.2f} % of the records are released with their own known values",
+            holds=same == 1,
+            why="Section 5 adds noise to all columns, Algorithm 3 takes the matches from the original "
+            "table, which the intruder does not have. The numbers below follow Algorithm 3.",
+        ),
+        statement(
+            "Noise: all values in the window are equally likely",
+            "weight 1/(U - L + 1)",
+            f"released in the middle, 100 %: the likeliest is 10^{ratio:.1f} times the least "
+            "likely",
+            holds=ratio == 0,
+            why="Section 5 draws noise from a binomial distribution, which is mostly small. The "
+            "numbers below follow Algorithm 3.",
+        ),
+    )

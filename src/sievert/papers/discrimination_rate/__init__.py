@@ -1,0 +1,31 @@
+"""The slides on the discrimination rate, recomputed: three small tables, and Adult."""
+
+from __future__ import annotations
+
+from sievert.papers.discrimination_rate import adult, attacks, rates
+from sievert.papers.model import Given, Paper
+
+
+def paper(given: Given) -> Paper:
+    """Every table and chart of the slides beside what the public functions give."""
+    charts = adult.parts(given)  # first, so that a wrong file is told at once
+    return Paper(
+        name="discrimination-rate",
+        title="Discrimination Rate: An Attribute-Centric Metric to Measure Privacy",
+        source="L. P. Sondeck, slides, WODIAC at PETS 2017",
+        about="The discrimination rate of a column is the share of a target's entropy that the "
+        "column takes away. The slides compute it for tables of nine people, attack by attack, "
+        "and show charts of Adult without numbers. Where they write H(X|Y=y) they compute the "
+        "share of the records times it; only so do their numbers come out.",
+        parts=(
+            rates.simple(given),
+            rates.combined(given),
+            rates.comparison(given),
+            attacks.tables(given),
+            attacks.identity(given),
+            attacks.homogeneity(given),
+            attacks.background(given),
+            attacks.others(given),
+            *charts,
+        ),
+    )

@@ -1,0 +1,214 @@
+"""The charts of Adult: the slides show them without numbers and do not say how releases were made.
+
+With Adult alone the simplest releases are made here: records of classes that are too small, or not
+diverse enough, lose all four values. Releases by any other tool may be given instead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sievert
+from sievert.charts import of_attacks
+from sievert.errors import InputError, UsageError
+from sievert.papers.discrimination_rate.claims import count, verdict
+from sievert.papers.discrimination_rate.data import ADULT, LISTED, QUASI, SECRET, Columns
+from sievert.papers.model import Claim, Given, Part, open_question
+from sievert.report.page import Block, Grid, Picture
+from sievert.session import opened
+
+K10, K15, L5 = "10-anonymous", "15-anonymous", "10-anonymous and 5-diverse"
+FILES = {K10: "adult_k10", K15: "adult_k15", L5: "adult_k10_l5"}  # names of Given.data
+RULES = {K10: (10, 1), K15: (15, 1), L5: (10, 5)}  # least records, least different secrets
+GIVE = "Give Adult with --data adult=FILE to have it computed."
+LACKING = (
+    "the slides show a chart whose numbers are not printed, and do not say how the releases "
+    "were made"
+)
+HIDDEN = "*"
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Adult:
+    """The five columns, the releases, and what the attacks on them found."""
+
+    columns: Columns
+    attacks: Mapping[str, Mapping[str, Any]]
+    how: str
+
+
+def parts(given: Given) -> tuple[Part, ...]:
+    """The columns and the three charts."""
+    given.step("Adult")
+    adult = _adult(given)
+    return (_counts(adult), *(_chart(adult, *chart) for chart in CHARTS))
+
+
+# title, chart of `of_attacks`, releases
+CHARTS = (
+    ("Adult: identity attack, 10-anonymous against 15-anonymous", "identity_white_box", (K10, K15)),
+    ("Adult: homogeneity attack, k-anonymity against l-diversity", f"homogeneity_{SECRET}",
+     (K10, L5)),
+    ("Adult: homogeneity attack by values of Marital Status",
+     f"homogeneity_{SECRET}_by_marital-status", (K10, L5)),
+)  # fmt: skip
+SEEN = {
+    CHARTS[0][1]: "How much the released values tell of the original ones, by column and combined.",
+    CHARTS[1][1]: "How much the released columns tell about the occupation.",
+    CHARTS[2][1]: "A value's rate contains its share of the records: a rare value has a high one "
+    "even where its people are diverse.",
+}
+
+
+# -- reading and releasing ------------------------------------------------------------------------
+
+
+def _adult(given: Given) -> Adult | None:
+    if "adult" not in given.data:
+        for name in FILES.values():
+            if name in given.data:
+                raise UsageError(f"{name} is a release of Adult", hint="--data adult=FILE as well")
+        return None
+    columns = read(given.data["adult"])
+    attacks, own = {}, []
+    for release, name in FILES.items():
+        given.step(f"Adult, {release}")
+        if name in given.data:
+            table = read(given.data[name], ordered=True)
+            original = read(given.data["adult"], ordered=True)
+        else:
+            own.append(release)
+            table, original = suppressed(columns, *RULES[release]), columns
+        attacks[release] = sievert.attack(
+            table, quasi=QUASI, sensitive=SECRET, original=original, show_values=True
+        ).attacks
+    return Adult(columns, attacks, _how(own))
+
+
+def _how(own: list[str]) -> str:
+    if not own:
+        return "The releases are those given."
+    return (
+        f"Made here by hiding all four values of records in classes that are too small or not "
+        f"diverse enough: {', '.join(own)}. Releases of another tool, in the order of the "
+        f"original, can be given as " + ", ".join(f"--data {n}=FILE" for n in FILES.values()) + "."
+    )
+
+
+def read(path: str, *, ordered: bool = False) -> Columns:
+    """The five columns of Adult as texts; in the file's order where two files are paired."""
+    needed = [*QUASI, SECRET]
+    with opened(path) as (table, questions):
+        for name in needed:
+            if name not in questions.columns:
+                raise InputError(
+                    f"{Path(path).name} is not Adult: it has no column {name!r}",
+                    hint=f"a file with a header and the columns {', '.join(needed)}",
+                )
+        if ordered:
+            from sievert.counts.joined import in_order
+
+            cube = in_order(questions, needed, table.name)
+        else:
+            cube = questions.cube(needed)
+        times = np.asarray(cube.counts)
+        found: Columns = {}
+        for name, codes, texts in zip(cube.columns, cube.codes, cube.values, strict=True):
+            if name in needed:
+                held = np.repeat(codes, times).tolist()
+                found[name] = [(texts[code] or "").strip() for code in held]
+    return found
+
+
+def suppressed(table: Columns, least: int, diverse: int) -> Columns:
+    """The table without the key of everybody in a class that is too small or not diverse enough."""
+    keys = list(zip(*(table[name] for name in QUASI), strict=True))
+    sizes = Counter(keys)
+    secrets: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for key, secret in zip(keys, table[SECRET], strict=True):
+        secrets[key].add(secret)
+    kept = {key for key, n in sizes.items() if n >= least and len(secrets[key]) >= diverse}
+    rows = [key if key in kept else (HIDDEN,) * len(QUASI) for key in keys]
+    released: Columns = {name: [row[i] for row in rows] for i, name in enumerate(QUASI)}
+    return released | {SECRET: table[SECRET]}
+
+
+# -- parts ----------------------------------------------------------------------------------------
+
+
+def _counts(adult: Adult | None) -> Part:
+    claims: list[Claim] = [
+        number("values of Marital Status that the last table lists", ADULT["marital-status"],
+               len(LISTED), contradicts=True,
+               why="the tables before count 7 values, the last one names 6: Married-AF-spouse is "
+               "missing")
+    ]  # fmt: skip
+    if adult is not None:
+        claims += _columns(adult.columns)
+    return Part(
+        "Adult: the columns",
+        "How many values the columns have." + ("" if adult is not None else f" {GIVE}"),
+        tuple(claims),
+    )
+
+
+def _columns(columns: Columns) -> list[Claim]:
+    records = len(columns[SECRET])
+    found = [
+        statement("records of Adult", "~30000", f"{records:,}",
+                  holds=round(records, -4) == 30_000, why="not about 30,000 records"),
+    ]  # fmt: skip
+    for name, printed in ADULT.items():
+        values = {v for v in columns[name] if v not in ("", "?")}
+        found.append(
+            number(f"values of {name}", printed, len(values),
+                   why="the 30,162 records without a missing value have 7 work classes; the 8th, "
+                   "Never-worked, is in the whole file of 32,561 records only"
+                   if name == "workclass" else "the file is not the one that was counted")
+        )  # fmt: skip
+    return found
+
+
+def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str]) -> Part:
+    if adult is None:
+        claim = open_question(title.removeprefix("Adult: "), "a chart without numbers", LACKING)
+        return Part(title, f"{SEEN[chart]} {GIVE}", (claim,))
+    spec = of_attacks({name: adult.attacks[name] for name in releases})[chart]
+    rates: dict[str, dict[str, float]] = {name: {} for name in releases}
+    for row in spec["data"]["values"]:
+        rates[row["series"]][row["row"]] = row["number"]
+    rows = list(dict.fromkeys(row["row"] for row in spec["data"]["values"]))
+    claims = tuple(
+        open_question(f"{row}: {releases[0]} against {releases[1]}", "a bar without a number",
+                      LACKING, " and ".join(_shown(rates[name].get(row)) for name in releases))
+        for row in rows
+    )  # fmt: skip
+    blocks: tuple[Block, ...] = (
+        Picture(
+            spec,
+            f"{SEEN[chart]} {_compared(rates, rows)}",
+            Grid("Discrimination rates", ("Of", *releases),
+                 tuple((row, *(_shown(rates[name].get(row)) for name in releases)) for row in rows),
+                 right=(1, 2)),
+        ),
+    )  # fmt: skip
+    return Part(title, f"{SEEN[chart]} {adult.how}", claims, blocks)
+
+
+def _shown(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.6f}"
+
+
+def _compared(rates: dict[str, dict[str, float]], rows: list[str]) -> str:
+    """In how many rows the second release tells less than the first."""
+    (first, a), (second, b) = rates.items()
+    both = [row for row in rows if a.get(row) is not None and b.get(row) is not None]
+    less = sum(b[row] < a[row] - SAME for row in both)
+    return f"In {less} of {len(both)} rows the {second} release tells less than the {first} one."

@@ -1,0 +1,242 @@
+"""The rate itself: its definition, the worked example, and the table of other metrics."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+from statistics import mean
+
+import sievert
+from sievert.papers.discrimination_rate.claims import count, verdict
+from sievert.papers.discrimination_rate.data import EXAMPLE, K_ANONYMOUS
+from sievert.papers.model import Claim, Given, Part, number, open_question
+from sievert.report.page import Grid
+
+COUNTED = {"22": "3", "35": "3", "63": "1", "45": "1", "40": "1"}
+CUT = "the slides cut 0.666... off after two digits"
+
+
+def simple(given: Given) -> Part:
+    """Definition 3 and its worked example."""
+    given.step("simple discrimination rate")
+    people = Counter(EXAMPLE["age"])
+    claims = [number("values of Age", "5", len(people))]
+    claims += [number(f"people of {age}", n, people[age]) for age, n in COUNTED.items()]
+    claims += [_entropy(age, printed) for age, printed in _entropies().items()]
+    whole = sievert.entropy(EXAMPLE, "age", "salary")
+    claims += [
+        number("H(X) = log2(9), as printed", f"{math.log2(9):.4f}", whole),
+        number("SDR of Age", "0.66", sievert.discrimination_rate(EXAMPLE, "age", "salary"),
+               why=CUT),
+        _record(),
+        *_scaled(),
+    ]  # fmt: skip
+    return Part(
+        "Simple discrimination rate",
+        "Nine people; X has nine outcomes that are equally likely (the formula has log2(9) below "
+        "the line), as Salary has here, and as the record itself would have. Disease has three "
+        "outcomes and is not meant. Logarithms are to base 2.",
+        tuple(claims),
+        (_by_column(),),
+    )
+
+
+def _entropies() -> dict[str, str]:
+    log3 = f"{math.log2(3):.4f}"  # printed as -log(1/3)
+    return {"22": log3, "35": log3, "63": "0", "45": "0", "40": "0"}
+
+
+def _entropy(age: str, printed: str) -> Claim:
+    """H(X|Y=y) of one age: of the people who have it."""
+    held = [i for i, a in enumerate(EXAMPLE["age"]) if a == age]
+    group = {name: [column[i] for i in held] for name, column in EXAMPLE.items()}
+    shown = f"H(X|Y = {age})" + (" = -log(1/3), as printed" if printed != "0" else "")
+    return number(shown, printed, sievert.entropy(group, "age", "salary"))
+
+
+def _record() -> Claim:
+    record = sievert.discrimination_rate(EXAMPLE, "age")
+    salary = sievert.discrimination_rate(EXAMPLE, "age", "salary")
+    return statement(
+        "The SDR is the capability of a column to refine the anonymity set",
+        "an anonymity set of 9 people",
+        f"of the record {record:.4f}, of Salary {salary:.4f}",
+        holds=math.isclose(record, salary),
+        why="every salary occurs once, so that both rates must be the same",
+    )
+
+
+def _scaled() -> list[Claim]:
+    rates = [_rate(quasi, secret) for secret in ("age", "salary", "disease")
+             for quasi in _subsets(secret)]  # fmt: skip
+    parts = [
+        (1 - sievert.discrimination_rate(EXAMPLE, quasi, "salary"),
+         sum(1 - (v or 0.0) for v in
+             sievert.discrimination_rate_by_value(EXAMPLE, quasi, "salary").values()))
+        for quasi in ("zip", "age", "disease")
+    ]  # fmt: skip
+    return [
+        statement(
+            "The results are scaled between 0 and 1",
+            "0 to 1",
+            f"{len(rates)} rates of this table, from {min(rates):g} to {max(rates):g}",
+            holds=min(rates) >= 0 and max(rates) <= 1,
+            why="a rate outside of 0 to 1",
+        ),
+        statement(
+            "Capacity to measure down to the attribute's values",
+            "a rate a value",
+            "what the rates of the values leave to 1 adds up to what the column's leaves: "
+            + ", ".join(f"{whole:.4f}" for whole, _ in parts),
+            holds=all(math.isclose(a, b, abs_tol=1e-12) for a, b in parts),
+            why="the values' rests do not add up to the column's",
+        ),
+    ]
+
+
+def _subsets(secret: str) -> list[list[str]]:
+    others = [c for c in EXAMPLE if c != secret]
+    return [list(q) for n in (1, 2, 3) for q in combinations(others, n)]
+
+
+def _rate(quasi: list[str], secret: str) -> float:
+    return float(sievert.discrimination_rate(EXAMPLE, quasi, secret))
+
+
+def _by_column() -> Grid:
+    rows = []
+    for quasi in _subsets("salary"):
+        rate = _rate(quasi, "salary")
+        rows.append((" and ".join(quasi), f"{rate:.4f}"))
+    return Grid(
+        "Rates of all columns and combinations, of Salary (or the record)",
+        ("Columns", "Discrimination rate"),
+        tuple(rows),
+        right=(1,),
+    )
+
+
+def combined(given: Given) -> Part:
+    """Definition 4; the slides that compute it show the table only."""
+    given.step("combined discrimination rate")
+    pairs = (["age", "disease"], ["zip", "age"], ["zip", "age", "disease"])
+    shown = ", ".join(f"{' and '.join(p)} {_rate(p, 'salary'):.4f}" for p in pairs)
+    singles = {c: _rate([c], "salary") for c in ("zip", "age", "disease")}
+    together = _rate(["zip", "age", "disease"], "salary")
+    return Part(
+        "Combined discrimination rate",
+        "The slides repeat the example table for the combined rate, but no columns are named and "
+        "no number is printed.",
+        (
+            open_question(
+                "CDR of the example",
+                "-",
+                "the slides name neither the columns nor the result; of Salary, by columns",
+                shown,
+            ),
+            statement(
+                "The CDR is the capability of N attributes",
+                "n attributes",
+                f"all three together {together:.4f}, singly "
+                + ", ".join(f"{c} {r:.4f}" for c, r in singles.items()),
+                holds=together >= max(singles.values()),
+                why="a column that is known besides must not lower the rate",
+            ),
+        ),
+    )
+
+
+def comparison(given: Given) -> Part:
+    """The table of six metrics, and the limitations told before."""
+    given.step("comparison with existing metrics")
+    return Part(
+        "Comparison with existing metrics",
+        "A table in words: how finely each metric measures, where it applies, how close it is to "
+        "re-identification; and two limitations told before. What can be computed is computed on "
+        "the slides' own tables.",
+        (*_worst(), *_columns(), *_averages(), *_words()),
+    )
+
+
+def _sizes(table: dict[str, list[str]], column: str) -> list[int]:
+    return list(Counter(table[column]).values())
+
+
+def _worst() -> list[Claim]:
+    """k, l and t are called averages; they are the worst class's."""
+    sizes = _sizes(EXAMPLE, "age")
+    k = sievert.k_anonymity(EXAMPLE, "age")
+    held = [len(set(K_ANONYMOUS["disease"][i : i + 3])) for i in (0, 3, 6)]
+    l = sievert.l_diversity(K_ANONYMOUS, "age_star", "disease")  # noqa: E741
+    t = sievert.t_closeness(K_ANONYMOUS, "age_star", "disease")
+    apart = [_closeness(i) for i in (0, 3, 6)]
+    return [
+        statement("Granularity of k-anonymity", "average",
+                  f"k = {k}, the smallest class; the mean class of Age has {mean(sizes):.2f}",
+                  holds=math.isclose(k, mean(sizes)),
+                  why="k is the size of the smallest class, not of the mean one"),
+        statement("Granularity of l-diversity", "average",
+                  f"l = {l}, the least diverse class; the mean class has {mean(held):.2f} diseases",
+                  holds=math.isclose(l, mean(held)),
+                  why="l is that of the least diverse class"),
+        statement("Granularity of t-closeness", "average",
+                  f"t = {t:.4f}, the farthest class; the mean distance is {mean(apart):.4f}",
+                  holds=math.isclose(t, mean(apart)),
+                  why="t is the distance of the farthest class"),
+    ]  # fmt: skip
+
+
+def _closeness(start: int) -> float:
+    """Half the absolute differences between a class of three and the whole table."""
+    whole, part = Counter(K_ANONYMOUS["disease"]), Counter(K_ANONYMOUS["disease"][start:][:3])
+    return sum(abs(part[d] / 3 - n / 9) for d, n in whole.items()) / 2
+
+
+def _columns() -> list[Claim]:
+    one, two = (sievert.k_anonymity(EXAMPLE, q) for q in ("disease", ["age", "disease"]))
+    l = sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary")  # noqa: E741
+    return [
+        statement("k-anonymity measures 1 attribute", "1 attribute",
+                  f"k of Disease {one}, of Age and Disease together {two}",
+                  holds=one == two,
+                  why="k is defined for any number of key attributes, and differs with them"),
+        statement("k-anonymity-like metrics do not measure more than 2 variables",
+                  "at most 2 variables",
+                  f"l of Salary by ZIP Code and Disease together: {l}", holds=l is None,
+                  why="the classes may be of any number of key attributes"),
+    ]  # fmt: skip
+
+
+def _averages() -> list[Claim]:
+    rates = sievert.discrimination_rate_by_value(K_ANONYMOUS, "age_star", "disease")
+    whole = sievert.discrimination_rate(K_ANONYMOUS, "age_star", "disease")
+    bits = sievert.mutual_information(K_ANONYMOUS, "age_star", "disease")
+    entropy = sievert.entropy(K_ANONYMOUS, "age_star", "disease")
+    highest = max(r for r in rates.values() if r is not None)
+    return [
+        statement("Average measurements lead to the worst-case problem",
+                  "average hides the worst case",
+                  f"on the whole {whole:.4f}, of the value 2* {highest:.4f}",
+                  holds=whole < highest, why="the whole is not below the worst value"),
+        statement("Granularity of DR", "fine",
+                  f"{len(rates)} values of Age* with a rate each", holds=len(rates) == 3,
+                  why="a value without a rate"),
+        statement("Mutual information is an average, and DR is not",
+                  "average against fine",
+                  f"DR of a column {whole:.4f} = I/H(X) = {bits / entropy:.4f}",
+                  holds=not math.isclose(whole, bits / entropy),
+                  why="the rate of a column is its mutual information divided by H(X): the same "
+                  "average; finer are only the rates of values"),
+    ]  # fmt: skip
+
+
+def _words() -> list[Claim]:
+    return [
+        open_question("Granularity of epsilon", "2 attributes, average",
+                      "epsilon belongs to a mechanism; no table or mechanism is named"),
+        open_question("Scope of the six metrics", "related to ... / random variables in general",
+                      "words; nothing to compute"),
+        open_question("Link with re-identification", "weak, medium, high",
+                      "the slides do not say how weak, medium and high were found"),
+    ]  # fmt: skip

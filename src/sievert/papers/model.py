@@ -1,0 +1,125 @@
+"""What a paper says, what we compute, and how the two stand to each other."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from sievert.report.page import Block
+
+# How a printed value stands to ours.
+MATCH = "match"  # as many digits as are printed
+ROUNDING = "rounding"  # off by no more than one unit of the last printed digit
+CONTRADICTS = "contradicts itself"  # the paper's own text or tables exclude the printed value
+DIFFERS = "differs"  # we compute something else, and the text does not tell why
+OPEN = "not determined by the text"
+TRUE, FALSE = "true", "false"  # of a statement in words
+STATES = (MATCH, ROUNDING, TRUE, FALSE, CONTRADICTS, DIFFERS, OPEN)
+HELD = (MATCH, ROUNDING, TRUE)
+NEED_WHY = (CONTRADICTS, DIFFERS, OPEN, FALSE)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One printed value or statement beside ours; `why` where they do not agree."""
+
+    what: str
+    printed: str
+    ours: str
+    state: str
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        if self.state not in STATES:
+            raise ValueError(self.state)
+        if self.state in NEED_WHY and not self.why:
+            raise ValueError(f"{self.what}: say why")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table, a figure or a group of statements of the paper, with what to make of it."""
+
+    title: str
+    about: str
+    claims: tuple[Claim, ...] = ()
+    blocks: tuple[Block, ...] = ()  # pictures, tables, words
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's tables, figures and statements, recomputed."""
+
+    name: str
+    title: str
+    source: str  # authors, year, where
+    about: str
+    parts: tuple[Part, ...]
+
+    def counted(self) -> Counter[str]:
+        """How many claims stand in which way."""
+        return Counter(c.state for part in self.parts for c in part.claims)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a recomputation may use besides what it holds itself: real tables by name, a seed."""
+
+    data: dict[str, str] = field(default_factory=dict)  # adult, pums, ... -> path
+    seed: int = 0
+    step: Callable[[str], None] = lambda _: None  # progress: called with what is being computed
+
+
+def digits(printed: str) -> int:
+    """Decimals of a printed number.
+
+    >>> digits("0.310"), digits("31 %"), digits("2")
+    (3, 0, 0)
+    """
+    return max(0, -int(Decimal(_bare(printed)).as_tuple().exponent))
+
+
+def _bare(printed: str) -> str:
+    return printed.replace("%", "").replace(",", "").replace("≈", "").strip()
+
+
+def number(
+    what: str, printed: str, ours: float | None, *, why: str = "", contradicts: bool = False
+) -> Claim:
+    """A printed number beside ours, compared at the digits that are printed.
+
+    `why` is used only where they do not agree; `contradicts` says that the paper excludes its own
+    value.
+
+    >>> number("H", "0.92", 0.9183).state, number("H", "0.91", 0.9183, why="cut off").state
+    ('match', 'rounding')
+    """
+    if ours is None:
+        return Claim(what, printed, "-", CONTRADICTS if contradicts else OPEN, why)
+    places = digits(printed)
+    value = float(_bare(printed))
+    scaled = 100 * ours if "%" in printed else ours
+    shown = f"{scaled:.{places + 2}f}" + (" %" if "%" in printed else "")
+    unit = 10.0**-places
+    if places == 0 and float(scaled).is_integer() and "%" not in printed:  # a count is exact
+        same = scaled == value
+        state = MATCH if same else CONTRADICTS if contradicts else DIFFERS
+        return Claim(what, printed, f"{scaled:.0f}", state, "" if same else why)
+    if math.isclose(scaled, value, rel_tol=0, abs_tol=unit / 2 * (1 + 1e-9)):
+        return Claim(what, printed, shown, MATCH)
+    if abs(scaled - value) < unit * (1 + 1e-9):
+        return Claim(what, printed, shown, ROUNDING, why or "the last digit is cut off or rounded")
+    return Claim(what, printed, shown, CONTRADICTS if contradicts else DIFFERS, why)
+
+
+def statement(what: str, printed: str, ours: str, *, holds: bool, why: str = "") -> Claim:
+    """A verdict of the paper, true or false by our numbers."""
+    return Claim(what, printed, ours, TRUE if holds else FALSE, why)
+
+
+def open_question(what: str, printed: str, why: str, ours: str = "-") -> Claim:
+    """Something the text does not determine, and what is lacking."""
+    return Claim(what, printed, ours, OPEN, why)

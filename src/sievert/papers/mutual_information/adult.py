@@ -1,0 +1,146 @@
+"""The models on Adult: an experiment the paper does not have, with its measures and model 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sievert
+from sievert.errors import InputError
+from sievert.papers.model import Claim, Given, Part, open_question
+from sievert.papers.mutual_information.claims import verdict
+from sievert.report.page import Grid, Picture
+from sievert.session import opened
+
+QUASI = ["marital-status", "education"]
+SECRET = "occupation"
+ALLOWED = (0.02, 0.05, 0.1, 0.2, 0.4)
+DRAWN = 0.1
+SMALL = 100  # people of a class that is hidden
+TITLE = "Model 1 on Adult"
+ABOUT = (
+    "The paper has no experiment. Here marital-status and education are released, and occupation "
+    "is secret; the distortion is the mean share of the two values that are changed."
+)
+Columns = dict[str, list[str]]
+
+
+def part(given: Given) -> Part:
+    """The least that must be told about the occupation, and where plain releases stand."""
+    given.step("Adult")
+    if "adult" not in given.data:
+        claim = open_question("an experiment", "-",
+                              "the paper has none, and Adult was not given")  # fmt: skip
+        return Part(TITLE, f"{ABOUT} Give Adult with --data adult=FILE to have it computed.",
+                    (claim,))  # fmt: skip
+    table = read(given.data["adult"])
+    given.step("Adult, the limit")
+    found = sievert.randomise(table, QUASI, SECRET, at=list(ALLOWED), seed=given.seed)
+    one = sievert.randomise(table, QUASI, SECRET, at=DRAWN, seed=given.seed)
+    given.step("Adult, plain releases")
+    compared = sievert.compare(table, releases(table), QUASI, SECRET, shuffles=0, limit=True)
+    return Part(
+        TITLE,
+        f"{ABOUT} {len(table[SECRET]):,} records.",
+        (*_curve(found), _kept(one), *_placed(compared)),
+        (_picture(compared),),
+    )
+
+
+def read(path: str) -> Columns:
+    """The three columns, record by record in any order."""
+    needed = [*QUASI, SECRET]
+    with opened(path) as (_, questions):
+        for name in needed:
+            if name not in questions.columns:
+                raise InputError(
+                    f"{Path(path).name} is not Adult: it has no column {name!r}",
+                    hint=f"a file with a header and the columns {', '.join(needed)}",
+                )
+        cube = questions.cube(needed)
+    return {
+        name: [(texts[code] or "").strip() for code in np.repeat(codes, cube.counts).tolist()]
+        for name, codes, texts in zip(cube.columns, cube.codes, cube.values, strict=True)
+    }
+
+
+def releases(table: Columns) -> dict[str, Columns]:
+    """Plain protections: a column hidden, or the key of people in small classes."""
+    keys = list(zip(*(table[name] for name in QUASI), strict=True))
+    sizes: dict[tuple[str, ...], int] = {}
+    for key in keys:
+        sizes[key] = sizes.get(key, 0) + 1
+    shown = [key if sizes[key] >= SMALL else ("*", "*") for key in keys]
+    hidden = ["*"] * len(keys)
+    return {
+        "marital-status hidden": {**table, QUASI[0]: hidden},
+        "education hidden": {**table, QUASI[1]: hidden},
+        f"classes below {SMALL} hidden": {
+            **table, QUASI[0]: [k[0] for k in shown], QUASI[1]: [k[1] for k in shown],
+        },
+    }  # fmt: skip
+
+
+def _curve(found: Any) -> list[Claim]:
+    (part,) = found.parts
+    whole = part.information.value
+    points = [p for p in part.points if p.objective is not None]
+    risks = [p.objective for p in points]
+    slopes = np.diff([whole, *risks]) / np.diff([0.0, *ALLOWED])
+    return [
+        *(open_question(f"least I(X';Y) with a distortion of {p.at}", "-",
+                        "the paper prints no experiment; found, and what no release is below",
+                        f"{p.objective:.4f} and {p.bound:.4f} of {whole:.4f} bits")
+          for p in points),
+        statement("R(D) falls and is convex", "falls, convex",
+                  f"{whole:.4f} bits at 0, {risks[-1]:.4f} at {ALLOWED[-1]}",
+                  holds=bool((slopes < 0).all() and (np.diff(slopes) > 0).all()),
+                  why="it does not"),
+    ]  # fmt: skip
+
+
+def _kept(one: Any) -> Claim:
+    (part,) = one.parts
+    low, high = part.promise.risk_range
+    return statement(
+        f"A release drawn from the optimal channel keeps the promise, D = {DRAWN}",
+        f"{low:.4f} to {high:.4f} bits in 95 of 100 releases",
+        f"{part.achieved.risk.value:.4f} bits, distortion {part.achieved.distortion:.4f}",
+        holds=bool(one.inside),
+        why="this draw is one of the five of 100, or the channel does not do as promised",
+    )
+
+
+def _placed(compared: Any) -> list[Claim]:
+    held = {r.name: r.limit[SECRET] for r in compared.releases}
+    whole = compared.limits[SECRET].information
+    shown = "; ".join(f"{name} {p.disclosed:.4f}, least {p.bound:.4f}" for name, p in held.items())
+    return [
+        statement("I(X;Y) - I(X';Y) >= 0 (lemma 1)", ">= 0",
+                  ", ".join(f"{name} {whole - p.disclosed:.4f}" for name, p in held.items()),
+                  holds=all(whole >= p.disclosed - 1e-9 for p in held.values()),
+                  why="a negative loss"),
+        statement("No release tells less than R(D) at its distortion", ">= R(D)", shown,
+                  holds=all(p.disclosed >= p.bound - 1e-9 for p in held.values()),
+                  why="a release is below the bound"),
+    ]  # fmt: skip
+
+
+def _picture(compared: Any) -> Picture:
+    limit = compared.limits[SECRET]
+    curve = [("the best there is", p.at, p.objective) for p in limit.points]
+    held = [(r.name, r.limit[SECRET].distortion, r.limit[SECRET].disclosed)
+            for r in compared.releases]  # fmt: skip
+    by = max(1, -(-len(curve) // 20))
+    return Picture(
+        compared.charts()[f"limit_{SECRET}"],
+        "A plain release stands above the curve by what the best one, as distorted, need not tell.",
+        Grid(
+            "What is told of the occupation",
+            ("Release", "Distortion", "Bits"),
+            tuple((n, f"{d:.4f}", f"{r:.4f}") for n, d, r in [*held, *curve[::by]]),
+            right=(1, 2),
+        ),
+    )

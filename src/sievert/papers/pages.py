@@ -1,0 +1,143 @@
+"""A recomputed paper for the screen, as JSON and as a page."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from sievert.papers.model import HELD, STATES, Claim, Paper, Part
+from sievert.report.page import Block, Chapter, Grid, Page, Picture, Points, Words
+from sievert.report.texts import Texts, read
+from sievert.terminal import wrap
+from sievert.version import __version__
+
+WIDTH = 100
+
+
+def as_dict(paper: Paper) -> dict[str, Any]:
+    """Every printed value with ours."""
+    return {
+        "sievert": __version__,
+        "paper": paper.name,
+        "title": paper.title,
+        "source": paper.source,
+        "counted": {state: paper.counted()[state] for state in STATES},
+        "parts": [
+            {"title": part.title, "about": part.about, "claims": [vars(c) for c in part.claims]}
+            for part in paper.parts
+        ],
+    }
+
+
+# -- page -----------------------------------------------------------------------------------------
+
+
+def page(paper: Paper) -> Page:
+    """The paper on one page."""
+    texts = read(None)
+    return Page(
+        title=texts("paper.heading", title=paper.title),
+        language=texts("words.language"),
+        front=tuple(_front(paper, texts)),
+        chapters=tuple(_chapter(part, i, texts) for i, part in enumerate(paper.parts, 1)),
+        foot=(texts("paper.made", version=__version__),),
+        contents=texts("front.contents"),
+    )
+
+
+def _front(paper: Paper, texts: Texts) -> Iterator[Block]:
+    yield Words(summed(paper, texts), "lead")
+    yield Words(paper.about)
+    yield Words(texts("paper.source", source=paper.source), "note")
+    counted = paper.counted()
+    rows = tuple(
+        (texts(f"paper.state_{_key(s)}"), f"{counted[s]:,}", texts(f"paper.means_{_key(s)}"))
+        for s in STATES
+        if counted[s]
+    )
+    head = tuple(texts(f"paper.head_{word}") for word in ("state", "number", "means"))
+    yield Grid(texts("paper.counted"), head, rows, right=(1,))
+
+
+def _key(state: str) -> str:
+    return state.replace(" ", "_")
+
+
+def summed(paper: Paper, texts: Texts) -> str:
+    """How many of the paper's claims hold."""
+    counted = paper.counted()
+    return texts(
+        "paper.summed",
+        held=sum(counted[s] for s in HELD),
+        number=sum(counted.values()),
+        rest=sum(n for s, n in counted.items() if s not in (*HELD, STATES[-1])),
+        open=counted[STATES[-1]],
+    )
+
+
+def _chapter(part: Part, number: int, texts: Texts) -> Chapter:
+    blocks: list[Block] = [Words(part.about)]
+    blocks += [b for b in part.blocks if isinstance(b, Picture)]
+    if part.claims:
+        head = tuple(
+            texts(f"paper.head_{word}") for word in ("what", "printed", "ours", "state", "why")
+        )
+        rows = tuple(
+            (c.what, c.printed, c.ours, texts(f"paper.state_{_key(c.state)}"), c.why)
+            for c in part.claims
+        )
+        caption = texts("paper.claims", title=part.title)
+        blocks.append(Grid(caption, head, rows, right=(1, 2)))
+    blocks += [b for b in part.blocks if not isinstance(b, Picture)]
+    return Chapter(part.title, f"part{number}", tuple(blocks))
+
+
+# -- screen ---------------------------------------------------------------------------------------
+
+
+def terminal(paper: Paper, *, everything: bool = False) -> str:
+    """The paper on a screen: of each part how much holds, and what does not."""
+    texts = read(None)
+    lines = [*wrap(paper.title, WIDTH, ""), *wrap(paper.source, WIDTH, ""), ""]
+    lines += [*wrap(summed(paper, texts), WIDTH, ""), ""]
+    for part in paper.parts:
+        lines += _part(part, texts, everything=everything)
+    if not everything:
+        lines += wrap(texts("paper.all"), WIDTH, "")
+    return "\n".join(lines).rstrip()
+
+
+def _part(part: Part, texts: Texts, *, everything: bool) -> Iterator[str]:
+    yield part.title
+    yield from wrap(part.about, WIDTH, "  ")
+    held = sum(c.state in HELD for c in part.claims)
+    if part.claims:
+        yield f"  {texts('paper.part', held=held, number=len(part.claims))}"
+    shown = [c for c in part.claims if everything or c.state not in HELD]
+    width = min(44, max((len(c.what) for c in shown), default=0))
+    for claim in shown:
+        yield from _claim(claim, width, texts)
+    for block in part.blocks:
+        if isinstance(block, Words):
+            yield from wrap(block.text, WIDTH, "  ")
+        elif isinstance(block, Points):
+            for item in block.items:
+                yield from wrap(item, WIDTH, "  - ", "    ")
+        elif isinstance(block, Picture):
+            yield from wrap(texts("paper.picture", caption=block.caption), WIDTH, "  ")
+    yield ""
+
+
+def _claim(claim: Claim, width: int, texts: Texts) -> Iterator[str]:
+    what = textwrap.shorten(claim.what, width, placeholder="…") if len(claim.what) > width else ""
+    line = texts(
+        "paper.line",
+        what=(what or claim.what).ljust(width),
+        printed=claim.printed,
+        ours=claim.ours,
+        state=texts(f"paper.state_{_key(claim.state)}"),
+    )
+    yield from wrap(line, WIDTH, "    ", "      ")
+    if claim.why:
+        yield from wrap(claim.why, WIDTH, "      ")

@@ -1,0 +1,1 @@
+"""A result, or several, as one page to decide from: HTML that needs nothing else, and Markdown."""

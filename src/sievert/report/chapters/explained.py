@@ -1,0 +1,145 @@
+"""The chapter of `explain`: what drives the risk, what would help, how many columns suffice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sievert.report.chapters import (
+    explained_columns,
+    explained_people,
+    explained_ranking,
+    explained_remedies,
+    explained_values,
+)
+from sievert.report.chapters.explained_numbers import MOST_SECRETS, Reader
+from sievert.report.page import Block, Chapter, Words
+from sievert.report.parts import Part
+from sievert.report.pen import Said
+
+
+def blocks(part: Part) -> tuple[Block | Chapter, ...]:
+    """Everything below the heading of this result."""
+    if part.pen.silent:
+        return (Words(part.texts("explained.silent"), "note"),)
+    if "shapley" not in part.data:
+        return (*explained_ranking.blocks(part), explained_ranking.link(part), *_notes(part))
+    reader = Reader(part)
+    return tuple(_blocks(reader))
+
+
+def _blocks(reader: Reader) -> Iterator[Block | Chapter]:
+    part = reader.part
+    yield Words(_lead(reader), "lead")
+    for secret in reader.secrets[:MOST_SECRETS]:
+        yield Words(_about(reader, secret))
+    yield from explained_columns.shares(reader)
+    yield from explained_columns.curve(reader)
+    yield from explained_columns.sets(reader)
+    yield from explained_remedies.chapter(reader)
+    yield from explained_people.chapter(reader)
+    yield from explained_values.chapters(reader)
+    if "ranking" in part.data:
+        held = tuple(explained_ranking.blocks(part))
+        yield Chapter(part.texts("explained.ranking_title"), part.anchor("ranking"), held)
+    yield explained_values.links(reader)
+    yield from _notes(part)
+
+
+def _notes(part: Part) -> Iterator[Block]:
+    if not part.pen.internal:
+        yield Words(part.texts("explained.only_internal", least=part.pen.least), "note")
+
+
+def sentences(part: Part) -> tuple[str, ...]:
+    """What drives the risk; what would help most; how many columns suffice."""
+    if part.pen.silent:
+        return ()
+    if "shapley" not in part.data:
+        most = explained_ranking.sentence(part, explained_ranking.ranked(part))
+        return () if most is None else (most,)
+    reader = Reader(part)
+    found = (_drives(reader), _helps(reader), _enough(reader))
+    return tuple(text for text in found if text is not None)
+
+
+def _lead(reader: Reader) -> str:
+    """How many people are alone with what an outsider may know."""
+    alone, columns = reader.alone(reader.whole), reader.set_of(reader.quasi)
+    if alone.number is None:
+        return reader.say("lead_few", number=alone, columns=columns)
+    if not alone.number:
+        k = reader.part.pen.only_internal(reader.whole["reidentification"]["k_anonymity"])
+        return reader.say("lead_none", columns=columns, k=k)
+    key = "lead_one" if alone.number == 1 else "lead"
+    share, of = reader.of_all(alone), reader.part.pen.count(reader.records)
+    return reader.say(key, number=alone, of=of, share=share, columns=columns)
+
+
+def _about(reader: Reader, secret: str) -> str:
+    """What the columns tell of a secret."""
+    name = reader.part.pen.name(secret)
+    numbers = reader.whole["inference"][secret]
+    if numbers["discrimination_rate"] is None:
+        return reader.say("secret_constant", secret=name)
+    said = reader.rate(numbers, secret)
+    if said.text == reader.part.pen.withheld().text:
+        return reader.say("secret_withheld", secret=name)
+    return reader.say("secret_rate", secret=name, rate=said)
+
+
+def _drives(reader: Reader) -> str | None:
+    """Which columns carry most of what tells people apart."""
+    held = reader.shapley(None)["columns"]
+    if not held:
+        return None
+    shares: dict[str, Said] = {c: reader.share(c, None) for c in held}
+    told = [c for c in shares if shares[c].number is not None]
+    if len(reader.quasi) < 2 or not told:
+        return _lead(reader)
+    order = sorted(told, key=lambda c: (-(shares[c].number or 0.0), reader.called[c]))
+    first, alone = order[0], reader.alone(reader.whole)
+    places: dict[str, object] = {
+        "alone": reader.with_share(alone),
+        "first": reader.called[first],
+        "share": shares[first],
+    }
+    if len(order) < 2:
+        return reader.say("drives_one", **places)
+    second = order[1]
+    return reader.say("drives", **places, second=reader.called[second], other=shares[second])
+
+
+def _helps(reader: Reader) -> str | None:
+    """Which change would leave fewest alone."""
+    now = reader.alone(reader.whole)
+    without = explained_remedies.best(reader, "without")
+    coarser = explained_remedies.best(reader, "coarser")
+    both = explained_remedies.best(reader, "together")
+    finer = both if both is not None and (coarser is None or both.left < coarser.left) else coarser
+    if finer is not None and without is not None:
+        first, second = sorted((finer, without), key=lambda r: r.left)
+        return reader.say(
+            "helps_both",
+            name=first.words, left=first.alone, now=now, second=second.words, other=second.alone,
+        )  # fmt: skip
+    one = finer or without
+    return None if one is None else reader.say("helps", name=one.words, left=one.alone, now=now)
+
+
+def _enough(reader: Reader) -> str | None:
+    """How few columns find most of those who are alone."""
+    whole = reader.alone(reader.whole).number
+    for size in range(1, len(reader.quasi) if whole else 0):
+        held = explained_columns.ordered(reader, size)
+        alone = reader.alone(held[0]) if held else None
+        if alone is not None and alone.number and 2 * alone.number >= (whole or 0.0):
+            return reader.say(
+                "enough_one" if size == 1 else "enough",
+                columns=reader.names(held[0]["columns"]),
+                number=size,
+                of=len(reader.quasi),
+                alone=reader.with_share(alone),
+            )
+    if whole and len(reader.quasi) > 1 and reader.data["subsets"]["complete"]:
+        return reader.say("enough_all", of=len(reader.quasi))
+    return None

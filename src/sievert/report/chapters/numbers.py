@@ -1,0 +1,66 @@
+"""Measured numbers in words: values as they stand in the JSON of an assessment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sievert.measures import BY_ID
+from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.report.definitions import linked, unit
+from sievert.report.page import Cell
+from sievert.report.pen import Pen, Said
+from sievert.report.texts import Texts
+from sievert.result import SUPPRESSED
+from sievert.terminal import percent, significant
+
+SHARES = {"unique_records"}  # of people: said in per cent
+
+
+def said(pen: Pen, measure: str, held: Mapping[str, Any]) -> Said:
+    """A value of an assessment that is exact, or has been made fit to pass on already."""
+    texts, value = pen.texts, held["value"]
+    if value is None:
+        return Said(why(texts, held), None)
+    if isinstance(value, int):
+        rounded = not pen.internal and measure != "k_anonymity" and value != pen.rows
+        text = f"{value:,}"
+        return Said(texts("words.about", number=text) if rounded and value else text, value)
+    if measure in SHARES:
+        return Said(percent(value), value)
+    return Said(significant(value), value)
+
+
+def why(texts: Texts, held: Mapping[str, Any]) -> str:
+    """In place of a number that is not there."""
+    reason = held["reason"]
+    if reason == SUPPRESSED:
+        if "below" in held:
+            return texts("words.few", least=held["below"])
+        return texts("words.withheld")
+    if reason == UNBOUNDED:
+        return texts("words.unbounded")
+    if reason == NOTHING_TO_LEARN:
+        return texts("words.nothing_to_learn")
+    return texts("words.undefined")
+
+
+def scale(texts: Texts, measure: str) -> str:
+    """The unit of a measure in words."""
+    m = BY_ID[measure]
+    if m.unit != "1":
+        return unit(texts, m.unit)
+    if measure in SHARES:
+        return texts("units.share_of_records")
+    return texts("units.share") if m.high == 1 else texts("units.ratio")
+
+
+def row(pen: Pen, measure: str, held: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """A line of a table of measures: what, how much, in what, which side is risky."""
+    texts = pen.texts
+    return (
+        linked(measure, texts(f"measures.{measure}.title")),
+        said(pen, measure, held).text,
+        scale(texts, measure),
+        texts(f"risky.{BY_ID[measure].riskier}"),
+    )

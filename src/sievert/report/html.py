@@ -1,0 +1,76 @@
+"""A page as one HTML file that needs nothing else: no script, no request, its own styles.
+
+Texts are escaped by the template engine; pictures are SVG that we have drawn ourselves.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from sievert.charts.svg import svg
+from sievert.report.page import Chapter, Grid, Link, Page, Picture, Points, Words
+
+HERE = Path(__file__).parent
+MARK = "<!-- written by sievert -->"
+DEEPEST = 6  # a heading below h6 there is not
+STACKED = 3  # columns from which on a table is set as cards on a narrow screen
+IDS = re.compile(r'\b(id="|url\(#|href="#)')
+
+
+def render(page: Page) -> str:
+    """The whole file."""
+    style = (HERE / "style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    template = _environment().get_template("page.html.j2")
+    found = template.render(page=page, style=Markup(style), digest=digest)  # noqa: S704 - ours
+    return f"<!DOCTYPE html>\n{MARK}\n{found}\n"
+
+
+def fragment(*blocks: Any) -> str:
+    """Blocks as a piece of HTML for a notebook, with the numbers of pictures as tables."""
+    return str(_environment().get_template("fragment.html.j2").render(blocks=blocks))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    found = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.globals |= {"drawn": _Drawn, "heading": _heading}
+    found.filters |= {"kind": _kind, "stacked": lambda grid: len(grid.head) > STACKED}
+    return found
+
+
+class _Drawn:
+    """Pictures in the order of the page; what they name inside is named apart from the others."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __call__(self, spec: dict[str, Any]) -> Markup:
+        self.number += 1
+        text = svg(spec, for_page=True)
+        text = text[text.index("<svg") :]
+        text = IDS.sub(rf"\g<1>p{self.number}-", text)
+        return Markup(text.strip())  # noqa: S704 - the renderer escapes names, and svg() titles
+
+
+def _heading(level: int) -> str:
+    return f"h{min(level, DEEPEST)}"
+
+
+def _kind(block: Any) -> str:
+    kinds = {Words: "words", Points: "points", Grid: "grid", Picture: "picture", Chapter: "chapter"}
+    return "link" if isinstance(block, Link) else kinds.get(type(block), "text")

@@ -1,0 +1,95 @@
+"""What a report is made of, before anybody decides how it looks: a page of chapters of blocks.
+
+Texts are plain: renderers escape them. Nothing here knows HTML or Markdown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Link:
+    """Words that lead to a place of the same page."""
+
+    text: str
+    anchor: str
+
+
+Cell = str | Link
+
+
+@dataclass(frozen=True)
+class Words:
+    """A paragraph; `kind` is plain, lead (what matters most), reading, note or warning."""
+
+    text: str
+    kind: str = "plain"
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list of sentences; with `marks`, one word before each (met, breached, ...)."""
+
+    items: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; columns whose numbers stand in `right` are set flush right."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    right: tuple[int, ...] = ()
+    folded: bool = False  # behind a line to click on; open in print
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart, what to see in it, and the table of its numbers."""
+
+    spec: Spec
+    caption: str
+    behind: Grid
+
+
+Block = Words | Points | Grid | Picture
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A heading and what stands below it; the anchor is our own word, unique on the page."""
+
+    title: str
+    anchor: str
+    blocks: tuple[Block | Chapter, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole page: its title, what stands on the first screen, its chapters, its last line."""
+
+    title: str
+    language: str
+    front: tuple[Block | Chapter, ...]
+    chapters: tuple[Chapter, ...]
+    foot: tuple[str, ...] = ()
+    contents: str = "Contents"
+
+    def pictures(self) -> Iterator[Picture]:
+        """Every picture, in the order of the page."""
+        yield from (b for b in walk((*self.front, *self.chapters)) if isinstance(b, Picture))
+
+
+def walk(blocks: tuple[Block | Chapter, ...]) -> Iterator[Block | Chapter]:
+    """Every block and chapter below, in reading order."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Chapter):
+            yield from walk(block.blocks)

@@ -1,0 +1,58 @@
+"""A result as a part of a page: its numbers as they stand in the JSON, and how to write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.report.pen import Pen
+from sievert.report.texts import Texts
+
+
+@dataclass(frozen=True)
+class Part:
+    """One result: what command it is of, its JSON, the pen to write it with, its place on the page.
+
+    `data` is exact, except for an assessment that is to be passed on: that is shared already.
+    `exact` is that assessment before; `live` the result itself where it was not read from a file.
+    """
+
+    kind: str  # assess, explain, attack, compare, compromise, limit
+    data: Mapping[str, Any]
+    pen: Pen
+    number: int = 1
+    live: Any = None
+    exact: Mapping[str, Any] | None = None
+
+    @property
+    def texts(self) -> Texts:
+        """All sentences."""
+        return self.pen.texts
+
+    @property
+    def rows(self) -> int:
+        """Records of the table; 0 where that is not told."""
+        return int(self.data["table"]["rows"] or 0)
+
+    def anchor(self, word: str) -> str:
+        """A place on the page; `word` is our own."""
+        return f"part{self.number}-{word}"
+
+
+def kind_of(data: Mapping[str, Any]) -> str | None:
+    """Which command has written this JSON.
+
+    >>> kind_of({"points": [], "channel": {}}), kind_of({"seconds": {}})
+    ('limit', None)
+    """
+    signs = (
+        ("explain", "shapley"),
+        ("explain", "ranking"),
+        ("compare", "releases"),
+        ("compromise", "curves"),
+        ("limit", "points"),
+        ("assess", "reidentification"),
+        ("attack", "attacks"),
+    )
+    return next((kind for kind, key in signs if key in data), None)

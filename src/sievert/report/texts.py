@@ -1,0 +1,108 @@
+"""Every sentence of a page by its key; a translation is one file."""
+
+from __future__ import annotations
+
+import json
+import string
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sievert.errors import UsageError, nearest
+
+MOST_BYTES = 1 << 20
+ENGLISH = Path(__file__).parent / "en.toml"
+
+
+class Texts:
+    """Texts by key; values are put in by name."""
+
+    def __init__(self, held: Mapping[str, str]) -> None:
+        self._held = held
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        return self._held[key].format_map(values)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._held
+
+
+@cache
+def english() -> Mapping[str, str]:
+    """The texts that come with the package, those of measures and losses from their records."""
+    from sievert.losses import KINDS
+    from sievert.measures import MEASURES
+
+    found: dict[str, str] = {}
+    for measure in MEASURES:
+        found[f"measures.{measure.id}.title"] = measure.title
+        found[f"measures.{measure.id}.reading"] = measure.reading
+    for loss in KINDS:
+        found[f"losses.{loss.id}.title"] = loss.title
+        found[f"losses.{loss.id}.reading"] = loss.reading
+    found = {key: text.replace("{", "{{").replace("}", "}}") for key, text in found.items()}
+    return found | dict(_flat(tomllib.loads(ENGLISH.read_text(encoding="utf-8"))))
+
+
+def read(path: str | Path | None) -> Texts:
+    """English, or a translation; what a translation lacks is said in English."""
+    if path is None:
+        return Texts(english())
+    path = Path(path)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{path.name}: texts of more than {MOST_BYTES} bytes")
+        given = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
+    except OSError as error:
+        raise UsageError(f"{path.name}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        raise UsageError(f"{path.name}: not a TOML file of texts") from None
+    for key, text in given.items():
+        _check(path.name, key, text)
+    return Texts({**english(), **given})
+
+
+def _check(name: str, key: str, text: Any) -> None:
+    known = english()
+    if key not in known:
+        raise UsageError(f"{name}: no text is called {key!r}", hint=nearest(key, known))
+    if not isinstance(text, str):
+        raise UsageError(f"{name}: {key} is not a text")
+    try:
+        wanted, found = set(_places(known[key])), set(_places(text))
+    except ValueError:
+        raise UsageError(f"{name}: {key}: a brace is left open") from None
+    if found - wanted:
+        raise UsageError(
+            f"{name}: {key}: no place is called {sorted(found - wanted)[0]!r}",
+            hint=", ".join(sorted(wanted)) or "no braces",
+        )
+
+
+def _places(text: str) -> Iterator[str]:
+    """Names in braces; nothing but a plain name may stand there."""
+    for _, name, layout, conversion in string.Formatter().parse(text):
+        if name is not None:
+            yield f"{name}!" if layout or conversion or not name.isidentifier() else name
+
+
+def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def template() -> str:
+    """Every text as a TOML file to translate."""
+    lines, above = [], None
+    for key, text in sorted(english().items()):
+        section, _, name = key.rpartition(".")
+        if section != above:
+            lines += ["", f"[{section}]"]
+            above = section
+        lines.append(f"{name} = {json.dumps(text, ensure_ascii=False)}")
+    return "\n".join(lines).lstrip() + "\n"

@@ -1,0 +1,146 @@
+// What a page looks like, asked from inside it: nothing here changes the page but `unfold`.
+window.looks = (() => {
+  const SLACK = 1; // pixels
+  const shown = (node) => node.textContent.trim().replace(/\s+/g, " ").slice(0, 60);
+  const where = (node) => {
+    const home = node.closest("section, header, nav, footer, figure");
+    const title = home && home.querySelector("h1, h2, h3, h4, h5, h6, .title");
+    return `<${node.tagName.toLowerCase()}> "${shown(node)}" in "${title ? shown(title) : ""}"`;
+  };
+
+  // Left out on purpose for the eye, kept for those who listen.
+  const hidden = (node) => {
+    for (let up = node; up instanceof Element; up = up.parentElement) {
+      const style = getComputedStyle(up);
+      if (style.clipPath === "inset(50%)" || style.display === "none") return true;
+      if (style.visibility !== "visible") return true;
+    }
+    return !node.checkVisibility({ contentVisibilityAuto: true });
+  };
+
+  const leaves = () => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      const parent = node.parentElement;
+      if (!node.data.trim() || parent.closest("title, desc") || hidden(parent)) continue;
+      found.push(node);
+    }
+    return found;
+  };
+
+  const boxes = () =>
+    leaves().flatMap((node) => {
+      const parent = node.parentElement;
+      const drawn = parent.closest("svg");
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const rects = drawn ? [parent.getBoundingClientRect()] : [...range.getClientRects()];
+      return rects
+        .filter((r) => r.width > 0 && r.height > 0)
+        .map((r) => ({ node, parent, drawn, r }));
+    });
+
+  const symbols = () =>
+    [...document.querySelectorAll("svg .role-legend-symbol path")].map((node) => ({
+      node,
+      parent: node,
+      drawn: node.closest("svg"),
+      r: node.getBoundingClientRect(),
+    }));
+
+  // Two texts on the same spot, or a text on the sign of a legend.
+  const overlaps = () => {
+    const all = [...boxes(), ...symbols()].sort((a, b) => a.r.top - b.r.top);
+    const found = [];
+    all.forEach((a, i) => {
+      for (let j = i + 1; j < all.length && all[j].r.top < a.r.bottom - SLACK; j++) {
+        const b = all[j];
+        if (a.node === b.node) continue;
+        const wide = Math.min(a.r.right, b.r.right) - Math.max(a.r.left, b.r.left);
+        const high = Math.min(a.r.bottom, b.r.bottom) - Math.max(a.r.top, b.r.top);
+        if (wide > SLACK && high > SLACK)
+          found.push(`${where(a.parent)} and ${where(b.parent)}: ${wide.toFixed()}x${high.toFixed()}`);
+      }
+    });
+    return found;
+  };
+
+  const block = (node) => {
+    let up = node;
+    while (up && getComputedStyle(up).display.startsWith("inline")) up = up.parentElement;
+    return up;
+  };
+
+  // Text outside of the window, of its own block, of a block that cuts, or of its picture's frame.
+  const cut = () => {
+    const found = [];
+    const wide = document.documentElement.clientWidth;
+    for (const { parent, drawn, r } of boxes()) {
+      const say = (what) => found.push(`${what}: ${where(parent)}`);
+      if (r.left < -SLACK || r.right > wide + SLACK) say("outside of the window");
+      const frame = (drawn ? drawn.closest("figure") : block(parent)).getBoundingClientRect();
+      if (r.left < frame.left - SLACK || r.right > frame.right + SLACK) say("beside its block");
+      if (drawn) {
+        const edge = drawn.getBoundingClientRect();
+        if (r.top < edge.top - SLACK || r.bottom > edge.bottom + SLACK) say("above or below");
+        continue;
+      }
+      for (let up = parent; up; up = up.parentElement) {
+        const style = getComputedStyle(up);
+        if (style.display.startsWith("inline") || style.overflow === "visible") continue;
+        if (up.scrollWidth > up.clientWidth + SLACK) say("cut at the side");
+        if (up.scrollHeight > up.clientHeight + SLACK && up !== document.documentElement)
+          say("cut below");
+      }
+    }
+    return [...new Set(found)];
+  };
+
+  // How small the smallest letters are, in pixels of the screen.
+  const smallest = () =>
+    Math.min(
+      ...boxes().map(({ parent, drawn }) => {
+        const size = parseFloat(getComputedStyle(parent).fontSize);
+        const box = drawn && drawn.viewBox.baseVal;
+        const edge = drawn && drawn.getBoundingClientRect();
+        return drawn && box.width ? (size * edge.width) / box.width : size;
+      }),
+    );
+
+  const scroll = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+
+  const unfold = (open) => {
+    for (const each of document.querySelectorAll("details")) each.open = open;
+  };
+
+  // Whatever could run, ask for something or lead away.
+  const active = () => {
+    const found = [];
+    for (const each of document.querySelectorAll("*")) {
+      for (const { name, value } of each.attributes) {
+        if (/^on|^style$|^src|^srcdoc$|^action$|^formaction$|^data$|^ping$/i.test(name))
+          found.push(`${name}="${value}" on ${where(each)}`);
+        if (/href$/i.test(name)) {
+          const goal = value.startsWith("#") && document.getElementById(value.slice(1));
+          if (!goal) found.push(`${name}="${value}" leads nowhere on ${where(each)}`);
+        }
+        if (/url\((?!#)/i.test(value) && each.tagName !== "META" && !/^aria-|^data-/.test(name))
+          found.push(`${name}="${value}" on ${where(each)}`);
+      }
+    }
+    return found;
+  };
+
+  const tags = () => [...new Set([...document.querySelectorAll("*")].map((e) => e.localName))];
+
+  const twice = () => {
+    const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+    return ids.filter((id, place) => ids.indexOf(id) !== place);
+  };
+
+  const text = () => document.body.innerText.replace(/\s+/g, " ");
+
+  return { overlaps, cut, smallest, scroll, unfold, active, tags, twice, text };
+})();

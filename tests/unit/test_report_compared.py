@@ -1,0 +1,319 @@
+"""The chapter of a comparison: exact for the operator, nothing small in what is passed on."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import json
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.losses import BY_ID as LOSSES
+from sievert.measures import BY_ID as MEASURES
+from sievert.report import texts
+from sievert.report.chapters import compared, limits_numbers
+from sievert.report.chapters.compared_view import View, loss_of
+from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
+from sievert.report.parts import Part
+from sievert.report.pen import Pen
+
+ROWS = 600
+HOSTILE = "<b onclick='x'>" + "w" * 200
+
+
+def people(number: int = ROWS) -> dict[str, list[str]]:
+    random = Random(3)
+    towns = [random.choice("aaabbcd") for _ in range(number)]
+    sexes = [random.choice("fm") for _ in range(number)]
+    towns[:7] = [f"rare{i}" for i in range(7)]  # seven people alone
+    ill = [
+        f"d{(ord(s) + ord(t[0]) + (random.random() < 0.3)) % 3}"
+        for s, t in zip(sexes, towns, strict=True)
+    ]
+    return {"sex": sexes, "town": towns, "ill": ill}
+
+
+def releases(table: dict[str, list[str]]) -> dict[str, dict[str, list[str]]]:
+    random = Random(4)
+    towns = table["town"]
+    few = ["*" if t.startswith("rare") else t for t in towns]
+    return {
+        "secret_name_wide": {**table, "town": ["ab" if t in "ab" else "cd" for t in towns]},
+        "secret_name_few": {**table, "town": few, "sex": [
+            "*" if t == "*" else s for t, s in zip(few, table["sex"], strict=True)]},
+        "secret_name_noise": {**table, "town": [
+            random.choice("abcd") if random.random() < 0.9 else t for t in towns]},
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    table = people()
+    found = sievert.compare(table, releases(table), ["sex", "town"], "ill", shuffles=19, limit=True)
+    return json.loads(json.dumps(found.to_dict()))
+
+
+def part(data: dict[str, Any], *, internal: bool = False, **pen: Any) -> Part:
+    rows = data["table"]["rows"]
+    return Part("compare", data, Pen(texts.read(None), rows, internal=internal, **pen), 2)
+
+
+def grids(blocks: tuple[Block | Chapter, ...]) -> Iterator[Grid]:
+    for block in walk(blocks):
+        if isinstance(block, Picture):
+            yield block.behind
+        elif isinstance(block, Grid):
+            yield block
+
+
+def every(blocks: tuple[Block | Chapter, ...], front: tuple[str, ...] = ()) -> Iterator[str]:
+    """All words of a page."""
+    yield from front
+    for block in walk(blocks):
+        if isinstance(block, Words):
+            yield block.text
+        elif isinstance(block, Points):
+            yield from block.items
+        elif isinstance(block, Chapter):
+            yield block.title
+        elif isinstance(block, Picture):
+            yield block.caption
+            yield json.dumps(block.spec)
+    for grid in grids(blocks):
+        yield grid.caption
+        for row in (grid.head, *grid.rows):
+            yield from (c.text if isinstance(c, Link) else c for c in row)
+
+
+def numbers(text: str) -> list[float]:
+    return [float(x.replace(",", "")) for x in re.findall(r"-?\d[\d,]*\.?\d*", text)]
+
+
+def row(blocks: tuple[Block | Chapter, ...], words: str, caption: str = "") -> list[str]:
+    for grid in grids(blocks):
+        for cells in grid.rows:
+            first = cells[0]
+            if caption in grid.caption and isinstance(first, Link) and first.text == words:
+                return [str(c) for c in cells[2:]]
+    raise AssertionError(words)
+
+
+def test_examples() -> None:
+    assert doctest.testmod(limits_numbers).failed == 0
+
+
+def test_internal_numbers_are_those_of_the_json(data: dict[str, Any]) -> None:
+    blocks = compared.blocks(part(data, internal=True))
+    say = sievert.terminal.significant
+    held = data["releases"]
+    told = row(blocks, "Told of the quasi-identifiers")
+    assert told[1:] == [say(r["identity_disclosure"]["value"]) for r in held]
+    assert told[0] == say(held[0]["identity_disclosure"]["maximum"])
+    lost = row(blocks, "Lost beyond chance")
+    assert lost[1:] == [say(loss_of(r["information_loss"]["ill"])[0]) for r in held]
+    exact = row(blocks, "Told of the secret")
+    assert exact[1:] == [say(r["attribute_disclosure"]["ill"]["value"]) for r in held]
+    assert row(blocks, "Smallest group (k), records")[0] == "1"
+    assert row(blocks, "People alone in their group")[0] == str(
+        data["original"]["assessment"]["reidentification"]["unique_records"]["records"]
+    )
+    assert row(blocks, "Suppressed records")[1:] == ["0", "7", "0"]
+    assert "secret_name_wide" in "".join(every(blocks)).replace("…", "_wide")
+
+
+def test_pictures_show_what_their_tables_say(data: dict[str, Any]) -> None:
+    for internal in (True, False):
+        blocks = compared.blocks(part(data, internal=internal))
+        pictures = [b for b in walk(blocks) if isinstance(b, Picture)]
+        assert len(pictures) == 2
+        for picture in pictures:
+            shown = {x for r in picture.behind.rows for c in r for x in numbers(str(c))}
+            for value in picture.spec["data"]["values"]:
+                for key in ("across", "up", "low", "high", "least", "bound"):
+                    number = value.get(key)
+                    if number is None:
+                        continue
+                    near = (abs(number - x) < 6e-4 * max(1, abs(x)) or
+                            abs(100 * number - x) < 0.06 for x in shown)  # fmt: skip
+                    assert any(near), (internal, key, number)
+
+
+def test_map_internal_equals_json(data: dict[str, Any]) -> None:
+    blocks = compared.blocks(part(data, internal=True))
+    first, second = (b.spec["data"]["values"] for b in walk(blocks) if isinstance(b, Picture))
+    for value, release in zip(first, data["releases"], strict=True):
+        beyond, half = loss_of(release["information_loss"]["ill"])
+        assert value["across"] == pytest.approx(beyond, abs=1e-8)
+        assert value["high"] == pytest.approx(beyond + half, abs=1e-8)
+        assert value["up"] == release["identity_disclosure"]["value"]
+    placed = [v for v in second if v["kind"] == "release"]
+    for value, release in zip(placed, data["releases"], strict=True):
+        assert value["across"] == pytest.approx(release["limit"]["ill"]["distortion"], abs=1e-8)
+        assert value["up"] == pytest.approx(release["limit"]["ill"]["disclosed"], abs=1e-8)
+    curve = [v["up"] for v in second if v["kind"] == "curve"]
+    assert set(curve) <= {limits_numbers.clean(p["least"]) for p in data["limit"]["ill"]["points"]}
+
+
+def test_nothing_small_is_passed_on(data: dict[str, Any]) -> None:
+    shared = part(data)
+    blocks = compared.blocks(shared)
+    everything = list(every(blocks, compared.sentences(shared)))
+    joined = "\n".join(everything)
+    assert "secret_name" not in joined and "rare" not in joined
+    assert row(blocks, "People alone in their group")[0] == "fewer than 10"
+    assert row(blocks, "Suppressed records")[1:] == ["fewer than 10"] * 3
+    assert row(blocks, "Smallest group (k), records")[0] == "fewer than 10"
+    for words in ("ITPR", "(l)", "(t)", "p-value", "worst group", "Groups", "Average group"):
+        assert not any(t.startswith(words) or t.endswith(words) for t in everything), words
+    exact = json.dumps(data)
+    for digits in set(re.findall(r"0\.\d{6,}", exact)):
+        assert digits[:7] not in joined, digits
+    grain = limits_numbers.step(shared.pen)
+    for text in row(blocks, "Told of the quasi-identifiers"):
+        (value,) = numbers(text)
+        assert abs(value / grain - round(value / grain)) < 1e-6
+
+
+def test_passed_on_is_decided_by_what_is_shown(data: dict[str, Any]) -> None:
+    """A change that no shown number tells changes no word, table or picture."""
+    other = copy.deepcopy(data)
+    for release in other["releases"]:
+        release["identity_disclosure"]["value"] += 1e-7
+        release["information_loss"]["ill"]["p_value"] = 0.5
+        release["attribute_disclosure"]["ill"]["noise"] = True
+        release["dominated_by"] = [other["releases"][0]["name"]]
+        release["name"] += "x"
+        release["records"]["suppressed"] = 9
+        release["assessment"]["reidentification"]["unique_records"]["records"] = 8
+        k = release["assessment"]["reidentification"]["k_anonymity"]
+        k["value"] = 4 if k["value"] < 10 else k["value"]
+    alone = data["releases"][0]["assessment"]["reidentification"]["unique_records"]["records"]
+    assert alone < 10
+    one, two = part(data), part(other)
+    kept = [list(every(compared.blocks(p), compared.sentences(p))) for p in (one, two)]
+    assert kept[0] == kept[1]
+
+
+def test_links_lead_somewhere(data: dict[str, Any]) -> None:
+    words = texts.read(None)
+    for internal in (True, False):
+        for grid in grids(compared.blocks(part(data, internal=internal))):
+            assert all(len(r) == len(grid.head) for r in grid.rows)
+            for cell in (c for r in grid.rows for c in r if isinstance(c, Link)):
+                key = cell.anchor.removeprefix("def-")
+                known = key in MEASURES or key in LOSSES
+                assert known or f"definitions.{key}.text" in words
+    assert all(f"compared.loss_{name}" in words for name in LOSSES)
+    assert "compared.title" in words
+
+
+def test_sentences(data: dict[str, Any]) -> None:
+    for internal in (True, False):
+        found = compared.sentences(part(data, internal=internal))
+        assert len(found) == 3 and all(found)
+        assert not re.search(r"\banonymous|\bsafe\b", " ".join(found))
+    without = {k: v for k, v in data.items() if k != "limit"}
+    for release in (without := copy.deepcopy(without))["releases"]:
+        release.pop("limit")
+    assert "fewer than 10" in compared.sentences(part(without))[2]
+    assert len([b for b in walk(compared.blocks(part(without))) if isinstance(b, Picture)]) == 1
+
+
+def test_dominated_releases_are_said(data: dict[str, Any]) -> None:
+    table = people()
+    worse = {**table, "ill": table["ill"]}
+    found = sievert.compare(
+        table, {"same": worse, "wide": releases(table)["secret_name_wide"]},
+        ["sex", "town"], "ill", shuffles=0,
+    )  # fmt: skip
+    held = found.to_dict()
+    held["releases"][0]["dominated_by"] = ["wide"]
+    said = " ".join(every(compared.blocks(part(held, internal=True))))
+    assert "Release 1 (same) is out: Release 2 (wide) gives no more" in said
+    assert "Release 2 (wide) is the best of these 2 releases" in said
+    dominated = View(part(held)).dominated  # not by the exact marks
+    assert dominated == {1: (), 2: ()}
+
+
+def test_large_k_is_told_and_alike_releases(data: dict[str, Any]) -> None:
+    towns = {"town": list("ab") * 300, "ill": list("xxyy") * 150}
+    found = sievert.compare(towns, [towns, towns], "town", "ill", shuffles=0).to_dict()
+    shared = part(found)
+    blocks = compared.blocks(shared)
+    assert row(blocks, "Smallest group (k), records") == ["300", "300", "300"]
+    assert "Release 1 and Release 2 give least away" in compared.sentences(shared)[0]
+    assert "Release 1 300 and Release 2 300" in compared.sentences(shared)[2]
+
+
+def test_edges() -> None:
+    table = {
+        HOSTILE: ["a", "b", "c"] * 40,
+        "ill": ["x"] * 120,
+        "n": [str(i % 7) for i in range(120)],
+    }
+    for sensitive in (None, "ill", ["ill", "n"]):
+        found = sievert.compare(table, table, HOSTILE, sensitive, shuffles=0).to_dict()
+        for internal in (True, False):
+            p = part(found, internal=internal)
+            blocks = compared.blocks(p)
+            assert blocks and compared.sentences(p)
+            assert HOSTILE not in "".join(every(blocks))
+            anchors = [b.anchor for b in walk(blocks) if isinstance(b, Chapter)]
+            assert len(anchors) == len(set(anchors))
+            assert all(re.fullmatch(r"part2-[a-z]+\d*", a) for a in anchors)
+
+
+def test_columns_may_be_called_like_rows() -> None:
+    table = {"told": list("abc") * 40, "lost": list("ab") * 60}
+    found = sievert.compare(table, table, ["told", "lost"], shuffles=0).to_dict()
+    assert row(compared.blocks(part(found)), "told", "alone")
+
+
+def test_few_records_and_many_releases(data: dict[str, Any]) -> None:
+    small = {"town": list("ab") * 20, "ill": list("xxyy") * 10}
+    found = sievert.compare(small, small, "town", "ill", shuffles=0).to_dict()
+    assert [type(b) for b in compared.blocks(part(found))] == [Words]
+    assert compared.sentences(part(found)) == ()
+    found["table"]["rows"] = 55  # not silent, but too small for bits
+    assert compared.blocks(part(found)) and compared.sentences(part(found))
+    many = copy.deepcopy(data)
+    many["releases"] = [
+        {**copy.deepcopy(r), "name": f"r{i}", "dominated_by": []}
+        for i in range(10) for r in data["releases"]
+    ]  # fmt: skip
+    for internal in (True, False):
+        for release, name in zip(many["releases"], range(30), strict=True):
+            release["name"] = f"r{name}"
+        blocks = compared.blocks(part(many, internal=internal))
+        assert max(len(g.head) for g in grids(blocks)) <= 8
+        assert all(len(s) < 600 for s in compared.sentences(part(many, internal=internal)))
+
+
+def test_what_lacks_is_said(data: dict[str, Any]) -> None:
+    lacking = copy.deepcopy(data)
+    lacking["limit"]["ill"] |= {"merged": True, "reached": False, "perfect": None}
+    lacking["limit"]["ill"]["points"] = []
+    for release in lacking["releases"]:
+        release["limit"]["ill"] |= {"least": None, "bound": None, "ratio": None, "reason": "so"}
+        for loss in release["losses"].values():
+            loss["value"] = None
+        release["assessment"]["inference"] = {}
+        for value in release["assessment"]["reidentification"].values():
+            value["value"] = None
+    for internal in (True, False):
+        p = part(lacking, internal=internal)
+        said = " ".join(every(compared.blocks(p), compared.sentences(p)))
+        assert "is not known" in said and "not defined" in said
+        assert "Other losses" not in said
+
+
+def test_masked_names(data: dict[str, Any]) -> None:
+    masks = {"sex": "quasi-identifier 1", "town": "quasi-identifier 2", "ill": "secret 1"}
+    p = part(data, masks=masks)
+    said = " ".join(every(compared.blocks(p), compared.sentences(p)))
+    assert "secret 1" in said and not re.search(r"\b(town|ill)\b", said)

@@ -1,0 +1,230 @@
+"""The chapter of approximate compromise: numbers as in the JSON, only means are passed on."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.report import texts
+from sievert.report.chapters import compromised
+from sievert.report.page import Chapter, Grid, Link, Picture, Words, walk
+from sievert.report.parts import Part
+from sievert.report.pen import Pen
+from sievert.terminal import percent, significant
+
+ROWS = 623
+
+
+@cache
+def table(rows: int = ROWS, lacking: int = 0) -> dict[str, list[str | None]]:
+    draw = random.Random(3)
+    data: dict[str, list[str | None]] = {"age": [], "sex": [], "pay": [], "days": []}
+    for i in range(rows):
+        data["age"].append(str(draw.randrange(12)))
+        data["sex"].append(draw.choice("fm"))
+        data["pay"].append(None if i < lacking else str(10 * draw.randrange(1, 20)))
+        data["days"].append(str(draw.randrange(6)))
+    return data
+
+
+@cache
+def found(kind: str) -> dict[str, Any]:
+    data, both = table(), ["age", "sex"]
+    if kind == "sampling":
+        made = sievert.compromise(data, both, "pay", replicates=3, epsilon=[10, 40])
+    elif kind == "noise":
+        made = sievert.compromise(data, both, "pay", method="noise", replicates=2)
+    elif kind == "query":
+        made = sievert.compromise(data, both, "pay", method="query", replicates=2)
+    elif kind == "release":
+        made = sievert.compromise(data, both, "pay", method="release", release=data)
+    elif kind == "two secrets":
+        made = sievert.compromise(data, both, ["pay", "days"], parameters=[0.5], replicates=2)
+    elif kind == "one column":
+        made = sievert.compromise(data, "sex", "pay", parameters=[0.1], replicates=1)
+    elif kind == "one value":
+        made = sievert.compromise(
+            {**data, "pay": ["7"] * ROWS}, both, "pay", parameters=[0.1], replicates=1
+        )
+    elif kind == "many lines":
+        fractions = [i / 10 for i in range(1, 9)]
+        made = sievert.compromise(data, "sex", "pay", parameters=fractions, replicates=1)
+    elif kind == "hostile":
+        odd = {"<i>{a}\n": data["age"], "{p}\x1b": data["pay"]}
+        made = sievert.compromise(odd, "<i>{a}\n", "{p}\x1b", parameters=[0.2], replicates=1)
+    else:
+        raise AssertionError(kind)
+    read: dict[str, Any] = json.loads(json.dumps(made.to_dict()))
+    return read
+
+
+KINDS = (
+    "sampling", "noise", "query", "release", "two secrets", "one column", "one value",
+    "many lines", "hostile",
+)  # fmt: skip
+
+
+def part(kind: str, *, internal: bool) -> Part:
+    return Part("compromise", found(kind), Pen(texts.read(None), ROWS, internal=internal))
+
+
+def grids(held: Part) -> Iterator[Grid]:
+    for block in walk(compromised.blocks(held)):
+        if isinstance(block, Grid | Picture):
+            yield block.behind if isinstance(block, Picture) else block
+
+
+def pictures(held: Part) -> list[Picture]:
+    return [b for b in walk(compromised.blocks(held)) if isinstance(b, Picture)]
+
+
+def said(held: Part) -> str:
+    """Every text of the chapter and of the first screen, pictures as they stand in the JSON."""
+    lines: list[str] = list(compromised.sentences(held))
+    for block in walk(compromised.blocks(held)):
+        if isinstance(block, Words):
+            lines.append(block.text)
+        elif isinstance(block, Chapter):
+            lines += [block.title, block.anchor]
+        elif isinstance(block, Picture):
+            spec = block.spec
+            lines += [
+                block.caption,
+                json.dumps([spec[k] for k in ("title", "description", "data")]),
+            ]
+    for g in grids(held):
+        lines += [g.caption, *g.head]
+        lines += [c.text if isinstance(c, Link) else c for row in g.rows for c in row]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("internal", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_its_chapter(kind: str, internal: bool) -> None:
+    held = part(kind, internal=internal)
+    assert 1 <= len(compromised.sentences(held)) <= 3
+    assert len(pictures(held)) <= 6
+    for g in grids(held):
+        assert g.rows and all(len(row) == len(g.head) for row in g.rows)
+        for cell in (c for row in g.rows for c in row if isinstance(c, Link)):
+            assert f"definitions.{cell.anchor.removeprefix('def-')}.text" in held.texts
+    text = said(held)
+    assert "None" not in text and "\x1b" not in text
+
+
+@pytest.mark.parametrize("internal", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_pictures_say_what_their_tables_say(kind: str, internal: bool) -> None:
+    for picture in pictures(part(kind, internal=internal)):
+        cells = [[str(c) for c in row] for row in picture.behind.rows]
+        for mark in picture.spec["data"]["values"]:
+            told = {significant(mark["y"]), f"about {significant(mark['y'])}"}
+            if "useful" in picture.caption:
+                assert any(percent(mark["x"]) == row[1] and row[2] in told for row in cells)
+            else:
+                column = [h.split()[0] for h in picture.behind.head].index(f"{mark['x']:g}")
+                (row,) = (r for r in cells if mark["line"] in (r[0], ""))
+                assert row[column] in told
+
+
+def test_internal_numbers_are_those_of_the_json() -> None:
+    data, held = found("sampling"), part("sampling", internal=True)
+    curves = data["curves"]["pay"]
+    entropy, area = pictures(held)[:2]
+    for picture, number in ((entropy, "initial_entropy"), (area, "area")):
+        marks = [m["y"] for m in picture.spec["data"]["values"]]
+        means = [p["over_records"][number]["mean"] for c in curves for p in c["points"]]
+        assert marks == means
+    spread = list(grids(held))[-2]
+    first = curves[0]["points"][0]["over_combinations"]["initial_entropy"]
+    assert spread.rows[0][3:6] == tuple(
+        significant(first[k]) for k in ("mean", "quantile_05", "minimum")
+    )
+    targets = list(grids(held))[2]
+    assert [r[2:] for r in targets.rows] == [
+        (percent(t["exact"]["records"]), *(percent(a["records"]) for a in t["approximate"]))
+        for t in data["targets"]["pay"]
+    ]
+
+
+def told_exactly(kind: str, *, internal: bool) -> set[str]:
+    """Numbers over combinations, least ones and exact means that the page tells."""
+    tokens = set(re.findall(r"[0-9][0-9,.]*", said(part(kind, internal=internal))))
+    hits = set()
+    for curves in found(kind)["curves"].values():
+        for point in (p for c in curves for p in c["points"]):
+            held = [point["over_combinations"], point["over_records"]]
+            numbers = [x for over in held for n in over.values() for x in n.values()]
+            fine = {significant(x) for x in numbers}
+            hits |= {x for x in fine if len(re.sub(r"[^1-9]", "", x)) > 3} & tokens
+            if point["combinations"] > 100:
+                hits |= {f"{point['combinations']:,}"} & tokens
+    return hits
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_exact_is_passed_on(kind: str) -> None:
+    assert not told_exactly(kind, internal=False)
+
+
+def test_an_internal_page_is_exact() -> None:
+    assert len(told_exactly("sampling", internal=True)) > 20
+
+
+def test_what_is_of_combinations_is_internal() -> None:
+    text = said(part("sampling", internal=False))
+    assert "mean over combinations" not in text and "least" not in "".join(
+        h for g in grids(part("sampling", internal=False)) for h in g.head
+    )
+    assert "Only in the internal page" in text
+
+
+def test_shares_of_people_are_of_whole_cells() -> None:
+    data = json.loads(json.dumps(found("release")))
+    for people, told in ((0, "under"), (7, "under"), (13, percent(10 / ROWS)), (ROWS, "100 %")):
+        data["targets"]["pay"][0]["exact"]["records"] = people / ROWS
+        held = Part("compromise", data, Pen(texts.read(None), ROWS))
+        assert str(list(grids(held))[2].rows[0][2]).startswith(told)
+
+
+def test_that_few_lack_a_number_is_not_told() -> None:
+    pages = []
+    for lacking in (0, 3):
+        data = json.loads(json.dumps(found("sampling")))
+        data["domains"]["pay"]["records"] -= lacking
+        pages.append(said(Part("compromise", data, Pen(texts.read(None), ROWS))))
+    assert pages[0] == pages[1]
+
+
+def test_few_with_a_number_have_no_numbers() -> None:
+    data = json.loads(json.dumps(found("sampling")))
+    data["domains"]["pay"]["records"] = 40
+    held = Part("compromise", data, Pen(texts.read(None), ROWS))
+    assert set(list(grids(held))[2].rows[0][2:]) == {"withheld"}
+    assert not pictures(held)
+
+
+def test_a_small_table_is_silent() -> None:
+    held = Part("compromise", found("sampling"), Pen(texts.read(None), 49))
+    (only,) = compromised.blocks(held)
+    assert isinstance(only, Words) and only.kind == "note"
+    assert compromised.sentences(held) == ()
+
+
+def test_usefulness_stands_beside_protection() -> None:
+    text = said(part("sampling", internal=True))
+    assert "off by" in text
+    assert "Usefulness was not measured" in said(part("release", internal=False))
+
+
+def test_pictures_are_drawn() -> None:
+    pytest.importorskip("vl_convert")
+    for picture in pictures(part("hostile", internal=False)):
+        assert "<svg" in sievert.charts.svg(picture.spec)

@@ -1,0 +1,208 @@
+"""The chapter of a limit: exact for the operator, nothing small in what is passed on."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.report import texts
+from sievert.report.chapters import limits
+from sievert.report.chapters.limits_numbers import clean
+from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
+from sievert.report.parts import Part
+from sievert.report.pen import Pen
+from sievert.terminal import percent, significant
+
+HOSTILE = "<script>\n" + "w" * 200
+MODELS = (1, 2, 3, 4, "funnel", "identity", "identity reverse")
+
+
+def people(number: int = 600) -> dict[str, list[str]]:
+    random = Random(3)
+    ages = [str(random.choice([20, 20, 30, 40, 50])) for _ in range(number)]
+    jobs = [random.choice("pqqr") for _ in range(number)]
+    ill = [f"d{(int(a) // 10 + (random.random() < 0.3)) % 3}" for a in ages]
+    return {"age": ages, "job": jobs, "ill": ill}
+
+
+def ran(
+    table: Any = None, quasi: Any = "age", sensitive: Any = "ill", **how: Any
+) -> dict[str, Any]:
+    how = {"at": 0.1, "gap": 1e-3, **how}
+    found = sievert.randomise(table or people(), quasi, sensitive, **how)
+    return json.loads(json.dumps(found.to_dict()))
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    return ran(distortion="absolute", points=5, show_values=True)
+
+
+def part(data: dict[str, Any], *, internal: bool = False) -> Part:
+    rows = data["table"]["rows"]
+    return Part("limit", data, Pen(texts.read(None), rows, internal=internal))
+
+
+def grids(blocks: tuple[Block | Chapter, ...]) -> list[Grid]:
+    held = (b.behind if isinstance(b, Picture) else b for b in walk(blocks))
+    return [b for b in held if isinstance(b, Grid)]
+
+
+def text(cell: Any) -> str:
+    return cell.text if isinstance(cell, Link) else cell
+
+
+def every(blocks: tuple[Block | Chapter, ...], front: tuple[str, ...] = ()) -> Iterator[str]:
+    yield from front
+    for block in walk(blocks):
+        if isinstance(block, Words):
+            yield block.text
+        elif isinstance(block, Points):
+            yield from block.items
+        elif isinstance(block, Chapter):
+            yield block.title
+        elif isinstance(block, Picture):
+            yield block.caption
+            yield json.dumps(block.spec)
+    for grid in grids(blocks):
+        yield grid.caption
+        for row in (grid.head, *grid.rows):
+            yield from map(text, row)
+
+
+def test_internal_numbers_are_those_of_the_json(data: dict[str, Any]) -> None:
+    p = part(data, internal=True)
+    blocks = limits.blocks(p)
+    curve, promised, matrix = grids(blocks)
+    for row, point in zip(curve.rows, data["points"], strict=False):
+        assert text(row[0]) == percent(point["at"])
+        assert text(row[1]) == significant(clean(point["objective"]) or 0.0)
+        assert text(row[2]) == significant(clean(point["bound"]) or 0.0)
+    told = data["channel"]["parts"][0]
+    assert len(curve.rows) == len(data["points"]) + len(told["recodings"])
+    assert promised.rows[0][1] == significant(told["promised"]["risk"])
+    assert promised.rows[0][3] == significant(told["achieved"]["risk"])
+    assert promised.rows[1][3] == percent(told["achieved"]["distortion"])
+    assert [r[0] for r in matrix.rows] == [v[0] for v in told["matrix"]["values"]]
+    asked = next(x for x in data["points"] if x["asked"])
+    assert significant(asked["bound"]) in limits.sentences(p)[0]
+
+
+def test_pictures_show_what_their_tables_say(data: dict[str, Any]) -> None:
+    for internal in (True, False):
+        (picture,) = (b for b in walk(limits.blocks(part(data, internal=internal)))
+                      if isinstance(b, Picture))  # fmt: skip
+        shown = {(text(r[0]), text(c)) for r in picture.behind.rows for c in r[1:3]}
+        values = picture.spec["data"]["values"]
+        assert len(values) > 10
+        for value in values:
+            assert (percent(value["x"]), significant(value["y"])) in shown
+
+
+def test_nothing_small_is_passed_on(data: dict[str, Any]) -> None:
+    p = part(data)
+    blocks = limits.blocks(p)
+    joined = "\n".join(every(blocks, limits.sentences(p)))
+    exact = json.dumps(data)
+    for digits in set(re.findall(r"0\.\d{6,}", exact)):
+        assert digits[:7] not in joined, digits
+    assert "epsilon, nats" not in joined and "Local epsilon" not in joined
+    assert "recoding into" not in joined and "Gap" not in joined
+    assert not any("chances by which each value (row)" in g.caption for g in grids(blocks))
+    assert "Combinations that occur: fewer than 10" in joined
+
+
+def test_passed_on_is_decided_by_what_is_shown(data: dict[str, Any]) -> None:
+    other = copy.deepcopy(data)
+    held = other["channel"]["parts"][0]
+    held |= {"epsilon": 3.0, "values": 7, "released": 8, "recodings": [], "merged_records": 3}
+    held.pop("matrix")
+    for point in other["points"]:
+        point |= {"epsilon": 1.0, "gap": 0.5, "objective": point["objective"] + 1e-7}
+    one, two = (
+        list(every(limits.blocks(part(d)), limits.sentences(part(d)))) for d in (data, other)
+    )
+    assert one == two
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_has_its_words(model: int | str) -> None:
+    table = {k: v[:200] for k, v in people().items()}
+    found = ran(table, model=model, at=[0.1, 0.3], points=1 if model == "funnel" else 3)
+    for internal in (True, False):
+        p = part(found, internal=internal)
+        blocks = limits.blocks(p)
+        assert 1 <= len(limits.sentences(p)) <= 3
+        assert len([b for b in blocks if isinstance(b, Words) and b.kind == "lead"]) == 2
+        assert any(isinstance(b, Picture) for b in walk(blocks))
+        assert all(len(r) == len(g.head) for g in grids(blocks) for r in g.rows)
+    for key in ("across", "up"):
+        assert f"limits.{key}_{str(model).replace(' ', '_')}" in texts.read(None)
+
+
+def test_columns_of_their_own() -> None:
+    found = ran(quasi=["age", "job"], alphabet="columns")
+    for internal in (True, False):
+        p = part(found, internal=internal)
+        blocks = limits.blocks(p)
+        said = " ".join(every(blocks, limits.sentences(p)))
+        assert "All columns together" in said and "The limit of job" in said
+        anchors = [b.anchor for b in walk(blocks) if isinstance(b, Chapter)]
+        assert len(anchors) == len(set(anchors)) == 4
+
+
+def test_gaussian_and_unbounded() -> None:
+    random = Random(5)
+    x = [random.gauss(0, 1) for _ in range(400)]
+    table = {"x": [f"{v:.6f}" for v in x], "y": [f"{v + random.gauss(0, 1):.6f}" for v in x]}
+    found = ran(table, "x", "y", gaussian=True, gap=None, points=4)
+    for internal in (True, False):
+        p = part(found, internal=internal)
+        assert "if they are Gaussian" in " ".join(limits.sentences(p))
+        assert limits.blocks(p)
+    found["points"][0] |= {"objective": None, "bound": None, "asked": True}
+    assert "there is no limit" in " ".join(every(limits.blocks(part(found))))
+
+
+def test_edges() -> None:
+    table = people()
+    hostile = {HOSTILE: table["age"], "ill": table["ill"]}
+    found = ran(hostile, HOSTILE, "ill")
+    p = part(found)
+    blocks = limits.blocks(p)
+    assert HOSTILE not in "".join(every(blocks, limits.sentences(p)))
+    assert not any(isinstance(b, Picture) for b in walk(blocks))  # one point is no curve
+    found["points"][0]["reached"] = False
+    assert "ended before it was as close" in " ".join(every(limits.blocks(p)))
+    found["channel"]["parts"][0] |= {"achieved": None}
+    assert len(limits.sentences(p)) == 2 and limits.blocks(p)
+    found["channel"]["parts"][0]["information"] = None
+    assert "The table itself" not in " ".join(limits.sentences(p))
+    small = part(ran({k: v[:40] for k, v in table.items()}))
+    assert [type(b) for b in limits.blocks(small)] == [Words] and limits.sentences(small) == ()
+
+
+def test_outside_is_said(data: dict[str, Any]) -> None:
+    other = copy.deepcopy(data)
+    other["channel"]["parts"][0]["achieved"]["risk_inside"] = False
+    for released in (True, False):
+        other["settings"]["released"] = released
+        assert "outside of where 95 %" in limits.sentences(part(other))[1]
+
+
+def test_links_and_large_matrices(data: dict[str, Any]) -> None:
+    words = texts.read(None)
+    blocks = limits.blocks(part(data, internal=True))
+    for cell in (c for g in grids(blocks) for r in g.rows for c in r if isinstance(c, Link)):
+        assert f"definitions.{cell.anchor.removeprefix('def-')}.text" in words
+    assert "limits.title" in words
+    other = copy.deepcopy(data)
+    other["channel"]["parts"][0]["matrix"]["values"] = [["v"]] * 50
+    assert "too many values" in " ".join(every(limits.blocks(part(other, internal=True))))
