@@ -109,6 +109,12 @@ window.looks = (() => {
       }),
     );
 
+  // Cells of tables that nobody sees.
+  const unseen = () =>
+    [...document.querySelectorAll("td, tbody th")]
+      .filter((cell) => cell.textContent.trim() && hidden(cell))
+      .map(where);
+
   const scroll = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
 
   const unfold = (open) => {
@@ -142,5 +148,5 @@ window.looks = (() => {
 
   const text = () => document.body.innerText.replace(/\s+/g, " ");
 
-  return { overlaps, cut, smallest, scroll, unfold, active, tags, twice, text };
+  return { overlaps, cut, smallest, unseen, scroll, unfold, active, tags, twice, text };
 })();

@@ -209,7 +209,7 @@ def test_census_adds_two_parts(found: Paper, of_census: Paper) -> None:
 @pytest.mark.parametrize(
     ("header", "row", "told"),
     [
-        ("sex,age", "secretive,3", "no column educ, latino, black, married, income"),
+        ("sex,age", "secretive,3", "no column 'educ', 'latino', 'black', 'married', 'income'"),
         (",".join([*PUMS, "income"]), "1,2,3,4,5,6,secretive", "values that are not numbers"),
         (",".join([*PUMS, "income"]), "1,2,3,4,5,6,70000", "1 records with an income"),
     ],

@@ -174,7 +174,7 @@ def test_either_file_of_adult_will_do(reference: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("sex,race\nsecretive,White\n", "no column marital-status"),
+        ("sex,race\nsecretive,White\n", "no column 'marital-status'"),
         ("", "empty file"),
         (
             "sex,race,marital-status,education,native-country,workclass,salary-class,occupation\n"
@@ -184,7 +184,7 @@ def test_either_file_of_adult_will_do(reference: Path) -> None:
         (
             "sex,race,marital-status,education,native-country,workclass,salary-class,occupation\n"
             "secretive,b\n",
-            "1 records with too few",
+            "line 2: 2",
         ),
     ],
 )

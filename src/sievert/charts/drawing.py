@@ -29,7 +29,7 @@ INK, DARK, LIGHT, PLAIN = "#222222", (28, 49, 77), (206, 219, 233), "#5b7a9d"
 CONFIG: Spec = {
     "font": FONT,
     "background": "white",
-    "padding": 10,
+    "padding": {"left": 26, "right": 20, "top": 10, "bottom": 10},  # another font is wider
     "view": {"stroke": None},
     "title": {
         "anchor": "start", "frame": "group", "offset": 12, "fontSize": 15, "color": INK,
@@ -302,10 +302,10 @@ def narrow(spec: Spec) -> Spec:
     """The same chart for a page: its title stands above it in the page, and it fits a telephone."""
     config = {
         **CONFIG,
-        "padding": {"left": 24, "right": 24, "top": 4, "bottom": 4},  # another font is wider
+        "padding": {"left": 24, "right": 24, "top": 4, "bottom": 4},
         "axis": {
             **CONFIG["axis"], "labelFontSize": 13, "titleFontSize": 13, "labelLimit": 150,
-            "labelPadding": 5,
+            "labelPadding": 5, "titlePadding": 10,
         },
         "legend": {
             **CONFIG["legend"], "labelFontSize": 13, "columns": 2, "labelLimit": 180,

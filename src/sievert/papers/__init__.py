@@ -1,13 +1,16 @@
 """Five papers recomputed: every table and figure that the text determines, beside what is printed.
 
-One folder a paper; each has `paper(given) -> Paper`. `NAMES` are those of the command line.
+One folder a paper; each has `paper(given) -> Paper`, and `TAKES`, the names of the tables it can
+be given. `NAMES` are those of the command line.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
-from sievert.errors import unknown
+from sievert.errors import InputError, UsageError, unknown
 from sievert.papers.model import Given, Paper
 
 NAMES = (
@@ -23,6 +26,30 @@ def recompute(name: str, given: Given | None = None) -> Paper:
     """One paper, recomputed now."""
     if name not in NAMES:
         raise unknown("paper", name, NAMES)
-    module = import_module(f"sievert.papers.{name.replace('-', '_')}")
-    found: Paper = module.paper(given or Given())
+    module, given = _module(name), given or Given()
+    _check(name, given, takes(name))
+    found: Paper = module.paper(given)
     return found
+
+
+def takes(name: str) -> tuple[str, ...]:
+    """The names of the tables that a paper can be given."""
+    found: tuple[str, ...] = _module(name).TAKES
+    return found
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"sievert.papers.{name.replace('-', '_')}")
+
+
+def _check(name: str, given: Given, known: tuple[str, ...]) -> None:
+    """Refuse a table that the paper does not use, or that is not there, before any work."""
+    for table, path in given.data.items():
+        if table not in known:
+            one = "only" if len(known) == 1 else "one of"
+            raise UsageError(
+                f"{table!r} is no table that the paper {name} uses",
+                hint=f"{one} {', '.join(f'--data {each}=FILE' for each in known)}",
+            )
+        if "://" not in path and not Path(path).exists():
+            raise InputError(f"{Path(path).name}: no such file", hint=f"--data {table}=FILE")

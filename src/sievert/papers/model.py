@@ -92,10 +92,12 @@ def number(
     """A printed number beside ours, compared at the digits that are printed.
 
     `why` is used only where they do not agree; `contradicts` says that the paper excludes its own
-    value.
+    value. Two whole numbers are counts: one too many is not a rounded digit.
 
     >>> number("H", "0.92", 0.9183).state, number("H", "0.91", 0.9183, why="cut off").state
     ('match', 'rounding')
+    >>> number("groups", "5", 4, why="there are four").state
+    'differs'
     """
     if ours is None:
         return Claim(what, printed, "-", CONTRADICTS if contradicts else OPEN, why)
@@ -115,11 +117,30 @@ def number(
     return Claim(what, printed, shown, CONTRADICTS if contradicts else DIFFERS, why)
 
 
-def statement(what: str, printed: str, ours: str, *, holds: bool, why: str = "") -> Claim:
-    """A verdict of the paper, true or false by our numbers."""
-    return Claim(what, printed, ours, TRUE if holds else FALSE, why)
+def statement(
+    what: str, printed: str, ours: str, *, holds: bool, why: str = "", contradicts: bool = False
+) -> Claim:
+    """A verdict of the paper, true or false by our numbers; `why` is kept where it is not true.
+
+    `contradicts` says that the paper itself excludes it.
+
+    >>> statement("H(0)", "equal", "1 and 1", holds=True, why="they differ").why
+    ''
+    """
+    if holds:
+        return Claim(what, printed, ours, TRUE)
+    return Claim(what, printed, ours, CONTRADICTS if contradicts else FALSE, why)
 
 
 def open_question(what: str, printed: str, why: str, ours: str = "-") -> Claim:
     """Something the text does not determine, and what is lacking."""
     return Claim(what, printed, ours, OPEN, why)
+
+
+def apart(worst: float, most: float) -> str:
+    """How far two ways to the same numbers differ, without digits that hang on the machine.
+
+    >>> apart(2e-16, 1e-12), apart(0.25, 1e-12)
+    ('apart by less than 1e-12', 'apart by 0.25')
+    """
+    return f"apart by less than {most:g}" if worst < most else f"apart by {worst:.2g}"

@@ -98,11 +98,10 @@ def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]
 
 def template() -> str:
     """Every text as a TOML file to translate."""
-    lines, above = [], None
-    for key, text in sorted(english().items()):
+    sections: dict[str, list[str]] = {}
+    for key, text in english().items():
         section, _, name = key.rpartition(".")
-        if section != above:
-            lines += ["", f"[{section}]"]
-            above = section
-        lines.append(f"{name} = {json.dumps(text, ensure_ascii=False)}")
+        line = f"{name} = {json.dumps(text, ensure_ascii=False)}"
+        sections.setdefault(section, []).append(line)
+    lines = [line for name in sorted(sections) for line in ("", f"[{name}]", *sections[name])]
     return "\n".join(lines).lstrip() + "\n"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from sievert.papers.approximate_compromise import appendix, examples, figures, methods
+from sievert.papers.approximate_compromise.data import census
 from sievert.papers.model import Given, Paper
+
+TAKES: tuple[str, ...] = ("pums",)
 
 
 def paper(given: Given) -> Paper:
     """Every table and figure of the paper beside what the public functions give."""
+    tables = census(given.data["pums"]) if "pums" in given.data else ()
     return Paper(
         name="approximate-compromise",
         title="Quantifying Privacy: A Novel Entropy-Based Measure of Disclosure Risk",
@@ -25,6 +29,6 @@ def paper(given: Given) -> Paper:
             appendix.algorithm_1(given),
             methods.table_2(given),
             methods.formulas(given),
-            *figures.parts(given),
+            *figures.parts(given, tables),
         ),
     )

@@ -11,8 +11,7 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.model import Claim, Given, Part, number, open_question
-from sievert.papers.relative_risk.claims import apart, verdict
+from sievert.papers.model import Claim, Given, Part, apart, number, open_question, statement
 from sievert.report.page import Grid, Picture
 
 X, P = (1.0, 3.0, 8.0, 9.0), (0.15, 0.1, 0.7, 0.05)
@@ -173,8 +172,8 @@ def algorithm_1(given: Given) -> Part:
             statement(
                 "It is complete as printed", "complete",
                 f"{lacking} reads of a row before eps = 0", holds=lacking == 0,
-                why="Each row starts from the row of eps - 1, and for eps = 0 there is none. Infinity "
-                "does in its place; the start is a bound that is not needed.",
+                why="Each row starts from the row of eps - 1, and for eps = 0 there is none. "
+                "Infinity does in its place; the start is a bound that is not needed.",
             ),
         ),
     )  # fmt: skip

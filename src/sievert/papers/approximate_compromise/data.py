@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sievert.errors import InputError
-from sievert.papers.relative_risk.data import Columns, read_columns
+from sievert.papers.reading import Columns, read_columns, too_few
 
 RECORDS = 2_500
 # Table 2: least and greatest value, rounding, number of values.
@@ -24,6 +24,7 @@ TABLE_2: dict[str, tuple[int, int, int, int]] = {
     "Work Travel Time": (1, 177, 1, 177),
 }
 SALARIES = list(range(10, 251, 10))
+CENSUS = "an extract of the census"
 PUMS = ["sex", "age", "educ", "latino", "black", "married"]
 
 
@@ -71,21 +72,17 @@ def generated(seed: int) -> Study:
 
 def census(path: str) -> tuple[Study, Study]:
     """The first 2,500 records, and the first 2,500 whose income is in the paper's range."""
-    what = "a PUMS extract with a header"
-    whole = read_columns(path, [*PUMS, "income"], what)
+    whole = read_columns(path, [*PUMS, "income"], CENSUS, ordered=True)
     try:
         tens = [round(Fraction(x) / 10_000) for x in whole["income"]]
     except (ValueError, ZeroDivisionError):
         raise InputError(
-            f"{Path(path).name}: column income has values that are not numbers", hint=what
+            f"{Path(path).name}: column income has values that are not numbers", hint=CENSUS
         ) from None
     paid = [i for i, x in enumerate(tens) if 1 <= x <= 25][:RECORDS]
     if len(paid) < RECORDS:
-        raise InputError(
-            f"{Path(path).name}: {len(paid):,} records with an income of 10,000 to 250,000, "
-            f"fewer than {RECORDS:,}",
-            hint=what,
-        )
+        of = "records with an income of 10,000 to 250,000"
+        raise too_few(path, len(paid), of, RECORDS, CENSUS)
     return (
         _study("census, all incomes", whole, range(RECORDS), 15_000),
         _study("census, 10,000 to 250,000", whole, paid, 10_000),

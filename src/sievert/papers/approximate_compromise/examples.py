@@ -6,8 +6,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.model import Claim, Given, Part, number
-from sievert.papers.relative_risk.claims import verdict
+from sievert.papers.model import Claim, Given, Part, number, statement
 from sievert.report.page import Grid, Picture
 
 # Largest and mean salary of two people, in thousands: the answers of Table 1.
@@ -73,8 +72,8 @@ def figure_1(given: Given) -> Part:
             ),
             statement(
                 "The intruder knows more about Qays", "more",
-                f"a range of {qays.range:g} against {layla.range:g}", holds=qays.range < layla.range,
-                why="the range is not smaller",
+                f"a range of {qays.range:g} against {layla.range:g}",
+                holds=qays.range < layla.range, why="the range is not smaller",
             ),
         ),
         (_picture(found),),

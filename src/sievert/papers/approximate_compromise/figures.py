@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sievert.charts import lines
-from sievert.papers.approximate_compromise.data import Study, census, generated
+from sievert.papers.approximate_compromise.data import Study, generated
 from sievert.papers.approximate_compromise.experiment import (
     AREA,
     H0,
@@ -27,15 +27,15 @@ WHAT = {H0: "H0, exact compromise", AREA: "Area, approximate compromise"}
 RUNS = "one run for each amount, where the paper has 30"
 
 
-def parts(given: Given) -> list[Part]:
-    """Figures 2 and 4 on the generated table, and the verdicts on every table there is."""
+def parts(given: Given, tables: Sequence[Study]) -> list[Part]:
+    """Figures 2 and 4 on the generated table, and the verdicts on it and on the tables given."""
     given.step("figure 2: generated table")
     study = generated(given.seed)
     found = run(study, given.seed)
     made = [_figure_2(found), _figure_4(found), _section_6(study, found)]
-    if "pums" not in given.data:
+    if not tables:
         return [*made, _missing()]
-    for table in census(given.data["pums"]):
+    for table in tables:
         given.step(f"section 6: {table.name}")
         made.append(_section_6(table, run(table, given.seed)))
     return made

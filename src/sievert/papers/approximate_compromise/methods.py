@@ -9,8 +9,7 @@ import numpy as np
 
 from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
 from sievert.papers.approximate_compromise.data import RECORDS, SALARIES, TABLE_2, numbers
-from sievert.papers.model import Claim, Given, Part, open_question
-from sievert.papers.relative_risk.claims import apart, exactly, verdict
+from sievert.papers.model import Claim, Given, Part, apart, number, open_question, statement
 
 QUERIES = (2, 4, 8, 16, 32)
 NOISES = (10, 20, 25, 50, 100)
@@ -24,7 +23,13 @@ def table_2(given: Given) -> Part:
     given.step("table 2")
     claims: list[Claim] = [
         open_question("Records", f"{RECORDS}", LACKS),
-        number("Columns", 7, len(TABLE_2), contradicts=True, why="another number of columns is listed"),
+        number(
+            "Columns",
+            "7",
+            len(TABLE_2),
+            contradicts=True,
+            why="another number of columns is listed",
+        ),
     ]
     for name, (least, most, step, values) in TABLE_2.items():
         claims += [
@@ -32,9 +37,10 @@ def table_2(given: Given) -> Part:
             open_question(f"{name}: greatest value", str(most), LACKS),
             number(
                 f"{name}: number of values",
-                values,
+                str(values),
                 len(range(least, most + 1, step)),
-                contradicts=True, why="the printed ends and rounding give another number",
+                contradicts=True,
+                why="the printed ends and rounding give another number",
             ),
         ]
     return Part(
@@ -76,14 +82,15 @@ def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Claim]:
     return (
         statement(
             "Sampling: p_i over all values", "probabilities",
-            f"their sums and 1: {apart(worst, 1e-12)}", holds=worst < 1e-12, why="they do not add up to 1",
+            f"their sums and 1: {apart(worst, 1e-12)}",
+            holds=worst < 1e-12, why="they do not add up to 1",
         ),
         statement(
             "Sampling: p_i can be computed as printed for everybody, 20 %, all columns known",
             "f/|Ms| times |Ms|/|Mo|, plus the rest",
             f"0/0 for {none:,} of {groups.count:,} combinations", holds=none == 0,
-            why="Where none of the matching records is in the sample |Ms| is 0, and the printed form "
-            "divides 0 by 0. With |Ms| cancelled it is f/|Mo|, and there is no gap.",
+            why="Where none of the matching records is in the sample |Ms| is 0, and the printed "
+            "form divides 0 by 0. With |Ms| cancelled it is f/|Mo|, and there is no gap.",
         ),
     )  # fmt: skip
 
@@ -93,14 +100,15 @@ def _queries(secret: Any, seed: int) -> list[Claim]:
     ordered = all(bool(np.all(chain.first <= chain.last)) for chain in chains.values())
     pair = chains[2]
     settled = int((pair.first == pair.last).sum())
-    allowed = len([x for x in SALARIES if 30 <= x <= 80])
+    weights = len([x for x in SALARIES if 30 <= x <= 80]) / (80 - 30 + 1)
     return [
         *(
             number(
                 f"Queries: floor(2n/Q) - 1 equations, n = {RECORDS:,}, Q = {size}",
-                2 * RECORDS // size - 1,
+                str(2 * RECORDS // size - 1),
                 len(chain.answers),
-                contradicts=True, why="sums over two neighbouring blocks of Q/2 records give another number",
+                contradicts=True,
+                why="sums over two neighbouring blocks of Q/2 records give another number",
             )
             for size, chain in chains.items()
         ),
@@ -110,8 +118,8 @@ def _queries(secret: Any, seed: int) -> list[Claim]:
             "n equations",
             f"Q = 2, {len(pair.answers):,} equations: {settled:,} values are settled",
             holds=settled < RECORDS,
-            why="Equations are not all the intruder has: every value lies between the least and the "
-            "greatest of the domain, and for Q = 2 that settles the one that is left open.",
+            why="Equations are not all the intruder has: every value lies between the least and "
+            "the greatest of the domain, and for Q = 2 that settles the one that is left open.",
         ),
         statement(
             "Queries: L is the upper and U the lower bound",
@@ -120,13 +128,15 @@ def _queries(secret: Any, seed: int) -> list[Claim]:
             holds=not ordered,
             why="The words are in the wrong order; the comment in Algorithm 2 has them right.",
         ),
-        number(
+        statement(
             "Algorithms 2 and 3: sum of the weights of a record with L = 30, U = 80",
-            1,
-            allowed / (80 - 30 + 1),
-            contradicts=True, why="The weight is 1/(U - L + 1), which counts whole numbers from L to U. Salaries go in "
-            "steps of 10 (Table 2), so six values get 1/51 each. It must be one over the number of "
-            "values of D from L to U.",
+            "1",
+            f"{weights:.4g}",
+            holds=weights == 1,
+            contradicts=True,
+            why="The weight is 1/(U - L + 1), which counts whole numbers from L to U. Salaries go "
+            "in steps of 10 (Table 2), so six values get 1/51 each. It must be one over the "
+            "number of values of D from L to U.",
         ),
     ]
 
@@ -178,8 +188,9 @@ def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
             "M_o is known",
             f"25 %: {100 * same:.2f} % of the records are released with their own known values",
             holds=same == 1,
-            why="Section 5 adds noise to all columns, Algorithm 3 takes the matches from the original "
-            "table, which the intruder does not have. The numbers below follow Algorithm 3.",
+            why="Section 5 adds noise to all columns, Algorithm 3 takes the matches from the "
+            "original table, which the intruder does not have. The numbers below follow Algorithm "
+            "3.",
         ),
         statement(
             "Noise: all values in the window are equally likely",

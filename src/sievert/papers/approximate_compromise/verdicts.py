@@ -17,8 +17,7 @@ from sievert.papers.approximate_compromise.experiment import (
     Found,
     amount,
 )
-from sievert.papers.model import Claim
-from sievert.papers.relative_risk.claims import verdict
+from sievert.papers.model import Claim, statement
 
 ROUNDING = 1e-12  # where large queries leave everything
 SIMILAR, SHARP, FLAT, SLIGHT = 0.05, 0.25, 0.10, 0.10
@@ -67,8 +66,8 @@ def _knowledge(found: Found, method: str, number: str, over: str) -> Claim:
         "declines",
         f"{amount(method, first)}, 1 to {len(means)} known: {_listed(means)}",
         holds=not wrong,
-        why=f"It rises somewhere at {told}. Over records it never can; over combinations, the paper's "
-        "mean, it may, since the more is known the more of them are small.",
+        why=f"It rises somewhere at {told}. Over records it never can; over combinations, the "
+        "paper's mean, it may, since the more is known the more of them are small.",
     )
 
 
@@ -135,8 +134,8 @@ def of_pair(found: Found) -> list[Claim]:
                 "flat",
                 f"declines by {100 * falls[n][1]:.1f} %",
                 holds=falls[n][1] < FLAT,
-                why=f"it declines by {100 * FLAT:g} % or more; how long the windows are that sums of "
-                "eight leave depends on how skewed the column is",
+                why=f"it declines by {100 * FLAT:g} % or more; how long the windows are that sums "
+                "of eight leave depends on how skewed the column is",
             )
             for n in NUMBERS
         ),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from sievert.papers.discrimination_rate import adult, attacks, rates
 from sievert.papers.model import Given, Paper
 
+TAKES: tuple[str, ...] = ("adult", *adult.FILES.values())
+
 
 def paper(given: Given) -> Paper:
     """Every table and chart of the slides beside what the public functions give."""

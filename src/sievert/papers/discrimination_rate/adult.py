@@ -6,32 +6,25 @@ diverse enough, lose all four values. Releases by any other tool may be given in
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import sievert
 from sievert.charts import of_attacks
-from sievert.errors import InputError, UsageError
-from sievert.papers.discrimination_rate.claims import count, verdict
-from sievert.papers.discrimination_rate.data import ADULT, LISTED, QUASI, SECRET, Columns
-from sievert.papers.model import Claim, Given, Part, open_question
+from sievert.errors import UsageError
+from sievert.papers.discrimination_rate.data import LISTED, QUASI, SECRET, VALUES_OF_ADULT
+from sievert.papers.model import Claim, Given, Part, number, open_question, statement
+from sievert.papers.reading import ADULT, GIVE_ADULT, Columns, read_columns, suppressed
 from sievert.report.page import Block, Grid, Picture
-from sievert.session import opened
 
 K10, K15, L5 = "10-anonymous", "15-anonymous", "10-anonymous and 5-diverse"
 FILES = {K10: "adult_k10", K15: "adult_k15", L5: "adult_k10_l5"}  # names of Given.data
 RULES = {K10: (10, 1), K15: (15, 1), L5: (10, 5)}  # least records, least different secrets
-GIVE = "Give Adult with --data adult=FILE to have it computed."
 LACKING = (
     "the slides show a chart whose numbers are not printed, and do not say how the releases "
     "were made"
 )
-HIDDEN = "*"
 SAME = 1e-9
 
 
@@ -76,20 +69,30 @@ def _adult(given: Given) -> Adult | None:
             if name in given.data:
                 raise UsageError(f"{name} is a release of Adult", hint="--data adult=FILE as well")
         return None
-    columns = read(given.data["adult"])
+    columns = _read(given, "adult")
     attacks, own = {}, []
     for release, name in FILES.items():
         given.step(f"Adult, {release}")
         if name in given.data:
-            table = read(given.data[name], ordered=True)
-            original = read(given.data["adult"], ordered=True)
+            table, original = (_read(given, each, ordered=True) for each in (name, "adult"))
         else:
             own.append(release)
-            table, original = suppressed(columns, *RULES[release]), columns
+            table, original = released(columns, release), columns
         attacks[release] = sievert.attack(
             table, quasi=QUASI, sensitive=SECRET, original=original, show_values=True
         ).attacks
     return Adult(columns, attacks, _how(own))
+
+
+def _read(given: Given, name: str, *, ordered: bool = False) -> Columns:
+    what = ADULT if name == "adult" else f"a release of {ADULT}"
+    return read_columns(given.data[name], [*QUASI, SECRET], what, ordered=ordered)
+
+
+def released(columns: Columns, release: str) -> Columns:
+    """The simplest release that keeps the rule."""
+    least, diverse = RULES[release]
+    return suppressed(columns, QUASI, least, secret=SECRET, diverse=diverse)
 
 
 def _how(own: list[str]) -> str:
@@ -102,51 +105,13 @@ def _how(own: list[str]) -> str:
     )
 
 
-def read(path: str, *, ordered: bool = False) -> Columns:
-    """The five columns of Adult as texts; in the file's order where two files are paired."""
-    needed = [*QUASI, SECRET]
-    with opened(path) as (table, questions):
-        for name in needed:
-            if name not in questions.columns:
-                raise InputError(
-                    f"{Path(path).name} is not Adult: it has no column {name!r}",
-                    hint=f"a file with a header and the columns {', '.join(needed)}",
-                )
-        if ordered:
-            from sievert.counts.joined import in_order
-
-            cube = in_order(questions, needed, table.name)
-        else:
-            cube = questions.cube(needed)
-        times = np.asarray(cube.counts)
-        found: Columns = {}
-        for name, codes, texts in zip(cube.columns, cube.codes, cube.values, strict=True):
-            if name in needed:
-                held = np.repeat(codes, times).tolist()
-                found[name] = [(texts[code] or "").strip() for code in held]
-    return found
-
-
-def suppressed(table: Columns, least: int, diverse: int) -> Columns:
-    """The table without the key of everybody in a class that is too small or not diverse enough."""
-    keys = list(zip(*(table[name] for name in QUASI), strict=True))
-    sizes = Counter(keys)
-    secrets: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for key, secret in zip(keys, table[SECRET], strict=True):
-        secrets[key].add(secret)
-    kept = {key for key, n in sizes.items() if n >= least and len(secrets[key]) >= diverse}
-    rows = [key if key in kept else (HIDDEN,) * len(QUASI) for key in keys]
-    released: Columns = {name: [row[i] for row in rows] for i, name in enumerate(QUASI)}
-    return released | {SECRET: table[SECRET]}
-
-
 # -- parts ----------------------------------------------------------------------------------------
 
 
 def _counts(adult: Adult | None) -> Part:
     claims: list[Claim] = [
-        number("values of Marital Status that the last table lists", ADULT["marital-status"],
-               len(LISTED), contradicts=True,
+        number("values of Marital Status that the last table lists",
+               VALUES_OF_ADULT["marital-status"], len(LISTED), contradicts=True,
                why="the tables before count 7 values, the last one names 6: Married-AF-spouse is "
                "missing")
     ]  # fmt: skip
@@ -154,7 +119,7 @@ def _counts(adult: Adult | None) -> Part:
         claims += _columns(adult.columns)
     return Part(
         "Adult: the columns",
-        "How many values the columns have." + ("" if adult is not None else f" {GIVE}"),
+        "How many values the columns have." + ("" if adult is not None else f" {GIVE_ADULT}"),
         tuple(claims),
     )
 
@@ -165,7 +130,7 @@ def _columns(columns: Columns) -> list[Claim]:
         statement("records of Adult", "~30000", f"{records:,}",
                   holds=round(records, -4) == 30_000, why="not about 30,000 records"),
     ]  # fmt: skip
-    for name, printed in ADULT.items():
+    for name, printed in VALUES_OF_ADULT.items():
         values = {v for v in columns[name] if v not in ("", "?")}
         found.append(
             number(f"values of {name}", printed, len(values),
@@ -179,7 +144,7 @@ def _columns(columns: Columns) -> list[Claim]:
 def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str]) -> Part:
     if adult is None:
         claim = open_question(title.removeprefix("Adult: "), "a chart without numbers", LACKING)
-        return Part(title, f"{SEEN[chart]} {GIVE}", (claim,))
+        return Part(title, f"{SEEN[chart]} {GIVE_ADULT}", (claim,))
     spec = of_attacks({name: adult.attacks[name] for name in releases})[chart]
     rates: dict[str, dict[str, float]] = {name: {} for name in releases}
     for row in spec["data"]["values"]:

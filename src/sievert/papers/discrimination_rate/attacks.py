@@ -7,7 +7,6 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
-from sievert.papers.discrimination_rate.claims import count, verdict
 from sievert.papers.discrimination_rate.data import (
     BEFORE,
     CANCERS,
@@ -17,9 +16,9 @@ from sievert.papers.discrimination_rate.data import (
     L_DIVERSE,
     SECOND,
     VALUES,
-    Columns,
 )
-from sievert.papers.model import Claim, Given, Part, number, open_question
+from sievert.papers.model import Claim, Given, Part, number, open_question, statement
+from sievert.papers.reading import Columns
 from sievert.report.page import Grid, Picture, Words
 
 WHOLE = "Age*"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-Columns = dict[str, list[str]]
+from sievert.papers.reading import Columns
 
 AGES = ["2*"] * 3 + [">=40"] * 3 + ["3*"] * 3
 VALUES = ("2*", ">=40", "3*")  # in the order of the slides
@@ -56,8 +56,8 @@ EXPLAINS: Columns = {
 
 CANCERS = {"cancer": ["colon cancer", "stomach cancer", "lung cancer"]}
 
-# Values of the columns of Adult as the slides count them.
-ADULT = {
+# How many values the columns of Adult have, by the slides.
+VALUES_OF_ADULT = {
     "marital-status": "7",
     "native-country": "41",
     "race": "5",

@@ -8,9 +8,8 @@ from itertools import combinations
 from statistics import mean
 
 import sievert
-from sievert.papers.discrimination_rate.claims import count, verdict
 from sievert.papers.discrimination_rate.data import EXAMPLE, K_ANONYMOUS
-from sievert.papers.model import Claim, Given, Part, number, open_question
+from sievert.papers.model import Claim, Given, Part, number, open_question, statement
 from sievert.report.page import Grid
 
 COUNTED = {"22": "3", "35": "3", "63": "1", "45": "1", "40": "1"}

@@ -20,9 +20,12 @@ from sievert.papers.itpr import (
 from sievert.papers.itpr.common import cases
 from sievert.papers.model import Given, Paper
 
+TAKES: tuple[str, ...] = ("timings",)
+
 
 def paper(given: Given) -> Paper:
     """Every table and figure, in the order of the paper."""
+    timed = timing.figure_6(given)  # first, so that a wrong file is told at once
     given.step("tables 1 to 3")
     parts = [tables.groups(), tables.described()]
     given.step("table 4")
@@ -38,8 +41,7 @@ def paper(given: Given) -> Paper:
     parts += [inferring.figure_3(inference, worst), inferring.figure_4(inference)]
     given.step("figure 5")
     parts.append(surface.figure_5(generated.surface()))
-    given.step("figure 6")
-    parts.append(timing.figure_6(given))
+    parts.append(timed)
     given.step("table 7")
     parts.append(verdicts.table_7(verdicts.Tried(held, two, ten, inference), worst))
     return Paper(

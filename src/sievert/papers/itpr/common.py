@@ -9,7 +9,6 @@ from typing import Any
 
 import sievert
 from sievert.papers.itpr.data import CASES, Columns
-from sievert.papers.model import Claim, statement
 from sievert.terminal import significant
 
 # The paper's names, in the order of its figures.
@@ -106,8 +105,3 @@ def cases() -> Cases:
 def listed(values: Sequence[float]) -> str:
     """Numbers in a row, for people."""
     return ", ".join(f"{significant(round(v, 4) + 0.0)}" for v in values)
-
-
-def judged(what: str, printed: str, ours: str, *, holds: bool, why: str) -> Claim:
-    """A verdict of the paper; `why` is kept only where it does not hold."""
-    return statement(what, printed, ours, holds=holds, why="" if holds else why)

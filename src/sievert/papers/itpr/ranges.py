@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sievert.papers.itpr.common import IDS, SAME, judged, secrets
+from sievert.papers.itpr.common import IDS, SAME, secrets
 from sievert.papers.itpr.data import Columns
 from sievert.papers.itpr.pictures import shown
-from sievert.papers.model import Claim
+from sievert.papers.model import Claim, statement
 
 
 def worst() -> dict[str, tuple[float, float]]:

@@ -6,12 +6,11 @@ from sievert.papers.itpr.common import (
     FALLS,
     RISES,
     Series,
-    judged,
     records,
     series,
 )
 from sievert.papers.itpr.pictures import drawn, shown
-from sievert.papers.model import Claim, Part, number, open_question
+from sievert.papers.model import Claim, Part, number, open_question, statement
 
 RECORDS = 10_000
 # Records with the growing value. With ten values the other nine share the rest evenly, so the

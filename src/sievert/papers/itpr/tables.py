@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import sievert
-from sievert.papers.itpr.common import Cases, judged, listed
+from sievert.papers.itpr.common import Cases, listed
 from sievert.papers.itpr.data import (
     CASES,
     FIRST,
@@ -15,7 +15,7 @@ from sievert.papers.itpr.data import (
     Columns,
     generalised,
 )
-from sievert.papers.model import Claim, Part, number
+from sievert.papers.model import Claim, Part, number, statement
 
 GROUPED = {
     "k": "k_anonymity",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sievert
-from sievert.papers.itpr.common import IDS, RISES, SAME, Cases, Series, judged, listed
+from sievert.papers.itpr.common import IDS, RISES, SAME, Cases, Series, listed
 from sievert.papers.itpr.generated import SHARED, Inference
 from sievert.papers.itpr.ranges import interpretation
-from sievert.papers.model import Claim, Part
+from sievert.papers.model import Claim, Part, statement
 from sievert.report.page import Grid
 
 OTHERS = tuple(name for name in IDS if name != "ITPR")

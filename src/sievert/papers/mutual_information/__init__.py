@@ -5,6 +5,8 @@ from __future__ import annotations
 from sievert.papers.model import Given, Paper
 from sievert.papers.mutual_information import adult, covariance, figure, measures, models
 
+TAKES: tuple[str, ...] = ("adult",)
+
 
 def paper(given: Given) -> Paper:
     """Every formula, model and statement of the paper beside what the public functions give."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import sievert
-from sievert.errors import InputError
-from sievert.papers.model import Claim, Given, Part, open_question
-from sievert.papers.mutual_information.claims import verdict
+from sievert.papers.model import Claim, Given, Part, open_question, statement
+from sievert.papers.reading import (
+    ADULT,
+    GIVE_ADULT,
+    HIDDEN,
+    Columns,
+    read_columns,
+    suppressed,
+)
 from sievert.report.page import Grid, Picture
-from sievert.session import opened
 
 QUASI = ["marital-status", "education"]
 SECRET = "occupation"
@@ -24,7 +28,6 @@ ABOUT = (
     "The paper has no experiment. Here marital-status and education are released, and occupation "
     "is secret; the distortion is the mean share of the two values that are changed."
 )
-Columns = dict[str, list[str]]
 
 
 def part(given: Given) -> Part:
@@ -33,9 +36,9 @@ def part(given: Given) -> Part:
     if "adult" not in given.data:
         claim = open_question("an experiment", "-",
                               "the paper has none, and Adult was not given")  # fmt: skip
-        return Part(TITLE, f"{ABOUT} Give Adult with --data adult=FILE to have it computed.",
+        return Part(TITLE, f"{ABOUT} {GIVE_ADULT}",
                     (claim,))  # fmt: skip
-    table = read(given.data["adult"])
+    table = read_columns(given.data["adult"], [*QUASI, SECRET], ADULT)
     given.step("Adult, the limit")
     found = sievert.randomise(table, QUASI, SECRET, at=list(ALLOWED), seed=given.seed)
     one = sievert.randomise(table, QUASI, SECRET, at=DRAWN, seed=given.seed)
@@ -49,38 +52,14 @@ def part(given: Given) -> Part:
     )
 
 
-def read(path: str) -> Columns:
-    """The three columns, record by record in any order."""
-    needed = [*QUASI, SECRET]
-    with opened(path) as (_, questions):
-        for name in needed:
-            if name not in questions.columns:
-                raise InputError(
-                    f"{Path(path).name} is not Adult: it has no column {name!r}",
-                    hint=f"a file with a header and the columns {', '.join(needed)}",
-                )
-        cube = questions.cube(needed)
-    return {
-        name: [(texts[code] or "").strip() for code in np.repeat(codes, cube.counts).tolist()]
-        for name, codes, texts in zip(cube.columns, cube.codes, cube.values, strict=True)
-    }
-
-
 def releases(table: Columns) -> dict[str, Columns]:
     """Plain protections: a column hidden, or the key of people in small classes."""
-    keys = list(zip(*(table[name] for name in QUASI), strict=True))
-    sizes: dict[tuple[str, ...], int] = {}
-    for key in keys:
-        sizes[key] = sizes.get(key, 0) + 1
-    shown = [key if sizes[key] >= SMALL else ("*", "*") for key in keys]
-    hidden = ["*"] * len(keys)
+    hidden = [HIDDEN] * len(table[SECRET])
     return {
         "marital-status hidden": {**table, QUASI[0]: hidden},
         "education hidden": {**table, QUASI[1]: hidden},
-        f"classes below {SMALL} hidden": {
-            **table, QUASI[0]: [k[0] for k in shown], QUASI[1]: [k[1] for k in shown],
-        },
-    }  # fmt: skip
+        f"classes below {SMALL} hidden": suppressed(table, QUASI, SMALL),
+    }
 
 
 def _curve(found: Any) -> list[Claim]:

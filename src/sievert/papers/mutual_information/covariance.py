@@ -9,14 +9,13 @@ import numpy as np
 
 import sievert
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.model import CONTRADICTS, TRUE, Claim, Given, Part
-from sievert.papers.mutual_information.claims import (
+from sievert.papers.model import Claim, Given, Part, statement
+from sievert.papers.mutual_information.common import (
     PATIENTS,
     Floats,
     formula,
     normal,
     records,
-    verdict,
 )
 from sievert.papers.mutual_information.measures import bits
 from sievert.report.page import Words
@@ -52,11 +51,12 @@ def synthetic(given: Given) -> Part:
         f"4 that tells {RATE} bits of identity.",
         (
             statement("Synthetic X' can be drawn from p(x'|x)",
-                      f"loss {found.loss:.4f}, as the model promises", f"of the draw {lost:.4f} bits",
+                      f"loss {found.loss:.4f}, as the model promises",
+                      f"of the draw {lost:.4f} bits",
                       holds=abs(lost - found.loss) < NEAR, why="the draw is far from the promise"),
             statement("The connection of key and confidential attributes is minimally affected",
-                      "minimally", f"loss {found.loss:.4f}; keys kept or replaced by any key alike, "
-                      f"as much identity told: {plain:.4f} bits",
+                      "minimally", f"loss {found.loss:.4f}; keys kept or replaced by any key "
+                      f"alike, as much identity told: {plain:.4f} bits",
                       holds=found.loss < plain, why="plain randomisation loses less"),
         ),
         (
@@ -130,13 +130,13 @@ def preserved(given: Given) -> Part:
 
 
 def _size(entries: int) -> Claim:
-    same = entries != 3
-    return Claim(
+    return statement(
         "a has k entries, Y has n",
         "a in R^k, Y in R^n",
         f"a has {entries} entries for 3 numbers Y",
-        TRUE if same else CONTRADICTS,
-        "" if same else "a^T Y and a = Cov(X,Y) Cov(Y)^-1 need as many entries as Y has: k is n",
+        holds=entries != 3,
+        contradicts=True,
+        why="a^T Y and a = Cov(X,Y) Cov(Y)^-1 need as many entries as Y has: k is n",
     )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.model import Given, Part, open_question
-from sievert.papers.mutual_information.claims import PATIENTS, normal, verdict
+from sievert.papers.model import Given, Part, open_question, statement
+from sievert.papers.mutual_information.common import PATIENTS, normal
 from sievert.report.page import Grid, Picture
 from sievert.tradeoff.gaussian import Pair, gaussian_limit
 

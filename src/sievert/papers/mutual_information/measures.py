@@ -9,15 +9,14 @@ import numpy as np
 
 import sievert
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.model import CONTRADICTS, TRUE, Claim, Given, Part
-from sievert.papers.mutual_information.claims import (
+from sievert.papers.model import Claim, Given, Part, statement
+from sievert.papers.mutual_information.common import (
     EXAMPLE,
     PATIENTS,
     Floats,
     formula,
     normal,
     records,
-    verdict,
 )
 from sievert.tradeoff import Joint, squared
 from sievert.tradeoff.channel import evaluated
@@ -78,17 +77,15 @@ def _discrepancy() -> Claim:
     units = (180.0, 1.8)
     root = [0.02 * m / math.sqrt(m) for m in units]
     error = [0.02 * m / (0.01 * m) for m in units]
-    same = math.isclose(*root)
-    return Claim(
+    return statement(
         "Z is standard normal",
         "Z = (T - theta)/sqrt(T)",
         f"the same mean in cm and in m: {root[0]:.3f} and {root[1]:.3f}; divided by sqrt(Var T): "
         f"{error[0]:.3f} and {error[1]:.3f}",
-        TRUE if same else CONTRADICTS,
-        ""
-        if same
-        else "the next formula divides by sqrt(Var T); with sqrt(T) Z depends on the "
-        "unit, and does not exist for a negative statistic",
+        holds=math.isclose(*root),
+        contradicts=True,
+        why="the next formula divides by sqrt(Var T); with sqrt(T) Z depends on the unit, and "
+        "does not exist for a negative statistic",
     )
 
 
@@ -217,9 +214,9 @@ def comparisons(given: Given) -> Part:
                       "bijective",
                       f"four keys released as two: loss {lost:g}, I(X;X') {kept:g} of "
                       f"{four.entropy:g} bits", holds=lost > ROUNDING,
-                      why="the secret is the first of the key's two bits and only that is released: "
-                      "nothing is lost, and X' is two-to-one. No loss means that X - X' - Y is a "
-                      "Markov chain"),
+                      why="the secret is the first of the key's two bits and only that is "
+                      "released: nothing is lost, and X' is two-to-one. No loss means that X - X' "
+                      "- Y is a Markov chain"),
             _bregman(),
             _square(),
         ),
@@ -278,8 +275,8 @@ def risks(given: Given) -> Part:
             statement("I(X';Y) conforms to t-closeness: no information where t = 0",
                       "conforms", f"t = {close:g}: I = {none:g} bits",
                       holds=close == 0 and abs(none) < ROUNDING, why="information at t = 0"),
-            statement("I(X';Y) conforms to t-closeness: little information, and every class is close",
-                      "distance of each class no more than t",
+            statement("I(X';Y) conforms to t-closeness: little information, and every class is "
+                      "close", "distance of each class no more than t",
                       f"I = {little:.5f} bits, t = {far:.4f}", holds=far < 0.1,
                       why="I is a mean over the records; two people of 2,002 with one secret leave "
                       "it near 0, and their class is far from the table"),

@@ -9,8 +9,8 @@ import numpy as np
 import sievert
 from sievert.charts import lines, tradeoff
 from sievert.charts.limits import BEST, LEAST, RECODED
-from sievert.papers.model import CONTRADICTS, TRUE, Claim, Given, Part, open_question
-from sievert.papers.mutual_information.claims import EXAMPLE, PATIENTS, formula, verdict
+from sievert.papers.model import Claim, Given, Part, open_question, statement
+from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula
 from sievert.papers.mutual_information.figure import COARSE, NEAR, RHO, least_risk, searched
 from sievert.report.page import Grid, Picture, Words
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, rate_distortion
@@ -66,15 +66,13 @@ def _error(d: float, mean: float = 0.0) -> float:
 
 def _mean() -> Claim:
     right, wrong = (_error(0.25, mean) for mean in (0.0, 10.0))
-    same = math.isclose(right, wrong)
-    return Claim(
+    return statement(
         "Z is distributed as N(mu, ...), mu not named",
         "mu",
         f"d = 0.25: E(X - X')^2 = {right:.2f} with mu = mean(X), {wrong:.2f} with mu 10 away",
-        TRUE if same else CONTRADICTS,
-        ""
-        if same
-        else "the density printed after it has mu_X; with another mean the distortion is above D",
+        holds=math.isclose(right, wrong),
+        contradicts=True,
+        why="the density printed after it has mu_X; with another mean the distortion is above D",
     )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from sievert.papers.model import Given, Paper
 from sievert.papers.relative_risk import example, experiment, formulas
 
+TAKES: tuple[str, ...] = ("adult",)
+
 
 def paper(given: Given) -> Paper:
     """Every table and number of the paper beside what the public functions give."""
+    adult = experiment.with_adult(given)  # first, so that a wrong file is told at once
     return Paper(
         name="relative-risk",
         title="Relative privacy risks and learning from anonymized data",
@@ -23,6 +26,6 @@ def paper(given: Given) -> Paper:
             formulas.formulas(given),
             experiment.sizes(given),
             experiment.generated(given),
-            experiment.with_adult(given),
+            adult,
         ),
     )

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
-
-from sievert import csvfile
-from sievert.errors import InputError
 from sievert.hierarchies import ROOT, Hierarchy
-
-Columns = dict[str, list[str]]
+from sievert.papers.reading import ADULT, Columns, read_columns, too_few
 
 # -- Table 1 -------------------------------------------------------------------------------------
 
@@ -53,33 +46,11 @@ def held_by(label: str, value: str) -> bool:
 
 # -- Adult ---------------------------------------------------------------------------------------
 
-ADULT = ["sex", "race", "marital-status", "education", "native-country", "workclass",
-         "salary-class"]  # fmt: skip
+KEYS = ["sex", "race", "marital-status", "education", "native-country", "workclass",
+        "salary-class"]  # fmt: skip
 OCCUPATION = "occupation"
 ROWS = 5_692
 UNSEEN = {"workclass": {"Never-worked"}}  # values of Adult that no complete record has
-
-
-def read_columns(path: str, columns: Sequence[str], what: str) -> Columns:
-    """Some columns of a CSV file as lists of text; blanks around values are left out."""
-    file = Path(path)
-    try:
-        names, delimiter = csvfile.header(file, None)
-        with file.open(newline="", encoding="utf-8-sig") as text:
-            _, *records = [r for r in csv.reader(text, delimiter=delimiter) if r]
-    except OSError as error:
-        raise InputError(f"{file.name}: {error.strerror}", hint=what) from None
-    except (UnicodeDecodeError, csv.Error, ValueError):
-        raise InputError(f"{file.name}: not a CSV file in UTF-8", hint=what) from None
-    names = [name.strip() for name in names]
-    lacking = [name for name in columns if name not in names]
-    if lacking:
-        raise InputError(f"{file.name}: no column {', '.join(lacking)}", hint=what)
-    ragged = sum(1 for record in records if len(record) != len(names))
-    if ragged:
-        raise InputError(f"{file.name}: {ragged:,} records with too few or too many values")
-    places = {name: names.index(name) for name in columns}
-    return {name: [r[at].strip() for r in records] for name, at in places.items()}
 
 
 def adult(path: str) -> tuple[Columns, dict[str, Hierarchy]]:
@@ -87,17 +58,14 @@ def adult(path: str) -> tuple[Columns, dict[str, Hierarchy]]:
 
     What values there are is taken from the whole file: it is public.
     """
-    whole = read_columns(path, [*ADULT, OCCUPATION], "the complete Adult, with a header")
+    whole = read_columns(path, [*KEYS, OCCUPATION], ADULT, ordered=True)
     missing = zip(*whole.values(), strict=True)
     complete = [i for i, record in enumerate(missing) if "?" not in record and "" not in record]
     if len(complete) < ROWS:
-        raise InputError(
-            f"{Path(path).name}: {len(complete):,} complete records, fewer than {ROWS:,}",
-            hint="the complete Adult, with a header",
-        )
+        raise too_few(path, len(complete), "complete records", ROWS, ADULT)
     people = {name: [held[i] for i in complete[:ROWS]] for name, held in whole.items()}
     ladders: dict[str, Hierarchy] = {}
-    for name in ADULT:
+    for name in KEYS:
         values = {whole[name][i] for i in complete} | UNSEEN.get(name, set())
         ladders[name] = Hierarchy(dict.fromkeys(sorted(values), (ROOT,)), name)
     return people, ladders

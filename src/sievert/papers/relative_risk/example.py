@@ -7,8 +7,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
-from sievert.papers.model import Claim, Given, Part
-from sievert.papers.relative_risk.claims import exactly, verdict
+from sievert.papers.model import Claim, Given, Part, number, statement
 from sievert.papers.relative_risk.data import (
     ANATOMY,
     DISEASE,
@@ -53,7 +52,13 @@ def table_1(given: Given) -> Part:
         "and ZIP code coarser within groups of two; the right one keeps them, but in another order "
         "than the diseases of the group. Each released record is held against the original.",
         (
-            number("k of the middle table", 2, _k(), contradicts=True, why="its smallest class has another size"),
+            number(
+                "k of the middle table",
+                "2",
+                _k(),
+                contradicts=True,
+                why="its smallest class has another size",
+            ),
             *(_row(i) for i in ROWS),
             *(_group(g) for g in dict.fromkeys(GROUPS)),
         ),
@@ -159,9 +164,9 @@ def _linked(release: str, model: str) -> Claim:
         "with high probability",
         f"Heart {heart:.4f}, Flu {flu:.4f}",
         holds=heart > flu + 1e-9,
-        why="Section 2 makes every combination of nationality and ZIP code a symbol of its own. What "
-        "is known of Japanese elsewhere is then nothing about this group, and its two diseases "
-        "stay equally likely.",
+        why="Section 2 makes every combination of nationality and ZIP code a symbol of its own. "
+        "What is known of Japanese elsewhere is then nothing about this group, and its two "
+        "diseases stay equally likely.",
     )
 
 

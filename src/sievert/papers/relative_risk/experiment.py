@@ -13,7 +13,8 @@ from sievert.charts import Bar, bars
 from sievert.hierarchies import Hierarchy
 from sievert.methods import recoded
 from sievert.papers.model import Claim, Given, Part, number, open_question
-from sievert.papers.relative_risk.data import ADULT, OCCUPATION, ROWS, Columns, adult
+from sievert.papers.reading import Columns
+from sievert.papers.relative_risk.data import KEYS, OCCUPATION, ROWS, adult
 from sievert.report.page import Grid, Picture
 
 # What is printed: of k = 4, 5 and 10, and from the least to the most of the three.
@@ -236,7 +237,7 @@ def _ends(what: str, printed: tuple[str, str], by_release: list[list[float]]) ->
 def _readings(
     people: Columns, trees: Mapping[str, Hierarchy], k: int, kept: tuple[str, ...]
 ) -> list[Line]:
-    levels = {name: int(name not in kept) for name in ADULT}
+    levels = {name: int(name not in kept) for name in KEYS}
     made = recoded(people, levels, trees, suppress=k)
     rows = np.flatnonzero(~made.suppressed).tolist()
     released, original = (
@@ -244,7 +245,7 @@ def _readings(
         for columns in (made.columns, people)
     )
     return [
-        look(f"k = {k}", released, original, ADULT, OCCUPATION, trees, domain, beta)
+        look(f"k = {k}", released, original, KEYS, OCCUPATION, trees, domain, beta)
         for domain, beta in SETTINGS
     ]
 

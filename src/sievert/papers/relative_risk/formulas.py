@@ -13,8 +13,7 @@ import math
 from collections import Counter
 from functools import cache
 
-from sievert.papers.model import Claim, Given, Part
-from sievert.papers.relative_risk.claims import apart, exactly, verdict
+from sievert.papers.model import Claim, Given, Part, apart, number, statement
 from sievert.papers.relative_risk.data import (
     DISEASE,
     GROUPS,
@@ -108,17 +107,19 @@ def _typed() -> tuple[Claim, Claim]:
     return (
         number(
             "Section 4: entries of the vector of counts of the pairs (r, s), given s",
-            len(SECRETS),
+            str(len(SECRETS)),
             len(NATIONS),
-            contradicts=True, why="The vector is printed with as many entries as there are sensitive values. It "
+            contradicts=True,
+            why="The vector is printed with as many entries as there are sensitive values. It "
             "counts pairs for each nonsensitive value, and Dir(beta + delta) in the next line has "
             "one parameter for each of these.",
         ),
         number(
             "Section 4: groups g_j to draw, 1 <= j <= N",
-            records,
+            str(records),
             groups,
-            contradicts=True, why="N is the number of records. Equation (9), a few lines below, has 1 <= j <= k, "
+            contradicts=True,
+            why="N is the number of records. Equation (9), a few lines below, has 1 <= j <= k, "
             "the number of groups.",
         ),
     )
@@ -134,8 +135,8 @@ def _permuted() -> Claim:
         "of m_j",
         f"group 1 of Anatomy: m_1 is {', '.join(sensitive)}; the values are {', '.join(keys)}",
         holds=sensitive == keys,
-        why="Section 2 has m for the sensitive values and l for the multiset of the others; it is l "
-        "that is permuted.",
+        why="Section 2 has m for the sensitive values and l for the multiset of the others; it is "
+        "l that is permuted.",
     )
 
 

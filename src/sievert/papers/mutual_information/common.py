@@ -1,11 +1,11 @@
-"""What several parts of the paper use: two kinds of claims, and the example."""
+"""What several parts of the paper use: the value of a formula as a claim, and the example."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sievert.papers.model import Claim, number, statement
+from sievert.papers.model import Claim, number
 
 Floats = NDArray[np.float64]
 DIGITS = 4
@@ -38,8 +38,3 @@ def formula(what: str, value: float, ours: float | None, *, why: str = "not the 
     'match'
     """
     return number(what, f"{value:.{DIGITS}f}", ours, why=why)
-
-
-def verdict(what: str, printed: str, ours: str, *, holds: bool, why: str) -> Claim:
-    """A statement, with the reason only where it does not hold."""
-    return statement(what, printed, ours, holds=holds, why="" if holds else why)
