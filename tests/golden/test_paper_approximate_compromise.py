@@ -196,7 +196,7 @@ def test_section_6_on_census_records(of_census: Paper, name: str) -> None:
     part = part_of(of_census, name)
     assert len(part.claims) == STATEMENTS
     assert states(part) == HOLDS[name]
-    assert "2,500 records" in part.about and "in thousands" in part.about
+    assert "2,500 records" in part.about and "times thousands" in part.about
     for words in ("grows as utility", "mean over combinations", "mean over records", "gently"):
         assert {c.state for c in part.claims if words in c.what} == {"true"}
 

@@ -46,10 +46,7 @@ def _check(name: str, given: Given, known: tuple[str, ...]) -> None:
     """Refuse a table that the paper does not use, or that is not there, before any work."""
     for table, path in given.data.items():
         if table not in known:
-            one = "only" if len(known) == 1 else "one of"
-            raise UsageError(
-                f"{table!r} is no table that the paper {name} uses",
-                hint=f"{one} {', '.join(f'--data {each}=FILE' for each in known)}",
-            )
+            options = ", ".join(f"--data {each}=FILE" for each in known)
+            raise UsageError(f"{table!r} is no table that the paper {name} uses", hint=options)
         if "://" not in path and not Path(path).exists():
             raise InputError(f"{Path(path).name}: no such file", hint=f"--data {table}=FILE")

@@ -22,8 +22,11 @@ PANELS = {
     ("sampling", H0): "2a", ("sampling", AREA): "2b", ("query", H0): "2c", ("query", AREA): "2d",
     ("noise", H0): "2e", ("noise", AREA): "2f",
 }  # fmt: skip
-UP = {H0: "Bits", AREA: "Bits times the unit"}
-WHAT = {H0: "H0, exact compromise", AREA: "Area, approximate compromise"}
+UP = {H0: "Bits", AREA: "Bits times thousands"}
+WHAT = {
+    H0: "H0 in bits, exact compromise",
+    AREA: "Area in bits times thousands, approximate compromise",
+}
 RUNS = "one run for each amount, where the paper has 30"
 
 
@@ -51,7 +54,7 @@ def _figure_2(found: Found) -> Part:
         (
             open_question(
                 "The curves", "drawn", "No number of any curve is in the text, and the records "
-                "are not published.", "drawn below for a generated table",
+                "are not published.", "drawn here for a generated table",
             ),
             open_question(
                 "Utility", "an axis of its own for each method",
@@ -73,7 +76,7 @@ def _panel(found: Found, method: str, number: str) -> Picture:
             f"Figure {panel}: {NAMES[method]}", (WHAT[number], "High is better protected"),
             points, across="Known columns", up=UP[number],
         ),
-        f"{NAMES[method].capitalize()}: {_seen(held)}",
+        f"{WHAT[number].split(',')[0]}: {_seen(held)}",
         _grid(f"Figure {panel}: {WHAT[number]}", "amount", held),
     )  # fmt: skip
 
@@ -106,7 +109,7 @@ def _figure_4(found: Found) -> Part:
             open_question(
                 "What panels (b) and (d) show", "average entropy in the text, area at the panel",
                 "The average entropy is nowhere defined. Area divided by eps_max is one reading; "
-                "the panels below are the area.",
+                "the panels here are the area.",
             ),
         ),
         tuple(
@@ -159,7 +162,7 @@ def _section_6(study: Study, found: Found) -> Part:
         "Ours: similar is within 5 % of log2 of the number of values, a sharp decline more than "
         "25 % from one known column to all, a flat one less than 10 %, slightly more at most 10 % "
         "more."
-        + (" Areas are in thousands." if study.unit == 1000 else ""),
+        " H0 is in bits, the area in bits times thousands.",
         (*of_all(found), *of_pair(found)),
     )  # fmt: skip
 

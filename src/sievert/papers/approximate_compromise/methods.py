@@ -189,8 +189,8 @@ def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
             f"25 %: {100 * same:.2f} % of the records are released with their own known values",
             holds=same == 1,
             why="Section 5 adds noise to all columns, Algorithm 3 takes the matches from the "
-            "original table, which the intruder does not have. The numbers below follow Algorithm "
-            "3.",
+            "original table, which the intruder does not have. Figures 2 and 4 here follow "
+            "Algorithm 3.",
         ),
         statement(
             "Noise: all values in the window are equally likely",
@@ -198,7 +198,7 @@ def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
             f"released in the middle, 100 %: the likeliest is 10^{ratio:.1f} times the least "
             "likely",
             holds=ratio == 0,
-            why="Section 5 draws noise from a binomial distribution, which is mostly small. The "
-            "numbers below follow Algorithm 3.",
+            why="Section 5 draws noise from a binomial distribution, which is mostly small. "
+            "Figures 2 and 4 here follow Algorithm 3.",
         ),
     )

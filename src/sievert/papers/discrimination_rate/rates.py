@@ -21,7 +21,7 @@ def simple(given: Given) -> Part:
     given.step("simple discrimination rate")
     people = Counter(EXAMPLE["age"])
     claims = [number("values of Age", "5", len(people))]
-    claims += [number(f"people of {age}", n, people[age]) for age, n in COUNTED.items()]
+    claims += [number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()]
     claims += [_entropy(age, printed) for age, printed in _entropies().items()]
     whole = sievert.entropy(EXAMPLE, "age", "salary")
     claims += [
@@ -131,7 +131,7 @@ def combined(given: Given) -> Part:
             open_question(
                 "CDR of the example",
                 "-",
-                "the slides name neither the columns nor the result; of Salary, by columns",
+                "the slides name neither the columns nor the result; ours are rates of Salary",
                 shown,
             ),
             statement(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sievert
 from sievert.papers.itpr.common import CONSTANT, FALLS, IDS, RISES, THETA, Series
 from sievert.papers.itpr.generated import AGES, GROWING, SHARED, Inference
-from sievert.papers.itpr.pictures import drawn, shown
+from sievert.papers.itpr.pictures import drawn, shown, unit
 from sievert.papers.itpr.ranges import interpretation
 from sievert.papers.model import Claim, Part, number, open_question, statement
-from sievert.report.page import Grid, Words
+from sievert.report.page import Grid
 
 LAMBDA, THETA_AXIS = "lambda, records", "theta, bits"
 AT = 4  # the point of figure 4 whose theta is nearest 0.4
@@ -21,9 +21,9 @@ def figure_3(found: Inference, worst: dict[str, tuple[float, float]]) -> Part:
         open_question(
             "Which disease grows in which age",
             "not stated",
-            "the text gives five ages, ten diseases and lambda. If the same disease grows in every "
-            "age, age tells nothing and ITPR, DR, MI and CP stay 0, against figure 3a; if one age "
-            "alone changes, MIL rises, against figure 3b. We let two or three ages share a disease",
+            "only their numbers and lambda are given. With the same disease in every age ITPR, DR, "
+            "MI and CP stay 0, against figure 3a; if one age alone changes, MIL rises, against "
+            "figure 3b. We let two or three ages share a disease",
             SHARED,
         ),
         *(_goes(main, name, RISES, "increases with lambda") for name in IDS if name != "MIL"),
@@ -77,7 +77,7 @@ def _goes(main: Series, name: str, way: str, printed: str, reading: str = "") ->
     return statement(
         f"{name}{reading}",
         printed,
-        f"{ours}: {shown(main.of[name][0])} to {shown(main.of[name][-1])}",
+        f"{ours}: {shown(main.of[name][0])} to {shown(main.of[name][-1])}{unit(name)}",
         holds=ours == way,
         why=WHY_ELD if name == "ELD" else "it goes another way",
     )
@@ -123,22 +123,22 @@ def figure_4(found: Inference) -> Part:
         "and ELD is 2^(theta - H(X)): both are made of the same two numbers.",
         tuple(claims),
         (
-            Words("First reading: four ages keep ten equally frequent diseases, one age drifts."),
             *drawn(
-                "One age drifts from the others",
+                "First reading: one age drifts from the others",
                 found.drifting,
                 across=THETA_AXIS,
                 below=below,
-                seen="Every measure rises; ITPR by most. ELD rises as well.",
+                seen="Four ages keep ten equally frequent diseases, one age drifts. Every measure "
+                "rises, ITPR by most; ELD rises as well.",
                 apart="MIL starts high, at 2.66 bits, and rises by 0.14.",
             ),
-            Words("Second reading: every age keeps its numbers, but of different diseases."),
             *drawn(
-                "Ages move apart",
+                "Second reading: ages move apart",
                 found.moving,
                 across=THETA_AXIS,
                 below=below,
-                seen="ELD stays the same; all others rise. DR lies on ITPR.",
+                seen="Every age keeps its numbers, but of different diseases. ELD stays the same; "
+                "all others rise. DR lies on ITPR.",
                 apart="MIL rises as much as MI does.",
             ),
         ),

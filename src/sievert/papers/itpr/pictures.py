@@ -44,3 +44,12 @@ def shown(number: float) -> str:
     ('0', '0.25')
     """
     return significant(0.0 if abs(number) < 1e-12 else number)
+
+
+def unit(name: str) -> str:
+    """What stands behind a value of a measure.
+
+    >>> unit("MI"), unit("ITPR")
+    (' bits', '')
+    """
+    return " bits" if name in ("MI", APART) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sievert.papers.itpr.common import IDS, SAME, secrets
 from sievert.papers.itpr.data import Columns
-from sievert.papers.itpr.pictures import shown
+from sievert.papers.itpr.pictures import shown, unit
 from sievert.papers.model import Claim, statement
 
 
@@ -24,7 +24,7 @@ def interpretation(name: str, worst: dict[str, tuple[float, float]], *, where: s
     return statement(
         f"{name} is hard to read: its worst value depends on the table ({where})",
         "correct, but hard interpretation",
-        f"worst {shown(two)} with two secrets, {shown(ten)} with ten",
+        f"worst {shown(two)} with two secrets, {shown(ten)}{unit(name)} with ten",
         holds=abs(two - ten) > SAME,
         why=WHY.get(name, "its worst value is always 1"),
     )

@@ -9,7 +9,7 @@ from sievert.papers.itpr.common import (
     records,
     series,
 )
-from sievert.papers.itpr.pictures import drawn, shown
+from sievert.papers.itpr.pictures import drawn, shown, unit
 from sievert.papers.model import Claim, Part, number, open_question, statement
 
 RECORDS = 10_000
@@ -153,7 +153,7 @@ def _goes(found: Series, name: str, way: str, printed: str) -> Claim:
     return statement(
         f"{name} as epsilon increases",
         printed,
-        f"{ours}: {shown(values[0])} to {shown(values[-1])}",
+        f"{ours}: {shown(values[0])} to {shown(values[-1])}{unit(name)}",
         holds=ours == way,
         why="it goes another way",
     )

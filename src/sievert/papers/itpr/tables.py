@@ -165,7 +165,8 @@ def measured(cases: Cases) -> Part:
         "Rows 1 to 5 are about finding a record by its age, rows 6 to 8 about finding out the "
         "disease by case 5 of Age. DR is the discrimination rate, MI the mutual information, CP "
         "conditional privacy, MIL the maximum information leakage, ELD entropy l-diversity. "
-        "MIL and ELD are read as the other rows need them; the formulas are discussed below.",
+        "MI and MIL are in bits. MIL and ELD are read as the other rows need them; the "
+        "formulas are discussed below.",
         tuple(claims),
     )
 

@@ -70,7 +70,7 @@ def _curve(found: Any) -> list[Claim]:
     slopes = np.diff([whole, *risks]) / np.diff([0.0, *ALLOWED])
     return [
         *(open_question(f"least I(X';Y) with a distortion of {p.at}", "-",
-                        "the paper prints no experiment; found, and what no release is below",
+                        "the paper has none; ours: the least found, and what no release is below",
                         f"{p.objective:.4f} and {p.bound:.4f} of {whole:.4f} bits")
           for p in points),
         statement("R(D) falls and is convex", "falls, convex",

@@ -9,7 +9,7 @@ import numpy as np
 
 import sievert
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.model import Claim, Given, Part, statement
+from sievert.papers.model import Claim, Given, Part, apart, statement
 from sievert.papers.mutual_information.common import (
     PATIENTS,
     Floats,
@@ -111,7 +111,7 @@ def preserved(given: Given) -> Part:
         "best linear estimate of X.",
         (
             statement("Cov(X',Y) = Cov(X,Y)", "the same",
-                      f"largest difference {float(np.abs(cross - xy).max()):.1e}",
+                      apart(float(np.abs(cross - xy).max()), EXACT),
                       holds=bool(np.allclose(cross, xy)), why="they differ"),
             statement("The covariance matrix is preserved when X is replaced by X'", "preserved",
                       f"Var X' is {100 * kept:.0f} % of Var X", holds=abs(kept - 1) < EXACT,

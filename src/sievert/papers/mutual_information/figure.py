@@ -43,9 +43,9 @@ def figure_1(given: Given) -> Part:
         f"with correlation {RHO}, by the share d of the variance that may be distorted.",
         (
             open_question("the drawn curve", "a drawing without numbers",
-                          "neither the distribution nor the units are given; by the closed form, "
-                          f"rho = {RHO}, d = 0, 0.5, 1", ", ".join(f"{curve[i][1]:.4f}"
-                                                                   for i in (0, 10, 20))),
+                          "neither the distribution nor the units are given; ours is the closed "
+                          f"form in bits, rho = {RHO}, d = 0, 0.5, 1",
+                          ", ".join(f"{curve[i][1]:.4f}" for i in (0, 10, 20))),
             statement("The curve falls: more loss allows less risk", "falls",
                       f"from {curve[0][1]:.4f} to {curve[-1][1]:.4f} bits",
                       holds=bool((steps < 0).all()), why="it rises somewhere"),

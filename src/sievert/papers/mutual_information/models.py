@@ -123,7 +123,7 @@ def _rate_distortion() -> list[Claim]:
     return [
         formula("Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)", printed,
                 found),
-        formula("the same of a Gaussian number: R_inf with rho = 1, d = 0.25",
+        formula("Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
                 least_risk(1.0, 0.25), gaussian),
     ]  # fmt: skip
 
@@ -172,12 +172,13 @@ def model_2(given: Given) -> Part:
     pair = standard(RHO)
     for share in (0.25, 0.5):
         found = gaussian_limit(pair, model=2, at=least_risk(RHO, share))
-        claims.append(formula(f"the same of Gaussian numbers, rho = {RHO}", share,
+        claims.append(formula(f"the same of two Gaussian numbers, rho = {RHO}, d = {share}", share,
                               found.objective))  # fmt: skip
     claims.append(
         open_question("the optimal channel of model 2", "computed by solving the model",
-                      "the paper prints no solution; of Gaussian numbers d = 1 - (1 - 4^-R)/rho^2, "
-                      f"R = 0.2, rho = {RHO}",
+                      "the paper prints no solution; ours is the share of the variance, "
+                      "d = 1 - (1 - 4^-R)/rho^2, of two Gaussian numbers, "
+                      f"R = 0.2 bits, rho = {RHO}",
                       f"{gaussian_limit(pair, model=2, at=0.2).objective:.4f}")
     )  # fmt: skip
     return Part(
@@ -206,8 +207,8 @@ def models_3_and_4(given: Given) -> Part:
                   f"{curve[-1].at:.3f}",
                   holds=bool((np.diff(lost) < CLOSE).all()), why="the loss rises with the risk"),
         open_question("closed forms of the optimal channels", "future research",
-                      "left open by the paper; of Gaussian numbers model 4 has the loss "
-                      f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)), rho = {RHO}, R = 0.5",
+                      "left open by the paper; ours is model 4's loss of two Gaussian numbers, "
+                      f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)) bits, rho = {RHO}, R = 0.5 bits",
                       f"{_gaussian_loss(0.5):.4f}"),
     ]  # fmt: skip
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)

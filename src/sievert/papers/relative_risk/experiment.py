@@ -37,8 +37,8 @@ SETTINGS: tuple[tuple[str, float], ...] = (
     ("observed", 1.0), ("observed", 0.1), ("cross", 1.0), ("cross", 0.1),
 )  # fmt: skip
 DOMAINS = {"observed": "those that occur", "cross": "all"}
-HEAD = ("release", "groups", "combinations", "beta", "attacker", "with ties", "GR", "with ties",
-        "largest R")  # fmt: skip
+HEAD = ("release", "groups", "combinations", "beta", "attacker right, %", "ties in full, %",
+        "GR, %", "GR, ties in full, %", "largest R")  # fmt: skip
 
 
 @dataclass(frozen=True)
