@@ -228,6 +228,9 @@ def compare(
 ) -> int:
     """Say what releases of a table disclose and what they have lost, both in bits.
 
+    The limits of a --policy are held against the original and every release; the exit code is 1 if
+    every release breaches one.
+
     Parameters
     ----------
     original
@@ -268,7 +271,7 @@ def compare(
     out.write(found, found.charts)
     if output.json_ != "-":
         sys.stdout.write(terminalcompare.render(found, everything=output.all_) + "\n")
-    return 0
+    return 1 if found.met is False else 0
 
 
 @app.command

@@ -13,7 +13,6 @@ from sievert.comparing import summary
 from sievert.comparing.found import Assessed, Disclosed
 from sievert.comparing.run import Run
 from sievert.errors import UsageError
-from sievert.notes import Note
 from sievert.result import frame
 from sievert.roles import Roles
 from sievert.running import Clock, Reading, house_policy
@@ -21,6 +20,7 @@ from sievert.session import Steps, nobody
 from sievert.version import __version__
 
 if TYPE_CHECKING:
+    from sievert.comparing.judging import Held
     from sievert.comparing.limits import Limit, Placed
     from sievert.losses.loss import Loss
     from sievert.policy import Policy
@@ -29,7 +29,6 @@ LARGE = 10**5  # records from which plain columns are counted from packed keys
 SHUFFLES = 99
 MOST_SHUFFLES = 10**5
 MOST_BINS = 10**4
-NOT_JUDGED = "the limits of the policy are not judged here: sievert assess holds a release to them"
 FEWEST_RANKED = 3  # releases
 
 
@@ -46,6 +45,7 @@ class Compared:
     assessment: Assessed
     dominated_by: tuple[str, ...] = ()
     limit: Mapping[str, Placed] = field(default_factory=dict)  # by secret, where it was asked for
+    policy: Held | None = None  # its limits, where there are any
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -71,7 +71,13 @@ class Compared:
             "assessment": self.assessment.to_dict(),
             "dominated_by": list(self.dominated_by),
             **({"limit": {s: p.to_dict() for s, p in self.limit.items()}} if self.limit else {}),
+            **_limits_of(self.policy),
         }
+
+
+def _limits_of(policy: Held | None) -> dict[str, Any]:
+    """The limits of a policy in the JSON; nothing where there are none."""
+    return {} if policy is None else {"policy": policy.to_dict()}
 
 
 def _shown(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +102,7 @@ class Comparison:
 
     table: Mapping[str, Any]
     roles: Roles
-    original: Mapping[str, Any]  # what the original discloses of its secrets, and its assessment
+    original: Mapping[str, Any]  # what it tells of secrets, its assessment, its limits
     releases: tuple[Compared, ...]
     rank_correlation: Mapping[str, Mapping[str, float | None]]
     settings: Mapping[str, Any]
@@ -105,6 +111,12 @@ class Comparison:
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     limits: Mapping[str, Limit] = field(default_factory=dict)  # by secret, where it was asked for
+
+    @property
+    def met(self) -> bool | None:
+        """Whether some release breaches no limit of the policy; None without limits."""
+        held = [r.policy.met for r in self.releases if r.policy is not None]
+        return any(held) if held else None
 
     @property
     def rows(self) -> int:
@@ -129,6 +141,7 @@ class Comparison:
                     s: e.to_dict() for s, e in self.original["attribute_disclosure"].items()
                 },
                 "assessment": self.original["assessment"].to_dict(),
+                **_limits_of(self.original.get("policy")),
             },
             "releases": [release.to_dict() for release in self.releases],
             "rank_correlation": {k: dict(v) for k, v in self.rank_correlation.items()},
@@ -224,7 +237,8 @@ def compare(
     hierarchies
         How columns were generalised: a `Hierarchy`, a file, "prefix", "interval:5,10,20".
     policy
-        A `Policy`, a TOML file, or its content as a dict: its roles are used.
+        A `Policy`, a TOML file, or its content as a dict: its roles are used, and its limits
+        are held against the original and every release, as far as their measures are computed.
     shuffles, seed
         From how many shuffles a p-value is made, 0 for none; where they start.
     missing
@@ -262,7 +276,7 @@ def compare(
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
     run = Run(
         clock, hierarchies or {}, bins or {}, key, missing, shuffles, seed, source.get("threads"),
-        limit,
+        limit, house,
     )  # fmt: skip
     found: list[Compared] = []
     with run.working():
@@ -272,16 +286,21 @@ def compare(
             with reading(data) as (table, questions):
                 found.append(Compared(name, *run.release(name, table, questions)))
         limits, placed = run.limits({r.name: r.disclosed for r in found}, _left(source, reading))
-        found = [replace(r, limit=placed.get(r.name, {})) for r in found]
+    held = run.judging.held
+    found = [replace(r, limit=placed.get(r.name, {}), policy=held.get(r.name)) for r in found]
     clock.stop()
     return Comparison(
         run.table,
         run.roles,
-        {"attribute_disclosure": run.before, "assessment": run.assessment},
+        {
+            "attribute_disclosure": run.before,
+            "assessment": run.assessment,
+            **({"policy": held[None]} if held else {}),
+        },
         tuple(_marked(found)),
         _correlations(found),
         run.settings,
-        (*run.told(), *_unjudged(house)),
+        tuple(run.told()),
         run.unassessed,
         steps,
         clock.peaks,
@@ -301,13 +320,6 @@ def _left(source: Mapping[str, Any], reading: Reading) -> float | None:
     """The seconds that are left of those that the run may take."""
     whole = source.get("timeout")
     return None if whole is None else max(0.0, whole - (time.monotonic() - reading.started))
-
-
-def _unjudged(house: Policy | None) -> list[Note]:
-    """What of a policy does not count here."""
-    if house is None or not (house.everywhere or house.reidentification or house.inference):
-        return []
-    return [Note(NOT_JUDGED)]
 
 
 def named_releases(given: Any) -> dict[str, Any]:

@@ -42,6 +42,10 @@ OF_ONE_CELL = {
     "delta_disclosure", "delta_disclosure_present",
 }  # fmt: skip
 OF_CLASSES = {"average_risk", "distinction", "bayes_vulnerability_posterior"}  # K/N of the record
+# Shares of the uncertainty about a secret: the less there is of it, the more a record moves them.
+OF_UNCERTAINTY = {
+    "discrimination_rate", "normalized_conditional_entropy", "semantic_discrimination_rate",
+}  # fmt: skip
 KEPT_DETAILS = {"l", "satisfiable", "named_value", "reading"}
 HIDDEN_SOURCE = {"name", "delimiter", "encoding", "class_sizes"}
 
@@ -85,7 +89,7 @@ class _Sharing:
             reidentification=self.chapters[None],
             inference=inference,
             verdicts=None if found.verdicts is None else tuple(map(self._verdict, found.verdicts)),
-            warnings=tuple(self._note(w) for w in found.warnings),
+            warnings=tuple(self._note(w) for w in found.warnings if not self._of_few(w)),
             unassessed=tuple(map(self._name, found.unassessed)),
             approximate={},  # of single classes
         )
@@ -108,13 +112,15 @@ class _Sharing:
         return count // self.least * self.least or None
 
     def _chapter(self, values: Mapping[str, Value], *, record: bool) -> dict[str, Value]:
-        return {m: self._value(v, record=record) for m, v in values.items()}
+        entropy = values.get("entropy")
+        bits = None if record or entropy is None else entropy.value
+        return {m: self._value(v, record=record, bits=bits) for m, v in values.items()}
 
     def _withheld(self, value: Value, below: bool = False) -> Value:
         details = {"below": self.least} if below else {}
         return replace(value, value=None, reason=SUPPRESSED, details=details)
 
-    def _value(self, value: Value, *, record: bool) -> Value:
+    def _value(self, value: Value, *, record: bool, bits: float | None = None) -> Value:
         number, measure = value.value, value.id
         hidden = self.nothing or (self.small and measure in OF_ONE_CLASS)
         if record:
@@ -138,12 +144,13 @@ class _Sharing:
             alone = self._count(int(value.details["records"]), none_is_few=self.small)
             if alone is None:
                 return self._withheld(value, below=True)
-        rounded = self._rounded(measure, number)
+            number = alone / self.records  # share and count must not tell more together
+        rounded = self._rounded(measure, number, bits)
         if rounded is None:
             return self._withheld(value)
         return replace(value, value=rounded, details=self._details(value))
 
-    def _rounded(self, measure: str, number: float) -> float | None:
+    def _rounded(self, measure: str, number: float, bits: float | None = None) -> float | None:
         """To a step that more than a cell of records must move; the ends of the range are kept."""
         m, n = BY_ID[measure], self.records
         if isinstance(number, int):
@@ -153,6 +160,8 @@ class _Sharing:
         finest = self.least / n
         if m.high != 1 or measure == "conditional_privacy":
             finest *= max(1.0, math.log2(n))
+        if measure in OF_UNCERTAINTY and bits is not None:
+            finest *= max(1.0, math.log2(n) / max(bits, FINEST))  # what one record can be unsure of
         if measure == "separation":
             finest *= 2
         if measure in IN_ONE_CLASS:
@@ -232,6 +241,11 @@ class _Sharing:
         where = f"{chapter}.{self._name(secret)}" if secret else chapter
         reason = SUPPRESSED if number is None and verdict.value is not None else stands.reason
         return replace(verdict, where=where, value=number, reason=reason)
+
+    def _of_few(self, note: str) -> bool:
+        """Whether a remark is there because of a few records: that they are there is not told."""
+        counts = [p for p in getattr(note, "parts", ()) if isinstance(p, Count)]
+        return any(count.number < self.least for count in counts)
 
     def _note(self, note: str) -> str:
         if not isinstance(note, Note):

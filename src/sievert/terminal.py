@@ -371,11 +371,12 @@ def _limits(found: Assessment, width: int) -> list[str]:
     breached = sum(v.met is False for v in found.verdicts)
     lines = ["", f"Limits of the policy: {breached} of {len(found.verdicts)} breached"]
     for v in sorted(found.verdicts, key=lambda v: v.met is not False):
-        lines += _limit(v, width)
+        lines += limit_lines(v, width)
     return lines
 
 
-def _limit(v: Verdict, width: int) -> list[str]:
+def limit_lines(v: Verdict, width: int) -> list[str]:
+    """One limit, what it asks and what was found."""
     word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
     limits = [(">=", v.min), ("<=", v.max)]
     asked = " and ".join(f"{sign} {bound:,.12g}" for sign, bound in limits if bound is not None)

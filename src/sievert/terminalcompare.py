@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from sievert.errors import plural, printable
 from sievert.losses import BY_ID
-from sievert.terminal import heading, notes, number, percent, plain, significant, wrap
+from sievert.terminal import heading, limit_lines, notes, number, percent, plain, significant, wrap
 
 if TYPE_CHECKING:
     from sievert.comparing.found import Bits
+    from sievert.comparing.judging import Held
     from sievert.comparing.limits import Limit, Placed
     from sievert.comparison import Compared, Comparison
     from sievert.estimating import Estimate
@@ -39,7 +40,8 @@ OF_SECRET = {
 
 def render(found: Comparison, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading(found, width), "", *_answer(found, width), *_limits(found, width)]
+    lines = [*heading(found, width), "", *_answer(found, width)]
+    lines += [*_policy(found, width, everything), *_limits(found, width)]
     if everything or len(found.releases) == 1:
         for release in found.releases:
             lines += ["", *_release(release, width, everything)]
@@ -190,6 +192,32 @@ def _verdict(found: Comparison) -> list[str]:
             f"({_signed(_rounded(lost.beyond))} bits)."
         )
     return lines
+
+
+def _policy(found: Comparison, width: int, everything: bool) -> list[str]:
+    """Each table and the limits that it breaches, or all of them."""
+    tables: list[tuple[str, Held | None]] = [("original", found.original.get("policy"))]
+    held = (r.policy for r in found.releases)
+    tables += zip(_numbered(found), held, strict=True)
+    lines: list[str] = []
+    for name, policy in tables:
+        if policy is None:
+            continue
+        lines += [] if lines else ["", "Limits of the policy, held against each table on its own"]
+        lines.append(f"  {name}: {_held(policy)}")
+        for v in sorted(policy.verdicts, key=lambda v: v.met is not False):
+            if everything or v.met is False:
+                lines += [f"  {line}" for line in limit_lines(v, width - 2)]
+    return lines
+
+
+def _held(policy: Held) -> str:
+    """Met, or how many are not."""
+    many = len(policy.verdicts)
+    if not policy.breached and not policy.doubtful:
+        return f"met ({many} of {many})"
+    breached = f"{policy.breached} of {many} breached" if policy.breached else "none breached"
+    return f"{breached}, {policy.doubtful} not evaluated" if policy.doubtful else breached
 
 
 def _limits(found: Comparison, width: int) -> list[str]:

@@ -164,7 +164,7 @@ def test_results_in_python() -> None:
     original = people(60)
     found = sievert.attack(coarse(original), quasi=QUASI, sensitive="disease", original=original)
     assert isinstance(found, sievert.Attacks)
-    assert found.rows == 60 and "black box" in repr(found) and "<pre>" in found._repr_html_()
+    assert found.rows == 60 and "black box" in repr(found) and "<svg" in found._repr_html_()
     assert "qx" not in repr(found) + str(found.to_dict()) + str(vars(found))
     frame = found.to_frame()
     known = {"identity", "homogeneity", "background", "skewness", "reasoning"}

@@ -418,7 +418,7 @@ def test_frames_and_text() -> None:
     )
     frame = found.to_frame()
     assert set(frame["number"]) >= {"identity_disclosure", "information_loss", "discernability"}
-    assert "I(X';X)" in repr(found) and found._repr_html_().startswith("<pre>")
+    assert "I(X';X)" in repr(found) and found._repr_html_().startswith("<div>")
     assert all(len(line) <= 110 for line in repr(found).splitlines())
     with pytest.raises(KeyError):
         found["nobody"]

@@ -423,16 +423,6 @@ def test_releases_that_are_none(
         assert "bad.csv" in err and not out
 
 
-def test_limits_are_not_judged_and_that_is_said(files: list[Path], capfd: Any) -> None:
-    policy = files[0].with_name("p.toml")
-    roles = "[roles]\nquasi = ['age', 'zip']\nsensitive = ['disease']\n"
-    for limits in ("", "[limits]\nk_anonymity = { min = 50 }\n",
-                   "[limits.inference.disease]\nitpr = { max = 0.1 }\n"):  # fmt: skip
-        policy.write_text(roles + limits)
-        assert told("compare", *files, "--policy", policy, "--shuffles", 3) == 0
-        assert ("limits of the policy are not judged" in capfd.readouterr().out) == bool(limits)
-
-
 def test_no_map_without_a_secret(files: list[Path], capfd: Any) -> None:
     folder = files[0].with_name("charts")
     assert told("compare", *files, "-q", "age", "--shuffles", 3, "--charts", folder) == 2

@@ -155,7 +155,7 @@ def test_a_result_can_be_looked_at() -> None:
     assert found.subset("town", "sex").columns == ("sex", "town")
     assert found.to_frame().shape == (14, 16)
     assert "4 of 8 people (50 %) are the only one" in repr(found)
-    assert found._repr_html_().startswith("<pre>")
+    assert found._repr_html_().startswith("<div>")
     with pytest.raises(UsageError):
         found.subset("days")
 

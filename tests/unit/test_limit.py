@@ -389,7 +389,7 @@ def test_results_are_plain_and_name_no_value() -> None:
     for value in ("job1", "town2", "flu"):
         assert value not in text and value not in repr(found)
     assert "job1" in json.dumps(shown.to_dict())
-    assert len(found.to_frame()) == 8 and found._repr_html_().startswith("<pre>")
+    assert len(found.to_frame()) == 8 and found._repr_html_().startswith("<div>")
 
 
 def test_roles_must_make_sense(tmp_path: Path) -> None:

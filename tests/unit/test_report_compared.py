@@ -15,7 +15,7 @@ import pytest
 import sievert
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import texts
+from sievert.report import building, texts
 from sievert.report.chapters import compared, limits_numbers
 from sievert.report.chapters.compared_view import View, loss_of
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
@@ -317,3 +317,132 @@ def test_masked_names(data: dict[str, Any]) -> None:
     p = part(data, masks=masks)
     said = " ".join(every(compared.blocks(p), compared.sentences(p)))
     assert "secret 1" in said and not re.search(r"\b(town|ill)\b", said)
+
+
+# -- limits of a policy ---------------------------------------------------------------------------
+
+LIMITS = {
+    "k_anonymity": {"min": 4},
+    "unique_records": {"max": 0.001},
+    "beta_likeness": {"max": 3},
+    "inference": {"ill": {"l_diversity": {"min": 3}, "max_confidence": {"max": 0.97}}},
+}
+
+
+@pytest.fixture(scope="module")
+def held() -> dict[str, Any]:
+    table = people()
+    found = sievert.compare(
+        table, {**releases(table), "secret_name_same": table}, ["sex", "town"], "ill",
+        shuffles=0, policy={"limits": LIMITS},
+    )  # fmt: skip
+    return json.loads(json.dumps(found.to_dict()))
+
+
+def first_screen(data: dict[str, Any], **settings: Any) -> tuple[Block | Chapter, ...]:
+    return building.build([data], building.Settings(**settings)).front
+
+
+def limit_grids(front: tuple[Block | Chapter, ...]) -> list[Grid]:
+    return [b for b in walk(front) if isinstance(b, Grid)]
+
+
+def test_verdicts_of_each_release_are_on_the_first_screen(held: dict[str, Any]) -> None:
+    words = {True: "met", False: "breached", None: "not evaluated"}
+    tables = [held["original"], *held["releases"]]
+    for internal in (False, True):
+        (grid,) = limit_grids(first_screen(held, internal=internal))
+        assert len(grid.rows) == len(LIMITS) + 1  # every limit once: beta-likeness of one secret
+        for row_, *limits in zip(grid.rows, *(t["policy"]["limits"] for t in tables), strict=True):
+            assert isinstance(row_[0], Link) and row_[0].anchor == f"def-{limits[0]['measure']}"
+            cells = [str(c) for c in row_[3:]]
+            assert [c.partition(":")[0] for c in cells] == [words[v["met"]] for v in limits]
+            for cell, verdict in zip(cells, limits, strict=True):
+                shown = numbers(cell.partition(":")[2])
+                if internal and verdict["value"] is not None:
+                    value = verdict["value"]
+                    shares = ("unique_records",)
+                    value *= 100 if verdict["measure"] in shares else 1
+                    assert shown[0] == pytest.approx(value, rel=1e-2)
+                else:
+                    assert not shown
+
+
+def test_passed_on_limits_tell_no_number_and_no_name(held: dict[str, Any]) -> None:
+    front = first_screen(held)
+    said = list(every(front))
+    assert "secret_name" not in "\n".join(said)
+    limits = next(b for b in walk(front) if isinstance(b, Chapter) and b.anchor == "limits")
+    asked = {"4", "0.1", "3", "0.97"}
+    for text in every(limits.blocks):
+        bare = re.sub(r"Release \d+", "", text)
+        assert set(re.findall(r"\d[\d.]*", bare)) <= asked, text
+    changed = copy.deepcopy(held)  # the same verdicts of other numbers: the same page
+    for table in (changed["original"], *changed["releases"]):
+        for verdict in table["policy"]["limits"]:
+            verdict["value"] = None if verdict["value"] is None else verdict["value"] + 1
+            verdict["reading"] = "without missing secrets"
+    assert list(every(first_screen(changed))) == said
+    masked = "\n".join(every(first_screen(held, mask_names=True)))
+    assert "secret 1" in masked and not re.search(r"\bill\b", masked)
+
+
+def lead_of(data: dict[str, Any], *states: bool | None) -> str:
+    """The first sentence where releases were judged so."""
+    made = {**data, "releases": [copy.deepcopy(data["releases"][0]) for _ in states]}
+    for number, (release, state) in enumerate(zip(made["releases"], states, strict=True)):
+        release |= {"name": f"r{number}", "dominated_by": []}
+        for verdict in release["policy"]["limits"]:
+            verdict["met"] = True
+        release["policy"]["limits"][-1]["met"] = state
+    front = first_screen(made)
+    assert isinstance(front[0], Words)
+    return front[0].text
+
+
+def test_the_lead_speaks_of_releases(held: dict[str, Any]) -> None:
+    policy = "of the policy"
+    assert lead_of(held, True) == f"The release meets all limits {policy} (5 of 5)."
+    assert lead_of(held, False).endswith(f"the limits {policy}: 1 of 5 are breached.")
+    assert "but 1 of 5 could not be evaluated" in lead_of(held, None)
+    assert lead_of(held, True, True) == f"All 2 releases meet all limits {policy}."
+    assert lead_of(held, False, False).startswith("None of the 2 releases meets")
+    assert lead_of(held, True, False) == (
+        f"Release 1 meets all limits {policy}. Release 2 breaches at least one limit {policy}."
+    )
+    assert "Release 1 and Release 3 breach no limit" in lead_of(held, None, False, None)
+    many = lead_of(held, *[True] * 9, False)
+    assert many.startswith("Release 1, Release 2, Release 3, Release 4 and 5 others meet all")
+
+
+def test_limits_of_many_releases_and_of_few_records(held: dict[str, Any]) -> None:
+    many = {**held, "releases": [
+        {**r, "name": f"{r['name']}{i}", "dominated_by": []}
+        for i in range(3) for r in held["releases"]
+    ]}  # fmt: skip
+    found = limit_grids(first_screen(many))
+    assert len(found) == 3 and all(len(g.head) == 8 for g in found)
+    small = {"town": list("ab") * 20, "ill": list("xxyy") * 10}
+    policy = {"limits": {"k_anonymity": {"min": 21}, "inference": {"ill": {"l_diversity": {
+        "min": 2}}}}}  # fmt: skip
+    few = sievert.compare(small, small, "town", "ill", shuffles=0, policy=policy).to_dict()
+    front = first_screen(few)
+    assert "1 of 2 are breached" in front[0].text  # type: ignore[union-attr]
+    assert [str(c) for c in limit_grids(front)[0].rows[0][3:]] == ["breached", "breached"]
+
+
+def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:
+    alone = sievert.assess(people(), ["sex", "town"], "ill", policy={"limits": LIMITS}).to_dict()
+    page = building.build([alone, held])
+    lead = page.front[0]
+    assert isinstance(lead, Words) and "are breached. " in lead.text and "Release 1" in lead.text
+    limits = next(b for b in walk(page.front) if isinstance(b, Chapter) and b.anchor == "limits")
+    kinds = [type(b) for b in limits.blocks]
+    assert kinds == [Points, Points, Grid, Words, Words]
+    anchors = {b.anchor for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter)}
+    (grid,) = limit_grids(page.front)
+    assert all(c.anchor in anchors for r in grid.rows for c in r if isinstance(c, Link))
+    without = {**held, "releases": [
+        {k: v for k, v in r.items() if k != "policy"} for r in held["releases"]
+    ]}  # fmt: skip
+    assert not limit_grids(first_screen(without))

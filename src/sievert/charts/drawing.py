@@ -307,6 +307,7 @@ def narrow(spec: Spec) -> Spec:
             **CONFIG["axis"], "labelFontSize": 13, "titleFontSize": 13, "labelLimit": 150,
             "labelPadding": 5, "titlePadding": 10,
         },
+        "axisX": {"labelOverlap": True, "labelSeparation": 14},  # another font is wider
         "legend": {
             **CONFIG["legend"], "labelFontSize": 13, "columns": 2, "labelLimit": 180,
             "columnPadding": 30, "layout": {"bottom": {"direction": "vertical", "margin": 6}},
@@ -331,7 +332,7 @@ def _fitted(part: Any) -> Any:
     if "symbolType" in found:
         found["columns"] = 2
     if found.get("type") == "text":
-        found["fontSize"] = 12
+        found |= {"fontSize": 12, "limit": 150}
     return found
 
 

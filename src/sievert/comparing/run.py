@@ -14,6 +14,7 @@ from sievert.assessment import measured
 from sievert.attacks.attack import ladder
 from sievert.comparing import pairing
 from sievert.comparing.found import Assessed, Bits, Disclosed, Known
+from sievert.comparing.judging import Judging, gathered
 from sievert.comparing.limits import Limit, Limits, Placed
 from sievert.counts.machine import cores
 from sievert.errors import InputError, UsageError, unknown
@@ -28,6 +29,7 @@ from sievert.running import MOST_LISTED, Clock, described, treat_missing
 if TYPE_CHECKING:
     from sievert.counts.cube import Ints
     from sievert.counts.questions import Questions
+    from sievert.policy import Policy
     from sievert.table import Table
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
@@ -55,6 +57,7 @@ class Run:
         seed: int,
         threads: int | None,
         limit: bool = False,
+        policy: Policy | None = None,
     ) -> None:
         self.clock, self.hierarchies, self.bins = clock, hierarchies, bins
         self.key, self.missing = key, missing
@@ -64,31 +67,17 @@ class Run:
             "shuffles": shuffles, "seed": seed, "threads": self.threads if self.one_by_one else 1,
         }  # fmt: skip
         self.notes: list[Note] = []
-        self.remarks: dict[str, list[Note]] = {}  # by release
+        self.remarks: dict[str | None, list[Note]] = {}  # by release
         self.before: dict[str, Bits] = {}
         self._each: Each = map
         self._done: Known | None = None
         self.limited = limit
         self._limits: Limits | None = None
+        self.judging = Judging(policy)
 
     def told(self) -> list[Note]:
         """All remarks; one that goes for every release only once."""
-        several = len(self.remarks) > 1
-        common = [
-            note
-            for note in dict.fromkeys(n for notes in self.remarks.values() for n in notes)
-            if not several or all(note in notes for notes in self.remarks.values())
-        ]
-        return [
-            *self.notes,
-            *common,
-            *(
-                Note(f"{{}}: {note.template}", Name(name), *note.parts)
-                for name, notes in self.remarks.items()
-                for note in notes
-                if note not in common
-            ),
-        ]
+        return [*self.notes, *gathered(self.remarks), *self.judging.told()]
 
     # -- the original ---------------------------------------------------------------------------
 
@@ -130,6 +119,7 @@ class Run:
         self.edges = self._edges()
         self._begun = self._known()
         self.assessment = self._assessed(questions, self.roles)
+        self.judging.see(None, self.assessment, self.roles.sensitive)
         self.settings = {
             "shuffles": self.how["shuffles"],
             "seed": self.seed,
@@ -298,6 +288,7 @@ class Run:
         lost = self._each(lambda kind: kind.compute(release), KINDS)
         disclosing = self._disclosed(name, pairing.cut(release, self.edges), known)
         assessment = self._assessed(questions, roles)
+        self.judging.see(name, assessment, self.roles.sensitive)
         self.clock(f"estimating {name}", questions)
         disclosed = disclosing(self._neighbours(release))
         told += self._doubts(release, disclosed)

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sievert.measures import BY_ID
-from sievert.report.chapters.numbers import SHARES, said, scale, why
+from sievert.report.chapters import compared_policy
+from sievert.report.chapters.compared_policy import asked, figure, where
+from sievert.report.chapters.numbers import why
 from sievert.report.page import Block, Chapter, Points, Words
 from sievert.report.parts import Part
-from sievert.terminal import significant
-
-BOUND = ".12g"
 
 
 def front(parts: Sequence[Part], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
     """The blocks below the title."""
     texts, pen = parts[0].texts, parts[0].pen
     verdicts = [v for part in parts for v in _verdicts(part)]
-    found: list[Block | Chapter] = [Words(_lead(parts[0], verdicts), "lead")]
+    compared = [part for part in parts if compared_policy.judged(part)]
+    leads = [_lead(parts[0], verdicts)] if verdicts or not compared else []
+    leads += [compared_policy.lead(part) for part in compared]
+    found: list[Block | Chapter] = [Words(" ".join(leads), "lead")]
     if sentences:
         found.append(Chapter(texts("front.short"), "short", (Points(tuple(sentences)),)))
     found.append(Chapter(texts("front.assessed"), "assessed", (Points(tuple(_what(parts))),)))
-    if verdicts:
-        found.append(_limits(parts))
+    if verdicts or compared:
+        found.append(_limits(parts, compared))
     lacking = tuple(
         texts(f"front.{key}") for key in ("no_dp", "no_tables", "no_outside", "no_judgement")
     )
@@ -102,58 +103,39 @@ def _table(part: Part) -> Iterator[str]:
 # -- limits -------------------------------------------------------------------------------------
 
 
-def _limits(parts: Sequence[Part]) -> Chapter:
+def _limits(parts: Sequence[Part], compared: Sequence[Part]) -> Chapter:
     texts = parts[0].texts
     held = [(part, v) for part in parts for v in _verdicts(part)]
     held.sort(key=lambda pair: pair[1]["met"] is not False)
     words = {True: "met", False: "breached", None: "doubtful"}
     marks = tuple(texts(f"front.{words[v['met']]}") for _, v in held)
-    points = Points(tuple(_limit(part, v) for part, v in held), marks)
-    shared = any(not part.pen.internal for part, _ in held)
-    note = (Words(texts("front.exact"), "note"),) if shared else ()
-    return Chapter(texts("front.limits"), "limits", (points, *note))
+    found: list[Block] = []
+    if held:
+        found.append(Points(tuple(_limit(part, v) for part, v in held), marks))
+    for part in compared:
+        found += compared_policy.blocks(part)
+    if any(not part.pen.internal for part in (*(part for part, _ in held), *compared)):
+        found.append(Words(texts("front.exact"), "note"))
+    return Chapter(texts("front.limits"), "limits", tuple(found))
 
 
 def _limit(part: Part, verdict: Mapping[str, Any]) -> str:
-    texts, measure = part.texts, verdict["measure"]
-    chapter, _, secret = verdict["where"].partition(".")
-    where = part.pen.name(secret) if secret else texts("front.everybody")
+    texts, about = part.texts, where(part, verdict)
     if verdict["reading"]:
-        where = f"{where}, {texts('front.without_missing')}"
+        about = f"{about}, {texts('front.without_missing')}"
     return texts(
         "front.limit",
-        what=texts(f"measures.{measure}.title"),
-        where=where,
-        value=_value(part, verdict, chapter, secret),
-        asked=_asked(part, verdict),
+        what=texts(f"measures.{verdict['measure']}.title"),
+        where=about,
+        value=_value(part, verdict),
+        asked=asked(part, verdict),
     )
 
 
-def _value(part: Part, verdict: Mapping[str, Any], chapter: str, secret: str) -> str:
-    texts, measure, value = part.texts, verdict["measure"], verdict["value"]
-    if value is None:
-        held = part.data[chapter]
-        held = (held[secret] if secret else held)[measure]
-        return why(texts, {**held, "reason": verdict["reason"]})
-    exact = significant(value)
-    bounds = [verdict[b] for b in ("min", "max") if verdict[b] is not None and value != verdict[b]]
-    if any(float(exact.replace(",", "")) == bound for bound in bounds):
-        number = format(value, BOUND)  # as many digits as tell on which side it lies
-    else:
-        number = said(part.pen, measure, {"value": value, "reason": None}).text
-    unit = scale(texts, measure) if BY_ID[measure].unit != "1" else ""
-    return texts("front.limit_value", number=number, unit=unit).strip()
-
-
-def _asked(part: Part, verdict: Mapping[str, Any]) -> str:
-    texts, least, most = part.texts, verdict["min"], verdict["max"]
-
-    def bound(number: float) -> str:
-        in_per_cent = verdict["measure"] in SHARES
-        return f"{100 * number:{BOUND}} %" if in_per_cent else f"{number:,{BOUND}}"
-
-    if least is not None and most is not None:
-        return texts("front.between", least=bound(least), most=bound(most))
-    if least is not None:
-        return texts("front.at_least", bound=bound(least))
-    return texts("front.at_most", bound=bound(most))
+def _value(part: Part, verdict: Mapping[str, Any]) -> str:
+    if verdict["value"] is not None:
+        return figure(part, verdict)
+    chapter, _, secret = verdict["where"].partition(".")
+    held = part.data[chapter]
+    held = (held[secret] if secret else held)[verdict["measure"]]
+    return why(part.texts, {**held, "reason": verdict["reason"]})

@@ -18,6 +18,7 @@ from sievert.sharing import COARSEST, FEW_CELLS, FINEST, LEAST, step_of
 from sievert.terminal import percent, significant
 
 LONGEST = 60  # letters of a name on a page
+NEAR = 1e-9  # to an end of a scale
 
 
 @dataclass(frozen=True)
@@ -85,24 +86,33 @@ class Pen:
             return Said(f"{number:,.0f}", number)
         if self.silent:
             return self.withheld()
-        if number == self.rows:
-            return Said(f"{number:,.0f}", number)
-        cells = int(number) // self.least * self.least
+        told = int(number)
+        if told <= self.rows:  # all and nearly all are not told apart
+            told = min(told, self.rows - self.least + 1)
+        cells = told // self.least * self.least
         if not cells:
             return Said(self.texts("words.few", least=self.least), None)
         return Said(self.texts("words.about", number=f"{cells:,}"), cells)
 
+    def everybody(self) -> Said:
+        """So many records as the table has: its size, not how many of them are something."""
+        return self.withheld() if self.silent else Said(f"{self.rows:,}", self.rows)
+
     def share(self, part: float | None, of: int | None = None) -> Said:
         """A share of `of` records (all of them unless given), in per cent."""
-        return self._share(part, of, ends=False)
+        return self._share(part, of, people=True)
 
     def rate(self, value: float | None, of: int | None = None, bits: float | None = None) -> Said:
-        """A share of an uncertainty of `bits` (one, unless known), in per cent; 0 and 1 stay.
+        """A share of an uncertainty of `bits` (one, unless known), in per cent.
 
         One record can move it by as much as that record can be uncertain, log2 of their number.
+        Exactly nothing and nearly nothing differ by what a few people have: not told apart.
         """
+        if value is not None and not self.internal:
+            value = min(max(value, NEAR), 1.0 - NEAR)
         most = math.log2(max(of or self.rows, 2))
-        return self._share(value, of, ends=True, finer=max(1.0, most / max(bits or 1.0, 1e-9)))
+        known = 1.0 if bits is None else max(bits, NEAR)
+        return self._share(value, of, people=False, finer=max(1.0, most / known))
 
     def identity(self, value: float | None, of: int | None = None) -> Said:
         """A share of the uncertainty about whose a record is."""
@@ -134,12 +144,20 @@ class Pen:
             return self.withheld()
         return self.plain(value)
 
+    def _of(self, of: int | None) -> int:
+        """So many records a number is of, in whole cells: bounds that are printed tell it."""
+        if of is None or 0 <= self.rows - of < self.least:
+            return max(self.rows, 1)
+        return max(of // self.least * self.least, min(of, self.least), 1)
+
     def _step(self, of: int | None, span: float = 1.0) -> float | None:
-        least = self.least / max(of or self.rows, 1) * span
+        least = self.least / self._of(of) * span
         step = step_of(max(least, FINEST))
         return None if step > COARSEST * max(span, 1.0) else step
 
-    def _share(self, part: float | None, of: int | None, *, ends: bool, finer: float = 1.0) -> Said:
+    def _share(
+        self, part: float | None, of: int | None, *, people: bool, finer: float = 1.0
+    ) -> Said:
         if part is None:
             return self.undefined()
         if self.internal:
@@ -147,12 +165,11 @@ class Pen:
         step = self._step(of, finer)
         if self.silent or step is None or step >= 0.5:
             return self.withheld()
-        if ends and part in (0, 1):
-            return Said(percent(part), part)
-        number, cell = of or self.rows, self.least / (of or self.rows)
-        if not ends and part * number < self.least:  # not told apart from nobody
+        number = self._of(of)
+        cell = self.least / number
+        if people and part * number < self.least:  # not told apart from nobody
             return Said(self.texts("words.under", share=percent(cell)), None)
-        if not ends and (1 - part) * number < self.least:
+        if people and (1 - part) * number < self.least:
             return Said(self.texts("words.over", share=percent(1 - cell)), None)
         rounded = _rounded(part, step)
         if rounded <= 0:

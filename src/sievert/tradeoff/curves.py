@@ -146,7 +146,7 @@ def _mixed(task: Task, held: list[Tradeoff]) -> bool:
         low, high = held[before], held[after]
         for i in range(before + 1, after):
             changed |= _over(low, held[i], high) > FLAT * low.objective
-            share = (held[i].at - low.at) / (high.at - low.at)
+            share = (held[i].at - low.at) / (high.at - low.at) if high.at > low.at else 0.0
             channels = [p.channel[task.joint.rows] for p in (low, high)]
             held[i] = _with(task, held[i], channels[0] + share * (channels[1] - channels[0]))
     return changed
@@ -160,7 +160,7 @@ def _with(task: Task, point: Tradeoff, channel: Floats) -> Tradeoff:
 
 def _over(low: Tradeoff, point: Tradeoff, high: Tradeoff) -> float:
     """How far a point lies above the line between two others."""
-    share = (point.at - low.at) / (high.at - low.at)
+    share = (point.at - low.at) / (high.at - low.at) if high.at > low.at else 0.0
     return point.objective - (low.objective + share * (high.objective - low.objective))
 
 

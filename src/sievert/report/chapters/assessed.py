@@ -11,6 +11,7 @@ from sievert.charts.results import apart
 from sievert.report.chapters.numbers import row, said, why
 from sievert.report.page import Block, Chapter, Grid, Picture, Points, Words
 from sievert.report.parts import Part
+from sievert.report.pen import Said
 from sievert.result import SUPPRESSED
 
 FOUND = (
@@ -111,7 +112,7 @@ def _sizes(part: Part) -> Picture | None:
         title, caption = texts("assessed.sizes"), texts("assessed.sizes_caption")
     else:
         held = _below(spans, part.rows)
-        told = [(texts("assessed.below_k", k=f"{k:,}"), pen.count(n)) for k, n in held.items()]
+        told = [(texts("assessed.below_k", k=f"{k:,}"), _held(part, n)) for k, n in held.items()]
         while len(told) > 1 and told[-1][1] == told[-2][1]:
             told.pop()  # nothing more to see
         given = [Bar(name, number.number) for name, number in told]
@@ -127,6 +128,11 @@ def _sizes(part: Part) -> Picture | None:
         return None
     spec = bars(title, below, given, axis=texts("units.records"))
     return Picture(spec, caption, behind)
+
+
+def _held(part: Part, number: int) -> Said:
+    """Everybody only where the table says so, as `_below` knows."""
+    return part.pen.everybody() if number == part.rows else part.pen.count(number)
 
 
 def _span(part: Part, span: Mapping[str, int | None]) -> str:

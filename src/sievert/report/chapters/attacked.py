@@ -111,7 +111,7 @@ def _of_records(part: Part) -> list[tuple[Cell, ...]]:
         rows.append(_row(part, "attack_grey_box", record, own.count(number(box, "single")), rate))
     if "white_box" in held:
         box = held["white_box"]
-        rate = uncertainty(pen, number(box, "discrimination_rate"), identity.paired(box))
+        rate = identity.white_rate(pen, box)
         rows.append(_row(part, "attack_white_box", original, pen.count(certain(box)), rate))
     if "linkage" in held:
         linked = share(pen, number(held["linkage"], "correct_linkage"))
@@ -154,6 +154,5 @@ def _meaning(part: Part, secret: str, held: Held) -> tuple[Cell, ...]:
     most = max((c.number or 0.0 for c in counted), default=0.0)
     for said, way in zip(counted, ways, strict=True):
         if (said.number or 0.0) == most:
-            rate = uncertainty(pen, number(way, "semantic_discrimination_rate"))
-            return _about(part, "attack_semantic", secret, said, rate)
+            return _about(part, "attack_semantic", secret, said, of_secrets.meant(pen, way))
     return _about(part, "attack_semantic", secret, None, None)

@@ -17,7 +17,6 @@ from sievert.sharing import FEW_CELLS
 Held = Mapping[str, Any]
 NAMED_COLUMNS = 4  # more are counted
 MOST_COLUMNS, MOST_VALUES = 30, 30
-NEAR = 1e-9  # to an end of a scale
 DRAWN_COLUMNS, LISTED_COLUMNS = 2, 6  # whose values are drawn, and listed
 
 
@@ -54,14 +53,10 @@ def kept_back(pen: Pen, said: Said) -> bool:
 def uncertainty(
     pen: Pen, value: float | None, of: int | None = None, bits: float | None = None
 ) -> Said:
-    """A share of uncertainty; fit to pass on, the ends of the scale are not told from near them.
-
-    Exactly nothing and nearly nothing differ by what a few people have.
-    """
-    if value is None or pen.internal:
-        return pen.rate(value, of, bits)
-    near = min(max(value, NEAR), 1.0 - NEAR)
-    return _drawn(pen, pen.rate(near, of, bits), near)
+    """A share of uncertainty; fit to pass on, that there is none to share is not told either."""
+    if value is None and not pen.internal:
+        return pen.withheld()
+    return _drawn(pen, pen.rate(value, of, bits), value)
 
 
 def of_record(pen: Pen) -> float:
@@ -70,10 +65,44 @@ def of_record(pen: Pen) -> float:
 
 
 def of_secret(part: Part, secret: str) -> float | None:
-    """Bits of a secret, where an assessment has measured them."""
+    """Bits of a secret: measured by an assessment, or what it has at least."""
     held = part.data.get("inference", {}).get(secret, {}).get("entropy") or {}
-    found: float | None = held.get("value")
-    return found
+    if held.get("value") is not None:
+        return float(held["value"])
+    attacks = part.data.get("attacks") or {}
+    skewness = (attacks.get("skewness") or {}).get(secret) or {}
+    named = number((attacks.get("reasoning") or {}).get(secret) or {}, "baseline")
+    return max(of_values(skewness), at_least([named] if named else []))
+
+
+def of_values(skewness: Held) -> float:
+    """The fewest bits that values have of which these are the shares."""
+    listed = (skewness.get("values") or {}).get("listed") or []
+    prior = number(skewness, "prior")
+    return max(at_least([v["prior"] for v in listed]), at_least([prior] if prior else []))
+
+
+def of_released(held: Held) -> float:
+    """The fewest bits that released columns have, at most one: originals hardly have less."""
+    each = (held.get("columns") or {}).values()
+    return max((released(column) for column in each), default=0.0)
+
+
+def released(column: Held) -> float:
+    """The fewest bits that one released column has, at most one."""
+    listed = (column.get("values") or {}).get("listed") or []
+    records = [v["records"] for v in listed]
+    return min(1.0, at_least([r / (sum(records) or 1) for r in records]))
+
+
+def at_least(shares: Sequence[float]) -> float:
+    """The fewest bits of anything with these shares, all others taken for one value.
+
+    >>> at_least([0.5, 0.5]), at_least([0.25]) > 0.8, at_least([])
+    (1.0, True, 0.0)
+    """
+    parts = [*shares, max(0.0, 1.0 - sum(shares))] if shares else []
+    return sum((-p * math.log2(p) for p in parts if 0 < p < 1), 0.0)
 
 
 def share(pen: Pen, value: float | None, of: int | None = None) -> Said:
@@ -117,21 +146,26 @@ def by_column(
     *,
     of: int | None = None,
     bits: float | None = None,
+    each: bool = False,
     drawn: bool = True,
 ) -> tuple[Block, ...]:
-    """How much each column alone removes of the uncertainty, and all of them: picture, table."""
+    """How much each column alone removes of the uncertainty, and all of them: picture, table.
+
+    With `each`, a column is uncertain by itself.
+    """
     texts, pen = part.texts, part.pen
-    each = held.get("columns") or {}
-    order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *each)) if c in each]
-    found = [
-        (pen.name(c), uncertainty(pen, number(each[c], "discrimination_rate"), of, bits))
-        for c in order
-    ]
+    columns = held.get("columns") or {}
+    order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns)) if c in columns]
+    found = []
+    for c in order:
+        value, own = number(columns[c], "discrimination_rate"), columns[c]
+        found.append((pen.name(c), uncertainty(pen, value, of, released(own) if each else bits)))
     kept = _longest(found) if len(found) > MOST_COLUMNS else found
     if not kept:
         return ()
     if len(found) > 1:
-        whole = uncertainty(pen, number(held, "discrimination_rate"), of, bits)
+        value = number(held, "discrimination_rate")
+        whole = uncertainty(pen, value, of, of_released(held) if each else bits)
         kept = [*kept, (texts("attacked.combined"), whole)]
     if all(kept_back(pen, said) for _, said in kept):
         return (Words(texts("attacked.columns_withheld"), "note"),)

@@ -15,6 +15,7 @@ from sievert.report.chapters.attacked_common import (
     number,
     numbers,
     of_record,
+    of_released,
     people,
     share,
     uncertainty,
@@ -51,8 +52,8 @@ def alone(held: Held) -> int:
 
 def black_sentence(part: Part, held: Held) -> str:
     """How many are alone."""
-    rows = part.pen.count(part.pen.rows)
-    return people(part, "attacked.black", alone(held), rows=rows, columns=columns(part))
+    rows, known = part.pen.everybody(), columns(part)
+    return people(part, "attacked.black", alone(held), rows=rows, columns=known)
 
 
 def _black(part: Part, held: Held) -> tuple[Block, ...]:
@@ -91,9 +92,15 @@ def paired(held: Held) -> int | None:
     return held.get("paired")
 
 
+def white_rate(pen: Pen, held: Held) -> Said:
+    """What a release removes of the uncertainty about the original."""
+    value = number(held, "discrimination_rate")
+    return uncertainty(pen, value, paired(held), of_released(held))
+
+
 def white_sentence(part: Part, held: Held) -> str:
     """Of how many the original values are certain."""
-    if number(held, "discrimination_rate") is None:
+    if part.pen.internal and number(held, "discrimination_rate") is None:
         return part.texts("attacked.white_same")
     return people(part, "attacked.white", certain(held))
 
@@ -101,15 +108,14 @@ def white_sentence(part: Part, held: Held) -> str:
 def _white(part: Part, held: Held) -> tuple[Block, ...]:
     texts, pen, of = part.texts, part.pen, paired(held)
     found: list[Block] = [Words(white_sentence(part, held), "lead")]
-    found += _rate(part, held, "attacked.white_rate", of)
+    bits = of_released(held)
+    found += _rate(part, held, "attacked.white_rate", of, bits)
     found.append(Words(texts("attacked.white_paired", paired=pen.count(of))))
     if pen.internal and of != pen.rows:
         lost = pen.count(held.get("released_only"))
         found.append(Words(texts("attacked.white_alone", number=lost)))
-    found += by_column(part, held, texts("attacked.columns_chart_original"), of=of)
-    told: list[tuple[str, Said, str]] = [
-        ("discrimination_rate", uncertainty(pen, number(held, "discrimination_rate"), of), "high")
-    ]
+    found += by_column(part, held, texts("attacked.columns_chart_original"), of=of, each=True)
+    told: list[tuple[str, Said, str]] = [("discrimination_rate", white_rate(pen, held), "high")]
     worst = held.get("worst_class")
     if pen.internal and worst:
         for name, side in (
@@ -163,7 +169,7 @@ def grey_sentence(part: Part, held: Held, key: str) -> str | None:
     pen = register_pen(part, held)
     if pen.silent:
         return None
-    return people(part, key, number(held, "single") or 0, pen, rows=pen.count(pen.rows))
+    return people(part, key, number(held, "single") or 0, pen, rows=pen.everybody())
 
 
 def _grey(part: Part, held: Held) -> tuple[Block, ...]:

@@ -15,6 +15,7 @@ from sievert.report.chapters.attacked_common import (
     number,
     numbers,
     of_secret,
+    of_values,
     people,
     secrets,
     uncertainty,
@@ -22,7 +23,7 @@ from sievert.report.chapters.attacked_common import (
 )
 from sievert.report.page import Block, Chapter, Grid, Picture, Spec, Words
 from sievert.report.parts import Part
-from sievert.report.pen import Said
+from sievert.report.pen import Pen, Said
 
 DRAWN = 3  # secrets with pictures; more have tables
 WITH_VALUES = 1  # secrets with pictures by value
@@ -58,7 +59,7 @@ def _chapter(part: Part, i: int, attack: str, blocks: tuple[Block, ...]) -> Chap
 def homogeneity_sentence(part: Part, secret: str, held: Held) -> str:
     """For how many a secret is certain."""
     name = part.pen.name(secret)
-    if number(held, "discrimination_rate") is None:
+    if part.pen.internal and number(held, "discrimination_rate") is None:
         return part.texts("attacked.homogeneity_same", secret=name)
     known = columns(part)
     return people(part, "attacked.homogeneity", certain(held), secret=name, columns=known)
@@ -70,7 +71,7 @@ def homogeneity(part: Part, i: int, secret: str, held: Held) -> tuple[Block, ...
     bits = of_secret(part, secret)
     rate = uncertainty(pen, number(held, "discrimination_rate"), bits=bits)
     found: list[Block] = [Words(homogeneity_sentence(part, secret, held), "lead")]
-    if number(held, "discrimination_rate") is None:
+    if pen.internal and number(held, "discrimination_rate") is None:
         return tuple(found)
     if not kept_back(pen, rate):
         found.append(Words(texts("attacked.homogeneity_rate", rate=rate, secret=name)))
@@ -102,7 +103,7 @@ def background(part: Part, secret: str, held: Held) -> tuple[Block, ...]:
     """What is still missing, and what ruling out likely values gives."""
     texts, pen, name = part.texts, part.pen, part.pen.name(secret)
     missing = number(held, "missing")
-    if missing is None:
+    if pen.internal and missing is None:
         return (Words(texts("attacked.background_same", secret=name), "lead"),)
     left = uncertainty(pen, missing, bits=of_secret(part, secret))
     key = f"attacked.background_{'withheld' if kept_back(pen, left) else 'lead'}"
@@ -201,6 +202,12 @@ def merged(held: Held) -> list[tuple[int | None, Held]]:
     return found + [(level, held[f"level_{level}"]) for level in levels]
 
 
+def meant(pen: Pen, held: Held) -> Said:
+    """What is removed of the uncertainty about a merged secret."""
+    value = number(held, "semantic_discrimination_rate")
+    return uncertainty(pen, value, bits=of_values(held.get("skewness") or {}))
+
+
 def semantic(part: Part, secret: str, held: Held) -> tuple[Block, ...]:
     """Who is certain after values that mean the same were put together."""
     texts, pen = part.texts, part.pen
@@ -216,8 +223,7 @@ def semantic(part: Part, secret: str, held: Held) -> tuple[Block, ...]:
             if level is None
             else texts("attacked.semantic_level", level=level)
         )
-        row = (by, str(pen.count(certain(told))),
-               str(uncertainty(pen, number(told, "semantic_discrimination_rate"))))  # fmt: skip
+        row = (by, str(pen.count(certain(told))), str(meant(pen, told)))
         rows.append((*row, str(pen.count(number(told, "parts")))) if pen.internal else row)
     head = ("by", "people", "rate", "parts")[: len(rows[0])]
     grid = Grid(

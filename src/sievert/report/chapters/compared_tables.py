@@ -29,7 +29,7 @@ MEANS = (
     "pmse", "prediction",
 )  # fmt: skip
 HELLINGER = ("hellinger_margins", "hellinger_pairs")
-PLAIN_SCALES = {"hamming", "hierarchy"}  # distances that no extreme number decides
+PLAIN_SCALES = {"hierarchy"}  # distances that were given, and that no single cell decides
 
 Data = Mapping[str, Any]
 

@@ -1,6 +1,7 @@
 """The chapter of `compromise`: how near an intruder comes to a confidential number.
 
-To be passed on are means over people, and nothing of single combinations: no least, no quantile.
+To be passed on are means of bits over people, and nothing of single combinations: no least, no
+quantile. Areas and errors are for the operator: one extreme number can decide them.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ def _blocks(part: Part) -> Iterator[Block | Chapter]:
         else:
             title = say("secret_title", secret=part.pen.name(case.secret))
             yield Chapter(title, part.anchor(f"secret{number}"), inner)
-    yield Words(say("reading"), "reading")
-    rows = tuple((Link(say(key), f"def-{a}"), say(f"{key}_says")) for a, key in TERMS)
+    yield Words(say("reading" if part.pen.internal else "reading_bits"), "reading")
+    terms = TERMS if part.pen.internal else TERMS[:1]
+    rows = tuple((Link(say(key), f"def-{a}"), say(f"{key}_says")) for a, key in terms)
     yield Grid(say("words_table"), (say("word"), say("meaning")), rows)
     if not part.pen.internal:
         yield Words(say("only_internal"), "note")
@@ -58,10 +60,12 @@ def _case(case: Case, *, pictures: bool) -> Iterator[Block]:
             )
         )
     yield from curves.left(case, "initial_entropy", pictures=pictures)
-    yield from curves.left(case, "area", pictures=pictures)
+    if case.internal:
+        yield from curves.left(case, "area", pictures=pictures)
     yield from curves.targets(case)
-    yield from curves.useful(case, pictures=pictures)
-    yield from curves.spread(case)
+    if case.internal:
+        yield from curves.useful(case, pictures=pictures)
+        yield from curves.spread(case)
 
 
 def sentences(part: Part) -> tuple[str, ...]:
@@ -70,6 +74,7 @@ def sentences(part: Part) -> tuple[str, ...]:
         return ()
     held = cases(part)
     found = [curves.sentence_left(case) for case in held[:2]]
-    for about in (curves.sentence_exact, curves.sentence_useful):
+    costs = (curves.sentence_useful,) if part.pen.internal else ()
+    for about in (curves.sentence_exact, *costs):
         found += [about(case) for case in held[:1]]
     return tuple([text for text in found if text is not None][:3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +14,6 @@ from sievert.report.pen import Pen, Said
 from sievert.terminal import percent
 
 Numbers = Mapping[str, Any]
-ROOM = 2.0  # the largest area is taken to be at most so many times what the means suggest
-FEWEST = 5  # cells of people with a number below which no share of them is told
 
 
 @dataclass(frozen=True)
@@ -66,19 +64,6 @@ class Case:
         """How many columns are known, from few to many."""
         return tuple(sorted({p["known"] for c in self.curves for p in c["points"]}))
 
-    @cached_property
-    def widest(self) -> float:
-        """What no area is likely to exceed: that of an even guess, from entropies and areas."""
-        values = math.log2(max(2, int(self.domain["values"])))
-        found = [0.0]
-        for curve in self.curves:
-            for point in curve["points"]:
-                held = point["over_records"]
-                bits = held["initial_entropy"]["mean"]
-                if bits > 0:
-                    found.append(held["area"]["mean"] / bits * values)
-        return ROOM * max(found)
-
     def parameter(self, curve: Numbers) -> str:
         """How strongly the method was applied, in words."""
         method, value = self.part.data["settings"]["method"], curve["parameter"]
@@ -92,9 +77,7 @@ class Case:
         value = point[over][number]["mean"]
         if number == "initial_entropy":
             return self._near(self.pen.bits(value, of=self.records))
-        if not self.internal and not self.widest:
-            return self.pen.withheld()
-        return self._near(self.pen.mean(value, span=self.widest, of=self.records))
+        return self.pen.only_internal(value)
 
     def _near(self, said: Said) -> Said:
         """What is rounded to nothing need not be nothing."""
@@ -106,9 +89,10 @@ class Case:
         """A share of the people, from their rounded number."""
         if self.internal or value is None:
             return self.pen.share(value)
-        people = self.pen.count(math.floor(value * self.records + 1e-6))
-        if self.pen.silent or self.records < FEWEST * self.pen.least:
-            return self.pen.withheld()
+        pen = replace(self.pen, rows=self.records)
+        people = pen.count(math.floor(value * self.records + 1e-6))
+        if self.pen.silent or pen.silent:
+            return pen.withheld()
         if people.number is None:
             few = percent(self.pen.least / self.records)
             return Said(self.part.texts("words.under", share=few), None)
@@ -118,10 +102,9 @@ class Case:
     def error(self, curve: Numbers) -> Said:
         """How far off means over ranges are that the release gives."""
         value = curve["utility"]["range_mean_error"]
-        if value is None or value <= 1:
-            return self.pen.share(value, of=self.records)
-        said = self.pen.mean(value, span=value, of=self.records)
-        return said if said.number is None else Said(percent(said.number), said.number)
+        if value is None or not self.internal:
+            return self.pen.only_internal(value)
+        return Said(percent(value), value)
 
     def target(self, curve: Numbers, known: int) -> Numbers | None:
         """Who is compromised, with so many columns known."""

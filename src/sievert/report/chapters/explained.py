@@ -71,7 +71,7 @@ def _lead(reader: Reader) -> str:
         k = reader.part.pen.only_internal(reader.whole["reidentification"]["k_anonymity"])
         return reader.say("lead_none", columns=columns, k=k)
     key = "lead_one" if alone.number == 1 else "lead"
-    share, of = reader.of_all(alone), reader.part.pen.count(reader.records)
+    share, of = reader.of_all(alone), f"{reader.records:,}"
     return reader.say(key, number=alone, of=of, share=share, columns=columns)
 
 
@@ -79,7 +79,7 @@ def _about(reader: Reader, secret: str) -> str:
     """What the columns tell of a secret."""
     name = reader.part.pen.name(secret)
     numbers = reader.whole["inference"][secret]
-    if numbers["discrimination_rate"] is None:
+    if reader.internal and numbers["discrimination_rate"] is None:
         return reader.say("secret_constant", secret=name)
     said = reader.rate(numbers, secret)
     if said.text == reader.part.pen.withheld().text:

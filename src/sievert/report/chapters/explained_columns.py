@@ -33,7 +33,7 @@ def shares(reader: Reader) -> Iterator[Chapter]:
     found = {
         t: {c: reader.share(c, t) for c in reader.quasi}
         for t in targets
-        if reader.shapley(t)["columns"]
+        if reader.shapley(t)["columns"] or (t is not None and not reader.internal)
     }
     if not found or len(reader.quasi) < 2:
         return

@@ -28,7 +28,6 @@ LEVEL = re.compile(r"at level ([0-9]+) of its hierarchy")
 MERGED = re.compile(r"the ([0-9,]+) rarest values merged")
 PERCENT = re.compile(r"([0-9.]+) %")
 BEYOND = 1e-9
-RARE = 100  # values of at most one record in so many are merged
 MANY = 5  # columns that are named one by one
 MOST_SECRETS = 3
 
@@ -105,6 +104,8 @@ class Reader:
     def rated(self, value: float | None, secret: str | None) -> Said:
         """The same from its value."""
         records = max(1, self.records)
+        if value is None and not self.internal:  # that all are alike is not told
+            return self.part.pen.withheld()
         if secret is None:
             return self.part.pen.identity(value, records)
         numbers = self.whole["inference"][secret]
@@ -130,6 +131,8 @@ class Reader:
         """The part of the whole that a column carries; the smaller the whole, the coarser."""
         held, pen = self.shapley(secret), self.part.pen
         part = (held["columns"].get(column) or {}).get("share")
+        if part is None and not self.internal:
+            return pen.withheld()
         whole = level(pen, self.rated(held["whole"], secret))  # as told: bounds may be printed
         of = max(1, int(self.weight(secret) * (whole or 0.0)))
         return pen.share(part, of=of) if secret is None else pen.rate(part, of=of)
@@ -199,10 +202,12 @@ class Reader:
     def telling(self, held: Numbers) -> bool:
         """Whether it may be told that a column can be made coarser so.
 
-        That rare values can be merged says that there are some, in a small table of few people.
+        That rare values can be merged says that there are some, and fewer than a cell of values
+        may be of as few people.
         """
-        few = self.records // RARE < self.part.pen.least
-        return self.internal or not few or not MERGED.fullmatch(str(held["how"]))
+        found = MERGED.fullmatch(str(held["how"]))
+        rare = int(found[1].replace(",", "")) if found else self.part.pen.least
+        return self.internal or rare >= self.part.pen.least
 
 
 def counted(pen: Pen, records: int) -> int:

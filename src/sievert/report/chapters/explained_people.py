@@ -47,7 +47,8 @@ def told_of(reader: Reader, name: str) -> Said:
 
 def _population(reader: Reader, about: Numbers) -> Iterator[Block]:
     if "size" in about:
-        share = reader.part.pen.plain(100 * about["fraction"])
+        fraction = about["fraction"] if reader.internal else reader.records / about["size"]
+        share = reader.part.pen.plain(100 * fraction)
         yield Words(reader.say("population_size", size=f"{about['size']:,}", share=share))
     models = [m for m in MODELS if f"population_uniques_{m}" in about]
     said = {m: told_of(reader, f"population_uniques_{m}") for m in models}

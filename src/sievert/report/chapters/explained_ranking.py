@@ -26,7 +26,10 @@ def ranked(part: Part) -> list[tuple[str, Said, Mapping[str, Any]]]:
 
 
 def _rate(part: Part, entry: Mapping[str, Any]) -> Said:
-    return part.pen.rate(entry["as_target"]["discrimination_rate"], of=_weight(part, entry))
+    value = entry["as_target"]["discrimination_rate"]
+    if value is None and not part.pen.internal:  # that all are alike is not told
+        return part.pen.withheld()
+    return part.pen.rate(value, of=_weight(part, entry))
 
 
 def _weight(part: Part, entry: Mapping[str, Any]) -> int:
