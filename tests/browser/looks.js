@@ -13,7 +13,7 @@ window.looks = (() => {
     for (let up = node; up instanceof Element; up = up.parentElement) {
       const style = getComputedStyle(up);
       if (style.clipPath === "inset(50%)" || style.display === "none") return true;
-      if (style.visibility !== "visible") return true;
+      if (style.visibility !== "visible" || style.opacity === "0") return true;
     }
     return !node.checkVisibility({ contentVisibilityAuto: true });
   };
@@ -98,6 +98,25 @@ window.looks = (() => {
     return [...new Set(found)];
   };
 
+  // Short words and numbers of a table that go on in another line; heads of many columns may.
+  const broken = () => {
+    const found = [];
+    for (const node of leaves()) {
+      const cell = node.parentElement.closest("td, th");
+      if (!cell || (cell.scope === "col" && cell.parentElement.children.length > 8)) continue;
+      for (const word of node.data.matchAll(/\S+/g)) {
+        if (!/^[\w.,]{1,8}$/.test(word[0])) continue;
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const tops = [...range.getClientRects()].map((r) => r.top);
+        if (Math.max(...tops) - Math.min(...tops) > 4)
+          found.push(`"${word[0]}" in ${where(cell)}`);
+      }
+    }
+    return found;
+  };
+
   // How small the smallest letters are, in pixels of the screen.
   const smallest = () =>
     Math.min(
@@ -108,6 +127,12 @@ window.looks = (() => {
         return drawn && box.width ? (size * edge.width) / box.width : size;
       }),
     );
+
+  // Numbers beside an axis that nobody can take in.
+  const ticks = () =>
+    [...document.querySelectorAll("svg .role-axis-label text")]
+      .filter((each) => /^[\d.,]{9,}$/.test(each.textContent))
+      .map(where);
 
   // Cells of tables that nobody sees.
   const unseen = () =>
@@ -148,5 +173,5 @@ window.looks = (() => {
 
   const text = () => document.body.innerText.replace(/\s+/g, " ");
 
-  return { overlaps, cut, smallest, unseen, scroll, unfold, active, tags, twice, text };
+  return { overlaps, cut, broken, smallest, ticks, unseen, scroll, unfold, active, tags, twice, text };
 })();

@@ -66,7 +66,7 @@ def test_values_are_not_passed_on(workshop: Workshop) -> None:
 
 
 def test_files_and_titles(workshop: Workshop, tab: Tab, tmp_path: Path) -> None:
-    data = sievert.assess(drawn(["a", "b"], 3, 1), "a", "b").to_dict()
+    data = sievert.assess(drawn(["a", "b"], 3, 1), ["a", "b"]).to_dict()
     for number, payload in enumerate(PAYLOADS):
         data["table"]["name"] = PAYLOADS[number - 30]
         page = building.build([data], building.Settings(internal=True, title=payload))
@@ -75,7 +75,7 @@ def test_files_and_titles(workshop: Workshop, tab: Tab, tmp_path: Path) -> None:
         quiet(tab, path.as_uri())
         text = shown(tab)
         assert plain(PAYLOADS[number - 30]) in text
-        assert visible(payload) in visible(text)
+        assert visible(printable(payload)) in visible(text)
 
 
 ALL = ["-q", "a,b", "-s", "c"]

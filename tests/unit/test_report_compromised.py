@@ -147,7 +147,7 @@ def test_internal_numbers_are_those_of_the_json() -> None:
     assert spread.rows[0][3:6] == tuple(
         significant(first[k]) for k in ("mean", "quantile_05", "minimum")
     )
-    targets = list(grids(held))[1]
+    targets = list(grids(held))[2]
     assert [r[2:] for r in targets.rows] == [
         (percent(t["exact"]["records"]), *(percent(a["records"]) for a in t["approximate"]))
         for t in data["targets"]["pay"]

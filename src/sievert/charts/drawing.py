@@ -18,8 +18,7 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first one comes with the renderer
-WIDTH, CURVE_HEIGHT, NARROW = 440, 260, 250
-TALLER = 1.2  # where texts stand between marks, and are larger on a page
+WIDTH, CURVE_HEIGHT = 440, 260
 LETTERS = 84  # of a line above the chart
 LONGEST = 32  # letters of a name above the chart
 LABEL = 80  # of a name beside a bar; the axis shows what fits
@@ -296,44 +295,6 @@ def shades(number: int) -> list[str]:
 
 def _hex(colour: Sequence[int]) -> str:
     return "#" + "".join(f"{part:02x}" for part in colour)
-
-
-def narrow(spec: Spec) -> Spec:
-    """The same chart for a page: its title stands above it in the page, and it fits a telephone."""
-    config = {
-        **CONFIG,
-        "padding": {"left": 24, "right": 24, "top": 4, "bottom": 4},
-        "axis": {
-            **CONFIG["axis"], "labelFontSize": 13, "titleFontSize": 13, "labelLimit": 150,
-            "labelPadding": 5, "titlePadding": 10,
-        },
-        "axisX": {"labelOverlap": True, "labelSeparation": 14},  # another font is wider
-        "legend": {
-            **CONFIG["legend"], "labelFontSize": 13, "columns": 2, "labelLimit": 180,
-            "columnPadding": 30, "layout": {"bottom": {"direction": "vertical", "margin": 6}},
-        },
-    }  # fmt: skip
-    found = {**spec, "width": NARROW, "config": config}
-    if any(layer["mark"]["type"] == "text" for layer in spec["layer"]):
-        found["height"] = round(spec["height"] * TALLER)
-    del found["title"]
-    return {key: _fitted(value) if key != "data" else value for key, value in found.items()}
-
-
-def _fitted(part: Any) -> Any:
-    """Labels of rows and legends no wider than a narrow chart has room for."""
-    if isinstance(part, list):
-        return [_fitted(p) for p in part]
-    if not isinstance(part, dict):
-        return part
-    found = {key: value if key == "data" else _fitted(value) for key, value in part.items()}
-    if found.get("labelLimit", 0) > 180:
-        found["labelLimit"] = 150
-    if "symbolType" in found:
-        found["columns"] = 2
-    if found.get("type") == "text":
-        found |= {"fontSize": 12, "limit": 150}
-    return found
 
 
 def framed(

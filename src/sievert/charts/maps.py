@@ -54,8 +54,8 @@ def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str,
         for name, d in zip(names, held, strict=True)
     ]  # fmt: skip
     least = ROOM * min([0.0, *(d.interval[0] for d in held)])
-    most = ROOM * max([d.interval[1] for d in held] + [d.across for d in held] + [1e-9])
-    high = ROOM * max([d.up for d in held] + [1e-9])
+    most = ROOM * (max([0.0, *(d.interval[1] for d in held), *(d.across for d in held)]) or 1.0)
+    high = ROOM * (max([0.0, *(d.up for d in held)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(held))
     for value, level in zip(values, _labels(held, high, LINE / height * high), strict=True):
         value |= {"label": level, "edge": most}
@@ -121,8 +121,8 @@ def limited(
     """
     held = list(given)
     names = apart(named(d.name, LONGEST) for d in held)
-    most = ROOM * max([at for at, *_ in curve] + [d.across for d in held] + [1e-9])
-    high = ROOM * max([least for _, least, _ in curve] + [d.up for d in held] + [1e-9])
+    most = ROOM * (max([0.0, *(at for at, *_ in curve), *(d.across for d in held)]) or 1.0)
+    high = ROOM * (max([0.0, *(x for _, x, _ in curve), *(d.up for d in held)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(held))
     values: list[Spec] = [
         {

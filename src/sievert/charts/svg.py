@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from sievert.charts.drawing import Spec, narrow
+from sievert.charts.drawing import Spec
+from sievert.charts.narrow import narrow
 from sievert.errors import InvariantError, UsageError
 
 MARK = "<!-- drawn by sievert -->"

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from sievert.errors import UsageError
+from sievert.errors import UsageError, printable
 from sievert.report import definitions, saved
 from sievert.report.chapters import attacked
 from sievert.report.front import front
@@ -146,7 +146,7 @@ def _sentences(parts: Sequence[Part]) -> Iterator[str]:
 
 def _title(part: Part, settings: Settings) -> str:
     if settings.title is not None:
-        title = " ".join(settings.title.split())
+        title = printable(" ".join(settings.title.split()))
         if not title or len(title) > LONGEST:
             raise UsageError(f"--title: 1 to {LONGEST} letters")
         return title

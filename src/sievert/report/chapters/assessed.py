@@ -169,7 +169,7 @@ def _learnt(part: Part) -> Iterator[Block | Chapter]:
         inside.append(_table(part, caption, LEARNT, data["inference"][secret]))
         near = _near(part, secret)
         inside += [near] if near is not None else []
-        yield Chapter(part.pen.name(secret), part.anchor(f"secret{number}"), tuple(inside))
+        yield Chapter(part.pen.name(secret), part.anchor(f"learnt{number}"), tuple(inside))
     yield Words(texts("assessed.learnt_reading"), "reading")
 
 
