@@ -39,11 +39,14 @@ demo: $(VENV)/.core
 	  --json demo/hospital.json --records demo/hospital_records.csv; test $$? -le 1
 	@echo
 	$(BIN)/sievert explain demo/hospital.csv --policy examples/hospital_policy.toml \
-	  --hierarchy age=demo/hierarchies/age.csv --json demo/explained.json
+	  --json demo/explained.json
 	@echo
 	$(BIN)/sievert compare demo/hospital.csv demo/bands.csv demo/hidden.csv demo/noisy.csv \
-	  -q sex,age,postcode,occupation -s diagnosis --hierarchy age=demo/hierarchies/age.csv \
-	  --json demo/comparison.json
+	  demo/halves.csv \
+	  --policy examples/hospital_policy.toml --type length_of_stay=int \
+	  --hierarchy age=demo/hierarchies/age.csv --hierarchy diagnosis=demo/hierarchies/diagnosis.csv \
+	  --json demo/comparison.json; test $$? -le 1
+	@echo
 	$(BIN)/sievert report demo/hospital.json demo/explained.json demo/comparison.json \
 	  --title "May the hospital's table be published?" \
 	  --html demo/report.html --markdown demo/report.md
@@ -51,7 +54,7 @@ demo: $(VENV)/.core
 	@echo "The table:           demo/hospital.csv"
 	@echo "Every number:        demo/hospital.json"
 	@echo "One row a patient:   demo/hospital_records.csv"
-	@echo "Three releases:      demo/bands.csv, hidden.csv, noisy.csv; compared: demo/comparison.json"
+	@echo "Four releases:       demo/bands.csv, hidden.csv, noisy.csv, halves.csv; demo/comparison.json"
 	@echo "Your own table:      $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
 	@echo
 	@echo "The report, open it in a browser:  $(CURDIR)/demo/report.html"

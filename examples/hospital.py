@@ -321,11 +321,11 @@ def coarser(record: dict[str, str], years: int, digits: int) -> dict[str, str]:
 
 
 def releases(records: Sequence[dict[str, str]], seed: int) -> dict[str, list[dict[str, str]]]:
-    """Three ways to protect the table, each record in its place.
+    """Four ways to protect the table, each record in its place.
 
     bands: coarse bands for everybody. hidden: finer bands, and whoever is in a group of fewer than
     three has the whole key hidden. noisy: ages moved by up to three years, postcodes drawn anew for
-    every fifth.
+    every fifth. halves: whether somebody is below 50 or not, and nothing else of the key.
     """
     rng = random.Random(seed)
     finer = [coarser(record, 10, 2) for record in records]
@@ -347,6 +347,10 @@ def releases(records: Sequence[dict[str, str]], seed: int) -> dict[str, list[dic
                 if rng.random() < 0.2
                 else record["postcode"],
             }
+            for record in records
+        ],
+        "halves": [
+            {**record, **stars, "age": "0-49" if int(record["age"]) < 50 else "50 and over"}
             for record in records
         ],
     }
@@ -379,7 +383,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--releases",
         type=Path,
         metavar="DIR",
-        help="also write bands.csv, hidden.csv and noisy.csv, the table protected in three ways",
+        help="also write bands.csv, hidden.csv, noisy.csv and halves.csv, protected in four ways",
     )
     options = parser.parse_args(arguments)
     if options.rows < 1:

@@ -496,7 +496,7 @@ def report(
         Show the traceback of an error.
     """
     from sievert.outputs import check_outputs, write_page
-    from sievert.report import building, markdown, saved
+    from sievert.report import building, markdown, plain, saved
 
     if not results:
         raise UsageError("no result given", hint="sievert report RESULT.json --html FILE")
@@ -507,9 +507,11 @@ def report(
     held = [saved.read(path) for path in results]
     with saved.as_saved():
         built = building.build(held, settings)
-    if not page.asked:
+    if page.asked:
+        write_page(built, page, sources, force=force)
+        sys.stdout.write(plain.first(built) + "\n")
+    else:
         sys.stdout.write(markdown.render(built))
-    write_page(built, page, sources, force=force)
     return 0
 
 

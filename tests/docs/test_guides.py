@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -220,35 +218,7 @@ def test_links_between_measures_of_a_secret_hold(data: dict[str, list[str]]) -> 
     assert sum(1 - rate for rate in rates) == close(1 - s["discrimination_rate"])
 
 
-# -- the gate -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("release", "code", "words"),
-    [("hidden", 0, "every limit is met"), ("hospital", 1, "BREACHED"), ("gone", 3, "exit 3")],
-)
-def test_the_gate_of_the_guide(
-    demo: Path, tmp_path: Path, release: str, code: int, words: str
-) -> None:
-    script = re.search(r"```sh\n(# gate\.sh.*?)```", guide("engineer"), re.DOTALL)
-    assert script is not None
-    binary = tmp_path / "bin"
-    binary.mkdir()
-    (binary / "sievert").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sievert "$@"\n')
-    (binary / "sievert").chmod(0o755)
-    shutil.copyfile(POLICIES / "public_use.toml", tmp_path / "policy.toml")
-    environment = {
-        "PATH": f"{binary}{os.pathsep}/usr/bin{os.pathsep}/bin",
-        "PYTHONPATH": str(ROOT / "src"),
-        "HOME": str(tmp_path),
-    }
-    done = subprocess.run(
-        ["/bin/sh", "-c", script[1], "gate.sh", str(demo / f"{release}.csv"), "policy.toml"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert done.returncode == code, done.stderr
-    assert words in done.stdout
-    assert (tmp_path / "gate.json").exists() == (code < 2)
+# -- exit codes ---------------------------------------------------------------------------------
 
 
 def test_exit_codes_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:

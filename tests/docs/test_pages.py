@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sievert.measures import BY_ID
+from sievert.papers.model import number
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "measures").glob("*.md"))
@@ -65,6 +66,14 @@ def test_the_project_speaks_of_itself_alone() -> None:
             if path.suffix in (".py", ".md", ".toml") and path != Path(__file__):
                 found = NOT_OURS.search(path.read_text(encoding="utf-8"))
                 assert not found, f"{path.name}: {found[0] if found else ''}"
+
+
+def test_rounding_is_what_the_page_of_papers_says() -> None:
+    """No more than one unit of the last printed digit: one unit still is, a little more is not."""
+    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    assert "| rounding | off by no more than one unit of the last printed digit" in text
+    states = [number("x", "0.91", ours, why="y").state for ours in (0.914, 0.92, 0.9201)]
+    assert states == ["match", "rounding", "differs"]
 
 
 def test_readme_python_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

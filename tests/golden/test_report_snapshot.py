@@ -60,7 +60,7 @@ def test_the_report_answers(demo: Path) -> None:
         first.index("The limits of the policy are not met: 8 of 12 are breached."),
         first.index("About 1,300 of 2,000 people (65 %) are the only one like them"),
         first.index("A best guess of diagnosis is right for 83 %"),
-        first.index("What would help most: age at level 2"),
+        first.index("What would help most: age in bands of 10"),
         first.index("## What was not measured"),
     ]
     assert places == sorted(places)

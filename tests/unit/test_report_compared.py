@@ -348,7 +348,7 @@ def limit_grids(front: tuple[Block | Chapter, ...]) -> list[Grid]:
 
 
 def test_verdicts_of_each_release_are_on_the_first_screen(held: dict[str, Any]) -> None:
-    words = {True: "met", False: "breached", None: "not evaluated"}
+    words = {True: "✓ met", False: "✗ breached", None: "not evaluated"}
     tables = [held["original"], *held["releases"]]
     for internal in (False, True):
         (grid,) = limit_grids(first_screen(held, internal=internal))
@@ -428,7 +428,7 @@ def test_limits_of_many_releases_and_of_few_records(held: dict[str, Any]) -> Non
     few = sievert.compare(small, small, "town", "ill", shuffles=0, policy=policy).to_dict()
     front = first_screen(few)
     assert "1 of 2 are breached" in front[0].text  # type: ignore[union-attr]
-    assert [str(c) for c in limit_grids(front)[0].rows[0][3:]] == ["breached", "breached"]
+    assert [str(c) for c in limit_grids(front)[0].rows[0][3:]] == ["✗ breached", "✗ breached"]
 
 
 def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:

@@ -18,7 +18,18 @@ def told(spec: Spec, words: Sequence[str]) -> Spec:
     rows = [_row(row, text) for row, text in zip(spec["data"]["values"], words, strict=True)]
     below = " ".join(spec["title"]["subtitle"])
     said = "; ".join(row["said"] for row in rows)
-    return {**spec, "data": {"values": rows}, "description": f"{below}. {said}."}
+    found = {**spec, "data": {"values": rows}, "description": f"{below}. {said}."}
+    return _in_per_cent(found) if any("%" in text for text in words) else found
+
+
+def _in_per_cent(spec: Spec) -> Spec:
+    """The axis in the unit of the words."""
+    layers = []
+    for layer in spec["layer"]:
+        x = layer["encoding"]["x"]
+        x = {**x, "axis": {**x.get("axis", {}), "format": "~%"}}
+        layers.append({**layer, "encoding": {**layer["encoding"], "x": x}})
+    return {**spec, "layer": layers}
 
 
 def _row(row: Spec, text: str) -> Spec:

@@ -10,7 +10,8 @@ from typing import Any
 
 from sievert.errors import UsageError, printable
 from sievert.report import definitions, saved
-from sievert.report.chapters import attacked
+from sievert.report.chapters import attacked, explained
+from sievert.report.chapters.compared_policy import asked
 from sievert.report.front import front
 from sievert.report.page import Block, Chapter, Page, Words
 from sievert.report.parts import Part, kind_of
@@ -56,7 +57,7 @@ def build(results: Sequence[Any], settings: Settings | None = None) -> Page:
     texts = read(settings.texts)
     parts = [part_of(r, i, texts, settings) for i, r in enumerate(results, 1)]
     chapters = tuple(_chapter(part, alone=len(parts) == 1) for part in parts)
-    first = front(parts, tuple(_sentences(parts)))
+    first = front(parts, tuple(dict.fromkeys(_sentences(parts))))
     meant = definitions.chapter(texts, (*first, *chapters))
     return Page(
         title=_title(parts[0], settings),
@@ -65,6 +66,7 @@ def build(results: Sequence[Any], settings: Settings | None = None) -> Page:
         chapters=chapters if meant is None else (*chapters, meant),
         foot=(texts("front.made", version=__version__),),
         contents=texts("front.contents"),
+        warning=texts("front.internal") if parts[0].pen.internal else "",
     )
 
 
@@ -131,6 +133,7 @@ def _attacked(part: Part) -> tuple[Block | Chapter, ...] | None:
 def _sentences(parts: Sequence[Part]) -> Iterator[str]:
     """The three sentences that matter: who is found, what is learnt, what would help."""
     told = [(part, module(part).sentences(part)) for part in parts]
+    limits = [v for part in parts if part.kind == "assess" for v in _on_uniques(part)]
     if len(parts) == 1:
         part, found = told[0]
         yield from found[:3]
@@ -141,7 +144,20 @@ def _sentences(parts: Sequence[Part]) -> Iterator[str]:
         if part.kind == "assess":
             yield from found[:2]
         elif found:
-            yield found[min(HELPS.get(part.kind, 0), len(found) - 1)]
+            text = found[min(HELPS.get(part.kind, 0), len(found) - 1)]
+            left = explained.helped(part) if part.kind == "explain" else None
+            short = [v for v in limits if left is not None and left > v["max"]]
+            yield f"{text} {_still(part, short[0])}" if short else text
+
+
+def _on_uniques(part: Part) -> list[Mapping[str, Any]]:
+    """Limits on how many people may be alone."""
+    held = (part.data.get("policy") or {}).get("limits", ())
+    return [v for v in held if v["measure"] == "unique_records" and v["max"] is not None]
+
+
+def _still(part: Part, verdict: Mapping[str, Any]) -> str:
+    return part.texts("front.still", asked=asked(part, verdict))
 
 
 def _title(part: Part, settings: Settings) -> str:

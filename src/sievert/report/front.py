@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sievert.report.chapters import compared_policy
-from sievert.report.chapters.compared_policy import asked, figure, where
+from sievert.report.chapters.compared_policy import asked, figure, side, where
 from sievert.report.chapters.numbers import why
 from sievert.report.page import Block, Chapter, Points, Words
 from sievert.report.parts import Part
+from sievert.result import SUPPRESSED
 
 
 def front(parts: Sequence[Part], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
@@ -19,7 +20,10 @@ def front(parts: Sequence[Part], sentences: Sequence[str]) -> tuple[Block | Chap
     compared = [part for part in parts if compared_policy.judged(part)]
     leads = [_lead(parts[0], verdicts)] if verdicts or not compared else []
     leads += [compared_policy.lead(part) for part in compared]
-    found: list[Block | Chapter] = [Words(" ".join(leads), "lead")]
+    found: list[Block | Chapter] = []
+    if pen.internal:
+        found.append(Words(texts("front.internal"), "warning"))
+    found.append(Words(" ".join(leads), "lead"))
     if sentences:
         found.append(Chapter(texts("front.short"), "short", (Points(tuple(sentences)),)))
     found.append(Chapter(texts("front.assessed"), "assessed", (Points(tuple(_what(parts))),)))
@@ -29,8 +33,8 @@ def front(parts: Sequence[Part], sentences: Sequence[str]) -> tuple[Block | Chap
         texts(f"front.{key}") for key in ("no_dp", "no_tables", "no_outside", "no_judgement")
     )
     found.append(Chapter(texts("front.not_measured"), "not-measured", (Points(lacking),)))
-    key = "front.internal" if pen.internal else "front.shared"
-    found.append(Words(texts(key, least=pen.least), "note"))
+    if not pen.internal:
+        found.append(Words(texts("front.shared", least=pen.least), "note"))
     return tuple(found)
 
 
@@ -45,11 +49,16 @@ def _lead(part: Part, verdicts: Sequence[Mapping[str, Any]]) -> str:
         return texts("front.open")
     breached = sum(v["met"] is False for v in verdicts)
     if breached:
-        return texts("front.some_breached", breached=breached, number=len(verdicts))
+        key = "front.one_breached" if breached == 1 else "front.some_breached"
+        return texts(key, breached=breached, number=len(verdicts))
     doubtful = sum(v["met"] is None for v in verdicts)
-    if doubtful:
-        return texts("front.some_doubtful", doubtful=doubtful, number=len(verdicts))
-    return texts("front.all_met", number=len(verdicts))
+    key = "front.some_doubtful" if doubtful else "front.all_met"
+    lead = texts(key, doubtful=doubtful, number=len(verdicts))
+    others = len(part.data["roles"].get("unassessed") or ())
+    if not others:
+        return lead
+    key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
+    return f"{lead} {texts(key, number=others)}"
 
 
 # -- what was assessed ------------------------------------------------------------------------
@@ -135,6 +144,9 @@ def _limit(part: Part, verdict: Mapping[str, Any]) -> str:
 def _value(part: Part, verdict: Mapping[str, Any]) -> str:
     if verdict["value"] is not None:
         return figure(part, verdict)
+    beside = side(part, verdict) if verdict["reason"] == SUPPRESSED else None
+    if beside is not None:
+        return beside
     chapter, _, secret = verdict["where"].partition(".")
     held = part.data[chapter]
     held = (held[secret] if secret else held)[verdict["measure"]]

@@ -81,6 +81,7 @@ class Page:
     chapters: tuple[Chapter, ...]
     foot: tuple[str, ...] = ()
     contents: str = "Contents"
+    warning: str = ""  # once more at the end, and on every printed page
 
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""

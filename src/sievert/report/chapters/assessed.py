@@ -8,11 +8,13 @@ from typing import Any
 from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import thinned
 from sievert.charts.results import apart
+from sievert.charts.told import told as told_bars
 from sievert.report.chapters.numbers import row, said, why
 from sievert.report.page import Block, Chapter, Grid, Picture, Points, Words
 from sievert.report.parts import Part
 from sievert.report.pen import Said
 from sievert.result import SUPPRESSED
+from sievert.terminal import percent, significant
 
 FOUND = (
     "k_anonymity", "unique_records", "records_below", "classes", "average_risk", "highest_risk",
@@ -24,6 +26,7 @@ LEARNT = (
     "discrimination_rate", "semantic_discrimination_rate", "itpr",
 )  # fmt: skip
 BELOW = (2, 3, 5, 10, 20, 50, 100, 1000)
+NAMED = 6  # columns in a sentence
 MOST_BEHIND = 25  # rows of a table behind a curve
 
 
@@ -68,7 +71,8 @@ def _found(part: Part) -> list[str]:
             number = said(pen, "classes", {"value": alone, "reason": None})
             rows, share = f"{part.rows:,}", said(pen, "unique_records", unique)
             key = "assessed.one_alone" if pen.internal and alone == 1 else "assessed.alone"
-            text = texts(key, number=number, rows=rows, share=share)
+            columns = _columns(part)
+            text = texts(key, number=number, rows=rows, share=share, columns=columns)
             found.append(text[:1].upper() + text[1:])
         elif k is not None and k["value"] is not None:
             found.append(texts("assessed.nobody_alone", k=f"{k['value']:,}"))
@@ -79,14 +83,15 @@ def _found(part: Part) -> list[str]:
         found.append(text[:1].upper() + text[1:])
     rate = values.get("discrimination_rate")
     if rate is not None and rate["value"] is not None:
-        found.append(texts("assessed.identity_gone", share=_percent(rate["value"])))
+        found.append(texts("assessed.identity_gone", share=percent(rate["value"])))
     return found
 
 
-def _percent(value: float) -> str:
-    from sievert.terminal import percent
-
-    return percent(value)
+def _columns(part: Part) -> str:
+    held = part.data["roles"]["quasi"]
+    if len(held) > NAMED:
+        return part.texts("assessed.many_columns", number=len(held))
+    return part.pen.names(held)
 
 
 def _sizes(part: Part) -> Picture | None:
@@ -200,9 +205,9 @@ def _about(part: Part, secret: str) -> list[str]:
             texts(
                 "assessed.guess",
                 secret=name,
-                after=_percent(after),
-                before=_percent(before),
-                gone=_percent(rate["value"]),
+                after=percent(after),
+                before=percent(before),
+                gone=percent(rate["value"]),
             )
         )
     certain = values.get("max_confidence", {"value": None})["value"]
@@ -226,14 +231,17 @@ def _guesses(part: Part, secrets: list[str]) -> Picture | None:
             given += [
                 Bar(label, n["value"], name) for (name, _), n in zip(series, numbers, strict=True)
             ]
-            told.append((label, *(_percent(n["value"]) for n in numbers)))
+            told.append((label, *(percent(n["value"]) for n in numbers)))
     if not given:
         return None
-    spec = bars(
-        texts("assessed.guesses"),
-        (texts("assessed.guesses_below"),),
-        given,
-        axis=texts("units.share"),
+    spec = told_bars(
+        bars(
+            texts("assessed.guesses"),
+            (texts("assessed.guesses_below"),),
+            given,
+            axis=texts("assessed.guesses_axis"),
+        ),
+        [text for _, *each in told for text in each],
     )
     head = (texts("assessed.secret"), *(name for name, _ in series))
     behind = Grid(texts("assessed.behind"), head, tuple(told), right=(1, 2))
@@ -261,7 +269,7 @@ def _near(part: Part, secret: str) -> Picture | None:
         stair=True,
     )
     rows = [
-        (name, f"{x:g}", f"{y:.4g}")
+        (name, significant(x), significant(y))
         for name, steps in stairs.items()
         for x, y in steps[:: max(1, len(steps) // MOST_BEHIND)]
     ]
@@ -289,7 +297,11 @@ def _everything(part: Part) -> Chapter:
     targets = [(texts("assessed.record"), data["reidentification"])]
     targets += [(part.pen.name(s), v) for s, v in data["inference"].items()]
     for name, values in targets:
-        rows = tuple(row(part.pen, m, v) for m, v in values.items())
+        hidden = [m for m, v in values.items() if v["reason"] == SUPPRESSED and "below" not in v]
+        rows = tuple(row(part.pen, m, v) for m, v in values.items() if m not in hidden)
         caption = texts("assessed.everything_of", target=name)
         grids.append(Grid(caption, _head(part), rows, right=(1,), folded=True))
+        if hidden:
+            names = ", ".join(texts(f"measures.{m}.title") for m in hidden)
+            grids.append(Words(texts("assessed.withheld_too", names=names), "note"))
     return Chapter(texts("assessed.everything"), part.anchor("everything"), tuple(grids))

@@ -115,7 +115,7 @@ def background(part: Part, secret: str, held: Held) -> tuple[Block, ...]:
             many = number(ruled_out, "people") or 0
             gain = among(pen, number(ruled_out, "gain"), many)
             counted = (str(pen.count(number(ruled_out, n))) for n in ("people", "certain"))
-            rows.append((texts(f"attacked.background_{m}"), *counted, str(gain)))
+            rows.append((texts(f"attacked.background_{m}"), *counted, str(gain).replace(" %", "")))
     head = tuple(texts(f"attacked.background_{h}") for h in ("which", "people", "certain", "gain"))
     return (
         Words(lead, "note" if kept_back(pen, left) else "lead"),

@@ -38,7 +38,7 @@ def blocks(part: Part) -> Blocks:
     found += [Points(tuple(_dominated(view)))] if len(view.releases) > 1 and view.secrets else []
     found.append(Words(_paired(view)))
     if not part.pen.internal:
-        found.append(rounding(part))
+        found += [Words(part.texts("compared.numbered"), "note"), rounding(part)]
     found += [_key(view), *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1))]
     found += [*compared_tables.own(view), *compared_tables.losses(view)]
     if not part.pen.internal:

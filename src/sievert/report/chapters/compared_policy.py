@@ -30,21 +30,39 @@ Data = Mapping[str, Any]
 def asked(part: Part, verdict: Data) -> str:
     """What a limit asks for."""
     texts, least, most = part.texts, verdict["min"], verdict["max"]
-
-    def bound(number: float) -> str:
-        in_per_cent = verdict["measure"] in SHARES
-        return f"{100 * number:{BOUND}} %" if in_per_cent else f"{number:,{BOUND}}"
-
     if least is not None and most is not None:
-        return texts("front.between", least=bound(least), most=bound(most))
+        return texts("front.between", least=_bound(verdict, least), most=_bound(verdict, most))
     if least is not None:
-        return texts("front.at_least", bound=bound(least))
-    return texts("front.at_most", bound=bound(most))
+        return texts("front.at_least", bound=_bound(verdict, least))
+    return texts("front.at_most", bound=_bound(verdict, most))
+
+
+def _bound(verdict: Data, number: float) -> str:
+    in_per_cent = verdict["measure"] in SHARES
+    return f"{100 * number:{BOUND}} %" if in_per_cent else f"{number:,{BOUND}}"
+
+
+def side(part: Part, verdict: Data) -> str | None:
+    """On which side of its limit a number lies, where the number as it is told does not say so."""
+    value, met = verdict["value"], verdict["met"]
+    if part.pen.internal or met is None or (verdict["min"] is None) == (verdict["max"] is None):
+        return None
+    end = "max" if verdict["min"] is None else "min"
+    bound = verdict[end]
+    if value is not None:
+        beyond = value > bound if end == "max" else value < bound
+        if beyond is not met and value != bound:
+            return None
+    key = {"max": ("above", "not_above"), "min": ("below", "not_below")}[end][met]
+    return part.texts(f"front.{key}", bound=_bound(verdict, bound))
 
 
 def figure(part: Part, verdict: Data) -> str:
     """A number that a limit was held against, with its unit."""
     texts, measure, value = part.texts, verdict["measure"], verdict["value"]
+    beside = side(part, verdict)
+    if beside is not None:
+        return beside
     exact = significant(value)
     bounds = [verdict[b] for b in ("min", "max") if verdict[b] is not None and value != verdict[b]]
     if any(float(exact.replace(",", "")) == bound for bound in bounds):

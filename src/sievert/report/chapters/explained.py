@@ -62,6 +62,15 @@ def sentences(part: Part) -> tuple[str, ...]:
     return tuple(text for text in found if text is not None)
 
 
+def helped(part: Part) -> float | None:
+    """The share of people who would still be alone after the best change, as it is told."""
+    if part.pen.silent or "shapley" not in part.data:
+        return None
+    reader = Reader(part)
+    held = explained_remedies.remedies(reader)
+    return reader.of_all(held[0].alone).number if held else None
+
+
 def _lead(reader: Reader) -> str:
     """How many people are alone with what an outsider may know."""
     alone, columns = reader.alone(reader.whole), reader.set_of(reader.quasi)

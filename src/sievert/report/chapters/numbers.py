@@ -12,6 +12,7 @@ from sievert.report.page import Cell
 from sievert.report.pen import Pen, Said
 from sievert.report.texts import Texts
 from sievert.result import SUPPRESSED
+from sievert.sharing import COARSEST, FINEST, IN_ONE_CLASS, step_of
 from sievert.terminal import percent, significant
 
 SHARES = {"unique_records"}  # of people: said in per cent
@@ -28,6 +29,15 @@ def said(pen: Pen, measure: str, held: Mapping[str, Any]) -> Said:
         return Said(texts("words.about", number=text) if rounded and value else text, value)
     if measure in SHARES:
         return Said(percent(value), value)
+    if not pen.internal and measure in IN_ONE_CLASS:
+        half = COARSEST / 2  # no coarser step there is
+        low = 0.0 if value <= COARSEST else value - half
+        high = 1.0 if value >= 1 - COARSEST - 1e-9 else value + half
+        span = {"low": significant(round(low, 6)), "high": significant(round(high, 6))}
+        return Said(texts("words.from_to", **span), value)
+    least = step_of(max(pen.least / max(pen.rows, 1), FINEST))
+    if not pen.internal and BY_ID[measure].high == 1 and 0 < value <= least:
+        return Said(texts("words.at_most", number=significant(value)), value)
     return Said(significant(value), value)
 
 
