@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,15 +15,16 @@ import pytest
 
 import sievert
 from sievert import cli, terminalcompare
-from sievert.comparing.judging import NOT_COMPARED, NOT_RELEASED, gathered
+from sievert.comparing.judging import NEEDS, NOT_PLACED, NOT_RELEASED, gathered
 from sievert.comparing.run import BESIDE
 from sievert.errors import UsageError
-from sievert.measures import BY_ID
+from sievert.measures import BY_ID, MEASURES
 from sievert.notes import Name, Note
 
 Table = dict[str, list[Any]]
 QUASI, SECRETS = ["age", "zip"], ["ill", "job"]
 HOW: dict[str, Any] = {"shuffles": 0, "threads": 1}
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def people(number: int = 240) -> Table:
@@ -106,29 +109,159 @@ def test_a_limit_on_a_secret_that_no_release_has() -> None:
     assert [v.met for v in found.releases[0].policy.verdicts] == [None]
 
 
+# -- measures that are compared for their limits only ---------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tables of the demonstration, of fewer patients."""
+    place = tmp_path_factory.mktemp("hospital")
+    program = [sys.executable, EXAMPLES / "hospital.py", place / "hospital.csv"]
+    options = ["--rows", "400", "--hierarchies", place / "ladders", "--releases", place]
+    subprocess.run([str(a) for a in (*program, *options)], check=True, capture_output=True)
+    return place
+
+
+def test_the_policy_of_the_demonstration(hospital: Path) -> None:
+    """Every limit that an assessment evaluates is evaluated, with the same result."""
+    how = {
+        "policy": EXAMPLES / "hospital_policy.toml",
+        "hierarchies": {"diagnosis": hospital / "ladders" / "diagnosis.csv"},
+        "types": {"length_of_stay": "int"},
+    }
+    names = ("bands", "hidden", "noisy")
+    files = {n: hospital / f"{n}.csv" for n in names}
+    found = sievert.compare(hospital / "hospital.csv", files, **how, **HOW)
+    alone = sievert.assess(hospital / "hospital.csv", **how)
+    assert found.original["policy"].to_dict() == alone.to_dict()["policy"]
+    assert len(alone.verdicts) == 12 and not found.original["policy"].doubtful
+    for name in names:
+        alone = sievert.assess(files[name], identifier=[], **how)
+        assert found[name].policy.to_dict() == alone.to_dict()["policy"]
+    rate = found["bands"].assessment.inference["diagnosis"]["semantic_discrimination_rate"]
+    alone = sievert.assess(files["bands"], identifier=[], **how)
+    assert rate == alone.inference["diagnosis"]["semantic_discrimination_rate"]
+    assert not any("not evaluated" in w for w in found.warnings)
+
+
+def test_a_limit_on_every_measure_there_is() -> None:
+    """With an order, a hierarchy and a partition of a secret, and with parameters."""
+    values = ["flu", "hiv", "cold"]
+    ladder = {"flu": ("mild", "*"), "cold": ("mild", "*"), "hiv": ("grave", "*")}
+    some = [i for i, ill in enumerate(people()["ill"]) if ill is not None]
+
+    def known(table: Table) -> Table:
+        return {c: [held[i] for i in some] for c, held in table.items()}
+
+    end = {"high": "max", "low": "min", "neither": "max"}
+    limits = {
+        kind: {m.id: {end[m.riskier]: m.low or 0.0} for m in MEASURES if kind_ in m.kinds}
+        for kind, kind_ in (("reidentification", "record"), ("ill", "secret"))
+    }
+    house = {
+        "limits": {
+            "reidentification": limits["reidentification"],
+            "inference": {"ill": limits["ill"]},
+        },
+        "orders": {"ill": ["cold", "flu", "hiv"]},
+        "partitions": {"ill": {"grave": ["hiv"]}},
+        "parameters": {"recursive_c": {"l": 2}, "records_below": {"k": [2, 7]},
+                       "alpha_k": {"value": {"ill": "hiv"}}},
+    }  # fmt: skip
+    how: dict[str, Any] = {"policy": house, "hierarchies": {"ill": ladder}}
+    tens = known(tables()["tens"])
+    assert set(tens["ill"]) == set(values)
+    found = sievert.compare(known(people()), {"tens": tens}, QUASI, "ill", **how, **HOW)
+    for policy, table in (
+        (found.original["policy"], known(people())),
+        (found["tens"].policy, tens),
+    ):
+        alone = sievert.assess(table, QUASI, "ill", **how)
+        assert policy.to_dict() == alone.to_dict()["policy"]
+        assert len(policy.verdicts) == sum(len(x) for x in limits.values())
+
+
+def test_orders_of_the_table_itself_count() -> None:
+    table = pandas.DataFrame(people()).assign(pay=[float(i % 7) for i in range(240)])
+    bands = table.assign(pay=[f"band {i % 7 // 3}" for i in range(240)])
+    limits = {"k_anonymity": {"min": 1}, "inference": {"pay": {"t_closeness_ordered": {"max": 1}}}}
+    found = sievert.compare(table, {"bands": bands}, QUASI, "pay", policy={"limits": limits}, **HOW)
+    assert found.original["policy"].met and not found.original["policy"].doubtful
+    assert [v.reason for v in found["bands"].policy.verdicts] == [None, NEEDS["order"]]
+
+
+def test_values_of_a_release_without_a_place() -> None:
+    """A secret that was recoded, too, has no place in the order of the original's values."""
+    table = people()
+    coarse = {**table, "job": ["j01" if j in ("j0", "j1") else "j23" for j in table["job"]]}
+    limits = {
+        m: {"max": 0.0}
+        for m in ("t_closeness_ordered", "t_closeness_hierarchical", "beta_likeness")
+    }
+    house = {
+        "limits": {"inference": {"job": limits}},
+        "orders": {"job": ["j0", "j1", "j2", "j3"]},
+    }
+    ladder = {f"j{i}": ("*",) for i in range(4)} | {"j01": ("*",), "j23": ("*",)}
+    found = sievert.compare(
+        table, {"coarse": coarse, "same": table}, QUASI, SECRETS, policy=house,
+        hierarchies={"job": ladder}, **HOW,
+    )  # fmt: skip
+    assert not found.original["policy"].doubtful and not found["same"].policy.doubtful
+    reasons = {v.measure: v.reason for v in found["coarse"].policy.verdicts}
+    assert reasons.pop("t_closeness_ordered") == NOT_PLACED
+    assert set(reasons.values()) == {None}
+    text = "'coarse': the limit on t_closeness_ordered ('job') was not evaluated: values of"
+    assert sum(w.startswith(text) for w in found.warnings) == 1
+    short = {**house, "orders": {"job": ["j0", "j1", "j2"]}}
+    with pytest.raises(UsageError, match="lacks 1 value"):  # of the original: a mistake
+        sievert.compare(table, table, QUASI, SECRETS, policy=short, **HOW)
+
+
 # -- what is not evaluated ------------------------------------------------------------------------
 
 
-def test_other_measures_are_not_evaluated_and_one_warning_says_so() -> None:
+def test_a_measure_without_what_it_needs_is_not_evaluated() -> None:
     limits = {
         "k_anonymity": {"min": 1},
-        "beta_likeness": {"max": 3},
-        "reidentification": {"records_below": {"max": 3}},
         "inference": {"job": {"t_closeness_ordered": {"max": 0.1}}},
+        "semantic_discrimination_rate": {"max": 0.1},
     }
-    found = compared(limits, "tens", "none", "without")
-    said = [w for w in found.warnings if "does not compute" in w]
-    assert len(said) == 1
-    assert all(m in said[0] for m in ("beta_likeness", "records_below", "t_closeness_ordered"))
-    for policy in (found.original["policy"], *(r.policy for r in found.releases)):
+    found = compared(limits, "tens", "without")
+    told = [w for w in found.warnings if "t_closeness_ordered" in w]
+    reason = f"not evaluated: {NEEDS['order']}"
+    assert told == [f"the limit on t_closeness_ordered ('job') was {reason}"]
+    for policy in (found.original["policy"], found["tens"].policy):
         open_ = {(v.measure, v.where): v.reason for v in policy.verdicts if v.met is None}
-        assert set(open_.values()) == {NOT_COMPARED}
-        assert ("records_below", "reidentification") in open_
-        assert ("t_closeness_ordered", "inference.job") in open_
-        assert {w for m, w in open_ if m == "beta_likeness"} == {"inference.ill", "inference.job"}
+        assert open_ == {
+            ("t_closeness_ordered", "inference.job"): NEEDS["order"],
+            ("semantic_discrimination_rate", "inference.ill"): NEEDS["parts"],
+            ("semantic_discrimination_rate", "inference.job"): NEEDS["parts"],
+        }
         assert policy.met and policy.breached == 0
-    found = compared({"beta_likeness": {"max": 3}}, "tens")
-    assert any("the limit on beta_likeness was not evaluated" in w for w in found.warnings)
+
+
+def test_a_policy_that_says_nothing_of_a_table_is_a_mistake() -> None:
+    limits = {"t_closeness_ordered": {"max": 0.1}, "t_closeness_hierarchical": {"max": 0.1}}
+    words = "the original: no limit of the policy can be evaluated; t_closeness_ordered: it needs"
+    with pytest.raises(UsageError, match=words):
+        compared(limits, "tens")
+    bands = {**people(), "job": [f"band {j}" for j in people()["job"]]}
+    table = {**people(), "job": list(range(240))}
+    with pytest.raises(UsageError, match="'bands': no limit of the policy"):
+        sievert.compare(table, {"bands": bands}, QUASI, "job", policy={
+            "limits": {"t_closeness_ordered": {"max": 0.1}}}, **HOW)  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["orders", "partitions"])
+def test_what_a_policy_says_of_other_columns(what: str) -> None:
+    given = {"orders": ["1", "2"], "partitions": {"low": ["1"]}}[what]
+    house = {"limits": {"k_anonymity": {"min": 1}}, what: {"zip": given}}
+    found = sievert.compare(people(), people(), QUASI, "job", policy=house, **HOW)
+    assert f"the {what[:-1]} of 'zip' is not used: it is not a secret here" in found.warnings
+    house[what] = {"zap": given}
+    with pytest.raises(UsageError, match="'zap' does not exist"):
+        sievert.compare(people(), people(), QUASI, "job", policy=house, **HOW)
 
 
 @pytest.mark.parametrize(
@@ -181,15 +314,19 @@ def test_without_limits_nothing_changes() -> None:
 
 
 def test_on_the_screen() -> None:
-    limits = {"k_anonymity": {"min": 100}, "beta_likeness": {"max": 3}, "classes": {"max": 500}}
+    limits = {
+        "k_anonymity": {"min": 100},
+        "t_closeness_ordered": {"max": 1},
+        "classes": {"max": 500},
+    }
     found = compared(limits, "same", "none")
     text = terminalcompare.render(found)
     assert "  original: 1 of 4 breached, 2 not evaluated\n    BREACHED      k_anonymity" in text
     assert "  2 none: none breached, 2 not evaluated\n\n" in text
-    assert text.count("BREACHED") == 2 and "does not compute it\n" not in text
+    assert text.count("BREACHED") == 2 and "not evaluated t_closeness" not in text
     text = terminalcompare.render(found, everything=True)
     assert "  2 none: none breached, 2 not evaluated\n    met           k_anonymity" in text
-    assert text.count("not evaluated beta_likeness (job)") == 3
+    assert text.count("not evaluated t_closeness_ordered (job)") == 3
     assert all(len(line) <= 100 for line in terminalcompare.render(found).splitlines())
     assert "  1 none: met (1 of 1)" in repr(compared({"k_anonymity": {"min": 100}}, "none"))
 

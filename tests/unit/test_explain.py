@@ -622,3 +622,10 @@ def test_the_pages_say_what_the_example_says(tmp_path: Path) -> None:
     assert said in (root / "docs" / "explain.md").read_text()
     quoted = (root / "README.md").read_text().split("begins\n\n```\n")[1].split("\n```")[0]
     assert said.startswith(quoted) and quoted.count("\n") >= 5
+
+
+def test_leaving_out_is_said_to_be_of_one_column() -> None:
+    """It may help less than coarser columns together, which the sentence before tells of."""
+    table = {"a": [str(i) for i in range(20)], "b": [str(i % 4) for i in range(20)]}
+    words = "Of leaving out one column, a would help most: 0 would be alone."
+    assert words in render(sievert.explain(table, ["a", "b"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -69,6 +71,12 @@ def test_files_of_others_stay(table: Path, tmp_path: Path, capsys: pytest.Captur
     assert run("assess", table, *ROLES, "--html", page, "--force") == 0
     assert run("assess", table, *ROLES, "--html", table) == 7
     assert table.read_text() == CSV
+    other = tmp_path / "a.pdf"
+    other.write_text("mine")
+    assert run("assess", table, *ROLES, "--html", other) == 7
+    assert run("assess", table, *ROLES, "--html", other, "--force") == 2
+    assert run("assess", table, *ROLES, "--html", tmp_path / "b.pdf") == 2
+    assert other.read_text() == "mine"
     assert run("assess", table, *ROLES, "--html", tmp_path / "no" / "a.html") == 2
     assert run("assess", table, *ROLES, "--html", page, "--markdown", page) == 2
     assert run("assess", table, *ROLES, "--html", "-") == 2
@@ -299,6 +307,9 @@ class Plain(HTMLParser):
 
 @settings(max_examples=60)
 @given(st.text(st.characters(exclude_categories=("C",)), min_size=1, max_size=40))
+@example("<b onclick=alert(1)>x</b>")
+@example('"><svg/onload=alert(1)>')
+@example("&lt;i&gt; ' {{ 7 * 7 }}")
 def test_any_text_stays_text_in_html(text: str) -> None:
     plain, bare = Plain(), Plain()
     plain.feed(html.render(page_of(text)))
@@ -319,6 +330,14 @@ def test_any_text_stays_text_in_markdown(text: str) -> None:
     kinds = {child.type for child in inside.children or ()}
     assert kinds <= {"text", "text_special"}
     assert "".join(child.content for child in inside.children or ()) == words
+
+
+def test_the_policy_allows_the_style_and_nothing_else() -> None:
+    page = html.render(page_of("x"))
+    style = re.search(r"<style>(.*)</style>", page, re.DOTALL)
+    assert style is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert f"content=\"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none';" in page
 
 
 def test_results_in_a_notebook(found: sievert.Assessment) -> None:
