@@ -15,7 +15,7 @@ from sievert import hierarchies as ladders
 from sievert import linting
 from sievert import roles as role
 from sievert.counts.answers import Sizes
-from sievert.errors import ExhaustedError, InvariantError, UsageError, unknown
+from sievert.errors import ExhaustedError, InputError, InvariantError, UsageError, unknown
 from sievert.measures import BY_ID, MEASURES, Measure, kernel
 from sievert.measures.record import Found, Number
 from sievert.notes import Count, Name, Note
@@ -44,6 +44,15 @@ class Settings:
     orders: Mapping[str, Iterable[str]] = field(default_factory=dict)
     partitions: Mapping[str, Mapping[str, Iterable[str]]] = field(default_factory=dict)
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def beside(self, house: Policy) -> Settings:
+        """These, and what a policy says where these say nothing."""
+        return Settings(
+            self.hierarchies,
+            {**house.orders, **self.orders},
+            {**house.partitions, **self.partitions},
+            {**house.parameters.model_dump(exclude_none=True), **self.parameters},
+        )
 
 
 def assess(
@@ -127,13 +136,8 @@ def assess(
         quasi = quasi if quasi is not None else house.roles.quasi
         sensitive = sensitive if sensitive is not None else house.roles.sensitive
         identifier = identifier if identifier is not None else house.roles.identifier
-        given = house.parameters.model_dump(exclude_none=True)
-        settings = Settings(
-            settings.hierarchies,
-            {**house.orders, **settings.orders},
-            {**house.partitions, **settings.partitions},
-            {**given, **settings.parameters},
-        )
+        settings = settings.beside(house)
+    check_ladders(settings.hierarchies)
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)
     inputs = [data, policy, *settings.hierarchies.values()]
@@ -153,7 +157,7 @@ def assess(
             warnings += [
                 *questions.engine.notes,
                 *notes,
-                *_unused(settings, roles, questions.columns),
+                *unused(settings, roles, questions.columns),
             ]
             dropped = treat_missing(missing, questions, roles.quasi)
             settings = replace(settings, orders={**table.orders, **settings.orders})
@@ -204,15 +208,38 @@ def assess(
 
 
 def measured(
-    questions: Questions, roles: Roles, ids: Iterable[str], clock: Clock
+    questions: Questions,
+    roles: Roles,
+    ids: Iterable[str],
+    clock: Clock,
+    settings: Settings | None = None,
 ) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
     """Some measures of a table that is open already: of finding a person, and of each secret."""
-    run = _Run(questions, roles, Settings(), _chosen(ids), clock)
+    run = _Run(questions, roles, settings or Settings(), _chosen(ids), clock)
     inference = {s: run.about_secret(s) for s in roles.sensitive}
     return run.about_records(), inference
 
 
-def _unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[Note]:
+def check_ladders(given: Mapping[str, Any]) -> None:
+    """Every hierarchy that is a file can be opened, whether it will be used or not."""
+    for spec in given.values():
+        if not isinstance(spec, str | os.PathLike):
+            continue
+        if str(spec) == "prefix" or str(spec).partition(":")[0] == "interval":
+            continue
+        path = Path(spec)
+        try:
+            if path.exists() and not path.is_file():
+                raise InputError(f"{path.name or path}: not a regular file")
+            path.open("rb").close()
+        except OSError as error:
+            raise InputError(
+                f"{path.name}: {error.strerror}",
+                hint="a CSV file as ARX writes them, prefix, or interval:5,10,20",
+            ) from None
+
+
+def unused(settings: Settings, roles: Roles, columns: Sequence[str]) -> list[Note]:
     """Something said about a column nobody has is a mistake; about another one, worth a note."""
     named = settings.parameters.get("alpha_k", {}).get("value")
     found: list[Note] = []

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sievert.assessment import check_ladders
 from sievert.comparing import summary
 from sievert.comparing.found import Assessed, Disclosed
 from sievert.comparing.run import Run
@@ -238,7 +239,7 @@ def compare(
         How columns were generalised: a `Hierarchy`, a file, "prefix", "interval:5,10,20".
     policy
         A `Policy`, a TOML file, or its content as a dict: its roles are used, and its limits
-        are held against the original and every release, as far as their measures are computed.
+        are held against the original and every release.
     shuffles, seed
         From how many shuffles a p-value is made, 0 for none; where they start.
     missing
@@ -270,6 +271,7 @@ def compare(
         raise UsageError("bins: {column: number}; key: the name of a column")
     for number in (bins or {}).values():
         _whole("bins", number, 0, MOST_BINS)
+    check_ladders(hierarchies or {})
     named = named_releases(releases)
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)

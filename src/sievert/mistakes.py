@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
 
-from cyclopts import CycloptsError, UnusedCliTokensError
+from cyclopts import (
+    CycloptsError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 from sievert.errors import (
     ExhaustedError,
@@ -12,7 +21,10 @@ from sievert.errors import (
     RefusedError,
     SievertError,
     UsageError,
+    nearest,
 )
+
+MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
 PAGE = "--html FILE without --share: a page fit to pass on; or sievert assess --share"
 ATTACKS_TO_SHARE = RefusedError(
@@ -42,14 +54,9 @@ PLAINLY = {
 def in_our_words(error: Exception) -> SievertError:
     """Every failure as one of ours."""
     if isinstance(error, SievertError):
-        return error
-    if isinstance(error, UnusedCliTokensError):
-        return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
+        return _with_the_nearest_file(error)
     if isinstance(error, CycloptsError):
-        ours = error.__cause__
-        if isinstance(ours, SievertError):  # of an option that does not go with another
-            return ours
-        return UsageError(" ".join(str(error).split()).rstrip("."), hint="sievert --help")
+        return _mistyped(error)
     if isinstance(error, MemoryError):
         return ExhaustedError("out of memory", hint="--memory with a smaller size")
     if isinstance(error, OSError):
@@ -58,6 +65,54 @@ def in_our_words(error: Exception) -> SievertError:
         f"a defect of sievert itself ({type(error).__name__})",
         hint="the same command with --debug, and report what it shows",
     )
+
+
+def _mistyped(error: CycloptsError) -> SievertError:
+    """A command line that nobody understands, and what was meant."""
+    ours = error.__cause__
+    if isinstance(ours, SievertError):  # of an option that does not go with another
+        return ours
+    if isinstance(error, UnusedCliTokensError):
+        return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
+    if isinstance(error, UnknownCommandError):
+        return _unknown_command(error)
+    command = " ".join(error.command_chain or ())
+    help_ = " ".join(["sievert", *(error.command_chain or ()), "--help"])
+    if isinstance(error, UnknownOptionError):
+        given = (error.token.keyword or error.token.value).partition("=")[0]
+        names = [n for a in error.argument_collection if a.parse for n in a.names]
+        close = nearest(given, [n for n in names if n.startswith("-")])
+        hint = f"{close}, or {help_}" if close else help_
+        return UsageError(f"no option of {command or 'sievert'} is called {given!r}", hint=hint)
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        given = error.keyword or error.argument.name
+        lacks = f"{given} needs a value" if given.startswith("-") else f"{given} is missing"
+        return UsageError(f"{command}: {lacks}" if command else lacks, hint=help_)
+    return UsageError(" ".join(str(error).split()).rstrip(".?"), hint=help_)
+
+
+def _unknown_command(error: UnknownCommandError) -> UsageError:
+    given = (error.unused_tokens or [""])[0]
+    names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]
+    hint = nearest(given, names) or ", ".join(names) or "sievert --help"
+    return UsageError(f"no command is called {given!r}", hint=hint)
+
+
+def _with_the_nearest_file(error: SievertError) -> SievertError:
+    """The same error; where a file is not there, with one of its directory that is called alike."""
+    cause = error.__context__
+    if error.hint is not None or not isinstance(cause, FileNotFoundError) or not cause.filename:
+        return error
+    path = Path(os.fsdecode(cause.filename))
+    if not path.name or not error.what.startswith(path.name):  # of something else
+        return error
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, MOST_LOOKED_AT)]
+    except OSError:
+        return error
+    close = nearest(path.name, names)
+    return error if close is None else type(error)(error.what, hint=close)
 
 
 def said(error: SievertError, *, to_be_shared: bool) -> str:

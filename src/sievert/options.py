@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from sievert.errors import UsageError
 from sievert.roles import Typed
 
 Names = list[str] | None
+STDIN = "stdin:"
 
 
 def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
@@ -54,7 +56,12 @@ class RoleOptions:
     @property
     def hierarchies(self) -> dict[str, str]:
         """The hierarchy of each column."""
-        return pairs(self.hierarchy, "--hierarchy", "disease=FILE")
+        found = pairs(self.hierarchy, "--hierarchy", "disease=FILE")
+        if found:
+            from sievert.assessment import check_ladders
+
+            check_ladders(found)
+        return found
 
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""
@@ -165,6 +172,20 @@ class PageOptions:
         beside = self.internal or self.title is not None or self.texts is not None
         if beside and not self.asked:
             raise UsageError("--internal, --title and --texts go with --html or --markdown")
+        self.check_endings(existing=False)  # whether others may be replaced is asked first
+
+    def check_endings(self, *, existing: bool = True) -> None:
+        """A page is called what it is."""
+        for path, what, endings in (
+            (self.html, "an HTML page", (".html", ".htm")),
+            (self.markdown, "Markdown", (".md", ".markdown")),
+        ):
+            if path is None or str(path) == STDIN or path.suffix.lower() in endings:
+                continue
+            if not existing and os.path.lexists(path):
+                continue
+            stem = path.stem or "page"
+            raise UsageError(f"{what} ends in {' or '.join(endings)}", hint=f"{stem}{endings[0]}")
 
 
 @Parameter(name="*", group=Group("Engine", sort_key=4))

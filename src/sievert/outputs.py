@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from sievert import files
 from sievert.errors import UsageError, printable
-from sievert.options import OutputOptions, PageOptions
+from sievert.options import STDIN, OutputOptions, PageOptions
 from sievert.version import __version__
 
 if TYPE_CHECKING:
     from sievert.report.building import Settings
     from sievert.report.page import Page
 
-STDIN = "stdin:"
 Draw = Callable[[], Mapping[str, Any]]
 
 
@@ -34,8 +33,17 @@ def check_outputs(given: Iterable[Any], sources: Iterable[Any], *, force: bool) 
     if len({p.resolve() for p in paths}) < len(paths):
         raise UsageError("two outputs have the same name")
     for path in paths:
-        files.check(path, sources=sources, force=force)
+        _check(path, sources, force=force)
     return paths
+
+
+def _check(path: Path, sources: Iterable[Any], *, force: bool) -> None:
+    try:
+        files.check(path, sources=sources, force=force)
+    except UsageError as error:
+        if error.hint is not None:
+            raise
+        raise UsageError(error.what, hint="another name, in a directory that exists") from None
 
 
 def written(path: Path) -> None:
@@ -61,6 +69,7 @@ class Outputs:
         self.settings = _settings(output, page)
         given = (output.json_, output.timings, page.html, page.markdown, *others)
         paths = check_outputs(given, self.inputs, force=output.force)
+        page.check_endings()
         if charts is not None:
             _check_charts(charts, self.inputs, paths)
 
@@ -104,6 +113,7 @@ def write_page(page: Page, asked: PageOptions, sources: list[Any], *, force: boo
     """A page as HTML, as Markdown or both."""
     from sievert.report.written import write
 
+    asked.check_endings()
     write(page, asked.html, asked.markdown, sources=sources, force=force)
     for path in (asked.html, asked.markdown):
         if path is not None:

@@ -113,7 +113,9 @@ def read(path: str | Path) -> Policy:
         if path.exists() and not path.is_file():
             raise UsageError(f"{path.name or path}: not a regular file")
         if path.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{path.name}: a policy of more than {MOST_BYTES} bytes")
+            raise UsageError(
+                f"{path.name}: not a policy (a TOML file of at most {MOST_BYTES >> 20} MiB)"
+            )
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None

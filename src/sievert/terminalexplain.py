@@ -156,7 +156,7 @@ def _remedies(found: Explanation) -> list[str]:
         best = min(left, key=lambda c: sign * left[c])
         if sign * left[best] < sign * now:
             sentences.append(
-                f"Leaving out {printable(best)} would help most: "
+                f"Of leaving out one column, {printable(best)} would help most: "
                 f"{would.format(n=f'{left[best]:,}')}."
             )
     return sentences

@@ -1,24 +1,37 @@
 """The limits of a policy held against each table of a comparison: the original and every release.
 
-A comparison computes some measures only, and a release may lack a secret: such limits are not
-evaluated, and that is said. What would be a mistake in an assessment is one here.
+The measures that limits are on are computed besides those that are always compared. A release may
+lack a secret, and a measure may lack what it needs: such limits are not evaluated, and that is
+said. What would be a mistake in an assessment is one here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sievert.assessment import Settings, measured, unused
+from sievert.comparing.found import Assessed
+from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
 from sievert.notes import Name, Note
+from sievert.roles import Roles
 
 if TYPE_CHECKING:
-    from sievert.comparing.found import Assessed
+    from sievert.counts.questions import Questions
     from sievert.policy import Limit, Policy, Verdict
+    from sievert.running import Clock
+    from sievert.table import Table
 
-NOT_COMPARED = "a comparison does not compute it"
 NOT_RELEASED = "the release does not have this column"
+NOT_PLACED = "values of the release have no place in the order or hierarchy"
+NEEDS = {
+    "order": "it needs an order of the values",
+    "ladder": "it needs a hierarchy of the values",
+    "parts": "it needs a partition of the values",
+}
 
 Remarks = Mapping[str | None, Sequence[Note]]  # by release; None is the original
 
@@ -52,12 +65,48 @@ class Held:
 class Judging:
     """The limits of a policy, and what they were found to be of each table so far."""
 
-    def __init__(self, policy: Policy | None) -> None:
+    def __init__(self, policy: Policy | None, hierarchies: Mapping[str, Any] | None = None) -> None:
         limits = policy and (policy.everywhere or policy.reidentification or policy.inference)
         self.policy = policy if limits else None
+        self.settings = Settings()  # as an assessment with this policy would have them
+        if self.policy is not None:
+            self.settings = Settings(hierarchies or {}).beside(self.policy)
         self.held: dict[str | None, Held] = {}  # by release; None is the original
         self._doubts: dict[str | None, list[Note]] = {}
-        self._computed: set[tuple[str, str]] = set()  # where, which measure, of the original
+
+    def unused(self, roles: Roles, columns: Sequence[str]) -> list[Note]:
+        """What the policy says of columns that are no secrets; hierarchies have other uses here."""
+        return unused(replace(self.settings, hierarchies={}), roles, columns)
+
+    def assessed(
+        self,
+        beside: Sequence[str],
+        table: Table,
+        questions: Questions,
+        roles: Roles,
+        clock: Clock,
+    ) -> Assessed:
+        """The measures of one table: those that are always compared, and those of the limits."""
+        if self.policy is None:
+            return Assessed(*measured(questions, roles, beside, clock))
+        orders = {**table.orders, **self.settings.orders}
+        settings = replace(self.settings, orders=orders)
+        ids = tuple(dict.fromkeys((*beside, *_named(self.policy))))
+        placed = [i for i in ids if BY_ID[i].needs & {"order", "ladder"}]
+        try:
+            return Assessed(*measured(questions, roles, ids, clock, settings))
+        except (InputError, UsageError):
+            if not placed or not self.held:  # of the original it is a mistake
+                raise
+        plain = [i for i in ids if i not in placed]
+        records, inference = measured(questions, roles, plain, clock, settings)
+        for secret in roles.sensitive:
+            for name in placed:
+                one = Roles(roles.quasi, (secret,))
+                with suppress(InputError, UsageError):
+                    found = measured(questions, one, (name,), clock, settings)[1]
+                    inference[secret].update(found[secret])
+        return Assessed(records, inference)
 
     def see(self, name: str | None, found: Assessed, secrets: Sequence[str]) -> None:
         """Hold the limits against one table; `secrets` are those of the original."""
@@ -66,13 +115,11 @@ class Judging:
         from sievert.policy import Verdict, judge
 
         asked = list(_asked(self.policy, secrets))
-        there = {(w, m) for w, m, _ in asked if m in _values(found, w)}
-        self._computed |= there  # the original comes first
         lacking = {
-            (w, m): NOT_RELEASED if (w, m) in self._computed else NOT_COMPARED
-            for w, m, _ in asked
-            if (w, m) not in there
+            (w, m): self._why(found, w, m) for w, m, _ in asked if m not in _values(found, w)
         }
+        if asked and all(lacking.get((w, m)) in NEEDS.values() for w, m, _ in asked):
+            raise _nothing_to_hold(name, asked[0][1], lacking[asked[0][:2]])
         policy = _evaluable(self.policy, found, secrets, lacking)
         verdicts, doubts = judge(policy, found.reidentification, found.inference)
         judged = {(v.where, v.measure): v for v in verdicts}
@@ -83,6 +130,19 @@ class Judging:
             )
         )
         self._doubts[name] = [*doubts, *_unevaluated(lacking)]
+
+    def _why(self, found: Assessed, where: str, measure: str) -> str:
+        """Why a number is not there."""
+        _, _, secret = where.partition(".")
+        if secret not in found.inference:
+            return NOT_RELEASED
+        given: dict[str, Mapping[str, Any]] = {
+            "order": self.settings.orders,
+            "ladder": self.settings.hierarchies,
+            "parts": self.settings.partitions,
+        }
+        need = next(n for n in NEEDS if n in BY_ID[measure].needs)
+        return NOT_PLACED if secret in given[need] else NEEDS[need]
 
     def told(self) -> list[Note]:
         """What is to be said of limits; what goes for every table only once."""
@@ -146,18 +206,32 @@ def _evaluable(
     )
 
 
+def _named(policy: Policy) -> Iterator[str]:
+    """The measures that limits are on."""
+    for limits in (policy.everywhere, policy.reidentification, *policy.inference.values()):
+        yield from limits
+
+
+def _nothing_to_hold(name: str | None, measure: str, why: str) -> UsageError:
+    """A policy of which no limit says anything about a table is a mistake."""
+    whose = "the original" if name is None else repr(name)
+    return UsageError(
+        f"{whose}: no limit of the policy can be evaluated; {measure}: {why}",
+        hint="give what it needs (--type, an order, a hierarchy, a partition), or drop the limit",
+    )
+
+
 def _unevaluated(lacking: Mapping[tuple[str, str], str]) -> list[Note]:
     """Which limits say nothing here, and why."""
-    found = []
-    names = list(dict.fromkeys(m for (_, m), why in lacking.items() if why == NOT_COMPARED))
-    if names:
-        *first, last = names
-        which = f"limits on {', '.join(first)} and {last} were" if first else f"limit on {last} was"
-        them = "them" if first else "it"
-        text = f"the {which} not evaluated, for a comparison does not compute {them}"
-        found.append(Note(f"{text}: sievert assess does"))
+    found = [
+        Note(f"the limit on {measure} ({{}}) was not evaluated: {why}", _secret(where))
+        for (where, measure), why in lacking.items()
+        if why != NOT_RELEASED
+    ]
     gone = dict.fromkeys(w for (w, _), why in lacking.items() if why == NOT_RELEASED)
-    for where in gone:
-        text = f"the limits on {{}} were not evaluated: {NOT_RELEASED}"
-        found.append(Note(text, Name(where.partition(".")[2])))
-    return found
+    text = f"the limits on {{}} were not evaluated: {NOT_RELEASED}"
+    return [*found, *(Note(text, _secret(where)) for where in gone)]
+
+
+def _secret(where: str) -> Name:
+    return Name(where.partition(".")[2])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import roles as role
-from sievert.assessment import measured
 from sievert.attacks.attack import ladder
 from sievert.comparing import pairing
 from sievert.comparing.found import Assessed, Bits, Disclosed, Known
@@ -73,7 +72,7 @@ class Run:
         self._done: Known | None = None
         self.limited = limit
         self._limits: Limits | None = None
-        self.judging = Judging(policy)
+        self.judging = Judging(policy, hierarchies)
 
     def told(self) -> list[Note]:
         """All remarks; one that goes for every release only once."""
@@ -118,7 +117,8 @@ class Run:
         self.ladders = self._ladders(used)
         self.edges = self._edges()
         self._begun = self._known()
-        self.assessment = self._assessed(questions, self.roles)
+        self.notes += self.judging.unused(self.roles, columns)
+        self.assessment = self._assessed(table, questions, self.roles)
         self.judging.see(None, self.assessment, self.roles.sensitive)
         self.settings = {
             "shuffles": self.how["shuffles"],
@@ -255,8 +255,8 @@ class Run:
             seed=self.seed,
         )
 
-    def _assessed(self, questions: Questions, roles: Roles) -> Assessed:
-        return Assessed(*measured(questions, roles, BESIDE, self.clock))
+    def _assessed(self, table: Table, questions: Questions, roles: Roles) -> Assessed:
+        return self.judging.assessed(BESIDE, table, questions, roles, self.clock)
 
     # -- releases -------------------------------------------------------------------------------
 
@@ -287,7 +287,7 @@ class Run:
         known = self.known
         lost = self._each(lambda kind: kind.compute(release), KINDS)
         disclosing = self._disclosed(name, pairing.cut(release, self.edges), known)
-        assessment = self._assessed(questions, roles)
+        assessment = self._assessed(table, questions, roles)
         self.judging.see(name, assessment, self.roles.sensitive)
         self.clock(f"estimating {name}", questions)
         disclosed = disclosing(self._neighbours(release))

@@ -22,6 +22,10 @@ def read(path: str | Path) -> dict[str, Any]:
     """The JSON of one command, as it was written."""
     path = Path(path)
     try:
+        if path.is_dir():
+            raise InputError(
+                f"{path.name or path} is a directory", hint="a file written with --json"
+            )
         if not path.is_file():
             raise InputError(f"{path.name}: no such file", hint="a file written with --json")
         if path.stat().st_size > MOST_BYTES:
