@@ -109,10 +109,10 @@ class Attacks:
         return frame(self._rows())
 
     def charts(self) -> dict[str, Any]:
-        """Vega-Lite dicts by name: the attacks by column and by value."""
-        from sievert.charts import of_attacks
+        """Vega-Lite dicts by name: the attacks by column and by value, attacker against learner."""
+        from sievert.charts import of_attacks, of_reasoning
 
-        return of_attacks({"": self.attacks})
+        return of_attacks({"": self.attacks}) | of_reasoning(self.attacks.get("reasoning", {}))
 
     def __repr__(self) -> str:
         from sievert.terminalattacks import render

@@ -103,8 +103,8 @@ def assess(
     records
         Write one row a record, in input order, to this .csv or .parquet file.
     charts
-        Draw what --attacks find, and how near somebody comes to a secret number, as SVG files in
-        this directory.
+        Draw the sizes of classes, what --attacks find, and how near somebody comes to a secret
+        number, as SVG files in this directory.
     """
     from sievert import assessment, terminal, terminalattacks
     from sievert.outputs import Outputs
@@ -465,9 +465,10 @@ def _check_tables(tables: list[str]) -> None:
 
 
 def _charts_of(found: Assessment) -> dict[str, Any]:
-    from sievert.charts import of_approximate, of_attacks
+    from sievert.charts import of_approximate, of_attacks, of_sizes
 
-    return of_attacks({"": found.attacks or {}}) | of_approximate(found.approximate)
+    sizes = of_sizes(found.table.get("class_sizes", ()))
+    return sizes | of_attacks({"": found.attacks or {}}) | of_approximate(found.approximate)
 
 
 @app.command

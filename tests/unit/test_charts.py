@@ -73,7 +73,7 @@ def test_attacks_by_column_and_by_value() -> None:
     drawn = found.charts()
     assert list(drawn) == [
         "identity_black_box", "identity_white_box", "homogeneity_disease",
-        "homogeneity_disease_by_zip", "homogeneity_disease_by_sex",
+        "homogeneity_disease_by_zip", "homogeneity_disease_by_sex", "reasoning_disease",
     ]  # fmt: skip
     plain = found["homogeneity"]["disease"]
     for name, attack in (
@@ -219,7 +219,7 @@ STRANGE = ["</svg><script>alert(1)</script>", 'x" onload="alert(1)', "a\x1b[31m\
 def test_strange_names_stay_text() -> None:
     table = {name: ["1", "2", "2"] for name in STRANGE} | {"se\ncret/": ["a", "b", "b"]}
     drawn = sievert.attack(table, quasi=STRANGE, sensitive="se\ncret/", show_values=True).charts()
-    assert len(drawn) == 2 + len(STRANGE)
+    assert len(drawn) == 3 + len(STRANGE)
     assert len({name.casefold() for name in drawn}) == len(drawn)
     for name, spec in drawn.items():
         assert all(c.isalnum() or c in "_-" for c in name) and name.isascii()
@@ -312,7 +312,7 @@ def test_what_is_refused(table: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "notes.txt").write_text("mine")
     refused(2, "not a directory", *attack, tmp_path / "notes.txt")
     refused(2, "does not exist", *attack, tmp_path / "none" / "charts")
-    refused(2, "--attacks", "assess", table, "-q", "zip", "--charts", folder)
+    refused(2, "without --share", "assess", table, "-q", "zip", "--share", "--charts", folder)
     refused(2, "files in a directory", *attack, "-")
     refused(2, "no chart", "explain", table, "--charts", folder)
     refused(2, "same name", *attack, folder, "--json", folder)
@@ -357,3 +357,22 @@ def test_the_page() -> None:
         str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
     )
     assert failed == 0 and tried > 5
+
+
+def test_charts_of_an_assessment_and_of_reasoning(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "sizes"
+    assert run("assess", table, "-q", "zip", "--charts", folder) == 0
+    assert [p.name for p in folder.iterdir()] == ["class_sizes.svg"]
+    release = {"age": ["2*", "2*", "3*", "3*"] * 5, "disease": ["flu", "flu", "flu", "hiv"] * 5}
+    original = {**release, "age": ["20", "21", "30", "31"] * 5}
+    found = sievert.attack(release, original, "age", "disease", hierarchies={"age": AGES}, seed=1)
+    spec = found.charts()["reasoning_disease"]
+    told = found.to_dict()["attacks"]["reasoning"]["disease"]
+    keys = {"attacker": "attacker_accuracy", "learner": "learner_accuracy", "guessing": "baseline"}
+    assert {row["row"]: row["number"] for row in spec["data"]["values"]} == {
+        who: told[key]["value"] for who, key in keys.items()
+    }
+    assert charts.svg(spec)
+
+
+AGES = {age: (f"{age[0]}*", "*") for age in ("20", "21", "30", "31")}

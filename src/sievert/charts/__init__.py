@@ -7,7 +7,8 @@ from sievert.charts.drawing import Bar, Point, Spec, band, bars
 from sievert.charts.folder import check, write
 from sievert.charts.limits import of_limit, tradeoff
 from sievert.charts.maps import Dot, dots, of_comparison
-from sievert.charts.results import of_attacks, of_explanation
+from sievert.charts.reasoning import of_reasoning
+from sievert.charts.results import of_attacks, of_explanation, of_sizes
 from sievert.charts.svg import svg
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "of_compromises",
     "of_explanation",
     "of_limit",
+    "of_reasoning",
+    "of_sizes",
     "svg",
     "tradeoff",
     "write",

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts.curves import lines
-from sievert.charts.drawing import Bar, Spec, bars
+from sievert.charts.drawing import Bar, Spec, bars, named
+from sievert.charts.results import file_name
 from sievert.errors import printable
+from sievert.terminal import percent
 
 PER_CENT = ".3~%"  # of an axis
 NARROWEST = 0.02  # of an axis of running means: less than that is no difference
@@ -25,6 +27,51 @@ class Share:
     interval: tuple[float, float] | None = None
     last: bool = False  # of all together: set apart
     shown: str | None = None  # beside the bar, where what is told is long
+
+
+WHO = (
+    ("attacker", "attacker_accuracy"),
+    ("attacker expects", "attacker_expects"),
+    ("learner", "learner_accuracy"),
+    ("guessing", "baseline"),
+)
+
+
+def of_reasoning(found: Mapping[str, Any]) -> dict[str, Spec]:
+    """Attacker against learner and guessing, and running means of the chains, by secret."""
+    charts: dict[str, Spec] = {}
+    for secret, attack in found.items():
+        held, name = attack.to_dict(), named(secret)
+        intervals = held.get("intervals") or {}
+        given = [
+            Share(who, value, percent(value), _ends(intervals.get(key)))
+            for who, key in WHO
+            if held.get("converged") and (value := (held.get(key) or {}).get("value")) is not None
+        ]
+        if len(given) > 1:
+            below = (f"People whose {name} is named", "An attacker far above the learner is risky")
+            charts[file_name(charts, "reasoning", secret)] = shares(
+                f"Attacker against learner: {name}", below, given, axis="Share of people"
+            )
+        places = (held.get("sampling") or {}).get("so_far")
+        if places:
+            number = str(held["sampling"]["least_agreed"]).replace("_", " ")
+            lines = {
+                f"chain {c + 1}": [(float(p["sweeps"]), p["by_chain"][c]) for p in places]
+                for c in range(len(places[0]["by_chain"]))
+            }
+            charts[file_name(charts, "chains", secret)] = running(
+                f"Convergence of the chains: {name}",
+                (f"Running mean of the number they agree on least: {number}",),
+                lines,
+                across="Sweeps",
+                up="Running mean",
+            )
+    return charts
+
+
+def _ends(interval: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval[0], interval[1])
 
 
 def shares(title: str, below: Sequence[str], given: Iterable[Share], *, axis: str) -> Spec:

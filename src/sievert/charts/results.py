@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sievert.charts.drawing import LABEL, Bar, Point, Spec, band, bars, named
@@ -187,6 +187,31 @@ def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
         interval = (held["low"], held["high"]) if "low" in held else None
         note = "" if held["share"] is None else f" = {percent(held['share'])}"
         yield Bar(row, held["value"], interval=interval, note=note)
+
+
+# -- assessments ----------------------------------------------------------------------------------
+
+
+def of_sizes(spans: Sequence[Mapping[str, Any]]) -> dict[str, Spec]:
+    """Records by the size of their class.
+
+    >>> import sievert
+    >>> found = sievert.assess({"zip": ["1", "1", "2"]}, ["zip"])
+    >>> spec = of_sizes(found.table["class_sizes"])["class_sizes"]
+    >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
+    [('1', 1), ('2', 2)]
+    """
+    held = [Bar(_size(s["least"], s["most"]), s["records"]) for s in spans if s["records"]]
+    if not held:
+        return {}
+    below = ("Whoever is alone in a class can be found; the further down, the better hidden",)
+    return {"class_sizes": bars("Records by the size of their class", below, held, axis="Records")}
+
+
+def _size(least: int, most: int | None) -> str:
+    if most is None:
+        return f"{least:,} and more"
+    return f"{least:,}" if most == least else f"{least:,} to {most:,}"
 
 
 # -- names ----------------------------------------------------------------------------------------
