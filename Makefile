@@ -74,7 +74,7 @@ docs: $(VENV)/.full
 	$(BIN)/python -m website
 
 soak: $(VENV)/.full
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto tests/soak --soak
+	SIEVERT_SOAK=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto tests/soak tests/property --soak
 
 lock: $(VENV)/.full
 	$(PIP) install pip-tools

@@ -14,12 +14,13 @@ from random import Random
 from typing import Any
 
 import pytest
+from effort import tried
 from randomtables import Case, case
 
 import sievert
 from sievert.measures import BY_ID, MEASURES, Law
 
-TABLES = 60
+TABLES = tried(32, soak=60)
 Numbers = dict[tuple[str, str], Any]
 INFINITE = math.inf
 
@@ -205,7 +206,7 @@ def test_p5_constants_and_copies(chunk: list[Case]) -> None:
         same(before, measure(wider), Law.COPY)
 
 
-@pytest.mark.parametrize("chunk", cases("coarsening", 160))
+@pytest.mark.parametrize("chunk", cases("coarsening", tried(80, soak=160)))
 def test_p6_coarsening(chunk: list[Case]) -> None:
     """Two values of a quasi-identifier become one: nobody is easier to find, no secret plainer."""
     for number, c in enumerate(chunk):
@@ -294,7 +295,7 @@ def test_p12_one_record_more(chunk: list[Case]) -> None:
             assert moved <= (math.log2(n + 1) + 2) / (n + 1) + 1e-12
 
 
-@pytest.mark.parametrize("chunk", cases("relations", 160))
+@pytest.mark.parametrize("chunk", cases("relations", tried(80, soak=160)))
 def test_p13_to_p17_relations(chunk: list[Case]) -> None:
     for c in chunk:
         numbers = measure(c)

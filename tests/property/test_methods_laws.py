@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import tried
 
 from sievert.errors import InputError
 from sievert.methods import (
@@ -32,7 +33,7 @@ from sievert.methods import (
 )
 from sievert.methods.query import chained
 
-TABLES = 60
+TABLES = tried(30, soak=60)
 SYSTEMS = 200
 Row = list[Fraction]
 

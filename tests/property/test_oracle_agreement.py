@@ -9,12 +9,13 @@ from typing import Any
 import mpmath
 import oracle
 import pytest
+from effort import tried
 from randomtables import Case, case
 
 import sievert
 from sievert.measures import BY_ID
 
-TABLES = 2000
+TABLES = tried(800, soak=2000)
 CHUNKS = 40
 TOLERANCE = mpmath.mpf("1e-12")
 

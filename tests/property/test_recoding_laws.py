@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import tried
 from golden.tables import read_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -151,7 +152,7 @@ def check_boxes(data: Data, found: Released, k: int) -> list[dict[str, frozenset
     return boxes
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(tried(30, soak=60)))
 def test_mondrian_is_its_definition(seed: int) -> None:
     data = random_table(seed)
     records = len(data["c0"])
@@ -340,7 +341,7 @@ def slow_smallest(
     return min(found, default=None)
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(tried(40, soak=80)))
 def test_smallest_recoding_is_the_best_of_all(seed: int) -> None:
     data = random_table(seed)
     given_ladders = random_ladders(seed, data)

@@ -30,7 +30,8 @@ def said(pen: Pen, measure: str, held: Mapping[str, Any]) -> Said:
     if measure in SHARES:
         return Said(percent(value), value)
     if not pen.internal and measure in IN_ONE_CLASS:
-        half = COARSEST / 2  # no coarser step there is
+        half = COARSEST / 2  # no coarser step there is; certainty is not told from nearly so
+        value = min(max(value, COARSEST), 1 - COARSEST)
         low = 0.0 if value <= COARSEST else value - half
         high = 1.0 if value >= 1 - COARSEST - 1e-9 else value + half
         span = {"low": significant(round(low, 6)), "high": significant(round(high, 6))}
