@@ -20,6 +20,7 @@ from bench import (
     reading,
     reasoning,
     relativerisk,
+    report,
     scale,
     startup,
     subsets,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "reasoning": reasoning.run,
     "relativerisk": relativerisk.run,
     "limit": limit.run,
+    "report": report.run,
 }
 
 
