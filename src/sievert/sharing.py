@@ -32,6 +32,8 @@ OF_ONE_CLASS = {
     "entropy_l", "recursive_c", "beta_likeness", "enhanced_beta_likeness", "delta_disclosure",
     "delta_disclosure_present",
 }  # fmt: skip
+# Of these, by how uncertain a secret is in one class: from that its counts may follow.
+OF_UNCERTAIN_CLASS = OF_ONE_CLASS - {"highest_risk", "average_class_risk"}
 # Shares of the records of one class.
 IN_ONE_CLASS = {
     "max_confidence", "alpha_k", "t_closeness", "t_closeness_ordered", "t_closeness_hierarchical",
@@ -46,6 +48,8 @@ OF_CLASSES = {"average_risk", "distinction", "bayes_vulnerability_posterior"}  #
 OF_UNCERTAINTY = {
     "discrimination_rate", "normalized_conditional_entropy", "semantic_discrimination_rate",
 }  # fmt: skip
+# Remarks without a count that are there because nobody has a value, or somebody lacks one.
+OF_NOBODY = ("does not occur", "no k for missing values")
 KEPT_DETAILS = {"l", "satisfiable", "named_value", "reading"}
 HIDDEN_SOURCE = {"name", "delimiter", "encoding", "class_sizes"}
 
@@ -122,7 +126,7 @@ class _Sharing:
 
     def _value(self, value: Value, *, record: bool, bits: float | None = None) -> Value:
         number, measure = value.value, value.id
-        hidden = self.nothing or (self.small and measure in OF_ONE_CLASS)
+        hidden = self.nothing or (self.small and measure in OF_ONE_CLASS | IN_ONE_CLASS)
         if record:
             hidden |= self.crowded and measure in OF_CLASSES | {"classes"}
         if measure == "k_anonymity":
@@ -130,7 +134,7 @@ class _Sharing:
                 return self._withheld(value, below=True)
         elif measure == "records_below":
             return self._below(value)
-        elif hidden or (measure in OF_ONE_CELL and number not in (None, 0)):
+        elif hidden or measure in OF_ONE_CELL or (not record and self._solved(measure)):
             return self._withheld(value)
         if number is None:
             return self._withheld(value) if record and self.small else replace(value, details={})
@@ -150,6 +154,11 @@ class _Sharing:
             return self._withheld(value)
         return replace(value, value=rounded, details=self._details(value))
 
+    def _solved(self, measure: str) -> bool:
+        """Whether few records of the smallest class could be worked back from its uncertainty."""
+        step = self.least / self.smallest * math.log2(max(self.smallest, 2))
+        return measure in OF_UNCERTAIN_CLASS and step > COARSEST
+
     def _rounded(self, measure: str, number: float, bits: float | None = None) -> float | None:
         """To a step that more than a cell of records must move; the ends of the range are kept."""
         m, n = BY_ID[measure], self.records
@@ -157,16 +166,9 @@ class _Sharing:
             return self._count(number)
         if number in (m.low, m.high):
             return number
-        finest = self.least / n
-        if m.high != 1 or measure == "conditional_privacy":
-            finest *= max(1.0, math.log2(n))
-        if measure in OF_UNCERTAINTY and bits is not None:
-            finest *= max(1.0, math.log2(n) / max(bits, FINEST))  # what one record can be unsure of
-        if measure == "separation":
-            finest *= 2
+        step = rounding(measure, n, self.least, bits)
         if measure in IN_ONE_CLASS:
-            finest = COARSEST if self.small else min(COARSEST, self.least / self.smallest)
-        step = step_of(max(finest, FINEST))
+            step = step_of(min(COARSEST, max(self.least / self.smallest, FINEST)))
         if step > COARSEST:
             return None
         rounded = round(number / step) * step
@@ -244,6 +246,8 @@ class _Sharing:
 
     def _of_few(self, note: str) -> bool:
         """Whether a remark is there because of a few records: that they are there is not told."""
+        if any(words in getattr(note, "template", "") for words in OF_NOBODY):
+            return True
         counts = [p for p in getattr(note, "parts", ()) if isinstance(p, Count)]
         return any(count.number < self.least for count in counts)
 
@@ -259,6 +263,22 @@ class _Sharing:
         if not whole:
             return f"some {count.thing}s"
         return f"{whole:,} or more {count.thing}s"
+
+
+def rounding(measure: str, records: int, least: int, bits: float | None = None) -> float:
+    """The step of a number that all records decide: more than a cell of them must move it.
+
+    `bits` is the entropy of the secret it is about.
+    """
+    most = max(1.0, math.log2(max(records, 2)))
+    finest = least / max(records, 1)
+    if BY_ID[measure].high != 1 or measure == "conditional_privacy":
+        finest *= most
+    if measure in OF_UNCERTAINTY and bits is not None:
+        finest *= max(1.0, most / max(bits, FINEST))  # what one record can be unsure of
+    if measure == "separation":
+        finest *= 2
+    return step_of(max(finest, FINEST))
 
 
 def _masks(found: Assessment) -> dict[str, str]:

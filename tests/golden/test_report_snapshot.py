@@ -57,7 +57,9 @@ def test_the_report_answers(demo: Path) -> None:
     first = text.split('<a id="part1-chapter">')[0]
     places = [
         first.index("May the hospital's table be published?"),
-        first.index("The limits of the policy are not met: 8 of 12 are breached."),
+        first.index(
+            "The table as it is breaches 8 of 12 limits of the policy. Release 4 meets all"
+        ),
         first.index("About 1,300 of 2,000 people (65 %) are the only one like them"),
         first.index("A best guess of diagnosis is right for 83 %"),
         first.index("What would help most: age in bands of 10"),

@@ -35,7 +35,7 @@ VALUES = ("flu", "flu", "cold", "gout")
 RATE = re.compile(r"(?:(?:under|over|about) )?-?\d[\d.,]*(?:e-?\d+)? %|withheld(?= %)")
 NUMBER = re.compile(r"(?<![\w.])-?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e-?\d+)?")
 DRAW = re.compile(r"It lies (outside of )?where rate of all.*|(in|out)side$")  # by chance alone
-ALONE = re.compile(r"alone|unique|[Ff]ewer than \d+ \|")
+ALONE = re.compile(r"alone|unique|^[Ff]ewer than \d+ \|")
 DRAWN = re.compile(r"^(number|end|start|x|y|low|high)$")
 
 Table = dict[str, list[Any]]
@@ -60,9 +60,10 @@ def ward() -> Table:
 
 
 def alone(few: int) -> Table:
+    """Ages that others have too, but nobody with this zip."""
     table = ward()
     for i in range(few):
-        table["age"][-1 - i] = str(20 + i)
+        table["age"][-1 - i] = str(45 + i)
     return table
 
 
@@ -393,3 +394,65 @@ def test_no_cell_and_no_file_is_named(tmp_path: Path) -> None:
         made = page(*given)
         for text in (html.render(made), markdown.render(made)):
             assert not re.search(r"Zq|zebra|gnu|\.csv", text, re.IGNORECASE)
+
+
+# -- large classes, limits, remarks ---------------------------------------------------------------
+
+
+def roomy(kind: str, few: int) -> Table:
+    """Classes of fifty; a few have a value that nobody has, or that their class lacks."""
+    table: Table = {"age": [str(20 + i // 50) for i in range(ROWS)], "zip": ["1"] * ROWS}
+    ill = [("flu", "flu", "cold", "gout", "cold")[i % 5] for i in range(ROWS)]
+    if kind == "lacks":
+        ill[:50] = ["cold" if v == "gout" else v for v in ill[:50]]
+    elif kind == "sure":
+        ill[:50] = ["flu"] * 50
+    value = {"lacks": "gout", "sure": "cold", "new": "Sx", "none": None}[kind]
+    return {**table, "ill": [*([value] * few), *ill[few:]]}
+
+
+@pytest.mark.parametrize("kind", ["lacks", "sure", "new", "none"])
+def test_what_is_withheld_of_large_classes_does_not_tell_a_few(kind: str) -> None:
+    pages = [shape(page(sievert.assess(roomy(kind, few), QUASI, "ill"))) for few in (0, *FEW)]
+    assert all(p == pages[0] for p in pages)
+
+
+def test_how_uncertain_a_class_is_does_not_tell_how_few_differ() -> None:
+    """One, three or nine of fifty: of the numbers that one class decides none is shown."""
+    for few in (0, *FEW):
+        told_ = sievert.assess(roomy("sure", few), QUASI, "ill").share().inference["ill"]
+        for measure in ("itpr", "entropy_variation", "entropy_l_diversity", "entropy_l"):
+            assert told_[measure].value is None, measure
+
+
+@pytest.mark.parametrize("bound", [0.75, 0.8, 0.9, 1.0])
+def test_a_limit_on_confidence_does_not_tell_certain_from_nearly_so(bound: float) -> None:
+    """Everybody of a class but one, or everybody: as long as the verdict is the same."""
+    policy = {"limits": {"inference": {"ill": {"max_confidence": {"max": bound}}}}}
+    lines = []
+    for few in (0, 1, 3):
+        found = sievert.assess(roomy("sure", few), QUASI, "ill", policy=policy)
+        lines.append([t for t in texts(page(found)) if t.startswith("Highest confidence")])
+    assert lines[0] and all(line == lines[0] for line in lines)
+
+
+def test_that_a_named_value_does_not_occur_is_not_said() -> None:
+    """It would tell nobody from a few."""
+    for few in (0, *FEW):
+        named = {"alpha_k": {"value": "Sx"}}
+        found = sievert.assess(roomy("new", few), QUASI, "ill", parameters=named)
+        assert not any("does not occur" in t for t in texts(page(found)))
+
+
+def test_remarks_of_a_shared_assessment_name_no_masked_column() -> None:
+    """Their words are fixed: with masked names they are left out."""
+    shared = sievert.assess(secretive(40), QUASI, "ill").share()
+    saved = json.loads(json.dumps(shared.to_dict()))
+    for given in (shared, saved):
+        assert any("'ill'" in t for t in texts(page(given)))
+        assert not any("'ill'" in t for t in texts(page(given, mask_names=True)))
+
+
+def test_masked_parts_of_one_table_are_of_one_table() -> None:
+    made = [result(m, "alone", 0) for m in ("assess", "explain", "attack")]
+    assert not any("takes it otherwise" in t for t in texts(page(*made, mask_names=True)))

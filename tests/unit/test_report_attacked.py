@@ -207,7 +207,7 @@ def test_numbers_are_those_of_the_json(results: dict[str, Any]) -> None:
         assert cells[TEXTS(f"attacked.grey_{name}")] == f"{grey[name]['value']:,}"
     text = everything(part)
     assert f"Of 240 people {attacks['identity']['black_box']['people']['value']} are alone" in text
-    assert f"At risk are {told['at_risk']['value']:,} people" in text
+    assert f"{told['at_risk']['value']:,} people are at risk" in text
     assert f"{told['worst'][0]['row']:,}" in text and "With other weights of the prior" in text
 
 

@@ -348,7 +348,7 @@ def limit_grids(front: tuple[Block | Chapter, ...]) -> list[Grid]:
 
 
 def test_verdicts_of_each_release_are_on_the_first_screen(held: dict[str, Any]) -> None:
-    words = {True: "✓ met", False: "✗ breached", None: "not evaluated"}
+    words = {True: "✓\u00a0met", False: "✗\u00a0breached", None: "not evaluated"}
     tables = [held["original"], *held["releases"]]
     for internal in (False, True):
         (grid,) = limit_grids(first_screen(held, internal=internal))
@@ -403,7 +403,7 @@ def lead_of(data: dict[str, Any], *states: bool | None) -> str:
 def test_the_lead_speaks_of_releases(held: dict[str, Any]) -> None:
     policy = "of the policy"
     assert lead_of(held, True) == f"The release meets all limits {policy} (5 of 5)."
-    assert lead_of(held, False).endswith(f"the limits {policy}: 1 of 5 are breached.")
+    assert lead_of(held, False).endswith(f"the limits {policy}: 1 of 5 is breached.")
     assert "but 1 of 5 could not be evaluated" in lead_of(held, None)
     assert lead_of(held, True, True) == f"All 2 releases meet all limits {policy}."
     assert lead_of(held, False, False).startswith("None of the 2 releases meets")
@@ -427,18 +427,25 @@ def test_limits_of_many_releases_and_of_few_records(held: dict[str, Any]) -> Non
         "min": 2}}}}}  # fmt: skip
     few = sievert.compare(small, small, "town", "ill", shuffles=0, policy=policy).to_dict()
     front = first_screen(few)
-    assert "1 of 2 are breached" in front[0].text  # type: ignore[union-attr]
-    assert [str(c) for c in limit_grids(front)[0].rows[0][3:]] == ["✗ breached", "✗ breached"]
+    assert "1 of 2 is breached" in front[0].text  # type: ignore[union-attr]
+    assert [str(c) for c in limit_grids(front)[0].rows[0][3:]] == [
+        "✗\u00a0breached",
+        "✗\u00a0breached",
+    ]
 
 
 def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:
     alone = sievert.assess(people(), ["sex", "town"], "ill", policy={"limits": LIMITS}).to_dict()
     page = building.build([alone, held])
     lead = page.front[0]
-    assert isinstance(lead, Words) and "are breached. " in lead.text and "Release 1" in lead.text
+    assert (
+        isinstance(lead, Words)
+        and "The table as it is breaches " in lead.text
+        and "Release 1" in lead.text
+    )
     limits = next(b for b in walk(page.front) if isinstance(b, Chapter) and b.anchor == "limits")
     kinds = [type(b) for b in limits.blocks]
-    assert kinds == [Points, Points, Grid, Words, Words]
+    assert kinds == [Words, Points, Words, Points, Grid, Words, Words]
     anchors = {b.anchor for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter)}
     (grid,) = limit_grids(page.front)
     assert all(c.anchor in anchors for r in grid.rows for c in r if isinstance(c, Link))

@@ -12,7 +12,7 @@ from sievert.errors import UsageError, printable
 from sievert.report import definitions, saved
 from sievert.report.chapters import attacked, explained
 from sievert.report.chapters.compared_policy import asked
-from sievert.report.front import front
+from sievert.report.front import front, subject
 from sievert.report.page import Block, Chapter, Page, Words
 from sievert.report.parts import Part, kind_of
 from sievert.report.pen import Pen, masks
@@ -60,7 +60,7 @@ def build(results: Sequence[Any], settings: Settings | None = None) -> Page:
     first = front(parts, tuple(dict.fromkeys(_sentences(parts))))
     meant = definitions.chapter(texts, (*first, *chapters))
     return Page(
-        title=_title(parts[0], settings),
+        title=_title(parts, settings),
         language=texts("words.language"),
         front=first,
         chapters=chapters if meant is None else (*chapters, meant),
@@ -86,6 +86,8 @@ def part_of(result: Any, number: int, texts: Texts, settings: Settings) -> Part:
         masks(data["roles"], texts) if settings.mask_names else None,
     )
     part = Part(kind, data, pen, number, live)
+    if kind == "assess" and pen.masks is not None and "shared" in data["table"]:
+        return replace(part, data={**data, "warnings": []})  # they name columns in their words
     if kind != "assess" or pen.internal or "shared" in data["table"]:
         return part
     assessment = saved.assessment(data) if live is None else live
@@ -133,7 +135,6 @@ def _attacked(part: Part) -> tuple[Block | Chapter, ...] | None:
 def _sentences(parts: Sequence[Part]) -> Iterator[str]:
     """The three sentences that matter: who is found, what is learnt, what would help."""
     told = [(part, module(part).sentences(part)) for part in parts]
-    limits = [v for part in parts if part.kind == "assess" for v in _on_uniques(part)]
     if len(parts) == 1:
         part, found = told[0]
         yield from found[:3]
@@ -146,12 +147,15 @@ def _sentences(parts: Sequence[Part]) -> Iterator[str]:
         elif found:
             text = found[min(HELPS.get(part.kind, 0), len(found) - 1)]
             left = explained.helped(part) if part.kind == "explain" else None
+            limits = [v for each in parts for v in _on_uniques(each, part)]
             short = [v for v in limits if left is not None and left > v["max"]]
             yield f"{text} {_still(part, short[0])}" if short else text
 
 
-def _on_uniques(part: Part) -> list[Mapping[str, Any]]:
-    """Limits on how many people may be alone."""
+def _on_uniques(part: Part, other: Part) -> list[Mapping[str, Any]]:
+    """Limits of an assessment of the same table on how many people may be alone."""
+    if part.kind != "assess" or subject(part)[::2] != subject(other)[::2]:
+        return []
     held = (part.data.get("policy") or {}).get("limits", ())
     return [v for v in held if v["measure"] == "unique_records" and v["max"] is not None]
 
@@ -160,7 +164,8 @@ def _still(part: Part, verdict: Mapping[str, Any]) -> str:
     return part.texts("front.still", asked=asked(part, verdict))
 
 
-def _title(part: Part, settings: Settings) -> str:
+def _title(parts: Sequence[Part], settings: Settings) -> str:
+    part = parts[0]
     if settings.title is not None:
         title = printable(" ".join(settings.title.split()))
         if not title or len(title) > LONGEST:
@@ -169,4 +174,5 @@ def _title(part: Part, settings: Settings) -> str:
     name = part.data["table"].get("name")
     if part.pen.internal and name:
         return part.texts("front.title_named", name=part.pen.file(name))
-    return part.texts("front.title")
+    own = f"front.title_{part.kind}"
+    return part.texts(own if len(parts) == 1 and own in part.texts else "front.title")

@@ -18,7 +18,7 @@ def front(parts: Sequence[Part], sentences: Sequence[str]) -> tuple[Block | Chap
     texts, pen = parts[0].texts, parts[0].pen
     verdicts = [v for part in parts for v in _verdicts(part)]
     compared = [part for part in parts if compared_policy.judged(part)]
-    leads = [_lead(parts[0], verdicts)] if verdicts or not compared else []
+    leads = [_lead(parts[0], verdicts, bool(compared))] if verdicts or not compared else []
     leads += [compared_policy.lead(part) for part in compared]
     found: list[Block | Chapter] = []
     if pen.internal:
@@ -43,13 +43,14 @@ def _verdicts(part: Part) -> list[Mapping[str, Any]]:
     return list(policy["limits"]) if policy else []
 
 
-def _lead(part: Part, verdicts: Sequence[Mapping[str, Any]]) -> str:
+def _lead(part: Part, verdicts: Sequence[Mapping[str, Any]], compared: bool) -> str:
     texts = part.texts
     if not verdicts:
         return texts("front.open")
     breached = sum(v["met"] is False for v in verdicts)
     if breached:
         key = "front.one_breached" if breached == 1 else "front.some_breached"
+        key = "front.table_breached" if compared else key
         return texts(key, breached=breached, number=len(verdicts))
     doubtful = sum(v["met"] is None for v in verdicts)
     key = "front.some_doubtful" if doubtful else "front.all_met"
@@ -69,8 +70,7 @@ def _what(parts: Sequence[Part]) -> Iterator[str]:
     first = parts[0]
     yield from _table(first)
     for part in parts[1:]:
-        same = all(part.data["roles"].get(r) == first.data["roles"].get(r) for r in ROLES)
-        if not same or part.rows != first.rows:
+        if subject(part) != subject(first):
             yield part.texts(
                 "front.another",
                 number=part.number,
@@ -81,6 +81,14 @@ def _what(parts: Sequence[Part]) -> Iterator[str]:
 
 
 ROLES = ("quasi", "sensitive")
+
+
+def subject(part: Part) -> tuple[object, ...]:
+    """What a part speaks of, whatever its columns are called here: its roles, its records."""
+    data = part.exact or part.data
+    rows = data["table"]["rows"] or 0
+    few = not part.pen.internal and rows < part.pen.least
+    return (*(tuple(data["roles"].get(r) or ()) for r in ROLES), 0 if few else rows)
 
 
 def _rows(part: Part) -> str:
@@ -120,8 +128,10 @@ def _limits(parts: Sequence[Part], compared: Sequence[Part]) -> Chapter:
     marks = tuple(texts(f"front.{words[v['met']]}") for _, v in held)
     found: list[Block] = []
     if held:
+        found += [Words(texts("front.limits_table"))] if compared else []
         found.append(Points(tuple(_limit(part, v) for part, v in held), marks))
     for part in compared:
+        found += [Words(texts("front.limits_releases"))] if held else []
         found += compared_policy.blocks(part)
     if any(not part.pen.internal for part in (*(part for part, _ in held), *compared)):
         found.append(Words(texts("front.exact"), "note"))

@@ -9,7 +9,7 @@ from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import thinned
 from sievert.charts.results import apart
 from sievert.charts.told import told as told_bars
-from sievert.report.chapters.numbers import row, said, why
+from sievert.report.chapters.numbers import SHORT, near_end, row, said, why
 from sievert.report.page import Block, Chapter, Grid, Picture, Points, Words
 from sievert.report.parts import Part
 from sievert.report.pen import Said
@@ -83,7 +83,8 @@ def _found(part: Part) -> list[str]:
         found.append(text[:1].upper() + text[1:])
     rate = values.get("discrimination_rate")
     if rate is not None and rate["value"] is not None:
-        found.append(texts("assessed.identity_gone", share=percent(rate["value"])))
+        gone = _share(part, values, "discrimination_rate")
+        found.append(texts("assessed.identity_gone", share=gone))
     return found
 
 
@@ -205,15 +206,21 @@ def _about(part: Part, secret: str) -> list[str]:
             texts(
                 "assessed.guess",
                 secret=name,
-                after=percent(after),
-                before=percent(before),
-                gone=percent(rate["value"]),
+                after=_share(part, values, "bayes_vulnerability_posterior"),
+                before=_share(part, values, "bayes_vulnerability_prior"),
+                gone=_share(part, values, "discrimination_rate"),
             )
         )
     certain = values.get("max_confidence", {"value": None})["value"]
     if part.pen.internal and certain == 1.0:
         found.append(texts("assessed.certain", secret=name))
     return found or [texts("assessed.learnt_withheld", secret=name)]
+
+
+def _share(part: Part, values: Mapping[str, Any], measure: str, short: str = "") -> str:
+    value = values[measure]["value"]
+    near = near_end(part.pen, measure, value, _entropy(values), percent, short)
+    return near or percent(value)
 
 
 def _guesses(part: Part, secrets: list[str]) -> Picture | None:
@@ -231,7 +238,7 @@ def _guesses(part: Part, secrets: list[str]) -> Picture | None:
             given += [
                 Bar(label, n["value"], name) for (name, _), n in zip(series, numbers, strict=True)
             ]
-            told.append((label, *(percent(n["value"]) for n in numbers)))
+            told.append((label, *(_share(part, held[secret], m, SHORT) for _, m in series)))
     if not given:
         return None
     spec = told_bars(
@@ -286,8 +293,15 @@ def _head(part: Part) -> tuple[str, ...]:
 
 
 def _table(part: Part, caption: str, wanted: tuple[str, ...], values: Mapping[str, Any]) -> Grid:
-    rows = [row(part.pen, m, values[m]) for m in wanted if m in values]
+    bits = _entropy(values)
+    rows = [row(part.pen, m, values[m], bits) for m in wanted if m in values]
     return Grid(caption, _head(part), tuple(rows), right=(1,))
+
+
+def _entropy(values: Mapping[str, Any]) -> float | None:
+    """Bits of what is asked for, where they are told."""
+    held: float | None = values.get("entropy", {"value": None})["value"]
+    return held
 
 
 def _everything(part: Part) -> Chapter:
@@ -298,7 +312,8 @@ def _everything(part: Part) -> Chapter:
     targets += [(part.pen.name(s), v) for s, v in data["inference"].items()]
     for name, values in targets:
         hidden = [m for m, v in values.items() if v["reason"] == SUPPRESSED and "below" not in v]
-        rows = tuple(row(part.pen, m, v) for m, v in values.items() if m not in hidden)
+        bits = _entropy(values)
+        rows = tuple(row(part.pen, m, v, bits) for m, v in values.items() if m not in hidden)
         caption = texts("assessed.everything_of", target=name)
         grids.append(Grid(caption, _head(part), rows, right=(1,), folded=True))
         if hidden:

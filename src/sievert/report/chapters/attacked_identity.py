@@ -110,7 +110,8 @@ def _white(part: Part, held: Held) -> tuple[Block, ...]:
     found: list[Block] = [Words(white_sentence(part, held), "lead")]
     bits = of_released(held)
     found += _rate(part, held, "attacked.white_rate", of, bits)
-    found.append(Words(texts("attacked.white_paired", paired=pen.count(of))))
+    key = "white_paired" if pen.internal else "white_paired_shared"
+    found.append(Words(texts(f"attacked.{key}", paired=pen.count(of))))
     if pen.internal and of != pen.rows:
         lost = pen.count(held.get("released_only"))
         found.append(Words(texts("attacked.white_alone", number=lost)))

@@ -10,10 +10,11 @@ from typing import Any
 
 from sievert.measures import BY_ID
 from sievert.report.chapters.limits_numbers import labels, listed
-from sievert.report.chapters.numbers import SHARES, said, scale, why
+from sievert.report.chapters.numbers import SHARES, said, scale, why, within
 from sievert.report.definitions import linked
 from sievert.report.page import Block, Cell, Grid, Points, Words
 from sievert.report.parts import Part
+from sievert.sharing import IN_ONE_CLASS
 from sievert.terminal import significant
 
 ABREAST = 4  # releases beside each other
@@ -50,6 +51,7 @@ def side(part: Part, verdict: Data) -> str | None:
     end = "max" if verdict["min"] is None else "min"
     bound = verdict[end]
     if value is not None:
+        value = within(value) if verdict["measure"] in IN_ONE_CLASS else value
         beyond = value > bound if end == "max" else value < bound
         if beyond is not met and value != bound:
             return None
@@ -66,7 +68,7 @@ def figure(part: Part, verdict: Data) -> str:
     exact = significant(value)
     bounds = [verdict[b] for b in ("min", "max") if verdict[b] is not None and value != verdict[b]]
     if any(float(exact.replace(",", "")) == bound for bound in bounds):
-        number = format(value, BOUND)  # as many digits as tell on which side it lies
+        number = _bound(verdict, value)  # as many digits as tell on which side it lies
     else:
         number = said(part.pen, measure, {"value": value, "reason": None}).text
     unit = scale(texts, measure) if BY_ID[measure].unit != "1" else ""
@@ -94,7 +96,9 @@ def lead(part: Part) -> str:
     if len(releases) == 1:
         held = _limits(releases[0])
         counts = {MARKS[m]: sum(v["met"] is m for v in held) for m in MARKS}
-        return texts(f"compared.policy_one_{MARKS[states[0]]}", number=len(held), **counts)
+        key = f"compared.policy_one_{MARKS[states[0]]}"
+        key += "_one" if states[0] is False and counts["breached"] == 1 else ""
+        return texts(key, number=len(held), **counts)
     if all(state is False for state in states):
         return texts("compared.policy_none", number=len(releases))
     if all(state is True for state in states):

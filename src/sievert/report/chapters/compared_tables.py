@@ -172,6 +172,9 @@ def _measured(pen: Pen, measure: str, values: Data, rows: int) -> Said:
     if measure == "k_anonymity":
         return _smallest(pen, held)
     if measure == "unique_records":
+        k = (values.get("k_anonymity") or {}).get("value")
+        if k is not None and k >= pen.least:  # which is told
+            return Said(pen.texts("words.none"), 0)
         return pen.count(held.get("records"))
     if pen.internal:
         return Said(_exact(pen, measure, held), held["value"])

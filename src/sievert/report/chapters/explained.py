@@ -68,7 +68,9 @@ def helped(part: Part) -> float | None:
         return None
     reader = Reader(part)
     held = explained_remedies.remedies(reader)
-    return reader.of_all(held[0].alone).number if held else None
+    if not held or _helps(reader) is None:  # nothing that "even then" could speak of
+        return None
+    return reader.of_all(held[0].alone).number
 
 
 def _lead(reader: Reader) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sievert.measures import BY_ID
@@ -12,14 +12,18 @@ from sievert.report.page import Cell
 from sievert.report.pen import Pen, Said
 from sievert.report.texts import Texts
 from sievert.result import SUPPRESSED
-from sievert.sharing import COARSEST, FINEST, IN_ONE_CLASS, step_of
+from sievert.sharing import COARSEST, IN_ONE_CLASS, rounding
 from sievert.terminal import percent, significant
 
+SHORT = "_short"  # in tables and pictures
 SHARES = {"unique_records"}  # of people: said in per cent
 
 
-def said(pen: Pen, measure: str, held: Mapping[str, Any]) -> Said:
-    """A value of an assessment that is exact, or has been made fit to pass on already."""
+def said(pen: Pen, measure: str, held: Mapping[str, Any], bits: float | None = None) -> Said:
+    """A value of an assessment that is exact, or has been made fit to pass on already.
+
+    `bits` is the entropy of the secret it is about.
+    """
     texts, value = pen.texts, held["value"]
     if value is None:
         return Said(why(texts, held), None)
@@ -30,16 +34,38 @@ def said(pen: Pen, measure: str, held: Mapping[str, Any]) -> Said:
     if measure in SHARES:
         return Said(percent(value), value)
     if not pen.internal and measure in IN_ONE_CLASS:
-        half = COARSEST / 2  # no coarser step there is; certainty is not told from nearly so
-        value = min(max(value, COARSEST), 1 - COARSEST)
+        half = COARSEST / 2  # no coarser step there is
+        value = within(value)
         low = 0.0 if value <= COARSEST else value - half
         high = 1.0 if value >= 1 - COARSEST - 1e-9 else value + half
         span = {"low": significant(round(low, 6)), "high": significant(round(high, 6))}
         return Said(texts("words.from_to", **span), value)
-    least = step_of(max(pen.least / max(pen.rows, 1), FINEST))
-    if not pen.internal and BY_ID[measure].high == 1 and 0 < value <= least:
-        return Said(texts("words.at_most", number=significant(value)), value)
-    return Said(significant(value), value)
+    near = near_end(pen, measure, value, bits, significant, SHORT)
+    return Said(near or significant(value), value)
+
+
+def near_end(
+    pen: Pen,
+    measure: str,
+    value: float,
+    bits: float | None,
+    written: Callable[[float], str],
+    short: str = "",
+) -> str | None:
+    """A share at an end of its range, to be passed on: nothing and nearly nothing look alike."""
+    if pen.internal or BY_ID[measure].high != 1 or pen.rows < 2:
+        return None
+    step = rounding(measure, pen.rows, pen.least, bits)
+    if value <= step * (1 + 1e-9):
+        return pen.texts(f"words.at_most{short}", number=written(step))
+    if value >= 1 - step * (1 + 1e-9):
+        return pen.texts(f"words.at_least{short}", number=written(1 - step))
+    return None
+
+
+def within(value: float) -> float:
+    """A share of one class: certainty is not told from nearly so."""
+    return min(max(value, COARSEST), 1 - COARSEST)
 
 
 def why(texts: Texts, held: Mapping[str, Any]) -> str:
@@ -66,12 +92,14 @@ def scale(texts: Texts, measure: str) -> str:
     return texts("units.share") if m.high == 1 else texts("units.ratio")
 
 
-def row(pen: Pen, measure: str, held: Mapping[str, Any]) -> tuple[Cell, ...]:
+def row(
+    pen: Pen, measure: str, held: Mapping[str, Any], bits: float | None = None
+) -> tuple[Cell, ...]:
     """A line of a table of measures: what, how much, in what, which side is risky."""
     texts = pen.texts
     return (
         linked(measure, texts(f"measures.{measure}.title")),
-        said(pen, measure, held).text,
+        said(pen, measure, held, bits).text,
         scale(texts, measure),
         texts(f"risky.{BY_ID[measure].riskier}"),
     )
