@@ -669,7 +669,8 @@ def _not_swallowed(lost: UnraisableHookArgs) -> None:
         return
     number = _stopped[0] - 128
     _swallowed.append(number)
-    soon = threading.Timer(0.01, signal.raise_signal, (number,))
+    here = threading.main_thread().ident or 0  # a call that waits is woken in its own thread only
+    soon = threading.Timer(0.01, signal.pthread_kill, (here, number))
     soon.daemon = True
     soon.start()
 
