@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from sievert.report.page import Block, Cell, Chapter, Grid, Link, Page, Picture, Points, Words
 
 MARK = "<!-- written by sievert -->"
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|&~$:@=-])|(?<=\bwww)\.|(?<=^\d)\.|(?<=^\d\d)\.")
+SPECIAL = re.compile(
+    r"([\\`*_{}\[\]<>()#+!|&~$:@=-])|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))\.(?=\s|$)"
+)
 PLAIN = re.compile(r"(?<=[0-9A-Za-z)])\\([-:])(?=[0-9A-Za-z ])|\\([()=])|(?<= )\\(-)(?=\d)")
 LINE = re.compile(r"\s+")
 

@@ -59,7 +59,7 @@ def tables(given: Given) -> Part:
         for i, pair in enumerate(zip(BEFORE["disease"], K_ANONYMOUS["disease"], strict=True))
         if pair[0] != pair[1]
     ]
-    l = sievert.l_diversity(L_DIVERSE, ["zip_star", "age_star"], "disease")  # noqa: E741
+    diverse = sievert.l_diversity(L_DIVERSE, ["zip_star", "age_star"], "disease")
     both = [sievert.entropy(t, "age_star", "disease") for t in (K_ANONYMOUS, L_DIVERSE)]
     return Part(
         "The tables of the k-anonymity model",
@@ -68,7 +68,7 @@ def tables(given: Given) -> Part:
             number("k of the 3-anonymity table", "3", sievert.k_anonymity(K_ANONYMOUS, "age_star")),
             number("k of the 3-diversity table", "3",
                    sievert.k_anonymity(L_DIVERSE, ["zip_star", "age_star"])),
-            number("l of the 3-diversity table", "3", l),
+            number("l of the 3-diversity table", "3", diverse),
             number("records of the 3-anonymity table with another disease than in the original",
                    "0", len(changed), contradicts=True,
                    why=f"only Age was to be generalised, but the diseases of records "

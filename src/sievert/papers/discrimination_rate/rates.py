@@ -167,7 +167,7 @@ def _worst() -> list[Claim]:
     sizes = _sizes(EXAMPLE, "age")
     k = sievert.k_anonymity(EXAMPLE, "age")
     held = [len(set(K_ANONYMOUS["disease"][i : i + 3])) for i in (0, 3, 6)]
-    l = sievert.l_diversity(K_ANONYMOUS, "age_star", "disease")  # noqa: E741
+    diverse = sievert.l_diversity(K_ANONYMOUS, "age_star", "disease")
     t = sievert.t_closeness(K_ANONYMOUS, "age_star", "disease")
     apart = [_closeness(i) for i in (0, 3, 6)]
     return [
@@ -176,8 +176,9 @@ def _worst() -> list[Claim]:
                   holds=math.isclose(k, mean(sizes)),
                   why="k is the size of the smallest class, not of the mean one"),
         statement("Granularity of l-diversity", "average",
-                  f"l = {l}, the least diverse class; the mean class has {mean(held):.2f} diseases",
-                  holds=math.isclose(l, mean(held)),
+                  f"l = {diverse}, the least diverse class; the mean class has "
+                  f"{mean(held):.2f} diseases",
+                  holds=math.isclose(diverse, mean(held)),
                   why="l is that of the least diverse class"),
         statement("Granularity of t-closeness", "average",
                   f"t = {t:.4f}, the farthest class; the mean distance is {mean(apart):.4f}",
@@ -194,7 +195,7 @@ def _closeness(start: int) -> float:
 
 def _columns() -> list[Claim]:
     one, two = (sievert.k_anonymity(EXAMPLE, q) for q in ("disease", ["age", "disease"]))
-    l = sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary")  # noqa: E741
+    diverse = sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary")
     return [
         statement("k-anonymity measures 1 attribute", "1 attribute",
                   f"k of Disease {one}, of Age and Disease together {two}",
@@ -202,7 +203,7 @@ def _columns() -> list[Claim]:
                   why="k is defined for any number of key attributes, and differs with them"),
         statement("k-anonymity-like metrics do not measure more than 2 variables",
                   "at most 2 variables",
-                  f"l of Salary by ZIP Code and Disease together: {l}", holds=l is None,
+                  f"l of Salary by ZIP Code and Disease together: {diverse}", holds=diverse is None,
                   why="the classes may be of any number of key attributes"),
     ]  # fmt: skip
 

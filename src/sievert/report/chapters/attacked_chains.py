@@ -58,16 +58,16 @@ def _running(part: Part, secret: str, sampling: Held, drawn: bool) -> list[Block
         return [about, grid]
     given = {
         chain: [
-            (float(place["sweeps"]), row[c].number)
+            (float(place["sweeps"]), value)
             for place, row in zip(places, told, strict=True)
-            if row[c].number is not None
+            if (value := row[c].number) is not None
         ]
         for c, chain in enumerate(names)
     }
     spec = running(
         title,
         (texts("reasoned.running_below"),),
-        given,  # type: ignore[arg-type]
+        given,
         across=texts("reasoned.running_across"),
         up=texts("reasoned.running_up"),
     )

@@ -97,8 +97,11 @@ def row(
 ) -> tuple[Cell, ...]:
     """A line of a table of measures: what, how much, in what, which side is risky."""
     texts = pen.texts
+    title = texts(f"measures.{measure}.title")
+    if measure == "records_below" and "k" in held:
+        title = texts("words.below_k", title=title, k=held["k"])
     return (
-        linked(measure, texts(f"measures.{measure}.title")),
+        linked(measure, title),
         said(pen, measure, held, bits).text,
         scale(texts, measure),
         texts(f"risky.{BY_ID[measure].riskier}"),
