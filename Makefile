@@ -13,6 +13,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 NAMES ?=
 
+# Compiled modules are kept, whatever the environment says: without them every worker and every
+# process that a test starts compiles the package and the tests anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test install lint bench soak docs lock clean
 
 $(VENV)/bin/python:
