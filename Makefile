@@ -17,6 +17,11 @@ NAMES ?=
 # process that a test starts compiles the package and the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
 
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
+# All tests of a file in one worker, so that what they share is set up once; the files in the order
+# of tests/conftest.py, the long ones first.
+BY_FILE := --dist loadfile --no-loadscope-reorder
+
 .PHONY: demo test install lint bench soak docs lock clean
 
 $(VENV)/bin/python:
@@ -69,7 +74,7 @@ lint: $(VENV)/.full
 	$(BIN)/mypy
 
 test: $(VENV)/.full lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
+	$(PYTEST) $(BY_FILE)
 
 bench: $(VENV)/.full
 	$(BIN)/python -m bench $(NAMES) $(if $(QUICK),--quick)
@@ -78,7 +83,7 @@ docs: $(VENV)/.full
 	$(BIN)/python -m website
 
 soak: $(VENV)/.full
-	SIEVERT_SOAK=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto tests/soak tests/property --soak
+	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property --soak
 
 lock: $(VENV)/.full
 	$(PIP) install pip-tools

@@ -14,6 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 HERE = Path(__file__).parent
 # The soak tests go on where the laws stop, and share what mutates files.
 sys.path[:0] = [str(HERE / "property"), str(HERE / "soak")]
+LONG = ("mutation", "parity", "property", "golden", "browser")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +26,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.name == "soak" and not config.getoption("--soak"):
         return True
     return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Folders with long files first, so that no worker is left alone with one in the end."""
+    places = {folder: place for place, folder in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.parent.name, len(LONG)))
 
 
 @pytest.fixture(scope="session")
