@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from sievert.errors import UsageError
-from sievert.measures import BY_ID
+from sievert.measures import BY_ID, Decides, decided_by
 from sievert.notes import Count, Name, Note, Reason
 from sievert.result import SUPPRESSED, Assessment, Value
 from sievert.roles import Roles
@@ -25,33 +25,18 @@ FINEST = 0.001
 COARSEST = 0.2
 DIGITS = 3
 FEW_CELLS = 5  # of a table with fewer records than that many cells, little but verdicts is shown
-# Decided by one class: from N, the number of classes and such a number its size may follow.
-OF_ONE_CLASS = {
-    "highest_risk", "itpr", "itpr_unnormalized", "maximum_information_leakage",
-    "entropy_variation", "entropy_l_diversity", "reciprocal_entropy", "average_class_risk",
-    "entropy_l", "recursive_c", "beta_likeness", "enhanced_beta_likeness", "delta_disclosure",
-    "delta_disclosure_present",
-}  # fmt: skip
-# Of these, by how uncertain a secret is in one class: from that its counts may follow.
-OF_UNCERTAIN_CLASS = OF_ONE_CLASS - {"highest_risk", "average_class_risk"}
-# Shares of the records of one class.
-IN_ONE_CLASS = {
-    "max_confidence", "alpha_k", "t_closeness", "t_closeness_ordered", "t_closeness_hierarchical",
-}  # fmt: skip
-# Ratios and logarithms whose smallest part is a count, whatever the classes.
-OF_ONE_CELL = {
-    "recursive_c", "reciprocal_entropy", "beta_likeness", "enhanced_beta_likeness",
-    "delta_disclosure", "delta_disclosure_present",
-}  # fmt: skip
-OF_CLASSES = {"average_risk", "distinction", "bayes_vulnerability_posterior"}  # K/N of the record
-# Shares of the uncertainty about a secret: the less there is of it, the more a record moves them.
-OF_UNCERTAINTY = {
-    "discrimination_rate", "normalized_conditional_entropy", "semantic_discrimination_rate",
+ONE_CLASS = {Decides.CLASS_SIZE, Decides.CLASS_UNCERTAINTY, Decides.CLASS_SHARE}
+# What measures may be decided by to be passed on; anything else is withheld.
+PASSED_ON = ONE_CLASS | {
+    Decides.SMALLEST_CLASS, Decides.SMALL_CLASSES, Decides.UNIQUES, Decides.COUNT, Decides.CLASSES,
+    Decides.UNCERTAINTY, Decides.BITS, Decides.TWICE, Decides.EVERYBODY,
 }  # fmt: skip
 # Remarks without a count that are there because nobody has a value, or somebody lacks one.
 OF_NOBODY = ("does not occur", "no k for missing values")
-KEPT_DETAILS = {"l", "satisfiable", "named_value", "reading"}
-HIDDEN_SOURCE = {"name", "delimiter", "encoding", "class_sizes"}
+OF_TABLE = {
+    "kind", "rows", "columns", "engine", "compression", "na_codes", "blank_lines", "missing",
+    "missing_values", "verified", "dropped",
+}  # fmt: skip
 
 
 def shared(found: Assessment, *, min_cell: int = LEAST, mask_names: bool = False) -> Assessment:
@@ -125,39 +110,48 @@ class _Sharing:
         return replace(value, value=None, reason=SUPPRESSED, details=details)
 
     def _value(self, value: Value, *, record: bool, bits: float | None = None) -> Value:
-        number, measure = value.value, value.id
-        hidden = self.nothing or (self.small and measure in OF_ONE_CLASS | IN_ONE_CLASS)
-        if record:
-            hidden |= self.crowded and measure in OF_CLASSES | {"classes"}
-        if measure == "k_anonymity":
+        number, by = value.value, decided_by(value.id)
+        if by not in PASSED_ON:
+            return self._withheld(value)
+        if by is Decides.SMALL_CLASSES:
+            return self._below(value)
+        if by is Decides.SMALLEST_CLASS:
             if self.small:
                 return self._withheld(value, below=True)
-        elif measure == "records_below":
-            return self._below(value)
-        elif hidden or measure in OF_ONE_CELL or (not record and self._solved(measure)):
+        elif self.nothing or self._of_one_class(by, record) or self._of_classes(by, record):
             return self._withheld(value)
         if number is None:
             return self._withheld(value) if record and self.small else replace(value, details={})
         if isinstance(number, int):
-            exact = measure == "k_anonymity" or (measure == "classes" and not self.small)
+            exact = by is Decides.SMALLEST_CLASS or (by is Decides.CLASSES and not self.small)
             shown = number if exact and number >= self.least else self._count(number)
             if shown is None:
                 return self._withheld(value, below=True)
             return replace(value, value=shown, details=self._details(value))
-        if measure == "unique_records":
+        if by is Decides.UNIQUES:
             alone = self._count(int(value.details["records"]), none_is_few=self.small)
             if alone is None:
                 return self._withheld(value, below=True)
             number = alone / self.records  # share and count must not tell more together
-        rounded = self._rounded(measure, number, bits)
+        rounded = self._rounded(value.id, number, bits)
         if rounded is None:
             return self._withheld(value)
         return replace(value, value=rounded, details=self._details(value))
 
-    def _solved(self, measure: str) -> bool:
-        """Whether few records of the smallest class could be worked back from its uncertainty."""
+    def _of_one_class(self, by: Decides, record: bool) -> bool:
+        """Whether few records of one class could be worked back from a number that it decides.
+
+        From N, the number of classes and such a number the size of a small class may follow; from
+        how uncertain a secret is in it, its counts.
+        """
+        if self.small or by is not Decides.CLASS_UNCERTAINTY:
+            return self.small and by in ONE_CLASS
         step = self.least / self.smallest * math.log2(max(self.smallest, 2))
-        return measure in OF_UNCERTAIN_CLASS and step > COARSEST
+        return not record and step > COARSEST
+
+    def _of_classes(self, by: Decides, record: bool) -> bool:
+        """Whether the number of classes would tell how few people are alone."""
+        return record and self.crowded and by is Decides.CLASSES
 
     def _rounded(self, measure: str, number: float, bits: float | None = None) -> float | None:
         """To a step that more than a cell of records must move; the ends of the range are kept."""
@@ -167,7 +161,7 @@ class _Sharing:
         if number in (m.low, m.high):
             return number
         step = rounding(measure, n, self.least, bits)
-        if measure in IN_ONE_CLASS:
+        if m.decided_by is Decides.CLASS_SHARE:
             step = step_of(min(COARSEST, max(self.least / self.smallest, FINEST)))
         if step > COARSEST:
             return None
@@ -188,30 +182,31 @@ class _Sharing:
             else self._count(n if everybody else min(n, self.records - 1), none_is_few=self.small)
             for k, n in exact.items()
         }
-        kept = {d: value.details[d] for d in ("k", "reading") if d in value.details}
         last = by_k[str(value.details["k"])]
         few = not self.nothing and last is None
         shown = self._withheld(value, below=few) if last is None else replace(value, value=last)
         below = {"below": self.least} if few else {}
-        return replace(shown, details={**kept, "by_k": by_k, **below})
+        return replace(shown, details={**self._details(value), "by_k": by_k, **below})
 
     def _details(self, value: Value) -> dict[str, Any]:
         kept: dict[str, Any] = {}
+        measure = BY_ID[value.id]
         for key, detail in value.details.items():
-            if key in KEPT_DETAILS:
+            by = measure.details.get(key)
+            if by is Decides.SETTING:
                 kept[key] = detail
-            elif key == "without_missing":
-                kept[key] = None if detail is None else self._rounded(value.id, detail)
-            elif key in ("wildcard", "k"):  # the size of a class
+            elif by is Decides.SMALLEST_CLASS:
                 kept[key] = detail if isinstance(detail, int) and detail >= self.least else None
-            elif isinstance(detail, int):
+            elif by is Decides.COUNT:
                 kept[key] = self._count(detail)
+            elif by is measure.decided_by:  # another reading of the same number
+                kept[key] = None if detail is None else self._rounded(value.id, detail)
         return kept
 
     # -- the rest -------------------------------------------------------------------------------
 
     def _table(self) -> dict[str, Any]:
-        table = {k: v for k, v in self.found.table.items() if k not in HIDDEN_SOURCE}
+        table = {k: v for k, v in self.found.table.items() if k in OF_TABLE}
         rows = None if self.records < self.least else self.records
         table |= {"name": None, "rows": rows, "shared": self.least}
         if isinstance(table.get("verified"), Mapping):
@@ -246,14 +241,15 @@ class _Sharing:
 
     def _of_few(self, note: str) -> bool:
         """Whether a remark is there because of a few records: that they are there is not told."""
-        if any(words in getattr(note, "template", "") for words in OF_NOBODY):
+        if not isinstance(note, Note):
+            return True  # its counts cannot be told from its words
+        if any(words in note.template for words in OF_NOBODY):
             return True
-        counts = [p for p in getattr(note, "parts", ()) if isinstance(p, Count)]
+        counts = [p for p in note.parts if isinstance(p, Count)]
         return any(count.number < self.least for count in counts)
 
     def _note(self, note: str) -> str:
-        if not isinstance(note, Note):
-            return note
+        assert isinstance(note, Note)
         return note.told(
             {Count: self._said, Name: lambda n: repr(self._name(n.name)), Reason: lambda _: "..."}
         )
@@ -271,12 +267,12 @@ def rounding(measure: str, records: int, least: int, bits: float | None = None) 
     `bits` is the entropy of the secret it is about.
     """
     most = max(1.0, math.log2(max(records, 2)))
-    finest = least / max(records, 1)
-    if BY_ID[measure].high != 1 or measure == "conditional_privacy":
+    finest, by = least / max(records, 1), decided_by(measure)
+    if BY_ID[measure].high != 1 or by is Decides.BITS:
         finest *= most
-    if measure in OF_UNCERTAINTY and bits is not None:
+    if by is Decides.UNCERTAINTY and bits is not None:
         finest *= max(1.0, most / max(bits, FINEST))  # what one record can be unsure of
-    if measure == "separation":
+    if by is Decides.TWICE:
         finest *= 2
     return step_of(max(finest, FINEST))
 

@@ -10,6 +10,7 @@ import numpy as np
 from sievert.losses.ladders import Pairs, cells, pairs
 from sievert.losses.loss import Column, Floats, Kind, Loss, Release, without
 from sievert.measures import kernel
+from sievert.measures.record import Decides
 
 NO_RECORDS = "the original has no records"
 NO_SCALE = "the numbers of the original do not vary: no scale for an error"
@@ -131,5 +132,6 @@ KINDS = (
         "0: nothing was changed. 1: a column is as far from the original as if its mean, or "
         "nothing, had been released; numbers may be further off than that.",
         expected_distortion,
+        decided_by=Decides.EVERYBODY,
     ),
 )

@@ -16,6 +16,7 @@ import numpy as np
 from sievert.losses.loss import Floats, Kind, Loss, Release, without
 from sievert.losses.numbers import correlations, numbers_of, original_numbers
 from sievert.measures.kernel import LN2
+from sievert.measures.record import Decides
 
 EXACT = 20  # columns up to which a matrix is worked on in fractions
 # The share of its variance that a column must keep beside others not to be one of them.
@@ -168,5 +169,6 @@ KINDS = (
         "Domingo-Ferrer and Rebollo-Monedero 2009, section 5.5",
         "What the released quasi-identifiers tell less about the secrets, were all Gaussian.",
         gaussian_loss,
+        decided_by=Decides.RECORD,
     ),
 )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sievert.hierarchies import NUMBER, ROOT, Hierarchy
+from sievert.measures.record import Decides
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -163,6 +164,8 @@ class Kind:
     source: str
     reading: str
     compute: Callable[[Release], Loss]
+    decided_by: Decides = field(kw_only=True)
+    passed_on: str = field(default="value", kw_only=True)  # which of its numbers, or a detail
 
     @property
     def bounds(self) -> str:

@@ -12,6 +12,7 @@ from sievert.hierarchies import ROOT
 from sievert.losses.ladders import SMALL, added, counted, kept, pairs, renamed
 from sievert.losses.loss import Column, Ints, Kind, Loss, Release, without
 from sievert.measures import kernel
+from sievert.measures.record import Decides
 
 NO_RECORDS = "the original has no records"
 ONE_COLUMN = "there is one column: no pair"
@@ -120,6 +121,7 @@ KINDS = (
         "0: every text is as frequent as before. 1: no text of the original is left. A suppressed "
         "cell is a text of its own.",
         hellinger_margins,
+        decided_by=Decides.ROOT,
     ),
     Kind(
         "hellinger_pairs",
@@ -133,5 +135,6 @@ KINDS = (
         "0: every combination of two columns is as frequent as before. Never below the distance "
         "of either column.",
         hellinger_pairs,
+        decided_by=Decides.ROOT,
     ),
 )

@@ -22,6 +22,7 @@ from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Column, Floats, Ints, Kind, Loss, Release, as_numbers
 from sievert.losses.numbers import Numeric, Side, correlations, in_range, numbers_of
 from sievert.measures.kernel import LN2, mutual_information, total
+from sievert.measures.record import Decides
 
 MANY = 20  # numbers of a column beyond which it is cut
 PARTS = 10
@@ -316,5 +317,6 @@ KINDS = (
         "Chow and Liu 1968; Krichevsky and Trofimov 1981",
         "0: a model learnt from the release describes the original as well as one of its own.",
         model_loss,
+        decided_by=Decides.BITS,
     ),
 )

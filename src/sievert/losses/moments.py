@@ -15,6 +15,7 @@ import numpy as np
 from sievert.losses.loss import Floats, Kind, Loss, Release, without
 from sievert.losses.numbers import Numeric, Pair, numbers_of
 from sievert.measures.kernel import total
+from sievert.measures.record import Decides
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ENOUGH = 100  # records above which a statistic is taken as normally distributed
@@ -239,6 +240,7 @@ KINDS = (
         "0: every mean, variance, covariance, correlation and quantile is kept; near 1: all lie "
         "further off than sampling would explain.",
         probabilistic_information_loss,
+        decided_by=Decides.RECORD,
     ),
     Kind(
         "covariance_discrepancy",
@@ -251,6 +253,7 @@ KINDS = (
         "Domingo-Ferrer and Torra 2001 (mean absolute error), scaled as Yancey et al. 2002",
         "0: every variance and covariance is kept; 1: off by a product of standard deviations.",
         covariance_discrepancy,
+        decided_by=Decides.RECORD,
     ),
     Kind(
         "correlation_discrepancy",
@@ -263,6 +266,7 @@ KINDS = (
         "Domingo-Ferrer and Torra 2001 (mean absolute error)",
         "0: every correlation is kept; 0.1: they are off by a tenth on average.",
         correlation_discrepancy,
+        decided_by=Decides.RECORD,
     ),
     Kind(
         "eigenvalue_discrepancy",
@@ -275,5 +279,6 @@ KINDS = (
         "sdcMicro, dUtility with method eigen; Templ and Meindl 2008",
         "0: the principal components explain as much as before.",
         eigenvalue_discrepancy,
+        decided_by=Decides.RECORD,
     ),
 )

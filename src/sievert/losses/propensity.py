@@ -19,6 +19,7 @@ from sievert.hierarchies import ROOT
 from sievert.losses.logistic import Design, fitted
 from sievert.losses.loss import GONE, Column, Floats, Ints, Kind, Loss, Release, without
 from sievert.losses.numbers import Numeric, numbers_of
+from sievert.measures.record import Decides
 
 MOST_CATEGORIES = 50  # of a column; the rarest are merged beyond
 MOST_RECORDS = 50_000  # of the original, where combinations are many
@@ -212,5 +213,6 @@ KINDS = (
         "0: no model of single columns tells the release from the original; c·(1 - c): it always "
         "does.",
         pmse,
+        decided_by=Decides.EVERYBODY,
     ),
 )

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from sievert.measures.classes import CLASSES
 from sievert.measures.information import INFORMATION
-from sievert.measures.record import Found, Law, Measure
+from sievert.measures.record import Decides, Found, Law, Measure
 from sievert.measures.secrets import SECRETS
 
 MEASURES: tuple[Measure, ...] = (*CLASSES, *INFORMATION, *SECRETS)
 BY_ID = {m.id: m for m in MEASURES}
 
-__all__ = ["BY_ID", "MEASURES", "Found", "Law", "Measure"]
+
+def decided_by(measure: str) -> Decides:
+    """What decides a measure; undeclared where this version does not know it."""
+    declared = getattr(BY_ID.get(measure), "decided_by", None)
+    return declared if isinstance(declared, Decides) else Decides.UNDECLARED
+
+
+__all__ = ["BY_ID", "MEASURES", "Decides", "Found", "Law", "Measure", "decided_by"]

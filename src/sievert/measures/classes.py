@@ -8,7 +8,16 @@ from typing import Any
 
 from sievert.counts.answers import Sizes
 from sievert.measures.kernel import EXACT_PRODUCT, exact, ratio, total
-from sievert.measures.record import ALWAYS, MONOTONE, ONE_RECORD, Found, Measure, Number, undefined
+from sievert.measures.record import (
+    ALWAYS,
+    MONOTONE,
+    ONE_RECORD,
+    Decides,
+    Found,
+    Measure,
+    Number,
+    undefined,
+)
 from sievert.measures.target import RecordTarget
 
 Options = Mapping[str, Any]
@@ -109,54 +118,66 @@ CLASSES: tuple[Measure, ...] = (
         "min_q n_q", "Samarati and Sweeney 1998",
         "everybody shares their quasi-identifiers with at least k - 1 others",
         (*ALWAYS, *MONOTONE), k_anonymity, ("record",), frozenset({"wildcard"}),
+        decided_by=Decides.SMALLEST_CLASS,
+        details={"records_with_missing_quasi": Decides.COUNT,
+                 "wildcard": Decides.SMALLEST_CLASS, "reading": Decides.SETTING},
     ),
     Measure(
         "classes", "Classes", "classes", 1, None, "high",
         "K, the number of combinations of quasi-identifier values that occur", "-",
         "more classes: finer groups, easier to tell apart",
         (*ALWAYS, *MONOTONE), classes, ("record",),
+        decided_by=Decides.CLASSES,
     ),
     Measure(
         "unique_records", "Unique records", "1", 0, 1, "high",
         "records with n_q = 1, divided by N", "sample uniques; Skinner and Elliot 2002",
         "share of the records that nobody else in the table looks like",
         (*ALWAYS, *MONOTONE), unique_records, ("record",),
+        decided_by=Decides.UNIQUES, details={"records": Decides.COUNT},
     ),
     Measure(
         "highest_risk", "Highest risk of a record", "1", 0, 1, "high",
         "1/k", "prosecutor risk; El Emam and Dankar 2008, ARX",
         "chance of picking the right record in the smallest class",
         (*ALWAYS, *MONOTONE), highest_risk, ("record",),
+        decided_by=Decides.CLASS_SIZE,
     ),
     Measure(
         "average_risk", "Average risk of a record", "1", 0, 1, "high",
         "K/N, the mean over records of 1/n_q", "average prosecutor and marketer risk, ARX",
         "expected share of the records matched rightly by somebody who knows all keys",
         (*ALWAYS, *MONOTONE), average_risk, ("record",),
+        decided_by=Decides.CLASSES,
     ),
     Measure(
         "average_class_risk", "Average risk of a class", "1", 0, 1, "high",
         "mean over classes of 1/n_q", "pycanon, average_rir",
         "for comparison with pycanon only: it can rise when values are merged",
         ALWAYS, average_class_risk, ("record",),
+        decided_by=Decides.CLASS_SIZE,
     ),
     Measure(
         "records_below", "Records in small classes", "records", 0, None, "high",
         "records with n_q < k, for k = 2, 3, 5", "sdcMicro, violations of k-anonymity",
         "so many people share their quasi-identifiers with fewer than k - 1 others",
         (*ALWAYS, *MONOTONE), records_below, ("record",),
+        decided_by=Decides.SMALL_CLASSES,
+        details={"k": Decides.SETTING, "reading": Decides.SETTING},
     ),
     Measure(
         "separation", "Separation", "1", 0, 1, "high",
         "1 - sum_q n_q(n_q - 1)/(N(N - 1))", "Motwani and Xu 2007, ARX",
         "share of the pairs of records that the quasi-identifiers tell apart",
         (*ALWAYS, *MONOTONE), separation, ("record",),
+        decided_by=Decides.TWICE,
     ),
     Measure(
         "distinction", "Distinction", "1", 0, 1, "high",
         "K/N", "Motwani and Xu 2007, ARX",
         "different combinations per record; 1 when everybody is unique",
         (*ALWAYS, *MONOTONE), distinction, ("record",),
+        decided_by=Decides.CLASSES,
     ),
 )
 # fmt: on

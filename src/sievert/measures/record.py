@@ -45,6 +45,28 @@ class Law(StrEnum):
     SYMMETRY = "exchanging the secret and the quasi-identifier changes nothing"
 
 
+class Decides(StrEnum):
+    """What decides a number. From it follows how the number may be passed on, if at all."""
+
+    UNDECLARED = "nobody has said what: never passed on"
+    RECORD = "one record, or one extreme value: never passed on"
+    CELL = "one cell, a ratio or logarithm of its count: never passed on"
+    CLASS_SIZE = "the sizes of single classes"
+    CLASS_UNCERTAINTY = "how uncertain the target is in one class"
+    CLASS_SHARE = "a share of the records of one class"
+    SMALLEST_CLASS = "the smallest class: the number is its size"
+    SMALL_CLASSES = "small classes: their records, for each k in `by_k`"
+    UNIQUES = "records that are alone; their number is the detail `records`"
+    COUNT = "so many records or values as the number says"
+    CLASSES = "the number of classes"
+    UNCERTAINTY = "all records: a share of the uncertainty about the target"
+    BITS = "all records, each by as many bits as it can be uncertain"
+    ROOT = "all records, as the root of a mean"
+    TWICE = "all records, each in two places"
+    EVERYBODY = "all records, each in one place"
+    SETTING = "nothing in the data: a setting, a limit"
+
+
 ALWAYS = (Law.PERMUTATION, Law.RENAMING, Law.RELABEL_QUASI, Law.COPY)
 MONOTONE = (Law.COARSENING, Law.REFINING)
 
@@ -68,6 +90,9 @@ class Measure:
     compute: Callable[[Any, Mapping[str, Any]], Number | Found]
     kinds: tuple[Kind, ...] = ("record", "secret")
     needs: frozenset[str] = frozenset()
+    decided_by: Decides = field(kw_only=True)
+    # Details without an entry are not passed on.
+    details: Mapping[str, Decides] = field(default_factory=dict, kw_only=True, hash=False)
 
     @property
     def bounds(self) -> str:

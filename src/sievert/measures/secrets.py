@@ -15,6 +15,7 @@ from sievert.measures.record import (
     MONOTONE,
     UNBOUNDED,
     UNORDERED_MISSING,
+    Decides,
     Found,
     Law,
     Measure,
@@ -32,6 +33,11 @@ def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, A
     if not target.counts.missing:
         return {}
     return {"without_missing": number, "records_with_missing_secret": target.counts.missing}
+
+
+def _without(number: Decides) -> dict[str, Decides]:
+    """What decides these details: the second number as the first."""
+    return {"without_missing": number, "records_with_missing_secret": Decides.COUNT}
 
 
 def _fewest(profiles: Profiles | None) -> int | None:
@@ -242,30 +248,37 @@ SECRETS: tuple[Measure, ...] = (
         "1: in some class everybody has the same value",
         (*_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), l_diversity, ("secret",),
         frozenset({"known"}),
+        decided_by=Decides.COUNT, details=_without(Decides.COUNT),
     ),
     Measure(
         "entropy_l", "Effective number of values in a class", "values", 1, None, "low",
         "2^(min_q H(S|q))", "Machanavajjhala et al. 2007 (entropy l-diversity)",
         "as uncertain as this many equally likely values, in the least uncertain class",
         (*_BLIND, *MONOTONE), entropy_l, ("secret",),
+        decided_by=Decides.CLASS_UNCERTAINTY,
     ),
     Measure(
         "recursive_c", "Recursive (c,l)-diversity: c", "1", 0, None, "high",
         "max_q r_1/(r_l + ... + r_m), counts downwards", "Machanavajjhala et al. 2007",
         "recursively (c,l)-diverse for every c greater than this",
         (*_BLIND, *MONOTONE), recursive_c, ("secret",),
+        decided_by=Decides.CELL,
     ),
     Measure(
         "max_confidence", "Highest confidence in a value", "1", 0, 1, "high",
         "max_q,s n_qs/n_q", "confidence bounding (Wang, Fung and Yu 2007)",
         "in some class this share has the same value",
         (*_BLIND, *MONOTONE), max_confidence, ("secret",), frozenset({"known"}),
+        decided_by=Decides.CLASS_SHARE, details=_without(Decides.CLASS_SHARE),
     ),
     Measure(
         "alpha_k", "(alpha,k)-anonymity: alpha", "1", 0, 1, "high",
         "max_q,s n_qs/n_q (of a named value: max_q), shown with k", "Wong et al. 2006",
         "in no class is any value (or the named one) more frequent than this",
         (*_BLIND, *MONOTONE), alpha_k, ("secret",), frozenset({"known", "named"}),
+        decided_by=Decides.CLASS_SHARE,
+        details={"k": Decides.SMALLEST_CLASS, "named_value": Decides.SETTING,
+                 **_without(Decides.CLASS_SHARE)},
     ),
     Measure(
         "t_closeness", "t-closeness, equal distance", "1", 0, 1, "high",
@@ -273,6 +286,7 @@ SECRETS: tuple[Measure, ...] = (
         "share of the worst class that would have to change value to look like the table",
         (*_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), t_closeness, ("secret",),
         frozenset({"gaps"}),
+        decided_by=Decides.CLASS_SHARE,
     ),
     Measure(
         "t_closeness_ordered", "t-closeness, ordered distance", "1", 0, 1, "high",
@@ -280,6 +294,7 @@ SECRETS: tuple[Measure, ...] = (
         "mean distance in ranks that a class is away from the table, 1 = from end to end",
         (*ALWAYS, Law.REPETITION, *MONOTONE), t_closeness_ordered, ("secret",),
         frozenset({"order"}),
+        decided_by=Decides.CLASS_SHARE,
     ),
     Measure(
         "t_closeness_hierarchical", "t-closeness, hierarchical distance", "1", 0, 1, "high",
@@ -288,6 +303,7 @@ SECRETS: tuple[Measure, ...] = (
         "as t-closeness, but values that are alike by the hierarchy count as near",
         (*ALWAYS, Law.REPETITION, *MONOTONE), t_closeness_hierarchical, ("secret",),
         frozenset({"ladder"}),
+        decided_by=Decides.CLASS_SHARE,
     ),
     Measure(
         "beta_likeness", "Basic beta-likeness", "1", 0, None, "high",
@@ -295,24 +311,28 @@ SECRETS: tuple[Measure, ...] = (
         "a value is at most 1 + beta times as likely in a class as in the table",
         (*_BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER), beta_likeness, ("secret",),
         frozenset({"joint"}),
+        decided_by=Decides.CELL,
     ),
     Measure(
         "enhanced_beta_likeness", "Enhanced beta-likeness", "nats", 0, None, "high",
         "max_s min(B, -ln p(s)), B = beta_likeness", "Cao and Karras 2012 (pycanon's reading)",
         "beta capped by minus the logarithm of the rarest value's frequency",
         (*_BLIND, *MONOTONE), enhanced_beta_likeness, ("secret",), frozenset({"joint"}),
+        decided_by=Decides.CELL,
     ),
     Measure(
         "delta_disclosure", "delta-disclosure", "nats", 0, None, "high",
         "max_q,s |ln(p(s|q)/p(s))|, all s of the table", "Brickell and Shmatikov 2008",
         "unbounded as soon as a class lacks a value: it can be ruled out for its members",
         (*_BLIND, *MONOTONE), delta_disclosure, ("secret",), frozenset({"joint"}),
+        decided_by=Decides.CELL,
     ),
     Measure(
         "delta_disclosure_present", "delta-disclosure of present values", "nats", 0, None, "high",
         "max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0", "pycanon's delta_disclosure",
         "for comparison with pycanon: it can rise when values are merged",
         _BLIND, delta_disclosure_present, ("secret",), frozenset({"joint"}),
+        decided_by=Decides.CELL,
     ),
 )
 # fmt: on

@@ -12,6 +12,7 @@ from sievert.errors import UsageError, printable
 from sievert.report import definitions, saved
 from sievert.report.chapters import attacked, explained
 from sievert.report.chapters.compared_policy import asked
+from sievert.report.declared import admitted
 from sievert.report.front import front, subject
 from sievert.report.page import Block, Chapter, Page, Words
 from sievert.report.parts import Part, kind_of
@@ -88,13 +89,15 @@ def part_of(result: Any, number: int, texts: Texts, settings: Settings) -> Part:
     part = Part(kind, data, pen, number, live)
     if kind == "assess" and pen.masks is not None and "shared" in data["table"]:
         return replace(part, data={**data, "warnings": []})  # they name columns in their words
-    if kind != "assess" or pen.internal or "shared" in data["table"]:
+    if kind != "assess":
+        return part if pen.internal else replace(part, data=admitted(data))
+    if pen.internal or "shared" in data["table"]:
         return part
     assessment = saved.assessment(data) if live is None else live
     fit = replace(assessment, attacks=None).share(min_cell=least, mask_names=settings.mask_names)
     if pen.masks is not None:  # names are masked in the shared one already
         pen = replace(pen, masks={name: name for name in masks_of(fit.to_dict()["roles"])})
-    return replace(part, data=fit.to_dict(), exact=data, pen=pen)
+    return replace(part, data=fit.to_dict(), exact=admitted(data), pen=pen)
 
 
 def masks_of(roles: Mapping[str, Any]) -> Iterator[str]:
@@ -129,6 +132,7 @@ def _attacked(part: Part) -> tuple[Block | Chapter, ...] | None:
     pen = part.pen
     if part.exact is not None and pen.masks is not None:
         pen = replace(pen, masks=masks(data["roles"], texts))
+    data = data if pen.internal else admitted(data)
     return attacked.blocks(replace(part, data=data, pen=pen)) or (Words(texts("words.none")),)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sievert.report.chapters import compared_policy
 from sievert.report.chapters.compared_policy import asked, figure, side, where
-from sievert.report.chapters.numbers import why
+from sievert.report.chapters.numbers import titled, why
 from sievert.report.page import Block, Chapter, Points, Words
 from sievert.report.parts import Part
 from sievert.result import SUPPRESSED
@@ -144,7 +144,7 @@ def _limit(part: Part, verdict: Mapping[str, Any]) -> str:
         about = f"{about}, {texts('front.without_missing')}"
     return texts(
         "front.limit",
-        what=texts(f"measures.{verdict['measure']}.title"),
+        what=titled(texts, verdict["measure"]),
         where=about,
         value=_value(part, verdict),
         asked=asked(part, verdict),

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.errors import printable
+from sievert.measures import Decides
+from sievert.report.declared import decides
 from sievert.report.texts import Texts
 from sievert.sharing import COARSEST, FEW_CELLS, FINEST, LEAST, step_of
 from sievert.terminal import percent, significant
@@ -134,15 +136,17 @@ class Pen:
         rounded = _rounded(value, step)
         return Said(significant(rounded), rounded)
 
-    def plain(self, value: float | None) -> Said:
-        """A number that says nothing of the data: a setting, a limit."""
+    def setting(self, name: str, value: float | None) -> Said:
+        """A number that nothing in the data decides, by the name under which it is declared."""
+        if not self.internal and decides(name) is not Decides.SETTING:
+            return self.withheld()
         return self.undefined() if value is None else Said(significant(value), value)
 
     def only_internal(self, value: float | None) -> Said:
         """A number that one class or record decides."""
         if not self.internal:
             return self.withheld()
-        return self.plain(value)
+        return self.undefined() if value is None else Said(significant(value), value)
 
     def _of(self, of: int | None) -> int:
         """So many records a number is of, in whole cells: bounds that are printed tell it."""

@@ -9,10 +9,11 @@ from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import thinned
 from sievert.charts.results import apart
 from sievert.charts.told import told as told_bars
-from sievert.report.chapters.numbers import SHORT, near_end, row, said, why
+from sievert.measures import Decides, decided_by
+from sievert.report.chapters.numbers import SHORT, near_end, row, said, titled, why
 from sievert.report.page import Block, Chapter, Grid, Picture, Points, Words
 from sievert.report.parts import Part
-from sievert.report.pen import Said
+from sievert.report.pen import Pen, Said
 from sievert.result import SUPPRESSED
 from sievert.terminal import percent, significant
 
@@ -304,6 +305,12 @@ def _entropy(values: Mapping[str, Any]) -> float | None:
     return held
 
 
+def _hidden(pen: Pen, measure: str, held: Mapping[str, Any]) -> bool:
+    """Whether nothing is told of a number."""
+    undeclared = not pen.internal and decided_by(measure) is Decides.UNDECLARED
+    return undeclared or (held["reason"] == SUPPRESSED and "below" not in held)
+
+
 def _everything(part: Part) -> Chapter:
     """Every measure of every target, folded."""
     texts, data = part.texts, part.data
@@ -311,12 +318,12 @@ def _everything(part: Part) -> Chapter:
     targets = [(texts("assessed.record"), data["reidentification"])]
     targets += [(part.pen.name(s), v) for s, v in data["inference"].items()]
     for name, values in targets:
-        hidden = [m for m, v in values.items() if v["reason"] == SUPPRESSED and "below" not in v]
+        hidden = [m for m, v in values.items() if _hidden(part.pen, m, v)]
         bits = _entropy(values)
         rows = tuple(row(part.pen, m, v, bits) for m, v in values.items() if m not in hidden)
         caption = texts("assessed.everything_of", target=name)
         grids.append(Grid(caption, _head(part), rows, right=(1,), folded=True))
         if hidden:
-            names = ", ".join(texts(f"measures.{m}.title") for m in hidden)
+            names = ", ".join(titled(texts, m) for m in hidden)
             grids.append(Words(texts("assessed.withheld_too", names=names), "note"))
     return Chapter(texts("assessed.everything"), part.anchor("everything"), tuple(grids))

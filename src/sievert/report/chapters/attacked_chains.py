@@ -82,7 +82,8 @@ def sensitivity(part: Part, held: Held) -> list[Block]:
     names = ("attacker_accuracy", "learner_accuracy", "global_relative_risk",
              "global_relative_risk_literal")  # fmt: skip
     rows = tuple(
-        (str(pen.plain(line["beta"])), *(str(pen.share(line[n])) for n in names)) for line in lines
+        (str(pen.only_internal(line["beta"])), *(str(pen.share(line[n])) for n in names))
+        for line in lines
     )
     head = ("beta", "attacker", "learner", "relative", "ties")
     return [

@@ -207,7 +207,7 @@ def _rows(part: Part, pen: Pen, held: Held, rest: Held | None) -> Grid:
     ]
     if "right_guesses" in held:
         told = [number(s, "right_guesses") for s in sides]
-        said = [str(pen.plain(x) if pen.internal else pen.count(x)) for x in told]
+        said = [str(pen.only_internal(x) if pen.internal else pen.count(x)) for x in told]
         rows.append((texts("attacked.grey_right_guesses"), *said))
     name = "register_discrimination_rate"
     rows.append(

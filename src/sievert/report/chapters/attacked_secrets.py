@@ -144,7 +144,7 @@ def skewness(part: Part, secret: str, held: Held) -> tuple[Block, ...]:
         prior=pen.share(number(held, "prior")),
         posterior=pen.share(number(held, "posterior")),
         records=pen.count(worst["records"]),
-        ratio=pen.plain(number(held, "ratio")),
+        ratio=pen.only_internal(number(held, "ratio")),
     )
     concerned = pen.count(number(held, "people"))
     told = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
@@ -169,7 +169,7 @@ def _risen(part: Part, secret: str, held: Held) -> tuple[Block, ...]:
     title = texts("attacked.skewness_chart", secret=pen.name(secret))
     cells = [
         (row, str(pen.count(g["records"])), str(pen.share(g["prior"])), str(t),
-         str(pen.plain(g["ratio"])))
+         str(pen.only_internal(g["ratio"])))
         for row, g, t in zip(rows, groups, told, strict=True)
     ]  # fmt: skip
     grid = Grid(

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sievert.measures import BY_ID
+from sievert.measures import BY_ID, Decides, decided_by
 from sievert.report.chapters.limits_numbers import labels, listed
-from sievert.report.chapters.numbers import SHARES, said, scale, why, within
+from sievert.report.chapters.numbers import SHARES, said, scale, titled, why, within
 from sievert.report.definitions import linked
 from sievert.report.page import Block, Cell, Grid, Points, Words
 from sievert.report.parts import Part
-from sievert.sharing import IN_ONE_CLASS
 from sievert.terminal import significant
 
 ABREAST = 4  # releases beside each other
@@ -51,7 +50,8 @@ def side(part: Part, verdict: Data) -> str | None:
     end = "max" if verdict["min"] is None else "min"
     bound = verdict[end]
     if value is not None:
-        value = within(value) if verdict["measure"] in IN_ONE_CLASS else value
+        of_one = decided_by(verdict["measure"]) is Decides.CLASS_SHARE
+        value = within(value) if of_one else value
         beyond = value > bound if end == "max" else value < bound
         if beyond is not met and value != bound:
             return None
@@ -151,7 +151,7 @@ def _points(part: Part) -> Points:
 
 
 def _named(part: Part, verdict: Data) -> str:
-    title = part.texts(f"measures.{verdict['measure']}.title")
+    title = titled(part.texts, verdict["measure"])
     return part.texts("compared.policy_limit", what=title, where=where(part, verdict))
 
 
@@ -166,7 +166,7 @@ def _grids(part: Part) -> Iterator[Grid]:
         held = [_limits(release) for release in releases[start : start + ABREAST]]
         rows: list[tuple[Cell, ...]] = []
         for verdict, *others in zip(original, *held, strict=True):
-            title = texts(f"measures.{verdict['measure']}.title")
+            title = titled(texts, verdict["measure"])
             cells = [_cell(part, v) for v in (verdict, *others)]
             link = linked(verdict["measure"], title)
             rows.append((link, where(part, verdict), asked(part, verdict), *cells))

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.losses import BY_ID
+from sievert.measures import Decides
 from sievert.report.chapters.compared_view import View
 from sievert.report.chapters.limits_numbers import bits, clean
+from sievert.report.declared import decides
 from sievert.report.page import Cell, Chapter, Grid, Link, Words
 from sievert.report.pen import Pen, Said
 from sievert.terminal import percent, significant
@@ -23,13 +25,9 @@ OF_SECRET = (
     "itpr", "itpr_unnormalized",
 )  # fmt: skip
 PASSED_ON = OF_RECORDS[:4]
-# Of the other losses those that are means over records, or nearly.
-MEANS = (
-    "generalization_loss", "precision", "normalized_certainty_penalty", "expected_distortion",
-    "pmse", "prediction",
-)  # fmt: skip
-HELLINGER = ("hellinger_margins", "hellinger_pairs")
-PLAIN_SCALES = {"hierarchy"}  # distances that were given, and that no single cell decides
+# Losses that many records decide, and by how much one can move them.
+MEANS = {Decides.EVERYBODY: 1.0, Decides.TWICE: 2.0}
+PLAIN_SCALES = {None, "hierarchy"}  # distances that were given, and that no single cell decides
 
 Data = Mapping[str, Any]
 
@@ -86,9 +84,9 @@ def exact(view: View, secret: str) -> Iterator[Row]:
     before = view.part.data["original"]["attribute_disclosure"][secret]
 
     def row(definition: str, words: str, what: str, found: Sequence[Data], first: Data) -> Row:
-        cells = [str(view.pen.plain(clean(each.get(what)))) for each in found]
+        cells = [str(view.pen.only_internal(clean(each.get(what)))) for each in found]
         known = first and first.get(what) is not None
-        start = str(view.pen.plain(clean(first[what]))) if known else ""
+        start = str(view.pen.only_internal(clean(first[what]))) if known else ""
         return Row(definition, words, start, cells)
 
     yield row("beyond_chance", "chance", "chance", held, before)
@@ -169,18 +167,21 @@ def _measured(pen: Pen, measure: str, values: Data, rows: int) -> Said:
     held = values.get(measure)
     if held is None:
         return pen.undefined()
-    if measure == "k_anonymity":
+    by = decides(measure)
+    if by is Decides.SMALLEST_CLASS:
         return _smallest(pen, held)
-    if measure == "unique_records":
+    if by is Decides.UNIQUES:
         k = (values.get("k_anonymity") or {}).get("value")
         if k is not None and k >= pen.least:  # which is told
             return Said(pen.texts("words.none"), 0)
         return pen.count(held.get("records"))
     if pen.internal:
         return Said(_exact(pen, measure, held), held["value"])
-    if measure == "average_risk" and _crowded(pen, values, rows):
-        return pen.withheld()
-    return (pen.share if measure == "average_risk" else pen.identity)(held["value"], of=rows)
+    if by is Decides.UNCERTAINTY:
+        return pen.identity(held["value"], of=rows)
+    if by is Decides.CLASSES and not _crowded(pen, values, rows):
+        return pen.share(held["value"], of=rows)
+    return pen.withheld()
 
 
 def _crowded(pen: Pen, values: Data, rows: int) -> bool:
@@ -228,10 +229,9 @@ def _titled(view: View, name: str) -> str:
 
 def _means(name: str, held: Sequence[Data]) -> bool:
     """Whether many records decide a loss."""
-    if name == "expected_distortion":
-        scales = {c.get("scale") for each in held for c in (each.get("columns") or {}).values()}
-        return scales <= PLAIN_SCALES
-    return name in (*MEANS, *HELLINGER, "discernability", "non_uniform_entropy", "model_loss")
+    columns = [c for each in held for c in (each.get("columns") or {}).values()]
+    scales = {c.get("scale") for c in columns if isinstance(c, Mapping)}
+    return decides(name) in {*MEANS, Decides.ROOT, Decides.BITS} and scales <= PLAIN_SCALES
 
 
 def _loss(pen: Pen, name: str, held: Data) -> Said:
@@ -240,15 +240,12 @@ def _loss(pen: Pen, name: str, held: Data) -> Said:
         return pen.undefined()
     if pen.internal:
         return Said(significant(value), value)
-    if name == "discernability":
-        return pen.mean(held.get("share"), span=2.0)  # a record meets two classes when it moves
-    if name == "non_uniform_entropy":
-        return bits(pen, held.get("per_cell"))
-    if name == "model_loss":
+    value, by = clean(held.get(BY_ID[name].passed_on)), decides(name)
+    if by is Decides.BITS:
         return bits(pen, value)
-    if name in HELLINGER:  # a root: near nothing it moves by that of the records
+    if by is Decides.ROOT:  # near nothing it moves by the root of the records
         return pen.mean(value, span=(max(pen.rows, 1) / pen.least) ** 0.5)
-    return pen.mean(value, span=2.0 if name == "prediction" else 1.0)
+    return pen.mean(value, span=MEANS[by]) if by in MEANS else pen.withheld()
 
 
 def _ranks(view: View, ranked: Sequence[tuple[str, Data]]) -> Grid:
@@ -256,7 +253,7 @@ def _ranks(view: View, ranked: Sequence[tuple[str, Data]]) -> Grid:
     texts, pen = view.part.texts, view.pen
     body: list[tuple[Cell, ...]] = []
     for name, by in ranked:
-        cells = [str(pen.plain(by.get(s))) for s in view.secrets]
+        cells = [str(pen.only_internal(by.get(s))) for s in view.secrets]
         body.append((Link(_titled(view, name), f"def-{name}"), *cells))
     head = (texts("compared.head_number"), *(pen.name(s) for s in view.secrets))
     right = tuple(range(1, len(head)))

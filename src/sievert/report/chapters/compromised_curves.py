@@ -75,7 +75,7 @@ def targets(case: Case) -> Iterator[Block]:
     if not rows:
         return
     head = [case.say(k) for k in ("parameter", "known", "exact")]
-    head += [case.say("within", width=case.pen.plain(e)) for e in widths]
+    head += [case.say("within", width=case.pen.setting("epsilon", e)) for e in widths]
     caption = case.say("targets_table", secret=case.name)
     yield Grid(caption, tuple(head), tuple(rows), tuple(range(1, len(head))))
     yield Words(case.say("targets_reading"), "reading")
@@ -90,7 +90,7 @@ def useful(case: Case, *, pictures: bool) -> Iterator[Block]:
     for curve in case.curves:
         last, error = case.last(curve), case.error(curve)
         bits = case.pen.undefined() if last is None else case.mean(last, "initial_entropy")
-        axis = case.pen.plain(curve["utility"]["axis"])
+        axis = case.pen.only_internal(curve["utility"]["axis"])
         rows.append((case.parameter(curve), str(error), str(bits), str(axis)))
         if error.number is not None and bits.number is not None:
             drawn.append((error.number, bits.number))
@@ -176,7 +176,7 @@ def sentence_exact(case: Case) -> str | None:
     near = held["approximate"][-1] if held["approximate"] else None
     if near is None:
         return case.say("exact_known", share=share, secret=case.name)
-    within, width = case.share(near["records"]), case.pen.plain(near["epsilon"])
+    within, width = case.share(near["records"]), case.pen.setting("epsilon", near["epsilon"])
     return case.say("near_known", share=share, within=within, width=width, secret=case.name)
 
 

@@ -70,7 +70,7 @@ class Case:
         if value is None:
             return self.say("parameter_release")
         shown = 100 * value if method == "sampling" else value
-        return self.say(f"parameter_{method}", value=self.pen.plain(round(shown, 9)))
+        return self.say(f"parameter_{method}", value=self.pen.setting("parameter", round(shown, 9)))
 
     def mean(self, point: Numbers, number: str, over: str = "over_records") -> Said:
         """A mean over people, or on an internal page over combinations."""

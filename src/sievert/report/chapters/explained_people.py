@@ -48,7 +48,7 @@ def told_of(reader: Reader, name: str) -> Said:
 def _population(reader: Reader, about: Numbers) -> Iterator[Block]:
     if "size" in about:
         fraction = about["fraction"] if reader.internal else reader.records / about["size"]
-        share = reader.part.pen.plain(100 * fraction)
+        share = reader.part.pen.setting("fraction", 100 * fraction)
         yield Words(reader.say("population_size", size=f"{about['size']:,}", share=share))
     models = [m for m in MODELS if f"population_uniques_{m}" in about]
     said = {m: told_of(reader, f"population_uniques_{m}") for m in models}
@@ -84,7 +84,7 @@ def _with_error(reader: Reader, name: str) -> str:
     error = (reader.data["population"][name].get("details") or {}).get("standard_error")
     if not reader.internal or error is None or said.number is None:
         return str(said)
-    return reader.say("with_error", number=said, error=reader.part.pen.plain(100 * error))
+    return reader.say("with_error", number=said, error=reader.part.pen.only_internal(100 * error))
 
 
 def _totals(reader: Reader, totals: Numbers) -> Grid:

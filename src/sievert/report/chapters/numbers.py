@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sievert.measures import BY_ID
+from sievert.errors import printable
+from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.report.definitions import linked, unit
 from sievert.report.page import Cell
 from sievert.report.pen import Pen, Said
 from sievert.report.texts import Texts
 from sievert.result import SUPPRESSED
-from sievert.sharing import COARSEST, IN_ONE_CLASS, rounding
+from sievert.sharing import COARSEST, PASSED_ON, rounding
 from sievert.terminal import percent, significant
 
 SHORT = "_short"  # in tables and pictures
@@ -27,13 +28,16 @@ def said(pen: Pen, measure: str, held: Mapping[str, Any], bits: float | None = N
     texts, value = pen.texts, held["value"]
     if value is None:
         return Said(why(texts, held), None)
+    if not pen.internal and decided_by(measure) not in PASSED_ON:
+        return pen.withheld()
     if isinstance(value, int):
-        rounded = not pen.internal and measure != "k_anonymity" and value != pen.rows
+        smallest = decided_by(measure) is Decides.SMALLEST_CLASS
+        rounded = not pen.internal and not smallest and value != pen.rows
         text = f"{value:,}"
         return Said(texts("words.about", number=text) if rounded and value else text, value)
     if measure in SHARES:
         return Said(percent(value), value)
-    if not pen.internal and measure in IN_ONE_CLASS:
+    if not pen.internal and decided_by(measure) is Decides.CLASS_SHARE:
         half = COARSEST / 2  # no coarser step there is
         value = within(value)
         low = 0.0 if value <= COARSEST else value - half
@@ -82,6 +86,12 @@ def why(texts: Texts, held: Mapping[str, Any]) -> str:
     return texts("words.undefined")
 
 
+def titled(texts: Texts, measure: str) -> str:
+    """A measure by its title; by its id where this version does not know it."""
+    key = f"measures.{measure}.title"
+    return texts(key) if key in texts else printable(measure)
+
+
 def scale(texts: Texts, measure: str) -> str:
     """The unit of a measure in words."""
     m = BY_ID[measure]
@@ -97,7 +107,7 @@ def row(
 ) -> tuple[Cell, ...]:
     """A line of a table of measures: what, how much, in what, which side is risky."""
     texts = pen.texts
-    title = texts(f"measures.{measure}.title")
+    title = titled(texts, measure)
     if measure == "records_below" and "k" in held:
         title = texts("words.below_k", title=title, k=held["k"])
     return (
