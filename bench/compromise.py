@@ -69,8 +69,8 @@ def drawn(size: int) -> tuple[Floats, Floats]:
 def compare(size: int, rounds: int, share: float = HALF) -> Result:
     """Time both ways in turns, each repeated until it can be timed."""
     from sievert.counts.machine import loops
-    from sievert.measures import windows
-    from sievert.measures.curves import Masses
+    from sievert.measures.approximate import windows
+    from sievert.measures.approximate.curves import Masses
 
     compiled = loops(published)
     if compiled is None:
@@ -105,7 +105,7 @@ def compare(size: int, rounds: int, share: float = HALF) -> Result:
 
 def curve(name: str, size: int, exact: bool | None, tolerance: float) -> Result:
     """Time a whole curve, or bounds of its area."""
-    from sievert.measures.approximate import approximate_compromise
+    from sievert.measures.approximate.compromise import approximate_compromise
 
     values, p = drawn(size)
     held: list[Any] = []
@@ -119,7 +119,7 @@ def curve(name: str, size: int, exact: bool | None, tolerance: float) -> Result:
 
 def many(rows: int) -> Result:
     """Time many distributions over 25 equally spaced values."""
-    from sievert.measures.approximate import compromises
+    from sievert.measures.approximate.compromise import compromises
 
     matrix = np.random.default_rng(rows).dirichlet(np.ones(DOMAIN), rows)
     domain = np.arange(10, 10 * (DOMAIN + 1), 10)

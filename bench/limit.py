@@ -196,7 +196,7 @@ def against(n: int, k: int, rounds: int, threads: str) -> Result:
 def others(quick: bool) -> list[Result]:
     """A whole curve, and the models without a certificate."""
     from sievert.tradeoff import curve, funnel, least_distortion, least_identity, least_loss
-    from sievert.tradeoff.joint import Joint
+    from sievert.tradeoff.joint_distribution import Joint
 
     n, k = (10, 10) if quick else (100, 50)
     joint, distortion = smooth(n, k)

@@ -76,7 +76,7 @@ class Replay:
 @contextmanager
 def noted() -> Iterator[list[Statement]]:
     """Note every statement that the adapter runs inside the block, and whether it fetches."""
-    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.duckdb.adapter import DuckDB
 
     statements: list[Statement] = []
     methods = {name: getattr(DuckDB, name) for name in ("run", "rows", "arrays")}

@@ -64,8 +64,8 @@ def theirs(path: Path) -> Callable[[], object]:
 
 def ours(path: Path, rows: int) -> Callable[[], object]:
     """As sievert reads: the scan, the strict options, the same types."""
-    from sievert.counts.duckdb import DuckDB
-    from sievert.table import open_table
+    from sievert.counts.duckdb.adapter import DuckDB
+    from sievert.sources.table import open_table
 
     def read() -> object:
         with scratch() as folder:
@@ -85,9 +85,9 @@ def ours(path: Path, rows: int) -> Callable[[], object]:
 
 def scan(path: Path) -> Callable[[], object]:
     """The count from the bytes alone."""
-    from sievert import csvscan
+    from sievert.sources import csv_scan
 
-    return lambda: csvscan.scan(path, ",", len(COLUMNS))
+    return lambda: csv_scan.scan(path, ",", len(COLUMNS))
 
 
 def run(options: Options) -> Result:

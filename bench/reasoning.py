@@ -33,10 +33,11 @@ from bench.common import (
     timed,
     verdict,
 )
-from sievert.attacks.reasoning import diagnostics
-from sievert.attacks.reasoning.chain import Chain, slots
-from sievert.attacks.reasoning.model import Buckets, Factor, Floats, Ints
-from sievert.attacks.reasoning.urns import Urns
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.horizontal.gibbs import Urns
+from sievert.attacks.reasoning.mcmc import diagnostics
+from sievert.attacks.reasoning.model import Buckets, Factor
+from sievert.attacks.reasoning.vertical.gibbs import Chain, slots
 from sievert.counts.machine import loops
 
 GOALS = {5_800: 2.0, 100_000: 5.0, 1_000_000: 10.0}

@@ -13,7 +13,7 @@ from typing import Any
 
 import sievert
 from bench.common import Options, Ratio, Result, digits, interleave, table, verdict
-from sievert.report import building, html
+from sievert.report import builder, html
 
 MOST_BYTES = 500_000
 COLUMNS, QUICK = (5, 10, 20, 30), (5, 30)
@@ -40,8 +40,8 @@ def run(options: Options) -> Result:
         pages: dict[str, str] = {}
 
         def page(way: str, found: Any = found, pages: dict[str, str] = pages) -> None:
-            settings = building.Settings(internal=way == "internal")
-            pages[way] = html.render(building.build([found], settings))
+            settings = builder.Settings(internal=way == "internal")
+            pages[way] = html.render(builder.build([found], settings))
 
         samples = interleave(
             {

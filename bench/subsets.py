@@ -83,8 +83,8 @@ def bare(path: str, quasi: Sequence[str], secret: str) -> Callable[[], object]:
 
 def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
-    from sievert.explaining.run import LARGE
-    from sievert.explaining.subsets import Counted, Subsets
+    from sievert.commands.explain.run import LARGE
+    from sievert.commands.explain.subsets import Counted, Subsets
     from sievert.session import opened
 
     with opened(path, large=LARGE) as (_, questions):

@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING, Any
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.assessment import assess
-    from sievert.attacking import Attacks, attack
-    from sievert.comparison import Comparison, compare
+    from sievert.commands.assess.api import assess
+    from sievert.commands.assess.result import Assessment
+    from sievert.commands.attack.api import attack
+    from sievert.commands.attack.result import Attacks
+    from sievert.commands.compare.api import compare
+    from sievert.commands.compare.result import Comparison
+    from sievert.commands.compromise.api import compromise
+    from sievert.commands.compromise.result import Compromises
+    from sievert.commands.explain.api import explain
+    from sievert.commands.explain.result import Explanation
+    from sievert.commands.functions import discrimination_rate_by_value
+    from sievert.commands.limit.api import Limit, limit, randomise
+    from sievert.commands.limit.result import Limited
     from sievert.errors import SievertError
-    from sievert.explanation import Explanation, explain
-    from sievert.functions import discrimination_rate_by_value
     from sievert.hierarchies import Hierarchy
-    from sievert.intrusion import Compromises, compromise
-    from sievert.limited import Limit, Limited, limit, randomise
-    from sievert.measures.approximate import approximate_compromise
-    from sievert.report.written import write_report
-    from sievert.result import Assessment, Value
+    from sievert.measures.approximate.compromise import approximate_compromise
+    from sievert.measures.value import Value
+    from sievert.report.files import write_report
 
 __all__ = [
     "Assessment",
@@ -90,26 +96,26 @@ _FUNCTIONS = (
     "delta_disclosure_present",
 )
 _HOMES = {
-    "Assessment": "sievert.result",
-    "Value": "sievert.result",
-    "assess": "sievert.assessment",
-    "discrimination_rate_by_value": "sievert.functions",
-    "explain": "sievert.explanation",
-    "Explanation": "sievert.explanation",
-    "Attacks": "sievert.attacking",
-    "attack": "sievert.attacking",
-    "Comparison": "sievert.comparison",
-    "compare": "sievert.comparison",
-    "Compromises": "sievert.intrusion",
-    "compromise": "sievert.intrusion",
-    "Limit": "sievert.limited",
-    "Limited": "sievert.limited",
-    "limit": "sievert.limited",
-    "randomise": "sievert.limited",
-    "approximate_compromise": "sievert.measures.approximate",
+    "Assessment": "sievert.commands.assess.result",
+    "Value": "sievert.commands.assess.result",
+    "assess": "sievert.commands.assess.api",
+    "discrimination_rate_by_value": "sievert.commands.functions",
+    "explain": "sievert.commands.explain.api",
+    "Explanation": "sievert.commands.explain.api",
+    "Attacks": "sievert.commands.attack.api",
+    "attack": "sievert.commands.attack.api",
+    "Comparison": "sievert.commands.compare.api",
+    "compare": "sievert.commands.compare.api",
+    "Compromises": "sievert.commands.compromise.api",
+    "compromise": "sievert.commands.compromise.api",
+    "Limit": "sievert.commands.limit.api",
+    "Limited": "sievert.commands.limit.api",
+    "limit": "sievert.commands.limit.api",
+    "randomise": "sievert.commands.limit.api",
+    "approximate_compromise": "sievert.measures.approximate.compromise",
     "Hierarchy": "sievert.hierarchies",
     "SievertError": "sievert.errors",
-    "write_report": "sievert.report.written",
+    "write_report": "sievert.report.files",
 }
 
 
@@ -119,7 +125,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     if name in _FUNCTIONS:
-        return import_module("sievert.functions").FUNCTIONS[name]
+        return import_module("sievert.commands.functions").FUNCTIONS[name]
     raise AttributeError(f"module 'sievert' has no attribute {name!r}")
 
 

@@ -7,7 +7,7 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)  # a signal while importing ends it
 
 def main() -> None:
     """Run the command line."""
-    from sievert.cli import main as run
+    from sievert.cli.app import main as run
 
     run()
 

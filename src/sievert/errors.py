@@ -7,8 +7,9 @@ name files, columns, types and counts. They never repeat a value of the data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import ClassVar
+
+from sievert.formatting import nearest, printable
 
 
 class SievertError(Exception):
@@ -57,37 +58,6 @@ class InvariantError(SievertError):
     """Two things that must agree do not: a defect of Sievert itself (exit 70)."""
 
     exit_code = 70
-
-
-def printable(name: str) -> str:
-    """A name as it may be shown on a terminal: no line breaks, no escape sequences.
-
-    >>> printable("a\\x1b[31m\\nb")
-    'a\\\\x1b[31m\\\\nb'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
-
-
-def plural(number: int, thing: str) -> str:
-    """A number and its thing.
-
-    >>> plural(1, "record"), plural(2_000, "record"), plural(2, "class")
-    ('1 record', '2,000 records', '2 classes')
-    """
-    if number != 1:
-        thing += "es" if thing.endswith("s") else "s"
-    return f"{number:,} {thing}"
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name most like a mistyped one, or None.
-
-    >>> nearest("ocupation", ["age", "occupation"])
-    'occupation'
-    """
-    known = {n.casefold(): n for n in names}
-    found = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
-    return known[found[0]] if found else None
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> UsageError:

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sievert import isolation, scratch
 from sievert.errors import ExhaustedError, RefusedError, UsageError
+from sievert.sources import isolation, scratch
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.errors import plural
+from sievert.formatting import plural
 
 
 @dataclass(frozen=True)

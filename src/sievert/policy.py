@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from sievert.errors import UsageError, nearest
+from sievert.errors import UsageError
+from sievert.formatting import nearest
 from sievert.measures import BY_ID
-from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.notes import Name, Note, Part, Reason
 
 if TYPE_CHECKING:
-    from sievert.result import Value
+    from sievert.measures.value import Value
 
 MOST_BYTES = 1 << 20
 

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.errors import UsageError, printable, unknown
+from sievert.errors import UsageError, unknown
+from sievert.formatting import printable
 from sievert.notes import Name, Note
 
 
@@ -62,8 +63,9 @@ def _split(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += c
-    unquoted = (p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p
-                for p in parts)  # fmt: skip
+    unquoted = (
+        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in parts
+    )
     return [p for p in unquoted if p]
 
 
@@ -105,12 +107,56 @@ def assign(
 # Parts of names that people give to such columns, in a few languages of the field.
 _USUAL = {
     "-i": ("name", "_id", "id_", "ssn", "passport", "email", "mail", "phone", "iban", "patient"),
-    "-s": ("disease", "diagnos", "icd", "salary", "income", "wage", "hiv", "religion", "drug",
-           "medic", "treat", "score", "grade", "disab", "debt", "stay", "cause", "test"),
-    "-q": ("age", "sex", "gender", "zip", "post", "birth", "dob", "race", "ethnic", "marit",
-           "educ", "countr", "nation", "city", "town", "region", "county", "work", "occup", "job",
-           "profession", "admission", "household", "state", "month", "year", "date"),
-}  # fmt: skip
+    "-s": (
+        "disease",
+        "diagnos",
+        "icd",
+        "salary",
+        "income",
+        "wage",
+        "hiv",
+        "religion",
+        "drug",
+        "medic",
+        "treat",
+        "score",
+        "grade",
+        "disab",
+        "debt",
+        "stay",
+        "cause",
+        "test",
+    ),
+    "-q": (
+        "age",
+        "sex",
+        "gender",
+        "zip",
+        "post",
+        "birth",
+        "dob",
+        "race",
+        "ethnic",
+        "marit",
+        "educ",
+        "countr",
+        "nation",
+        "city",
+        "town",
+        "region",
+        "county",
+        "work",
+        "occup",
+        "job",
+        "profession",
+        "admission",
+        "household",
+        "state",
+        "month",
+        "year",
+        "date",
+    ),
+}
 
 
 def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> UsageError:

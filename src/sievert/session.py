@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sievert import csvfile, isolation, unpack
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
-from sievert.scratch import private_directory
-from sievert.table import DATABASES, MOST_COLUMNS, Table, open_table, too_wide
+from sievert.sources import csv_header, isolation, unpack
+from sievert.sources.scratch import private_directory
+from sievert.sources.table import DATABASES, MOST_COLUMNS, Table, open_table, too_wide
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Adapter, Questions
@@ -107,7 +107,7 @@ def opened(
         )
         isolation.reading(table.name)
         if verify and table.stamp:  # before the engine reads a damaged page
-            from sievert.verify import verify as verified
+            from sievert.sources.checksums import verify as verified
 
             watch("verifying", None)
             table = replace(table, verified=verified(table, table.original(Path(data))))
@@ -159,14 +159,14 @@ def _adapter(
     if master is not None and engine != "spark":
         raise UsageError("--master goes with --engine spark")
     if engine == "spark":
-        from sievert.counts.spark import Spark
+        from sievert.counts.spark.adapter import Spark
 
         return Spark(table, scratch, memory=memory, threads=threads, master=master)
     if engine == "postgres":
-        from sievert.counts.postgres import Postgres
+        from sievert.counts.postgres.adapter import Postgres
 
         return Postgres(table, scratch, memory=memory, threads=threads)
-    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.duckdb.adapter import DuckDB
 
     return DuckDB(table, scratch, memory=memory, threads=threads, outputs=outputs)
 
@@ -191,7 +191,9 @@ def _questions(
     if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
         return questions
     try:
-        from sievert.counts import codes, machine, packed
+        from sievert.counts import machine
+        from sievert.counts.packed import adapter as packed
+        from sievert.counts.packed import codes
 
         source = codes.source(table, large)
     except (ImportError, OSError, RuntimeError, ValueError):
@@ -242,9 +244,9 @@ def _account(table: Table, read: int) -> None:
     """Records read must be records in the file; an empty table has nothing to measure."""
     if table.scan is not None and table.scan.records != read:
         assert table.path is not None and table.delimiter is not None
-        with csvfile.called(table.name):  # names the line, if a line is to blame
-            csvfile.count_fields(
-                table.path, table.delimiter, len(table.columns), csvfile.FIELD_LIMIT
+        with csv_header.called(table.name):  # names the line, if a line is to blame
+            csv_header.count_fields(
+                table.path, table.delimiter, len(table.columns), csv_header.FIELD_LIMIT
             )
         raise InputError(
             f"{table.name}: {read} records were read where the file has {table.scan.records}",

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sievert.commands.assess.result import Assessment
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, Decides, decided_by
+from sievert.measures.value import SUPPRESSED, Value
 from sievert.notes import Count, Name, Note, Reason
-from sievert.result import SUPPRESSED, Assessment, Value
 from sievert.roles import Roles
 
 LEAST = 10
@@ -28,15 +29,31 @@ FEW_CELLS = 5  # of a table with fewer records than that many cells, little but 
 ONE_CLASS = {Decides.CLASS_SIZE, Decides.CLASS_UNCERTAINTY, Decides.CLASS_SHARE}
 # What measures may be decided by to be passed on; anything else is withheld.
 PASSED_ON = ONE_CLASS | {
-    Decides.SMALLEST_CLASS, Decides.SMALL_CLASSES, Decides.UNIQUES, Decides.COUNT, Decides.CLASSES,
-    Decides.UNCERTAINTY, Decides.BITS, Decides.TWICE, Decides.EVERYBODY,
-}  # fmt: skip
+    Decides.SMALLEST_CLASS,
+    Decides.SMALL_CLASSES,
+    Decides.UNIQUES,
+    Decides.COUNT,
+    Decides.CLASSES,
+    Decides.UNCERTAINTY,
+    Decides.BITS,
+    Decides.TWICE,
+    Decides.EVERYBODY,
+}
 # Remarks without a count that are there because nobody has a value, or somebody lacks one.
 OF_NOBODY = ("does not occur", "no k for missing values")
 OF_TABLE = {
-    "kind", "rows", "columns", "engine", "compression", "na_codes", "blank_lines", "missing",
-    "missing_values", "verified", "dropped",
-}  # fmt: skip
+    "kind",
+    "rows",
+    "columns",
+    "engine",
+    "compression",
+    "na_codes",
+    "blank_lines",
+    "missing",
+    "missing_values",
+    "verified",
+    "dropped",
+}
 
 
 def shared(found: Assessment, *, min_cell: int = LEAST, mask_names: bool = False) -> Assessment:

@@ -15,8 +15,8 @@ from payloads import NAMES, PAYLOADS, as_file
 import sievert
 from sievert import papers
 from sievert.papers import pages
-from sievert.papers.model import Given
-from sievert.report import building, html
+from sievert.papers.claims import Given
+from sievert.report import builder, html
 from sievert.report.page import Page
 
 ROWS = 300
@@ -185,7 +185,7 @@ class Workshop:
             page = pages.page(papers.recompute("relative-risk", Given({}, 0, lambda _: None)))
         else:
             results = [self.result(r) for r in (TOGETHER if kind == "together" else [kind])]
-            page = building.build(results, building.Settings(who == "internal", title))
+            page = builder.build(results, builder.Settings(who == "internal", title))
         return self.write(name, page)
 
     def write(self, name: str, page: Page) -> Made:

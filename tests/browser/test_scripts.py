@@ -13,9 +13,9 @@ from markupsafe import escape
 from payloads import NAMES, PAYLOADS, as_file
 
 import sievert
-from sievert import cli
-from sievert.errors import printable
-from sievert.report import building, html
+from sievert.cli import app
+from sievert.formatting import printable
+from sievert.report import builder, html
 
 LETTERS = 50  # of a long name that a page shows at least
 MOST_BYTES = 500_000
@@ -69,7 +69,7 @@ def test_files_and_titles(workshop: Workshop, tab: Tab, tmp_path: Path) -> None:
     data = sievert.assess(drawn(["a", "b"], 3, 1), ["a", "b"]).to_dict()
     for number, payload in enumerate(PAYLOADS):
         data["table"]["name"] = PAYLOADS[number - 30]
-        page = building.build([data], building.Settings(internal=True, title=payload))
+        page = builder.build([data], builder.Settings(internal=True, title=payload))
         path = tmp_path / f"{number}.html"
         path.write_text(html.render(page), encoding="utf-8")
         quiet(tab, path.as_uri())
@@ -99,7 +99,7 @@ def test_command_line(tab: Tab, tmp_path: Path, command: str) -> None:
         tables.append(written(tmp_path, first + 1, table))
     page = tmp_path / f"{as_file(PAYLOADS[first + 2])}.html"
     title = PAYLOADS[first + 3]
-    done = cli._run(
+    done = app._run(
         [command, *map(str, tables), *COMMANDS[command], "--internal", "--html", str(page),
          "--title", title]
     )  # fmt: skip
@@ -118,5 +118,5 @@ def test_size() -> None:
     explained = sievert.explain(table, names[:20], names[20:], budget=30, show_values=True)
     for result in (assessed, explained):
         for internal in (False, True):
-            page = building.build([result], building.Settings(internal))
+            page = builder.build([result], builder.Settings(internal))
             assert len(html.render(page).encode()) < MOST_BYTES

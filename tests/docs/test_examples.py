@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from sievert.cli import _run
+from sievert.cli.app import _run
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))

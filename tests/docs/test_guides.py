@@ -222,7 +222,7 @@ def test_links_between_measures_of_a_secret_hold(data: dict[str, list[str]]) -> 
 
 
 def test_exit_codes_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
-    from sievert.cli import _run
+    from sievert.cli.app import _run
 
     _run(["--help"])
     said = " ".join(capsys.readouterr().out.split()).partition("Exit codes:")[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sievert.measures import BY_ID
-from sievert.papers.model import number
+from sievert.papers.claims import number
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "measures").glob("*.md"))

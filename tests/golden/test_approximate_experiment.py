@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from sievert.intrusion import compromise
-from sievert.measures.approximate import approximate_compromise
+from sievert.commands.compromise.api import compromise
+from sievert.measures.approximate.compromise import approximate_compromise
 
 from .tables import Columns, read_columns
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sievert
-from sievert.comparing import limits
+from sievert.commands.compare import distance_to_limit
 from sievert.tradeoff import absolute
 
 from .tables import Columns, read_columns
@@ -93,7 +93,7 @@ def read_by_hand(original: Columns, release: Columns, columns: list[str]) -> flo
 
 
 def test_the_releases_of_arx(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "FEWER_POINTS", 2)
+    monkeypatch.setattr(distance_to_limit, "FEWER_POINTS", 2)
     found = placed(reference, list(ARX), QI4)
     limit = found.limits["occupation"]
     assert (limit.combinations, limit.values, limit.merged) == (720, 720, False)
@@ -109,7 +109,7 @@ def test_the_releases_of_arx(reference: Path, monkeypatch: pytest.MonkeyPatch) -
         assert held.distortion == pytest.approx(read_by_hand(adult(reference), release, QI4))
         assert held.bound is not None and held.least is not None and held.ratio is not None
         assert held.bound <= high and low <= held.least
-        assert held.least - held.bound <= limits.NOTHING * (1 + 1e-9)
+        assert held.least - held.bound <= distance_to_limit.NOTHING * (1 + 1e-9)
         assert held.ratio == pytest.approx(told / held.least)
 
 
@@ -189,7 +189,7 @@ WAYS: dict[str, Callable[[Path, Any], np.ndarray]] = {
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_against_the_optimum(reference: Path, method: tuple[str, Any]) -> None:
     _, counts, far = joint(reference)
-    found = limits.against(counts, far, WAYS[method[0]](reference, method[1]), gap=GAP)
+    found = distance_to_limit.against(counts, far, WAYS[method[0]](reference, method[1]), gap=GAP)
     distortion, told, least = METHODS[method]
     assert found.distortion == pytest.approx(distortion, abs=PRINTED)
     assert found.disclosed == pytest.approx(told, abs=PRINTED)
@@ -202,10 +202,10 @@ def test_methods_against_the_optimum(reference: Path, method: tuple[str, Any]) -
 def test_sampling_is_the_chord(reference: Path) -> None:
     """What sampling tells and distorts lies on the line from everything to nothing."""
     _, counts, far = joint(reference)
-    whole = limits.against(counts, far, np.eye(len(counts)))
-    nothing = limits.against(counts, far, np.ones((len(counts), 1)))
+    whole = distance_to_limit.against(counts, far, np.eye(len(counts)))
+    nothing = distance_to_limit.against(counts, far, np.ones((len(counts), 1)))
     for share in (0.9, 0.5):
-        found = limits.against(counts, far, sampling(reference, share))
+        found = distance_to_limit.against(counts, far, sampling(reference, share))
         assert found.disclosed == pytest.approx(share * whole.disclosed)
         assert found.distortion == pytest.approx((1 - share) * nothing.distortion)
 
@@ -222,7 +222,9 @@ def test_methods_on_numbers(reference: Path, method: tuple[str, int]) -> None:
         steps = np.abs(np.arange(ages[0] - 120, ages[-1] + 121) - ages[:, None])
         chances = np.where(steps <= 120, np.exp(-steps / method[1]), 0.0)
         channel = chances / chances.sum(axis=1, keepdims=True)
-    found = limits.against(counts.reshape(len(ages), -1), absolute(ages), channel, gap=GAP)
+    found = distance_to_limit.against(
+        counts.reshape(len(ages), -1), absolute(ages), channel, gap=GAP
+    )
     distortion, told, least = OF_AGE[method]
     assert found.distortion == pytest.approx(distortion, abs=PRINTED)
     assert found.disclosed == pytest.approx(told, abs=PRINTED)

@@ -21,7 +21,7 @@ from sievert.papers.approximate_compromise.data import (
     generated,
     numbers,
 )
-from sievert.papers.model import NEED_WHY, Claim, Given, Paper, Part
+from sievert.papers.claims import NEED_WHY, Claim, Given, Paper, Part
 from sievert.report.page import Picture
 
 COUNTED = {

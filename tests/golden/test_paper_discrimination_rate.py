@@ -12,11 +12,11 @@ import pytest
 import sievert
 from sievert import charts
 from sievert.errors import InputError, SievertError, UsageError
-from sievert.papers import reading
+from sievert.papers import given_tables
+from sievert.papers.claims import NEED_WHY, Claim, Given, Paper
 from sievert.papers.discrimination_rate import paper
 from sievert.papers.discrimination_rate.adult import FILES, K10, K15, L5, released
 from sievert.papers.discrimination_rate.data import EXPLAINS, QUASI, SECRET
-from sievert.papers.model import NEED_WHY, Claim, Given, Paper
 from sievert.report.page import Picture
 
 from .tables import read_columns
@@ -182,7 +182,7 @@ def test_columns_of_adult(own: Paper) -> None:
 
 def test_all_work_classes_are_in_the_whole_file(reference: Path) -> None:
     path = reference / "data" / "adult" / "adult_uci_32561.csv"
-    table = reading.read_columns(str(path), [*QUASI, SECRET], "Adult")
+    table = given_tables.read_columns(str(path), [*QUASI, SECRET], "Adult")
     assert len(set(table["workclass"]) - {"?"}) == 8
     assert "Never-worked" in table["workclass"]
 

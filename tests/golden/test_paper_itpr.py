@@ -12,9 +12,7 @@ import pytest
 from sievert import charts
 from sievert.errors import InputError
 from sievert.papers import recompute
-from sievert.papers.itpr import generated, timing
-from sievert.papers.itpr.common import CONSTANT, IDS, RISES, THETA, direction
-from sievert.papers.model import (
+from sievert.papers.claims import (
     CONTRADICTS,
     DIFFERS,
     FALSE,
@@ -28,6 +26,8 @@ from sievert.papers.model import (
     Paper,
     Part,
 )
+from sievert.papers.itpr import generated, timing
+from sievert.papers.itpr.common import CONSTANT, IDS, RISES, THETA, direction
 from sievert.report.page import Grid, Picture
 
 STANDS = {TRUE: 78, MATCH: 67, FALSE: 18, OPEN: 11, CONTRADICTS: 9, ROUNDING: 4}

@@ -10,7 +10,7 @@ import pytest
 
 from sievert import charts
 from sievert.errors import InputError
-from sievert.papers.model import NEED_WHY, Claim, Given, Paper
+from sievert.papers.claims import NEED_WHY, Claim, Given, Paper
 from sievert.papers.relative_risk import example, experiment, formulas, paper
 from sievert.papers.relative_risk.data import adult
 from sievert.report.page import Grid, Picture

@@ -33,8 +33,8 @@ SATURATED = {"likelihood": "saturated", "method": "closed form"}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The learner of equation 5 and intervals from few draws: nothing here is about them."""
-    monkeypatch.setattr("sievert.attacks.reasoning.horizontal.MOST_PRINTED", 0)
-    monkeypatch.setattr("sievert.attacks.reasoning.believing.MOST_HELD", 0)
+    monkeypatch.setattr("sievert.attacks.reasoning.horizontal.release.MOST_PRINTED", 0)
+    monkeypatch.setattr("sievert.attacks.reasoning.posterior.MOST_HELD", 0)
 
 
 @cache

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from sievert import cli
 from sievert.charts.svg import svg
-from sievert.report import building, saved
+from sievert.cli import app
+from sievert.report import builder, saved_results
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = Path(__file__).parent / "hospital_report.md"
@@ -43,7 +43,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if name == "python":
                 subprocess.run([sys.executable, *arguments], check=True)
             else:
-                assert cli._run(arguments) in (0, 1)
+                assert app._run(arguments) in (0, 1)
     return place / "demo"
 
 
@@ -75,7 +75,7 @@ def test_the_page_is_small_and_needs_nothing(demo: Path) -> None:
 
 
 def test_the_picture_in_the_readme(demo: Path, tmp_path: Path) -> None:
-    page = building.build([saved.read(demo / f"{name}.json") for name in RESULTS])
+    page = builder.build([saved_results.read(demo / f"{name}.json") for name in RESULTS])
     titled = {" ".join(p.spec["title"]["text"]): p for p in page.pictures()}
     picture = titled["People alone after a change of the columns"]
     drawn = svg(picture.spec)
@@ -89,7 +89,7 @@ def test_the_picture_in_the_readme(demo: Path, tmp_path: Path) -> None:
 
 def test_numbers_on_the_internal_page_are_those_of_the_json(demo: Path) -> None:
     held = json.loads((demo / "hospital.json").read_text(encoding="utf-8"))
-    page = building.build([held], building.Settings(internal=True))
+    page = builder.build([held], builder.Settings(internal=True))
     sizes = next(p for p in page.pictures() if "size" in " ".join(p.spec["title"]["text"]))
     spans = [s for s in held["table"]["class_sizes"] if s["records"]]
     drawn = [row["number"] for row in sizes.spec["data"]["values"]]

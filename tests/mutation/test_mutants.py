@@ -22,8 +22,8 @@ INFORMATION, SECRETS, CLASSES = (
     "measures/secrets.py",
     "measures/classes.py",
 )
-QUESTIONS, DUCKDB, TABLE = "counts/questions.py", "counts/duckdb.py", "table.py"
-READING = "counts/reading.py"
+QUESTIONS, DUCKDB, TABLE = "counts/questions.py", "counts/duckdb/adapter.py", "sources/table.py"
+READING = "counts/duckdb/reading.py"
 
 UNUSED = """
 def _with_unused(data):
@@ -70,7 +70,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "n - 1": (TARGET, "        self.records = counts.records\n        self.sizes = counts.sizes\n\n",
               "        self.records = counts.records - 1\n        self.sizes = counts.sizes\n\n"),
     "classes of one quasi-identifier": (
-        "assessment.py", "            self.roles.quasi,\n            secret,\n",
+        "commands/assess/api.py", "            self.roles.quasi,\n            secret,\n",
         "            self.roles.quasi[:1],\n            secret,\n"),
     "rate over H(Q)": (INFORMATION, "target.mutual_information / target.entropy",
                        "target.mutual_information / max(target.class_entropy, 1e-9)"),

@@ -14,8 +14,10 @@ from pyarrow import parquet
 from tests import randomtables
 
 import sievert
-from sievert import explanation, session
-from sievert.counts import codes, packed
+from sievert import session
+from sievert.commands.explain import api as explanation
+from sievert.counts.packed import adapter as packed
+from sievert.counts.packed import codes
 
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
 

@@ -23,7 +23,7 @@ from randomtables import case
 
 import sievert
 from sievert import session
-from sievert.counts import postgresreading
+from sievert.counts.postgres import reading
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -628,13 +628,13 @@ def test_records_stay_in_the_database(towns: str, tmp_path: Path) -> None:
 def test_the_cells_are_private(towns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the database sends lies in a file of ours only, and not for long."""
     modes = []
-    real = postgresreading.arriving
+    real = reading.arriving
 
     def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
         modes.append(stat.S_IMODE(path.stat().st_mode))
         return real(path, ways, longest)
 
-    monkeypatch.setattr(postgresreading, "arriving", arriving)
+    monkeypatch.setattr(reading, "arriving", arriving)
     with opened(towns, temp=tmp_path) as (_, questions):
         questions.sizes(["town"])
         (scratch,) = tmp_path.iterdir()
@@ -714,14 +714,14 @@ def test_an_interrupt_stops_the_database(server: Server, slow: str, number: int)
 
 def test_progress_is_not_known(towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
-    real = postgresreading.stream
+    real = reading.stream
     with opened(towns) as (_, questions):
 
         def stream(cursor: Any, sql: str, path: Path) -> int:
             shown.append(questions.engine.progress())
             return real(cursor, sql, path)
 
-        monkeypatch.setattr(postgresreading, "stream", stream)
+        monkeypatch.setattr(reading, "stream", stream)
         questions.sizes(["town"])
     assert shown == [-1.0]
 

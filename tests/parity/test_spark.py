@@ -23,9 +23,9 @@ import pytest
 from randomtables import Case, case
 
 import sievert
-from sievert.counts import sparkreading
 from sievert.counts.questions import Questions
-from sievert.counts.spark import Spark
+from sievert.counts.spark import reading
+from sievert.counts.spark.adapter import Spark
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -33,8 +33,8 @@ from sievert.errors import (
     SievertError,
     UsageError,
 )
-from sievert.scratch import private_directory
-from sievert.table import Table
+from sievert.sources.scratch import private_directory
+from sievert.sources.table import Table
 
 pytest.importorskip("pyspark")
 
@@ -51,7 +51,7 @@ def spark() -> Iterator[Any]:
     with private_directory() as scratch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = Table("csv", "t", path=Path(__file__))
-        with sparkreading._started(table, scratch, None, None, None) as session:
+        with reading._started(table, scratch, None, None, None) as session:
             yield session
 
 

@@ -10,7 +10,7 @@ import pytest
 from contingency import record_counts, secret_counts
 
 from sievert.measures import MEASURES
-from sievert.measures.record import Found
+from sievert.measures.measure import MeasureResult
 from sievert.measures.target import RecordTarget, SecretTarget
 
 TOLERANCE = mpmath.mpf("1e-12")
@@ -57,7 +57,7 @@ def check(target: RecordTarget | SecretTarget, due: dict[str, mpmath.mpf]) -> No
     for measure in MEASURES:
         if measure.id in due:
             found = measure.compute(target, {})
-            value = found.value if isinstance(found, Found) else found
+            value = found.value if isinstance(found, MeasureResult) else found
             assert value is not None
             close(measure.id, float(value), due[measure.id])
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sievert.measures import windows
-from sievert.measures.approximate import Compromise, approximate_compromise, compromises
-from sievert.measures.curves import Masses, least, reached
+from sievert.measures.approximate import windows
+from sievert.measures.approximate.compromise import Compromise, approximate_compromise, compromises
+from sievert.measures.approximate.curves import Masses, least, reached
 
 MANY = settings(max_examples=100, deadline=None, derandomize=True)
 CLOSE = 1e-12

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sievert.estimating import Estimate, Joint, information, lost
-from sievert.estimating.shuffling import Layout, Tables, independent, shuffled
+from sievert.estimators import Estimate, Joint, information, lost
+from sievert.estimators.permutation import Layout, Tables, independent, shuffled
 from sievert.losses.loss import GONE, joined
 
 MANY = settings(max_examples=120, deadline=None, derandomize=True)
@@ -214,7 +214,7 @@ def test_p_values_are_uniform_without_dependence(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """1/20, ..., 1 equally often, up to ties; and never below 1/20."""
-    monkeypatch.setattr("sievert.estimating.shuffling.PER_CELL", limit)
+    monkeypatch.setattr("sievert.estimators.permutation.PER_CELL", limit)
     random = np.random.default_rng(12)
     found = []
     for seed in range(600):

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sievert.intrusion as intrusion
-from sievert.compromising.run import multiples
+import sievert.commands.compromise.api as intrusion
+from sievert.commands.compromise.run import multiples
 from sievert.methods import Queries, noisy, range_queries, restricted, sampled
 
 RECORDS, REPLICATES, SEED = 200, 2, 5

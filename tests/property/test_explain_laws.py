@@ -13,7 +13,7 @@ from randomtables import case
 from test_oracle_agreement import agree
 
 import sievert
-from sievert.explaining.subsets import ABOUT_RECORDS, ABOUT_SECRETS, Counted, Subsets
+from sievert.commands.explain.subsets import ABOUT_RECORDS, ABOUT_SECRETS, Counted, Subsets
 from sievert.measures import BY_ID
 from sievert.session import opened
 

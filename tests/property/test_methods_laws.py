@@ -31,7 +31,7 @@ from sievert.methods import (
     sampled,
     utility,
 )
-from sievert.methods.query import chained
+from sievert.methods.query_restriction import chained
 
 TABLES = tried(30, soak=60)
 SYSTEMS = 200

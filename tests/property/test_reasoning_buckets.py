@@ -9,9 +9,9 @@ from math import prod
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.chain import Chain
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.tables import enumerated
+from sievert.attacks.reasoning.vertical.enumeration import enumerated
+from sievert.attacks.reasoning.vertical.gibbs import Chain
 
 
 def release(seed: int, sizes: tuple[int, ...], most: int = 0) -> Buckets:

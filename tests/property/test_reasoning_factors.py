@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.enumerating import enumerated
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import closed, trees
+from sievert.attacks.reasoning.horizontal.enumeration import enumerated
+from sievert.attacks.reasoning.horizontal.gibbs import Urns
 from sievert.attacks.reasoning.model import Factor, Posterior
-from sievert.attacks.reasoning.trees import closed, trees
-from sievert.attacks.reasoning.urns import Urns
 
 FACTORS = 200
 WAYS = 1500

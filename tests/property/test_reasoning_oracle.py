@@ -11,7 +11,9 @@ import pytest
 import reasoningoracle as oracle
 
 import sievert
-from sievert.attacks.reasoning import believing, horizontal, vertical
+from sievert.attacks.reasoning import posterior
+from sievert.attacks.reasoning.horizontal import release as horizontal
+from sievert.attacks.reasoning.vertical import release as vertical
 
 MOST = 400
 CLOSE = 1e-10
@@ -25,7 +27,7 @@ WEIGHTS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 2), Fraction(2), Fraction
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is drawn by chance is not looked at: little of it will do."""
-    monkeypatch.setattr(believing, "DRAWS", 100)
+    monkeypatch.setattr(posterior, "DRAWS", 100)
     monkeypatch.setattr(horizontal, "MOST_PRINTED", 0)
     monkeypatch.setattr(vertical, "MOST_PRINTED", 0)
 

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning import believing, chains, diagnostics
-from sievert.attacks.reasoning.chains import Block, Effort, Progress, Sampled
-from sievert.attacks.reasoning.horizontal import Horizontal
-from sievert.attacks.reasoning.model import Buckets, Factor, Floats, Ints
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning import posterior
+from sievert.attacks.reasoning.horizontal.release import Horizontal
+from sievert.attacks.reasoning.mcmc import chains, diagnostics
+from sievert.attacks.reasoning.mcmc.chains import Block, Effort, Progress, Sampled
+from sievert.attacks.reasoning.model import Buckets, Factor
 from sievert.attacks.reasoning.risk import normalised
-from sievert.attacks.reasoning.vertical import Vertical
+from sievert.attacks.reasoning.vertical.release import Vertical
 
 SEEDS = 200
 ENOUGH = 198  # of these seeds: 99 %
@@ -154,7 +156,7 @@ def trials(name: str) -> Trials:
         beliefs = normalised(found.mean()[:2])
         off.append(beliefs - exact)
         series.append([errors(found, kind, beliefs[kind]) for kind in range(2)])
-        batches.append([believing._error(found, kind) for kind in range(2)])
+        batches.append([posterior._error(found, kind) for kind in range(2)])
     return Trials(np.array(off), np.array(series), np.array(batches))
 
 
@@ -264,7 +266,7 @@ def two_worlds() -> Vertical:
 
 def test_a_release_that_can_be_seen_in_two_ways() -> None:
     truth = np.array([[20, 0, 0], [0, 20, 0]])
-    found = believing.believe(
+    found = posterior.believe(
         two_worlds(), truth, seed=0, many_chains=16, sweeps=150, threads=1, progress=Progress()
     )
     assert found.sampled is not None and not found.converged

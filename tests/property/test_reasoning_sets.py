@@ -15,11 +15,11 @@ from effort import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sievert.attacks.reasoning import containing as module
-from sievert.attacks.reasoning.containing import contains
+from sievert.attacks.reasoning import candidates as module
+from sievert.attacks.reasoning.atoms import boxes, lumped
+from sievert.attacks.reasoning.candidates import contains
 from sievert.attacks.reasoning.domains import Domain, domain_of, pattern
-from sievert.attacks.reasoning.lumping import boxes, lumped
-from sievert.attacks.reasoning.sets import Labels, Sets, label_set
+from sievert.attacks.reasoning.value_sets import Labels, Sets, label_set
 from sievert.errors import ExhaustedError, InputError
 from sievert.hierarchies import Hierarchy
 

@@ -21,9 +21,9 @@ import pytest
 
 import sievert
 from sievert.report import html, markdown
-from sievert.report.building import Settings, build
+from sievert.report.builder import Settings, build
 from sievert.report.page import Chapter, Grid, Link, Page, Picture, Points, Words, walk
-from sievert.report.pen import Pen
+from sievert.report.redaction import Pen
 from sievert.report.texts import read
 from sievert.sharing import LEAST
 

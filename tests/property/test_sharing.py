@@ -24,15 +24,16 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.assess.result import Assessment
+from sievert.commands.assess.terminal import render
 from sievert.counts.answers import Gaps, Joint, Profiles, RecordCounts, SecretCounts, Sizes
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
-from sievert.measures.record import Found
+from sievert.measures.measure import MeasureResult
 from sievert.measures.target import RecordTarget, SecretTarget
+from sievert.measures.value import Value
 from sievert.policy import judge, parse
-from sievert.result import Assessment, Value
 from sievert.roles import Roles
-from sievert.terminal import render
 
 TABLES = 300
 CHUNKS = 6
@@ -289,7 +290,7 @@ def computed(kind: str, target: Any, needs: frozenset[str] = frozenset()) -> dic
     for m in MEASURES:
         if kind in m.kinds and not m.needs & needs:
             found = m.compute(target, {})
-            found = found if isinstance(found, Found) else Found(found)
+            found = found if isinstance(found, MeasureResult) else MeasureResult(found)
             details = dict(found.details)
             values[m.id] = Value(m.id, found.value, m.unit, m.riskier, found.reason, details)
     return values

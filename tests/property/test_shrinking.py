@@ -18,7 +18,7 @@ from randomtables import Case
 
 import sievert
 from sievert.measures import BY_ID
-from sievert.measures.record import Found
+from sievert.measures.measure import MeasureResult
 from sievert.measures.target import RecordTarget, SecretTarget
 
 COUNT = st.one_of(st.integers(0, 3), st.integers(0, 10**12), st.just(10**12))
@@ -49,7 +49,7 @@ def test_every_digit_of_any_secret(matrix: list[list[int]]) -> None:
         )
         for name, exact in due.items():
             found = BY_ID[name].compute(target, {})
-            value = found.value if isinstance(found, Found) else found
+            value = found.value if isinstance(found, MeasureResult) else found
             assert value is not None
             if abs(exact) < mpmath.mpf(10) ** -60:
                 assert value == 0.0, name
@@ -69,7 +69,7 @@ def test_every_digit_of_any_sizes(histogram: dict[int, int]) -> None:
         h = test_accuracy.log2(mpmath.mpf(counts.records))
         for name, exact in test_accuracy.expected(h, logs, sizes, times).items():
             found = BY_ID[name].compute(RecordTarget(counts), {})
-            value = found.value if isinstance(found, Found) else found
+            value = found.value if isinstance(found, MeasureResult) else found
             assert value is not None
             if abs(exact) < mpmath.mpf(10) ** -60:
                 assert value == 0.0, name
@@ -133,7 +133,7 @@ def test_any_names_give_the_numbers_of_plain_names(names: list[str], seed: int) 
 @given(st.floats(min_value=0, max_value=1))
 @settings(derandomize=True)
 def test_shown_numbers_never_pretend_certainty(x: float) -> None:
-    from sievert.terminal import percent, significant
+    from sievert.formatting import percent, significant
 
     assert (float(significant(x)) == 1.0) == (x == 1.0)
     assert (float(significant(x)) == 0.0) == (x == 0.0)

@@ -20,8 +20,8 @@ from sievert.losses.gaussian import gaussian_information
 from sievert.losses.gaussian import scalar as information
 from sievert.measures.kernel import mutual_information
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, scalar
-from sievert.tradeoff.gaussian.maxdet import Problem
-from sievert.tradeoff.gaussian.waterfilling import nats, revealing, within
+from sievert.tradeoff.gaussian.max_determinant import Problem
+from sievert.tradeoff.gaussian.water_filling import nats, revealing, within
 
 LN2 = math.log(2)
 Floats = Any

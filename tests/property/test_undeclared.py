@@ -18,17 +18,17 @@ import pytest
 import sievert
 from sievert import losses, measures
 from sievert.attacks.attack import UNITS
+from sievert.commands.assess.terminal import render
 from sievert.losses.loss import Kind, Loss
 from sievert.measures import BY_ID, MEASURES, Decides, Measure
-from sievert.measures.record import ALWAYS, Found, undefined
+from sievert.measures.measure import ALWAYS, MeasureResult, undefined
 from sievert.report import html, markdown, texts
-from sievert.report.building import CHAPTERS, Settings, build, module, part_of
-from sievert.report.chapters import attacked_identity
+from sievert.report.builder import CHAPTERS, Settings, build, module, part_of
+from sievert.report.chapters.attack import identity
 from sievert.report.declared import BY_COLUMN
 from sievert.report.page import Words
 from sievert.report.parts import Part
-from sievert.report.pen import Pen
-from sievert.terminal import render
+from sievert.report.redaction import Pen
 
 QUASI = ["age", "zip"]
 ROWS = 600
@@ -98,7 +98,9 @@ HOSTILE: dict[str, Callable[[Any, Any], Any]] = {
     "smallest class": lambda target, _: int(target.sizes.least),
     "one cell": lambda target, _: float(target.counts.profiles.counts.min()) / 7,
     "undefined": lambda target, _: undefined("a reason that tells of somebody", people=3),
-    "details": lambda target, _: Found(0.5, details={"records": 3, "k": 3, "by_k": {"2": 3}}),
+    "details": lambda target, _: MeasureResult(
+        0.5, details={"records": 3, "k": 3, "by_k": {"2": 3}}
+    ),
 }  # fmt: skip
 
 
@@ -130,7 +132,7 @@ def test_the_output_does_not_depend_on_an_undeclared_measure(
     outputs = []
     limits = {"reidentification": {"hostile": {"max": 1e9}}}
     for number in (*NUMBERS, None):
-        answer = Found(number, None if number is not None else "none", {"people": number})
+        answer = MeasureResult(number, None if number is not None else "none", {"people": number})
         add(measure(lambda *_, answer=answer: answer, decided_by=Decides.UNDECLARED))
         found = assess(policy={"limits": limits} if number is not None else None)
         outputs.append(passed_on(replace(found, verdicts=None)))
@@ -149,13 +151,15 @@ def test_an_undeclared_detail_is_withheld(add: Callable[[Measure], None]) -> Non
         old = BY_ID[name]
         for number in (None, 3, 4567, True, "3 people"):
 
-            def compute(target: Any, options: Any, old: Any = old, number: Any = number) -> Found:
+            def compute(
+                target: Any, options: Any, old: Any = old, number: Any = number
+            ) -> MeasureResult:
                 found = old.compute(target, options)
-                value = found.value if isinstance(found, Found) else found
+                value = found.value if isinstance(found, MeasureResult) else found
                 names = ("people", "records", "k", "l", "by_k", "without_missing", "named_value")
-                reason = found.reason if isinstance(found, Found) else None
+                reason = found.reason if isinstance(found, MeasureResult) else None
                 details = {} if number is None else dict.fromkeys(names, number)
-                return Found(value, reason, details)
+                return MeasureResult(value, reason, details)
 
             add(replace(old, compute=compute))
             found = sievert.assess(table_, QUASI, "ill")
@@ -272,7 +276,7 @@ def test_no_chapter_gets_to_see_an_undeclared_number(
             data = salted(saved[made], number)
             if made == "assess":  # its attacks have a chapter of their own
                 data = {**saved[made], "attacks": salted(saved[made]["attacks"], number)}
-                patch.setattr(attacked_identity, "chapters", careless)
+                patch.setattr(identity, "chapters", careless)
             else:
                 part = part_of(data, 1, texts.read(None), Settings())
                 patch.setattr(module(part), "blocks", careless)

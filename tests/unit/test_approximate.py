@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from sievert.errors import UsageError
-from sievert.measures.approximate import approximate_compromise, compromises
-from sievert.measures.curves import Axis
+from sievert.measures.approximate.compromise import approximate_compromise, compromises
+from sievert.measures.approximate.curves import Axis
 
 APPENDIX = ([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05])
 STEPS = ((0, 1.319035), (1, 1.054016), (2, 0.811278), (6, 0.609840), (7, 0.286397), (8, 0.0))

@@ -171,7 +171,7 @@ def test_functions_need_the_right_target() -> None:
 
 
 def test_values_outside_their_range_are_a_defect() -> None:
-    from sievert.assessment import within
+    from sievert.commands.assess.api import within
     from sievert.measures import BY_ID
 
     rate = BY_ID["discrimination_rate"]

@@ -15,7 +15,8 @@ import pandas
 import pytest
 
 import sievert
-from sievert import attacking, cli
+from sievert.cli import app
+from sievert.commands.attack import api as attacking
 from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError
 
 QUASI = ["age", "zip"]
@@ -77,7 +78,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def run(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 def everything(files: dict[str, Path], command: str = "attack") -> list[object]:
@@ -396,7 +397,7 @@ def test_time_is_one_for_all_tables() -> None:
 
 
 def test_an_engine_without_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.duckdb.adapter import DuckDB
 
     monkeypatch.setattr(DuckDB, "name", "spark")
     original = people(50)

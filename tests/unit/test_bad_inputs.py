@@ -60,7 +60,7 @@ from badinputs import (
 )
 
 import sievert
-from sievert import cli
+from sievert.cli import app
 from sievert.errors import InputError, SievertError, UsageError
 
 Build = Callable[[Path], Any]
@@ -182,7 +182,7 @@ def on_the_command_line(case: Case, tmp_path: Path, capfd: Any) -> None:
     folder, temp, target = places(tmp_path)
     data = case.build(folder)
     before = stamps(folder)
-    code = cli._run(arguments(case, data, folder, temp, target))
+    code = app._run(arguments(case, data, folder, temp, target))
     out, err = capfd.readouterr()
     judge(case, code, out, err, temp, target)
     assert stamps(folder) == before, "the input is changed"
@@ -550,7 +550,7 @@ def test_a_database_somebody_writes_to(case: Case, tmp_path: Path, capfd: Any) -
     holder = [sys.executable, "-c", script, str(folder / "t.db")]
     with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None and other.stdout.readline() == b"ready\n"
-        code = cli._run(arguments(case, case.build(folder), folder, temp, target))
+        code = app._run(arguments(case, case.build(folder), folder, temp, target))
         other.communicate(b"")
     out, err = capfd.readouterr()
     judge(case, code, out, err, temp, target)
@@ -919,7 +919,7 @@ def test_the_same_bytes_every_time(threads: int, tmp_path: Path, capfd: Any) -> 
         target = tmp_path / "out.json", tmp_path / "records.csv"
         options = ["-q", "q,r", "-s", "s", "--json", str(target[0]), "--records", str(target[1])]
         options += ["--threads", str(attempt)] if attempt else []
-        assert cli._run(["assess", str(path), *options]) == 0
+        assert app._run(["assess", str(path), *options]) == 0
         seen.add((*(t.read_bytes() for t in target), capfd.readouterr().out))
     assert len(seen) == 1
 
@@ -964,7 +964,7 @@ def test_a_full_disk_for_temporary_data(case: Case, big: Path, tmp_path: Path) -
 @cases(Case("G117-no-memory-at-all", b"", 5, "memory", options=("--memory", "1MB")))
 def test_no_memory(case: Case, big: Path, tmp_path: Path, capfd: Any) -> None:
     folder, temp, target = places(tmp_path)
-    code = cli._run(arguments(case, big, folder, temp, target))
+    code = app._run(arguments(case, big, folder, temp, target))
     out, err = capfd.readouterr()
     judge(case, code, out, err, temp, target)
 
@@ -1099,7 +1099,7 @@ def test_without_a_temporary_folder(case: Case, tmp_path: Path) -> None:
     given = arguments(case, case.build(folder), folder, temp, target)
     if case.code:
         given = [g for g in given if g not in ("--temp", str(temp))]
-    script = f"{NOWHERE}import sys\nfrom sievert.cli import main\nmain(sys.argv[1:])"
+    script = f"{NOWHERE}import sys\nfrom sievert.cli.app import main\nmain(sys.argv[1:])"
     done = subprocess.run([sys.executable, "-c", script, *given], capture_output=True, text=True)
     judge(case, done.returncode, done.stdout, done.stderr, temp, target)
 

@@ -54,8 +54,8 @@ from badinputs import (
 )
 
 import sievert
-from sievert import cli, mistakes, progress
-from sievert import outputs as written
+from sievert.cli import app, messages, progress
+from sievert.cli import outputs as written
 
 # -- tokens -------------------------------------------------------------------------------------
 
@@ -366,7 +366,7 @@ class Stage:
         self.log.clear()
         with warnings.catch_warnings(record=True) as warned, self.log.at_level(logging.DEBUG):
             warnings.simplefilter("always")
-            code = cli._run([str(a) for a in arguments])
+            code = app._run([str(a) for a in arguments])
         out, err = self.capture.readouterr()
         told = "\n".join(f"{w.message} {w.filename}" for w in warned)
         return self.gathered(code, stdout=out, stderr=err, log=self.log.text, warnings=told)
@@ -1101,15 +1101,17 @@ class Noted(ZeroDivisionError):
 
 
 DEFECTS: dict[str, Callable[[str], Exception]] = {
-    "sievert.assessment.assess": ZeroDivisionError,
-    "sievert.csvscan.scan": Noted,
+    "sievert.commands.assess.api.assess": ZeroDivisionError,
+    "sievert.sources.csv_scan.scan": Noted,
     "sievert.counts.questions.Questions.secret_counts": KeyError,
-    "sievert.linting.remarks": lambda t: UnicodeDecodeError("utf-8", t.encode(), 0, 9, t),
+    "sievert.commands.assess.value_checks.remarks": lambda t: UnicodeDecodeError(
+        "utf-8", t.encode(), 0, 9, t
+    ),
     "sievert.policy.judge": AssertionError,
     "sievert.files.write_text": RecursionError,
-    "sievert.outputs.as_json": lambda t: StopIteration(t),
-    "sievert.result.Assessment.to_dict": Noted,
-    "sievert.outputs.timed": MemoryError,
+    "sievert.cli.outputs.as_json": lambda t: StopIteration(t),
+    "sievert.commands.assess.result.Assessment.to_dict": Noted,
+    "sievert.cli.outputs.timed": MemoryError,
 }
 
 
@@ -1331,9 +1333,9 @@ def test_errors_of_comparisons_tell_no_cell(case: str, stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["sievert.comparison.compare", "sievert.comparing.pairing.paired",
-     "sievert.losses.ladders._pairs", "sievert.terminalcompare.render",
-     "sievert.comparison.Comparison.to_dict"],
+    ["sievert.commands.compare.api.compare", "sievert.commands._pairing.paired",
+     "sievert.losses.label_sets._pairs", "sievert.commands.compare.terminal.render",
+     "sievert.commands.compare.api.Comparison.to_dict"],
 )  # fmt: skip
 def test_defects_in_comparisons(where: str, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -1370,7 +1372,7 @@ def test_a_defect_of_the_bar(shown: None, stage: Stage, monkeypatch: pytest.Monk
     def broken(_: object) -> float:
         raise ZeroDivisionError(cell())
 
-    monkeypatch.setattr("sievert.counts.duckdb.DuckDB.progress", broken)
+    monkeypatch.setattr("sievert.counts.duckdb.adapter.DuckDB.progress", broken)
     run = stage.run("assess", stage.table(), *CROWD.roles, "--share")
     assert run.code == 0
     run.check("shared")
@@ -1378,7 +1380,7 @@ def test_a_defect_of_the_bar(shown: None, stage: Stage, monkeypatch: pytest.Monk
 
 def test_the_bar_after_the_work(shown: None, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Removing temporary data takes its time; the bar is there until it is done."""
-    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.duckdb.adapter import DuckDB
 
     close = DuckDB.close
 
@@ -1647,7 +1649,7 @@ def says(text: Callable[[], str]) -> Callable[[pytest.MonkeyPatch], None]:
     """Another line at the end of what the terminal shows."""
 
     def patch(monkeypatch: pytest.MonkeyPatch) -> None:
-        from sievert import terminal
+        from sievert.commands.assess import terminal
 
         render = terminal.render
         monkeypatch.setattr(terminal, "render", lambda *a, **k: f"{render(*a, **k)}\n {text()}\n")
@@ -1675,7 +1677,7 @@ def in_timings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.duckdb.adapter import DuckDB
 
     write = DuckDB.write
 
@@ -1686,7 +1688,7 @@ def in_records(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_temporary_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sievert.scratch.shutil.rmtree", lambda *_, **__: None)
+    monkeypatch.setattr("sievert.sources.scratch.shutil.rmtree", lambda *_, **__: None)
 
 
 LEAKS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {
@@ -1744,10 +1746,10 @@ def test_the_canary_sings_of_errors(
             raise sievert.SievertError("not done") from error
 
     assert hits(raised(leaky, caplog).encode(), "cell")
-    monkeypatch.setattr("sievert.assessment.assess", leaky)
+    monkeypatch.setattr("sievert.commands.assess.api.assess", leaky)
     run = stage.run("assess", stage.table(), *CROWD.roles, "--debug")
     assert run.code == 70
     run.check("plain")
-    monkeypatch.setattr(mistakes, "in_our_words", lambda e: sievert.SievertError(str(e.__cause__)))
+    monkeypatch.setattr(messages, "in_our_words", lambda e: sievert.SievertError(str(e.__cause__)))
     with pytest.raises(Leak):
         stage.run("assess", stage.table(), *CROWD.roles).check("plain")

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import sievert
-from sievert import charts, cli
+from sievert import charts
 from sievert.charts import Bar, Point, band, bars
+from sievert.cli import app
 from sievert.errors import InvariantError, UsageError
 
 pytest.importorskip("vl_convert")
@@ -39,7 +40,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 def numbers(spec: Any) -> dict[tuple[str, str | None], Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sievert import cli
+from sievert.cli import app
 from sievert.measures import BY_ID, MEASURES
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
@@ -28,7 +28,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 def test_assess_prints_what_a_decision_needs(table: Path, capsys: pytest.CaptureFixture) -> None:
@@ -250,7 +250,7 @@ def test_defects_are_70_and_silent(table: Path, monkeypatch, capsys) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError(" ".join(["a", "cell", "value"]))
 
-    monkeypatch.setattr("sievert.assessment.assess", broken)
+    monkeypatch.setattr("sievert.commands.assess.api.assess", broken)
     assert run("assess", table, "-q", "zip") == 70
     err = capsys.readouterr().err
     assert "a cell value" not in err and "ZeroDivisionError" in err
@@ -309,7 +309,7 @@ def test_interrupted(table: Path, monkeypatch) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sievert.assessment.assess", stopped)
+    monkeypatch.setattr("sievert.commands.assess.api.assess", stopped)
     assert run("assess", table, "-q", "zip") == 130
 
 

@@ -13,9 +13,11 @@ import pandas
 import pytest
 
 import sievert
-from sievert import cli, comparison, outputs, terminalcompare
-from sievert.charts import maps
-from sievert.comparing import run, summary
+from sievert.charts import risk_utility_map
+from sievert.cli import app, outputs
+from sievert.commands.compare import api as comparison
+from sievert.commands.compare import ranking, run
+from sievert.commands.compare import terminal as terminalcompare
 from sievert.errors import InputError, UsageError
 
 Table = dict[str, list[Any]]
@@ -58,10 +60,10 @@ def written(path: Path, table: Table) -> Path:
 
 
 def told(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
-@pytest.mark.parametrize("module", [comparison, summary, terminalcompare, maps, run])
+@pytest.mark.parametrize("module", [comparison, ranking, terminalcompare, risk_utility_map, run])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 

@@ -24,11 +24,13 @@ import pytest
 from badinputs import command, environment
 
 import sievert
-from sievert import cli, comparison, terminalcompare
-from sievert.charts import maps
-from sievert.comparing import pairing
+from sievert.charts import risk_utility_map
+from sievert.cli import app
+from sievert.commands import _pairing
+from sievert.commands.compare import api as comparison
+from sievert.commands.compare import terminal as terminalcompare
 from sievert.errors import SievertError, UsageError
-from sievert.losses import distortion, models, numbers
+from sievert.losses import distortion, models, numeric_columns
 from sievert.losses.loss import Column
 
 Table = dict[str, list[Any]]
@@ -56,7 +58,7 @@ def written(path: Path, table: Table, **options: Any) -> Path:
 
 
 def told(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 @pytest.fixture
@@ -68,7 +70,9 @@ def files(tmp_path: Path) -> list[Path]:
 ROLES = ["-q", "age,zip", "-s", "disease", "--shuffles", "3"]
 
 
-@pytest.mark.parametrize("module", [comparison, terminalcompare, maps, pairing, distortion, models])
+@pytest.mark.parametrize(
+    "module", [comparison, terminalcompare, risk_utility_map, _pairing, distortion, models]
+)
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -234,7 +238,7 @@ def test_values_too_close_to_be_squared_are_not_unchanged() -> None:
     close = ["0." + "0" * 170 + str(i) for i in (1, 2, 3)]
     found = distortion._distortion(Column("x", codes, codes[::-1].copy(), close, close))
     assert found["value"] is None and "close" in found["reason"]
-    assert numbers.Numbers.of([Column("x", codes, codes, close, close)]).columns == ()
+    assert numeric_columns.Numbers.of([Column("x", codes, codes, close, close)]).columns == ()
 
 
 def test_the_cost_of_a_model_of_far_too_large_a_spread() -> None:
@@ -310,7 +314,7 @@ def test_the_same_numbers_spelled_in_two_ways(tmp_path: Path) -> None:
     ],
 )
 def test_spelling_of_numbers(values: list[Any], labels: list[Any], expected: list[Any]) -> None:
-    assert list(pairing.same_numbers(values, labels)) == expected
+    assert list(_pairing.same_numbers(values, labels)) == expected
 
 
 def test_noise_is_no_other_spelling() -> None:
@@ -335,10 +339,10 @@ def test_engines_that_know_no_order() -> None:
     engine = SimpleNamespace(name="spark", usable=lambda _: None)
     questions = cast(Any, SimpleNamespace(engine=engine, columns=["a"], records=1))
     with pytest.raises(UsageError, match="spark knows no order") as error:
-        pairing.people(questions, ["a"], None, "t")
+        _pairing.people(questions, ["a"], None, "t")
     assert "--key" in str(error.value)
     with pytest.raises(UsageError, match="lacks the key"):
-        pairing.people(questions, ["a"], "id", "t")
+        _pairing.people(questions, ["a"], "id", "t")
 
 
 def test_a_hierarchy_that_does_not_fit_is_told() -> None:
@@ -484,12 +488,15 @@ def test_rounding_is_not_shown_as_a_number() -> None:
 
 
 def test_thirty_labels_stay_beside_the_map() -> None:
-    dots = [maps.Dot(f"r{i}", 0.1 * i, 3.0 + 0.001 * i, (0.0, 0.2), i % 2 == 0) for i in range(30)]
-    spec = maps.dots("Map", ["bits"], dots, across="loss", up="risk")
+    dots = [
+        risk_utility_map.Dot(f"r{i}", 0.1 * i, 3.0 + 0.001 * i, (0.0, 0.2), i % 2 == 0)
+        for i in range(30)
+    ]
+    spec = risk_utility_map.dots("Map", ["bits"], dots, across="loss", up="risk")
     labels = sorted(row["label"] for row in spec["data"]["values"])
     high = spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
     assert labels[0] >= 0 and labels[-1] <= high
-    step = maps.LINE / spec["height"] * high
+    step = risk_utility_map.LINE / spec["height"] * high
     assert min(b - a for a, b in itertools.pairwise(labels)) > 0.99 * step
 
 

@@ -15,9 +15,10 @@ import pandas
 import pytest
 
 import sievert
-from sievert import cli, outputs, terminalcompare
-from sievert.charts import maps, svg
-from sievert.comparing import limits
+from sievert.charts import risk_utility_map, svg
+from sievert.cli import app, outputs
+from sievert.commands.compare import distance_to_limit
+from sievert.commands.compare import terminal as terminalcompare
 from sievert.errors import UsageError
 from sievert.tradeoff import hamming, least_risk
 
@@ -64,7 +65,7 @@ def found(original: Table) -> sievert.Comparison:
     return sievert.compare(original, releases, QUASI, "disease", shuffles=0, limit=True)
 
 
-@pytest.mark.parametrize("module", [limits, maps, terminalcompare])
+@pytest.mark.parametrize("module", [distance_to_limit, risk_utility_map, terminalcompare])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -195,10 +196,10 @@ def test_a_channel_against_the_limit() -> None:
     counts = [[9, 1], [1, 9]]
     for share in (0.1, 0.2, 0.3):  # for two equal values plain PRAM is the optimum
         channel = [[1 - share, share], [share, 1 - share]]
-        placed = limits.against(counts, hamming(2), channel, gap=1e-7)
+        placed = distance_to_limit.against(counts, hamming(2), channel, gap=1e-7)
         assert placed.distortion == pytest.approx(share)
         assert placed.ratio == pytest.approx(1.0, abs=1e-5)
-    erased = limits.against(counts, hamming(2), [[0.6, 0, 0.4], [0, 0.6, 0.4]], gap=1e-7)
+    erased = distance_to_limit.against(counts, hamming(2), [[0.6, 0, 0.4], [0, 0.6, 0.4]], gap=1e-7)
     assert erased.distortion == pytest.approx(0.2)
     assert erased.ratio is not None and erased.ratio > 1.5
 
@@ -212,7 +213,7 @@ def test_rare_combinations_join_the_nearest(
     whole = sievert.compare(
         original, {"r": recoded(original)}, QUASI, "disease", shuffles=0, limit=True
     )
-    monkeypatch.setattr(limits, "MOST_VALUES", 4)
+    monkeypatch.setattr(distance_to_limit, "MOST_VALUES", 4)
     found = sievert.compare(
         original, {"r": recoded(original), "same": original}, QUASI, "disease", shuffles=0,
         limit=True,
@@ -234,11 +235,11 @@ def test_merged_releases_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the merged search reaches a real release reaches, at the distortion it says."""
     original = people(300, 8)
     values, counts, far = joint(original)
-    monkeypatch.setattr(limits, "MOST_VALUES", 3)
+    monkeypatch.setattr(distance_to_limit, "MOST_VALUES", 3)
     pairs = list(zip(original["sex"], original["town"], strict=True))
     key = np.array([values.index(p) for p in pairs])
     columns = {c: np.unique(original[c], return_inverse=True)[1] for c in QUASI}
-    space = limits.Space(key, columns)
+    space = distance_to_limit.Space(key, columns)
     frequent = np.sort(np.argsort(-counts.sum(axis=1), kind="stable")[:3])
     shown = far[:, frequent]
     assert (shown[np.arange(len(values)), space.nearest] == shown.min(axis=1)).all()
@@ -250,7 +251,7 @@ def test_merged_releases_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_combinations_are_told(original: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_COMBINATIONS", 4)
+    monkeypatch.setattr(distance_to_limit, "MOST_COMBINATIONS", 4)
     found = sievert.compare(original, recoded(original), QUASI, "disease", shuffles=0, limit=True)
     assert not found.limits and not found.releases[0].limit
     assert any("too many for a limit" in w for w in found.warnings)
@@ -258,7 +259,7 @@ def test_too_many_combinations_are_told(original: Table, monkeypatch: pytest.Mon
 
 
 def test_an_unfinished_search_is_told(original: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SECONDS", 0.0)
+    monkeypatch.setattr(distance_to_limit, "SECONDS", 0.0)
     found = sievert.compare(original, recoded(original), QUASI, "disease", shuffles=0, limit=True)
     placed = found.releases[0].limit["disease"]
     assert not found.limits["disease"].reached
@@ -341,11 +342,11 @@ def test_the_command(original: Table, tmp_path: Path, capfd: pytest.CaptureFixtu
         pandas.DataFrame(table).to_csv(path, index=False)
     out, charts = tmp_path / "out.json", tmp_path / "charts"
     told = ["compare", *paths, "-q", "sex,town", "-s", "disease", "--shuffles", "0", "--limit"]
-    assert cli._run([str(a) for a in [*told, "--json", out, "--charts", charts]]) == 0
+    assert app._run([str(a) for a in [*told, "--json", out, "--charts", charts]]) == 0
     text = capfd.readouterr().out
     assert "recoded discloses" in text and "would be possible" in text
     assert "limit" in json.loads(out.read_text())["releases"][0]
     assert (charts / "limit_disease.svg").exists() and (charts / "map_disease.svg").exists()
     capfd.readouterr()
-    assert cli._run([str(a) for a in ["compare", *paths, "-q", "sex,town", "--limit"]]) == 2
+    assert app._run([str(a) for a in ["compare", *paths, "-q", "sex,town", "--limit"]]) == 2
     assert "needs a secret" in capfd.readouterr().err

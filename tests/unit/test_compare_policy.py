@@ -14,9 +14,10 @@ import pandas
 import pytest
 
 import sievert
-from sievert import cli, terminalcompare
-from sievert.comparing.judging import NEEDS, NOT_PLACED, NOT_RELEASED, gathered
-from sievert.comparing.run import BESIDE
+from sievert.cli import app
+from sievert.commands.compare import terminal as terminalcompare
+from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gathered
+from sievert.commands.compare.run import BESIDE
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.notes import Name, Note
@@ -48,7 +49,9 @@ def tables() -> dict[str, Table]:
     }
 
 
-def compared(limits: dict[str, Any], *names: str, **more: Any) -> sievert.comparison.Comparison:
+def compared(
+    limits: dict[str, Any], *names: str, **more: Any
+) -> sievert.commands.compare.api.Comparison:
     chosen = {n: t for n, t in tables().items() if n in names}
     return sievert.compare(
         people(), chosen, QUASI, SECRETS, policy={"limits": limits}, **HOW, **more
@@ -351,7 +354,7 @@ def test_exit_codes(names: list[str], least: int, code: int, tmp_path: Path, cap
     files = [tmp_path / f"{n}.csv" for n in ("original", *names)]
     out = tmp_path / "out.json"
     arguments = ["compare", *files, "--policy", policy, "--shuffles", 0, "--json", out]
-    assert cli._run([str(a) for a in arguments]) == code
+    assert app._run([str(a) for a in arguments]) == code
     text = capfd.readouterr().out
     data = json.loads(out.read_text())
     met = [r["policy"]["met"] for r in data["releases"]]
@@ -367,7 +370,7 @@ def test_a_mistake_is_exit_2_and_help_says_when_1(tmp_path: Path, capfd: Any) ->
     pandas.DataFrame(people()).to_csv(path, index=False)
     policy.write_text("[limits]\nk_anonimity = { min = 2 }\n")
     arguments = ["compare", path, path, "-q", "age", "--policy", policy]
-    assert cli._run([str(a) for a in arguments]) == 2
+    assert app._run([str(a) for a in arguments]) == 2
     assert "k_anonymity" in capfd.readouterr().err
-    cli._run(["compare", "--help"])
+    app._run(["compare", "--help"])
     assert "every release breaches one" in " ".join(capfd.readouterr().out.split())

@@ -15,9 +15,11 @@ import pandas
 import pytest
 
 import sievert
-from sievert import cli, intrusion, outputs, terminalcompromise
 from sievert.charts import curves
-from sievert.compromising import experiment
+from sievert.cli import app, outputs
+from sievert.commands.compromise import api as intrusion
+from sievert.commands.compromise import experiment
+from sievert.commands.compromise import terminal as terminalcompromise
 from sievert.errors import InputError, UsageError
 
 Table = dict[str, list[Any]]
@@ -40,7 +42,7 @@ def written(path: Path, table: Table) -> Path:
 
 
 def told(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 @pytest.mark.parametrize("module", [intrusion, terminalcompromise, curves, experiment])

@@ -18,7 +18,7 @@ from golden.tables import read_columns
 import sievert
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError
-from sievert.estimating import (
+from sievert.estimators import (
     Estimate,
     Joint,
     binned,
@@ -30,9 +30,9 @@ from sievert.estimating import (
     lost,
     quantile_bins,
 )
-from sievert.estimating.joint import total
-from sievert.estimating.shuffling import Layout, Tables, _below, _table, independent, shuffled
-from sievert.estimating.trio import Trio
+from sievert.estimators.joint import total
+from sievert.estimators.permutation import Layout, Tables, _below, _table, independent, shuffled
+from sievert.estimators.trio import Trio
 
 PAGE = Path(__file__).parents[2] / "docs" / "estimation.md"
 SEVEN = (
@@ -311,7 +311,7 @@ def test_a_comparison_is_the_same_on_any_threads(monkeypatch: pytest.MonkeyPatch
 
     due = found(1)
     assert found(3) == due
-    monkeypatch.setattr("sievert.comparing.run.MOST_TOGETHER", 0)
+    monkeypatch.setattr("sievert.commands.compare.run.MOST_TOGETHER", 0)
     assert found(3) == due
     (told,) = due["releases"]
     kept = told["attribute_disclosure"]["disease"]["columns"]["zip"]
@@ -381,7 +381,7 @@ def test_drawn_and_shuffled_agree_with_the_definition(
     assert 0.02 < due < 0.98
     found = {}
     for limit in (0, 10**9):
-        monkeypatch.setattr("sievert.estimating.shuffling.PER_CELL", limit)
+        monkeypatch.setattr("sievert.estimators.permutation.PER_CELL", limit)
         trio = Trio.of(x, c, y, joint, after)
         assert trio.hidden == pytest.approx(within(x, c, y), abs=1e-12)
         plan = trio.plan()
@@ -431,7 +431,7 @@ def test_small_tables_are_drawn_and_others_shuffled() -> None:
 
 def test_many_shuffles_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = np.arange(2000) % 2, np.arange(2000) % 3
-    monkeypatch.setattr("sievert.estimating.shuffling.DRAWN", 60)
+    monkeypatch.setattr("sievert.estimators.permutation.DRAWN", 60)
     found = information(x, y, shuffles=95)
     assert found.p_value == 1.0
 

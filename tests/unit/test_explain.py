@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import sievert
-from sievert import cli
+from sievert.cli import app
+from sievert.commands.explain import coarsening, population, shapley, values
+from sievert.commands.explain.subsets import Counted, Subsets, largest_size
+from sievert.commands.explain.terminal import render
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
-from sievert.explaining import coarsening, population, shapley, values
-from sievert.explaining.subsets import Counted, Subsets, largest_size
-from sievert.terminalexplain import render
 
 PEOPLE = {
     "sex": ["f", "f", "f", "m", "m", "m", "m", "x"],
@@ -33,7 +33,7 @@ QUASI = ("sex", "age", "town")
 
 
 def run(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 @pytest.fixture

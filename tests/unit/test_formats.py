@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from sievert import formats
-from sievert.counts.reading import _typed
+from sievert.counts.duckdb.reading import _typed
 from sievert.errors import InputError, RefusedError, UsageError
+from sievert.sources import formats
 
 pyreadstat = pytest.importorskip("pyreadstat")
 pytest.importorskip("python_calamine")

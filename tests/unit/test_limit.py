@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import sievert
+from sievert.commands.limit.alphabets import alphabets
+from sievert.commands.limit.channels import epsilon, synthetic, trimmed
+from sievert.commands.limit.columns import column
+from sievert.commands.limit.sampling import draw, promised
 from sievert.errors import InputError, RefusedError, UsageError
-from sievert.estimating import Joint as Counted
-from sievert.limiting.alphabets import alphabets
-from sievert.limiting.columns import column
-from sievert.limiting.drawing import draw, promised
-from sievert.limiting.solving import epsilon, synthetic, trimmed
+from sievert.estimators import Joint as Counted
 from sievert.tradeoff import Joint, least_risk
 
 LN2 = math.log(2)
@@ -226,9 +226,9 @@ def test_missing_and_awkward_texts_survive(tmp_path: Path) -> None:
     out = tmp_path / "release.csv"
     sievert.randomise(table, "city", "ill", at=0.0, out=out)
     with sievert.session.opened(out) as (_, questions):
-        from sievert.counts import joined
+        from sievert.counts import record_pairs
 
-        cube = joined.in_order(questions, ["city", "ill"], "release")
+        cube = record_pairs.in_order(questions, ["city", "ill"], "release")
     for name, codes, values in zip(cube.columns, cube.codes, cube.values, strict=True):
         assert [values[c] for c in codes] == table[name]
 
@@ -369,7 +369,7 @@ def test_gaussian_columns(tmp_path: Path) -> None:
 def test_without_an_order_there_is_a_limit_but_no_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sievert.counts.duckdb import DuckDB
+    from sievert.counts.duckdb.adapter import DuckDB
 
     plain = sievert.randomise(people(), ["job", "town"], "ill", at=0.1)
     monkeypatch.setattr(DuckDB, "name", "spark")

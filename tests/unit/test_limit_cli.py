@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sievert import cli
+from sievert.cli import app
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 def test_the_answer_comes_first(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

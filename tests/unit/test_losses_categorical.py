@@ -11,8 +11,8 @@ import pytest
 from test_losses_laws import DROPPED, KINDS, column, loss
 
 from sievert.hierarchies import Hierarchy
-from sievert.losses.labels import interval
-from sievert.losses.ladders import cells, counted
+from sievert.losses.interval_labels import interval
+from sievert.losses.label_sets import cells, counted
 from sievert.losses.loss import GONE, Column, Release
 
 TREE = Hierarchy(

@@ -16,7 +16,15 @@ import pytest
 from golden.tables import read_columns
 
 from sievert.hierarchies import Hierarchy
-from sievert.losses import gaussian, logistic, models, moments, numbers, prediction, propensity
+from sievert.losses import (
+    gaussian,
+    logistic,
+    models,
+    moments,
+    numeric_columns,
+    prediction,
+    propensity,
+)
 from sievert.losses.loss import GONE, Column, Loss, Release
 
 MODULES = (moments, gaussian, propensity, prediction, models)
@@ -255,7 +263,7 @@ def test_numbers_too_large_to_square_are_not_numbers() -> None:
 def test_quantiles_and_density_of_counted_numbers() -> None:
     rng = np.random.default_rng(0)
     xs = rng.integers(0, 30, 500).astype(float)
-    side = numbers.Side.of(np.arange(31.0), np.bincount(xs.astype(int), minlength=31))
+    side = numeric_columns.Side.of(np.arange(31.0), np.bincount(xs.astype(int), minlength=31))
     for q in (0, 0.05, 0.33, 0.5, 0.99, 1):
         assert side.quantile(q) == pytest.approx(np.quantile(xs, q), rel=1e-14)
     assert side.mean == pytest.approx(xs.mean(), rel=1e-14)
@@ -896,7 +904,7 @@ def test_released_numbers_have_the_part_they_lie_in() -> None:
     """0 to 99, cut at 9.9: 9.7 lies below, though 10 is nearer than 9."""
     rising = texts(range(100))
     release = one(rising, ["9.7", "9.95", *rising[2:]])
-    (number,) = numbers.numbers_of(release).columns
+    (number,) = numeric_columns.numbers_of(release).columns
     found = models.Alphabet.of(release.quasi[0], number)
     assert found.released[:3].tolist() == [0, 1, 0]
     assert found.original.tolist() == [i // 10 for i in range(100)]

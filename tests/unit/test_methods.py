@@ -18,19 +18,19 @@ from sievert.methods import (
     every,
     frequencies,
     grouped,
+    known_columns,
     noisy,
     range_queries,
     reachable,
     restricted,
     sampled,
     span_of,
-    subsets,
     supplied,
     utility,
 )
 from sievert.methods.intruder import scaled
-from sievert.methods.query import chained
-from sievert.methods.subsets import compact
+from sievert.methods.known_columns import compact
+from sievert.methods.query_restriction import chained
 
 TENS = np.arange(10, 251, 10)
 ONE = np.zeros((5, 1), dtype=np.int64)
@@ -50,12 +50,12 @@ def salaries(records: int, seed: int = 0) -> Any:
 
 
 def test_subsets_are_listed_by_size() -> None:
-    assert len(list(subsets(6))) == 63
-    assert list(subsets(3)) == [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
-    assert list(subsets(3, [3, 1, 1])) == [(0,), (1,), (2,), (0, 1, 2)]
+    assert len(list(known_columns(6))) == 63
+    assert list(known_columns(3)) == [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+    assert list(known_columns(3, [3, 1, 1])) == [(0,), (1,), (2,), (0, 1, 2)]
     for sizes in ([0], [4]):
         with pytest.raises(UsageError, match="1 to 3"):
-            subsets(3, sizes)
+            known_columns(3, sizes)
 
 
 def test_groups_of_huge_codes() -> None:

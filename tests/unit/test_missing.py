@@ -11,7 +11,7 @@ import pytest
 from randomtables import case
 
 import sievert
-from sievert import cli
+from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 TABLE = {"sex": ["f", "f", None, "m"], "age": ["1", None, "1", "2"], "s": ["x", "y", "x", "x"]}
@@ -96,5 +96,5 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         ("error", 3, "is missing"),
         ("wild", 2, "does not exist"),
     ):
-        assert cli._run(["assess", str(path), "-q", "sex,age", "--missing", missing]) == code
+        assert app._run(["assess", str(path), "-q", "sex,age", "--missing", missing]) == code
         assert words in "".join(capsys.readouterr())

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sievert import papers
-from sievert.cli import _run
-from sievert.papers.model import HELD, NEED_WHY, STATES, Given, Paper
+from sievert.cli.app import _run
+from sievert.papers.claims import HELD, NEED_WHY, STATES, Given, Paper
 from sievert.report.page import Picture
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sievert.counts import codes, pages
+from sievert.counts.packed import codes, parquet_pages
 
 PLAIN = ("number", "unsigned", "long", "text", "day", "sure", "same")
 
@@ -166,6 +166,6 @@ def test_a_chunk_that_is_cut_short_is_declined(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[: chunk.noted.dictionary_page_offset + 30])
     column = codes.Column("text", "text", bits=12)
     assert not chunk.pack(np.zeros(700, dtype=np.uint64), 0, column.known)
-    assert not pages.Chunk(
+    assert not parquet_pages.Chunk(
         tmp_path / "none", chunk.noted, optional=True, plain=True, unsigned=False
     ).pack(np.zeros(700, dtype=np.uint64), 0, column.known)

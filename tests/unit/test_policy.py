@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sievert
-from sievert import cli
+from sievert.cli import app
 from sievert.errors import UsageError
 from sievert.policy import parse, read
 
@@ -135,7 +135,7 @@ def test_mistakes_exit_2(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
     arguments = ["assess", str(tmp_path / "t.csv"), "-s", "s", "--policy"]
     roles = [] if "role" in name else ["-q", "zip"]
-    assert cli._run([*arguments, str(tmp_path / "house.toml"), *roles]) == 2
+    assert app._run([*arguments, str(tmp_path / "house.toml"), *roles]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
     assert "hiv" not in err
@@ -145,7 +145,7 @@ def test_breached_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     (tmp_path / "house.toml").write_text("[limits]\nk_anonymity = { min = 5 }")
     (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
     arguments = ["assess", str(tmp_path / "t.csv"), "-q", "zip", "--policy"]
-    assert cli._run([*arguments, str(tmp_path / "house.toml")]) == 1
+    assert app._run([*arguments, str(tmp_path / "house.toml")]) == 1
     assert "BREACHED" in capsys.readouterr().out
 
 

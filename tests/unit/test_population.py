@@ -442,5 +442,5 @@ def test_the_page_runs() -> None:
 
 
 def test_starting_costs_nothing() -> None:
-    code = "import sys, sievert, sievert.cli; sys.exit('sievert.population' in sys.modules)"
+    code = "import sys, sievert, sievert.cli.app; sys.exit('sievert.population' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

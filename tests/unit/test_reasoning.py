@@ -15,8 +15,10 @@ import pytest
 import reasoningoracle as oracle
 
 import sievert
-from sievert.attacks.reasoning import believing, horizontal, vertical
-from sievert.attacks.reasoning.found import WATCHED
+from sievert.attacks.reasoning import posterior
+from sievert.attacks.reasoning.horizontal import release as horizontal
+from sievert.attacks.reasoning.result import WATCHED
+from sievert.attacks.reasoning.vertical import release as vertical
 from sievert.errors import InputError, SievertError, UsageError
 
 F = Fraction
@@ -63,7 +65,7 @@ def attacked(
     """The attack; unless the printed learner is looked at, it is drawn a few times only."""
     with pytest.MonkeyPatch.context() as patch:
         if not printed:
-            patch.setattr(believing, "DRAWS", 100)
+            patch.setattr(posterior, "DRAWS", 100)
             patch.setattr(horizontal, "MOST_PRINTED", 0)
             patch.setattr(vertical, "MOST_PRINTED", 0)
         return sievert.attack(

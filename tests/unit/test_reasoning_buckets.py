@@ -9,9 +9,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.chain import Chain, slots
-from sievert.attacks.reasoning.model import Buckets, Floats
-from sievert.attacks.reasoning.tables import enumerated
+from sievert.arrays import Floats
+from sievert.attacks.reasoning.model import Buckets
+from sievert.attacks.reasoning.vertical.enumeration import enumerated
+from sievert.attacks.reasoning.vertical.gibbs import Chain, slots
 from sievert.errors import UsageError
 
 # Table 1 of Boreale and Corradi: secrets Heart, Flu, Stomach, HIV, Diabetes, in pairs of people.

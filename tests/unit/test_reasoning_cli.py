@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from sievert import cli, methods
+from sievert import methods
+from sievert.cli import app
 
 QUASI = ["age", "zip"]
 CANARY = "qx"
@@ -21,7 +22,7 @@ HEADLINES = {
 
 
 def run(*arguments: Any) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 def people(records: int = 120) -> dict[str, list[str]]:

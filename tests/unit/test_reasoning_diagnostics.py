@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.credible import (
+from sievert.attacks.reasoning.credible_intervals import (
     below,
     bits,
     empirical,
@@ -16,7 +16,7 @@ from sievert.attacks.reasoning.credible import (
     quantile,
     total_variation,
 )
-from sievert.attacks.reasoning.diagnostics import (
+from sievert.attacks.reasoning.mcmc.diagnostics import (
     batches,
     ess,
     jackknife,

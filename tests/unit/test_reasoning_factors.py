@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.enumerating import enumerated
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import closed, nested, trees
+from sievert.attacks.reasoning.horizontal.enumeration import enumerated
+from sievert.attacks.reasoning.horizontal.gibbs import Urns
 from sievert.attacks.reasoning.model import Factor, Posterior
-from sievert.attacks.reasoning.trees import closed, nested, trees
-from sievert.attacks.reasoning.urns import Urns
 from sievert.errors import UsageError
 
 SECRETS = ("Heart", "Flu", "Stomach", "HIV", "Diabetes")
@@ -402,7 +402,7 @@ def test_records_added_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
         np.array([[7], [9]]),
     )
     whole = enumerated(factor, 0)
-    monkeypatch.setattr("sievert.attacks.reasoning.enumerating.AT_ONCE", 1)
+    monkeypatch.setattr("sievert.attacks.reasoning.horizontal.enumeration.AT_ONCE", 1)
     pieces = enumerated(factor, 0)
     assert whole is not None
     assert pieces is not None

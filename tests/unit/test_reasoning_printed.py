@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.printed import drawn, shares, simulated
+from sievert.attacks.reasoning.published_learner import drawn, shares, simulated
 from sievert.errors import UsageError
 
 HEART, FLU, STOMACH, HIV, DIABETES = range(5)

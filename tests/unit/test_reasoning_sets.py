@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning import sets as module
-from sievert.attacks.reasoning.containing import contains
+from sievert.attacks.reasoning import value_sets as module
+from sievert.attacks.reasoning.atoms import boxes, lumped
+from sievert.attacks.reasoning.candidates import contains
 from sievert.attacks.reasoning.domains import (
     MOST_VALUES,
     Domain,
@@ -21,8 +22,7 @@ from sievert.attacks.reasoning.domains import (
     number,
     pattern,
 )
-from sievert.attacks.reasoning.lumping import boxes, lumped
-from sievert.attacks.reasoning.sets import Labels, Sets, label_set
+from sievert.attacks.reasoning.value_sets import Labels, Sets, label_set
 from sievert.errors import ExhaustedError, InputError, UsageError
 from sievert.hierarchies import Hierarchy
 

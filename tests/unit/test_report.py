@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import sievert
-from sievert import cli
+from sievert.cli import app
 from sievert.errors import InputError, UsageError
-from sievert.report import building, html, markdown, texts
+from sievert.report import builder, html, markdown, texts
 from sievert.report.page import Chapter, Grid, Link, Page, Points, Words
-from sievert.report.pen import Pen
+from sievert.report.redaction import Pen
 
 CSV = "age,zip,disease\n" + "".join(
     f"{20 + i % 9},{i % 4},{'flu' if i % 3 else 'hiv'}\n" for i in range(200)
@@ -30,7 +30,7 @@ ENGLISH = texts.read(None)
 
 
 def run(*arguments: object) -> int:
-    return cli._run([str(a) for a in arguments])
+    return app._run([str(a) for a in arguments])
 
 
 @pytest.fixture
@@ -354,7 +354,7 @@ def test_results_in_a_notebook(found: sievert.Assessment) -> None:
     for result in results:
         shown = result._repr_html_()
         assert "<table" in shown and "<svg" in shown and "<script" not in shown
-        page = building.build([result], building.Settings(internal=True))
+        page = builder.build([result], builder.Settings(internal=True))
         first = next(page.pictures())
         assert " ".join(first.spec["title"]["text"]) in _unescaped(shown)
 

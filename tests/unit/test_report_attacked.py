@@ -15,12 +15,13 @@ import pytest
 import sievert
 from sievert import methods
 from sievert.charts.reasoning import Share, running, shares
+from sievert.formatting import percent
 from sievert.report import texts
-from sievert.report.chapters import attacked, reasoned
+from sievert.report.chapters.attack import chapter as attacked
+from sievert.report.chapters.attack import reasoning
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
 from sievert.report.parts import Part
-from sievert.report.pen import Pen
-from sievert.terminal import percent
+from sievert.report.redaction import Pen
 
 QUASI = ["age", "zip"]
 CELL = "wvy"  # begins every cell that is a text
@@ -262,7 +263,7 @@ def test_chains_that_do_not_agree_give_no_headline(results: dict[str, Any]) -> N
 def test_without_the_original(results: dict[str, Any]) -> None:
     data = results["hopes"]
     part = part_of(data, internal=True)
-    assert reasoned.state(data["attacks"]["reasoning"]["disease"]) == "expects"
+    assert reasoning.state(data["attacks"]["reasoning"]["disease"]) == "expects"
     text = everything(part)
     assert "cannot be told without the original" in text and "white-box" not in text
     number = data["attacks"]["reasoning"]["disease"]["attacker_expects"]["value"]
@@ -462,7 +463,7 @@ def test_rarer_sentences() -> None:
 
 def test_every_text_is_there() -> None:
     held = tomllib.loads((FOLDER.parent / "en.toml").read_text(encoding="utf-8"))
-    source = "".join(p.read_text() for p in (*FOLDER.glob("attacked*.py"), FOLDER / "reasoned.py"))
+    source = "".join(p.read_text() for p in (FOLDER / "attack").glob("*.py"))
     for section in ("attacked", "reasoned"):
         for text in held[section].values():
             assert "!" not in text and not re.search(r"\b(anonymous|safe)\b", text)

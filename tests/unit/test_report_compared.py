@@ -15,12 +15,13 @@ import pytest
 import sievert
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import building, texts
-from sievert.report.chapters import compared, limits_numbers
-from sievert.report.chapters.compared_view import View, loss_of
+from sievert.report import builder, texts
+from sievert.report.chapters.compare import chapter as compared
+from sievert.report.chapters.compare.view import View, loss_of
+from sievert.report.chapters.limit import numbers as limits_numbers
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
 from sievert.report.parts import Part
-from sievert.report.pen import Pen
+from sievert.report.redaction import Pen
 
 ROWS = 600
 HOSTILE = "<b onclick='x'>" + "w" * 200
@@ -109,7 +110,7 @@ def test_examples() -> None:
 
 def test_internal_numbers_are_those_of_the_json(data: dict[str, Any]) -> None:
     blocks = compared.blocks(part(data, internal=True))
-    say = sievert.terminal.significant
+    say = sievert.commands.assess.terminal.significant
     held = data["releases"]
     told = row(blocks, "Told of the quasi-identifiers")
     assert told[1:] == [say(r["identity_disclosure"]["value"]) for r in held]
@@ -340,7 +341,7 @@ def held() -> dict[str, Any]:
 
 
 def first_screen(data: dict[str, Any], **settings: Any) -> tuple[Block | Chapter, ...]:
-    return building.build([data], building.Settings(**settings)).front
+    return builder.build([data], builder.Settings(**settings)).front
 
 
 def limit_grids(front: tuple[Block | Chapter, ...]) -> list[Grid]:
@@ -436,7 +437,7 @@ def test_limits_of_many_releases_and_of_few_records(held: dict[str, Any]) -> Non
 
 def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:
     alone = sievert.assess(people(), ["sex", "town"], "ill", policy={"limits": LIMITS}).to_dict()
-    page = building.build([alone, held])
+    page = builder.build([alone, held])
     lead = page.front[0]
     assert (
         isinstance(lead, Words)

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.formatting import percent, significant
 from sievert.report import texts
-from sievert.report.chapters import compromised
+from sievert.report.chapters.compromise import chapter as compromised
 from sievert.report.page import Chapter, Grid, Link, Picture, Words, walk
 from sievert.report.parts import Part
-from sievert.report.pen import Pen
-from sievert.terminal import percent, significant
+from sievert.report.redaction import Pen
 
 ROWS = 623
 

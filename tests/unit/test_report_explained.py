@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.formatting import percent, significant
 from sievert.report import texts
-from sievert.report.chapters import explained
+from sievert.report.chapters.explain import chapter as explained
 from sievert.report.page import Chapter, Grid, Link, Picture, Points, Words, walk
 from sievert.report.parts import Part
-from sievert.report.pen import Pen, masks
-from sievert.terminal import percent, significant
+from sievert.report.redaction import Pen, masks
 
 ROWS = 843
 HOSTILE = "<b>a\n\x1b[31m{x}" + 200 * "y"

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.formatting import percent, significant
 from sievert.report import texts
-from sievert.report.chapters import limits
-from sievert.report.chapters.limits_numbers import clean
+from sievert.report.chapters.limit import chapter as limits
+from sievert.report.chapters.limit.numbers import clean
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
 from sievert.report.parts import Part
-from sievert.report.pen import Pen
-from sievert.terminal import percent, significant
+from sievert.report.redaction import Pen
 
 HOSTILE = "<script>\n" + "w" * 200
 MODELS = (1, 2, 3, 4, "funnel", "identity", "identity reverse")

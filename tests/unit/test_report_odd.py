@@ -10,8 +10,8 @@ import pytest
 
 import sievert
 from sievert.measures import BY_ID
-from sievert.report import html, markdown, plain
-from sievert.report.building import Settings, build
+from sievert.report import html, markdown, summary
+from sievert.report.builder import Settings, build
 
 ROWS = 60
 SETTINGS = (Settings(internal=True), Settings(mask_names=True), Settings(min_cell=3), Settings())
@@ -59,7 +59,7 @@ def pages(*results: Any) -> None:
     saved = [json.loads(json.dumps(r.to_dict())) for r in results]
     built = [build(results, settings) for settings in SETTINGS]
     built += [build(saved, settings) for settings in SETTINGS[:2]]
-    assert all(plain.first(page) and markdown.render(page) for page in built)
+    assert all(summary.first(page) and markdown.render(page) for page in built)
     assert html.render(built[0])
 
 
@@ -135,4 +135,4 @@ def test_even_then_is_said_only_of_the_table_the_limit_is_about() -> None:
     explained = sievert.explain(table, ["q", "r"], "s")
     for quasi, said in ((["q", "r"], True), (["q"], False)):
         assessed = sievert.assess(table, quasi, "s", policy=limit)
-        assert ("Even then" in plain.first(build([assessed, explained]))) is said
+        assert ("Even then" in summary.first(build([assessed, explained]))) is said

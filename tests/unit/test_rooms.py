@@ -15,24 +15,13 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "errors", "notes", "scratch", "isolation", "files", "csvfile", "csvscan", "unpack",
-    "formats", "table", "verify", "roles", "hierarchies", "counts", "measures", "lattice",
-    "estimating", "losses", "methods", "tradeoff", "session", "result", "policy", "sharing",
-    "linting", "terminal", "population", "attacks", "charts", "running", "assessment", "reasoned",
-    "attacking", "functions", "terminalattacks", "comparing", "comparison", "terminalcompare",
-    "limiting", "limited", "terminallimit", "compromising", "intrusion", "terminalcompromise",
-    "explaining", "explanation", "terminalexplain", "report", "papers", "progress", "options",
-    "outputs", "mistakes", "cli",
+    "version", "formatting", "arrays", "errors", "notes", "sources", "files", "roles",
+    "hierarchies", "counts", "numerics", "measures", "lattice", "estimators", "losses",
+    "population", "methods", "tradeoff", "session", "policy", "attacks", "charts", "sharing",
+    "report", "commands", "papers", "cli",
 )  # fmt: skip
-# a repr; a type only; a method
-LAZY = {
-    ("result", "terminal"), ("result", "policy"), ("result", "sharing"), ("result", "attacks"),
-    ("result", "terminalattacks"), ("attacking", "terminalattacks"),
-    ("explanation", "terminalexplain"), ("comparison", "terminalcompare"),
-    ("intrusion", "terminalcompromise"), ("limited", "terminallimit"), ("result", "report"),
-    ("attacking", "report"), ("comparison", "report"), ("explanation", "report"),
-    ("intrusion", "report"), ("limited", "report"),
-}  # fmt: skip
+# what is not yet where it belongs
+LAZY = {("sharing", "commands"), ("report", "commands")}
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 
 
@@ -85,7 +74,9 @@ def test_sql_stays_in_counts_and_formulas_out_of_it() -> None:
 def test_nothing_dangerous_is_imported() -> None:
     for _, path in modules():
         roots = {name.split(".")[0] for name in imports(path)}
-        if path.name == "sparkreading.py":  # asks whether the user's --master answers
+        if (
+            path.parent.name == "spark" and path.name == "reading.py"
+        ):  # asks whether the user's --master answers
             roots -= {"socket"}
         assert not roots & FORBIDDEN, path
         assert not re.search(r"(?<![\w.])(eval|exec)\(", path.read_text(encoding="utf-8")), path
@@ -93,7 +84,7 @@ def test_nothing_dangerous_is_imported() -> None:
 
 def test_one_adapter_fits_on_a_few_screens() -> None:
     for engine in ("duckdb", "spark", "postgres"):
-        lines = (SOURCE / "counts" / f"{engine}.py").read_text().splitlines()
+        lines = (SOURCE / "counts" / engine / "adapter.py").read_text().splitlines()
         assert len(lines) <= 175, f"{engine}: about 150 lines are enough"
 
 

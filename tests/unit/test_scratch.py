@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import sievert
-from sievert import scratch
 from sievert.errors import UsageError
+from sievert.sources import scratch
 
 
 def test_private_and_gone(tmp_path: Path) -> None:

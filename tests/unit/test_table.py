@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import sievert
-from sievert import csvfile, csvscan
 from sievert.errors import InputError, RefusedError, UsageError
+from sievert.sources import csv_header, csv_scan
 
 
 def write(tmp_path: Path, content: str | bytes, name: str = "t.csv") -> Path:
@@ -320,7 +320,7 @@ def test_a_file_that_changes_is_refused(tmp_path: Path) -> None:
 
 def test_lost_records_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "a,b\n1,2\n3,4\n")
-    monkeypatch.setattr(csvscan, "scan", lambda *_, **__: csvscan.Scan(3, 0, 4, mixed=False))
+    monkeypatch.setattr(csv_scan, "scan", lambda *_, **__: csv_scan.Scan(3, 0, 4, mixed=False))
     with pytest.raises(InputError, match="2 records were read where the file has 3"):
         sizes(path, "a")
 
@@ -333,11 +333,11 @@ def test_records_are_counted_over_blocks(
     content = 'a,b\n"x\n""y",1\n\n2,"3"\n\n"",\n4,5'.replace("\n", end)
     path = write(tmp_path, content)
     for size in range(1, len(content) + 1):
-        monkeypatch.setattr(csvscan, "CHUNK", size)
-        found = csvscan.scan(path, ",", 2)
+        monkeypatch.setattr(csv_scan, "CHUNK", size)
+        found = csv_scan.scan(path, ",", 2)
         assert (found.records, found.blank_lines, found.mixed) == (4, 2, False)
         assert found.longest >= len('"x\n""y",1\n'.replace("\n", end))
-    assert csvfile.count_fields(path, ",", 2, 100) == 5
+    assert csv_header.count_fields(path, ",", 2, 100) == 5
 
 
 def test_a_mark_before_a_quoted_name(tmp_path: Path) -> None:
@@ -354,10 +354,10 @@ def test_a_column_of_commas(tmp_path: Path) -> None:
 def test_mixed_line_ends_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, 'a,b\r\n"1\r\n",2\n3,"\r"\r4,5\r\n\r6,7')
     for size in range(1, 40):
-        monkeypatch.setattr(csvscan, "CHUNK", size)
-        found = csvscan.scan(path, ",", 2)
+        monkeypatch.setattr(csv_scan, "CHUNK", size)
+        found = csv_scan.scan(path, ",", 2)
         assert (found.records, found.blank_lines, found.mixed) == (4, 1, True)
-        csvscan.one_line_end(path, tmp_path / "copy.csv")
+        csv_scan.one_line_end(path, tmp_path / "copy.csv")
         copy = (tmp_path / "copy.csv").read_bytes()
         assert copy == b'a,b\n"1\r\n",2\n3,"\r"\n4,5\n\n6,7'
     assert sizes(path, ["a", "b"]) == (4, 4)
@@ -373,12 +373,12 @@ def test_the_count_agrees_with_one_field_by_field_on_random_bytes(tmp_path: Path
         text = "a,b\n" + "".join(random.choices('x",\n \r', weights=[4, 2, 4, 3, 1, 0.3], k=14))
         path = write(tmp_path, text)
         try:
-            quick = csvscan.scan(path, ",", 2).records
+            quick = csv_scan.scan(path, ",", 2).records
         except InputError:
             continue
         accepted += 1
         try:
-            assert csvfile.count_fields(path, ",", 2, 100) == quick + 1, repr(text)
+            assert csv_header.count_fields(path, ",", 2, 100) == quick + 1, repr(text)
         except InputError as error:  # ragged rows whose fields add up: the engine refuses them
             assert "field(s)" in str(error)
     assert accepted > 150

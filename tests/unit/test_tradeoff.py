@@ -21,9 +21,9 @@ from sievert.tradeoff import (
     perfect,
     squared,
 )
-from sievert.tradeoff.descent import descend
-from sievert.tradeoff.field import Field
-from sievert.tradeoff.joint import disclosed
+from sievert.tradeoff.channel_matrices import Field
+from sievert.tradeoff.joint_distribution import disclosed
+from sievert.tradeoff.mirror_descent import descend
 
 LN2 = math.log(2)
 BINARY = [[9, 1], [1, 9]]

@@ -13,6 +13,7 @@ from scipy import stats
 from sievert.errors import InputError, UsageError
 from sievert.losses.gaussian import from_data, gaussian_information
 from sievert.losses.gaussian import scalar as information
+from sievert.numerics.tails import chi_square, two_sided
 from sievert.tradeoff.gaussian import (
     Channel,
     Pair,
@@ -26,10 +27,9 @@ from sievert.tradeoff.gaussian import (
     rate_distortion,
     scalar,
 )
-from sievert.tradeoff.gaussian.check import _mardia
-from sievert.tradeoff.gaussian.pair import standard
-from sievert.tradeoff.gaussian.tails import chi_square, two_sided
-from sievert.tradeoff.gaussian.waterfilling import nats, revealing, within
+from sievert.tradeoff.gaussian.canonical_pair import standard
+from sievert.tradeoff.gaussian.normality import _mardia
+from sievert.tradeoff.gaussian.water_filling import nats, revealing, within
 
 LN2 = math.log(2)
 Floats = Any

@@ -11,9 +11,9 @@ import pyarrow.parquet
 import pytest
 
 import sievert
-from sievert import cli
+from sievert.cli import app
 from sievert.errors import InputError
-from sievert.verify import _has_crc
+from sievert.sources.checksums import _has_crc
 
 TABLE = {"q": [f"v{i % 7}" for i in range(2000)], "s": [i % 5 for i in range(2000)]}
 
@@ -28,7 +28,7 @@ def write(path: Path, *, checksums: bool) -> Path:
 def test_what_is_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     path = write(tmp_path / "t.parquet", checksums=True)
     assert sievert.assess(path, "q").table["verified"] is False
-    assert cli._run(["assess", str(path), "-q", "q"]) == 0
+    assert app._run(["assess", str(path), "-q", "q"]) == 0
     assert "not verified" in capsys.readouterr().out
     found = sievert.assess(path, "q", verify=True).table["verified"]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -37,7 +37,7 @@ def test_what_is_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert (
         sievert.assess(plain, "q", verify=True).table["verified"]["page_checksums"] == "none stored"
     )
-    assert cli._run(["assess", str(plain), "-q", "q", "--verify"]) == 0
+    assert app._run(["assess", str(plain), "-q", "q", "--verify"]) == 0
     assert "page checksums none stored" in capsys.readouterr().out
     both = sievert.assess(tmp_path, "q", verify=True).table["verified"]
     assert both["page_checksums"] == "hold where stored"

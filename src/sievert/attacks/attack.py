@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Joint, Profiles, RecordCounts, SecretCounts
-from sievert.counts.cube import Cube, Ints, histogram, runs
+from sievert.counts.cube import Cube, histogram, runs
 from sievert.errors import UsageError
+from sievert.formatting import percent
 from sievert.hierarchies import Hierarchy, parse
 from sievert.measures import BY_ID, kernel
-from sievert.measures.record import NOTHING_TO_LEARN, Decides, Found
+from sievert.measures.measure import NOTHING_TO_LEARN, Decides, MeasureResult
 from sievert.measures.target import RecordTarget, SecretTarget
-from sievert.result import Value
-from sievert.terminal import percent
+from sievert.measures.value import Value
 
 MOST_LISTED = 100  # values of a column, worst first
 SAME = 1e-12  # of an entropy: what only rounding tells apart
@@ -73,7 +74,7 @@ def value(name: str, number: float | None, reason: str | None = None) -> Value:
 def measured(name: str, target: Any, **options: Any) -> Value:
     """A measure of a target."""
     found = BY_ID[name].compute(target, options)
-    if isinstance(found, Found):
+    if isinstance(found, MeasureResult):
         return value(name, found.value, found.reason)
     return value(name, found)
 
@@ -192,12 +193,12 @@ class Learned:
         )
 
     @cached_property
-    def entropies(self) -> kernel.Floats:
+    def entropies(self) -> Floats:
         """H(S|q) of every class, in bits."""
         return kernel.profile_entropies(self.downwards, self.starts)
 
     @cached_property
-    def shares(self) -> kernel.Floats | None:
+    def shares(self) -> Floats | None:
         """h_q/H(S) of every class: its share of what is still missing; None without any doubt."""
         if self.target.entropy == 0.0:
             return None
@@ -280,7 +281,7 @@ def record_target(sizes: Ints) -> RecordTarget:
 
 def listed(
     sizes: Ints,
-    numbers: kernel.Floats | None,
+    numbers: Floats | None,
     name: str,
     shown: Callable[[int], Mapping[str, str | None] | None],
 ) -> Listed:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from sievert.arrays import Ints
 from sievert.attacks.attack import Attack, Group, Learned, by_column, measured, points, value
 from sievert.counts.cube import Cube
-from sievert.errors import plural
+from sievert.formatting import percent, plural
 from sievert.measures import kernel
-from sievert.measures.record import NOTHING_TO_LEARN
-from sievert.result import Value
-from sievert.terminal import percent
+from sievert.measures.measure import NOTHING_TO_LEARN
+from sievert.measures.value import Value
 
 RULED_OUT = (1, 2, 3)
 NONE_LEFT = "no class has so many values"
@@ -103,7 +103,7 @@ def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
     return Attack(numbers, reading, worst)
 
 
-def _missing_after(learned: Learned, m: int, wide: kernel.Ints, rest: kernel.Ints) -> Value:
+def _missing_after(learned: Learned, m: int, wide: Ints, rest: Ints) -> Value:
     """The uncertainty that is left, as a share of that about the secret at first."""
     if learned.target.entropy == 0.0:  # one value: no class has more than one
         return value("missing_after", None, NOTHING_TO_LEARN)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from sievert.attacks.attack import Attack, Learned, by_column, measured, removed, value
 from sievert.counts.cube import Cube
-from sievert.errors import plural
-from sievert.terminal import percent, significant
+from sievert.formatting import percent, plural, significant
 
 
 @dataclass(frozen=True)

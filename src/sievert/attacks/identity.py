@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.attacks.attack import (
     Attack,
     Column,
@@ -25,14 +26,14 @@ from sievert.attacks.attack import (
     value,
 )
 from sievert.attacks.homogeneity import ORIGINAL, sentence
-from sievert.counts.cube import MOST_BITS, Cube, Ints, keyed
-from sievert.counts.joined import some
-from sievert.errors import ExhaustedError, plural
+from sievert.counts.cube import MOST_BITS, Cube, keyed
+from sievert.counts.record_pairs import some
+from sievert.errors import ExhaustedError
+from sievert.formatting import percent, plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import kernel
-from sievert.measures.record import NOTHING_TO_LEARN
-from sievert.result import Value
-from sievert.terminal import percent
+from sievert.measures.measure import NOTHING_TO_LEARN
+from sievert.measures.value import Value
 
 RECORD = "which record is whose"
 MOST_WORK = 10**9  # classes of the register times levels of the release
@@ -87,7 +88,7 @@ def _values(cube: Cube, i: int, show: bool) -> dict[str, str | None] | None:
     return {c: values[codes[i]] for c, codes, values in held}
 
 
-def _rates(sizes: Ints) -> kernel.Floats | None:
+def _rates(sizes: Ints) -> Floats | None:
     """1 - h_q/H of every class, the record as the target."""
     records = int(sizes.sum())
     if records == 1:

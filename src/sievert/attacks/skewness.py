@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sievert.arrays import Ints
 from sievert.attacks.attack import (
     MOST_LISTED,
     Attack,
@@ -15,13 +16,12 @@ from sievert.attacks.attack import (
     value,
 )
 from sievert.counts.answers import Profiles, SecretCounts
-from sievert.counts.cube import Cube, Ints, histogram
-from sievert.errors import plural
+from sievert.counts.cube import Cube, histogram
+from sievert.formatting import percent, plural, significant
 from sievert.measures import kernel
-from sievert.measures.record import NOTHING_TO_LEARN
+from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.measures.target import SecretTarget
-from sievert.result import Value
-from sievert.terminal import percent, significant
+from sievert.measures.value import Value
 
 ABSENT = "the value does not occur"
 NUMBERS = ("prior", "posterior", "gain", "ratio", "semantic_discrimination_rate")
@@ -142,9 +142,15 @@ def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
     pairs = np.stack((np.maximum(n, nq - n), np.minimum(n, nq - n)), axis=1)
     lengths = (pairs > 0).sum(axis=1)
     total, rest = int(learned.totals[code]), learned.records - int(learned.totals[code])
-    each = [np.concatenate(two) for two in (
-        (nq, nq), (np.full(len(nq), total), np.full(len(nq), rest)), (n, nq - n), (times, times),
-    )]  # fmt: skip
+    each = [
+        np.concatenate(two)
+        for two in (
+            (nq, nq),
+            (np.full(len(nq), total), np.full(len(nq), rest)),
+            (n, nq - n),
+            (times, times),
+        )
+    ]
     there = each[2] > 0
     return SecretTarget(
         SecretCounts(

@@ -20,17 +20,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sievert.arrays import Floats, Ints
 from sievert.counts.machine import loops
-from sievert.errors import InvariantError, UsageError, plural
+from sievert.errors import InvariantError, UsageError
+from sievert.formatting import plural
 from sievert.measures.kernel import total
-
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
 
 SCORES = ("sdcmicro", "ihsn")
 MOST_COLUMNS = 60  # a bit for each

@@ -7,7 +7,7 @@ from typing import Any
 
 from sievert.charts.drawing import CURVE_HEIGHT, LABEL, Spec, framed, named, shades
 from sievert.charts.results import apart, file_name
-from sievert.terminal import significant
+from sievert.formatting import significant
 
 DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2])
 WIDEST = 400  # points of a stair
@@ -31,23 +31,30 @@ def lines(
     names = apart(named(name, LABEL) for name in given)
     values: list[Spec] = [
         {
-            "line": name, "x": x, "y": y,
+            "line": name,
+            "x": x,
+            "y": y,
             "said": f"{name}, {significant(x)}: {significant(y)}",
         }
         for name, points in zip(names, given.values(), strict=True)
         for x, y in points
-    ]  # fmt: skip
+    ]
     ticks = sorted({row["x"] for row in values})
     whole = all(float(x).is_integer() for x in ticks) and len(ticks) <= 12 and not stair
     x: Spec = {
-        "field": "x", "type": "quantitative", "title": across,
+        "field": "x",
+        "type": "quantitative",
+        "title": across,
         "scale": {"zero": not whole, "nice": False},
         "axis": {"grid": False, **({"values": ticks, "format": "d"} if whole else {})},
-    }  # fmt: skip
+    }
     y: Spec = {
-        "field": "y", "type": "quantitative", "title": up, "scale": {"zero": True},
+        "field": "y",
+        "type": "quantitative",
+        "title": up,
+        "scale": {"zero": True},
         "axis": {"tickCount": 5, "grid": True},
-    }  # fmt: skip
+    }
     legend: Any = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2, "columns": 5}
     legend = legend if len(names) > 1 else None
     which: Spec = {"field": "line", "type": "nominal", "sort": names}
@@ -68,14 +75,17 @@ def lines(
             {
                 "mark": {"type": "circle", "size": 36, "opacity": 1},
                 "encoding": {
-                    "x": x, "y": y,
+                    "x": x,
+                    "y": y,
                     "fill": {
-                        **which, "scale": {"domain": names, "range": colours}, "legend": None,
+                        **which,
+                        "scale": {"domain": names, "range": colours},
+                        "legend": None,
                     },
                     "description": {"field": "said", "type": "nominal"},
                 },
             }
-        )  # fmt: skip
+        )
     return framed(title, below, values, marks, CURVE_HEIGHT)
 
 

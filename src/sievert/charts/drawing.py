@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sievert.errors import printable
-from sievert.terminal import significant
+from sievert.formatting import printable, significant
 
 Spec = dict[str, Any]
 
@@ -31,19 +30,36 @@ CONFIG: Spec = {
     "padding": {"left": 26, "right": 20, "top": 10, "bottom": 10},  # another font is wider
     "view": {"stroke": None},
     "title": {
-        "anchor": "start", "frame": "group", "offset": 12, "fontSize": 15, "color": INK,
-        "subtitleFontSize": 11, "subtitleColor": "#444444", "subtitlePadding": 5,
+        "anchor": "start",
+        "frame": "group",
+        "offset": 12,
+        "fontSize": 15,
+        "color": INK,
+        "subtitleFontSize": 11,
+        "subtitleColor": "#444444",
+        "subtitlePadding": 5,
     },
     "axis": {
-        "labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 11,
-        "titleFontWeight": "normal", "domainColor": "#888888", "tickColor": "#888888",
-        "gridColor": "#e4e4e4", "labelFlush": False,
+        "labelColor": INK,
+        "titleColor": INK,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "domainColor": "#888888",
+        "tickColor": "#888888",
+        "gridColor": "#e4e4e4",
+        "labelFlush": False,
     },
     "legend": {
-        "orient": "bottom", "direction": "horizontal", "labelFontSize": 11, "labelColor": INK,
-        "labelLimit": 200, "title": None, "symbolStrokeColor": INK,
+        "orient": "bottom",
+        "direction": "horizontal",
+        "labelFontSize": 11,
+        "labelColor": INK,
+        "labelLimit": 200,
+        "title": None,
+        "symbolStrokeColor": INK,
     },
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -108,14 +124,20 @@ def bars(
     bold = {"test": "datum.index === 1", "value": "bold"} if held[-1].last else None
     rest = {"condition": bold, "value": "normal"} if bold else "normal"
     y: Spec = {
-        "field": "row", "type": "nominal", "sort": rows, "title": None,
+        "field": "row",
+        "type": "nominal",
+        "sort": rows,
+        "title": None,
         "scale": {"paddingInner": 0.3, "paddingOuter": 0.15},
         "axis": {"labelLimit": 230, "labelFontWeight": rest, "ticks": False, "labelPadding": 6},
-    }  # fmt: skip
+    }
     x: Spec = {
-        "field": "number", "type": "quantitative", "title": axis, "scale": scale,
+        "field": "number",
+        "type": "quantitative",
+        "title": axis,
+        "scale": scale,
         "axis": {"tickCount": 5, "grid": True},
-    }  # fmt: skip
+    }
     said = {"field": "said", "type": "nominal"}
     encoding: Spec = {"y": y, "x": x, "description": said}
     mark: Spec = {"type": "bar", "fill": PLAIN, "stroke": INK, "strokeWidth": 0.5}
@@ -145,7 +167,11 @@ def bars(
     layers.append(
         {
             "mark": {
-                "type": "text", "align": "left", "dx": 4, "fontSize": 10, "fill": INK,
+                "type": "text",
+                "align": "left",
+                "dx": 4,
+                "fontSize": 10,
+                "fill": INK,
                 "aria": False,
             },
             "encoding": {
@@ -154,7 +180,7 @@ def bars(
                 "text": {"field": "shown", "type": "nominal"},
             },
         }
-    )  # fmt: skip
+    )
     height = len(rows) * (BAR * len(series) + BETWEEN)
     return framed(title, below, values, layers, height)
 
@@ -172,33 +198,43 @@ def band(
     held = list(given)
     values = [
         {
-            "known": p.known, "least": p.least, "mean": p.mean, "most": p.most,
-            "said": f"{p.known} known: " + ", ".join(
-                f"{which} {_shown(getattr(p, which))}" for which in WHICH
-            ),
+            "known": p.known,
+            "least": p.least,
+            "mean": p.mean,
+            "most": p.most,
+            "said": f"{p.known} known: "
+            + ", ".join(f"{which} {_shown(getattr(p, which))}" for which in WHICH),
         }
         for p in held
-    ]  # fmt: skip
+    ]
     highest = top(x for p in held for x in (p.least, p.mean, p.most) if x is not None)
     x: Spec = {
-        "field": "known", "type": "quantitative", "title": known,
+        "field": "known",
+        "type": "quantitative",
+        "title": known,
         "scale": {"domain": [held[0].known, max(held[-1].known, held[0].known + 1)], "nice": False},
         "axis": {"tickMinStep": 1, "format": "d", "grid": False},
-    }  # fmt: skip
+    }
     y: Spec = {
-        "type": "quantitative", "title": axis, "scale": {"domain": [0, highest], "nice": False},
+        "type": "quantitative",
+        "title": axis,
+        "scale": {"domain": [0, highest], "nice": False},
         "axis": {"tickCount": 5},
-    }  # fmt: skip
+    }
     lines = {
         "color": {
-            "field": "which", "type": "nominal", "sort": list(WHICH),
+            "field": "which",
+            "type": "nominal",
+            "sort": list(WHICH),
             "scale": {"domain": list(WHICH), "range": ["#555555", _hex(DARK), "#555555"]},
         },
         "strokeDash": {
-            "field": "which", "type": "nominal", "sort": list(WHICH),
+            "field": "which",
+            "type": "nominal",
+            "sort": list(WHICH),
             "scale": {"domain": list(WHICH), "range": [[6, 3], [1, 0], [2, 3]]},
         },
-    }  # fmt: skip
+    }
     legend = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2}
     for channel in lines.values():
         channel["legend"] = legend
@@ -219,15 +255,20 @@ def band(
         },
         {
             "transform": [{"filter": "isValid(datum.mean)"}],
-            "mark": {"type": "point", "filled": True, "size": 45, "color": _hex(DARK),
-                     "opacity": 1},
+            "mark": {
+                "type": "point",
+                "filled": True,
+                "size": 45,
+                "color": _hex(DARK),
+                "opacity": 1,
+            },
             "encoding": {
                 "x": x,
                 "y": {**y, "field": "mean"},
                 "description": {"field": "said", "type": "nominal"},
             },
         },
-    ]  # fmt: skip
+    ]
     return framed(title, below, values, layers, CURVE_HEIGHT)
 
 

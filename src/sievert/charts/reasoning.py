@@ -9,8 +9,7 @@ from typing import Any
 from sievert.charts.curves import lines
 from sievert.charts.drawing import Bar, Spec, bars, named
 from sievert.charts.results import file_name
-from sievert.errors import printable
-from sievert.terminal import percent
+from sievert.formatting import percent, printable
 
 PER_CENT = ".3~%"  # of an axis
 NARROWEST = 0.02  # of an axis of running means: less than that is no difference

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sievert.charts.drawing import LABEL, Bar, Point, Spec, band, bars, named
-from sievert.terminal import percent, significant
+from sievert.formatting import percent, significant
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attack, Attacks, Group

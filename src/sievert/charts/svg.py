@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from sievert.charts.drawing import Spec
-from sievert.charts.narrow import narrow
+from sievert.charts.page_width import narrow
 from sievert.errors import InvariantError, UsageError
 
 MARK = "<!-- drawn by sievert -->"

@@ -17,9 +17,7 @@ import numpy as np
 from sievert.errors import InvariantError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[Any]
+    from sievert.arrays import Ints
 
 
 def _ints(values: Any) -> Ints:

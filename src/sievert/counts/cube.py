@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 from sievert.errors import InvariantError
 
-Ints = NDArray[Any]
 MOST_BITS = 62
 DENSE_SIZES = 1 << 22  # below it sizes are counted into an array
 

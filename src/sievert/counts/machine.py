@@ -17,7 +17,7 @@ def cores(threads: int | None) -> int:
 def loops(*functions: Callable[..., Any]) -> list[Callable[..., Any]] | None:
     """These compiled, or None without numba or a place to keep compiled code."""
     try:
-        from sievert.counts.kernels import compiled
+        from sievert.counts.packed.kernels import compiled
 
         return [compiled(function) for function in functions]
     except (ImportError, OSError, RuntimeError, ValueError):

@@ -26,7 +26,7 @@ from sievert.counts.answers import (
     Sizes,
 )
 from sievert.counts.cube import Cube
-from sievert.counts.spelling import quoted
+from sievert.counts.quoting import quoted
 from sievert.errors import InvariantError, UsageError
 from sievert.hierarchies import Hierarchy
 from sievert.notes import Note

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sievert.counts.cube import Cube, Ints
-from sievert.errors import InputError, UsageError, plural
+from sievert.arrays import Ints
+from sievert.counts.cube import Cube
+from sievert.errors import InputError, UsageError
+from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 
 if TYPE_CHECKING:

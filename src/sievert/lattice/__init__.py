@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
-from sievert.counts.cube import MOST_BITS, Cube, Ints, histogram, keyed, merged, runs
+from sievert.counts.cube import MOST_BITS, Cube, histogram, keyed, merged, runs
 from sievert.counts.machine import loops
 from sievert.measures import kernel
 
@@ -94,16 +95,16 @@ class Lattice:
         if not (self._fast and self._packable):
             cells = cube.rolled(columns)
             return cells, (cells.keys, cells.counts) if self._packable else (None, None)
-        from sievert.counts import kernels
-        from sievert.lattice import rolling
+        from sievert.counts.packed import kernels
+        from sievert.lattice import rollup
 
         places = [cube.columns.index(c) for c in columns]
         lows = [sum(cube.widths[p + 1 :]) for p in places]
         widths = [cube.widths[p] for p in places]
-        keys = rolling.fields(
+        keys = rollup.fields(
             cube.keys, np.array(lows, dtype=np.int64), np.array(widths, dtype=np.int64)
         )
-        keys, counts = rolling.merged(keys, cube.counts, sum(widths))
+        keys, counts = rollup.merged(keys, cube.counts, sum(widths))
         kind = np.int32 if self.records < 1 << 31 else np.int64
         if not self._low:
             return cube, (keys, counts.astype(kind).reshape(-1, 1))
@@ -111,13 +112,13 @@ class Lattice:
         if self._values > MOST_VALUES or classes * self._values > 8 * len(keys):
             return cube, (keys, counts)
         matrix = np.zeros((classes, self._values), dtype=kind)
-        return cube, (rolling.spread(keys, counts, self._low, matrix), matrix)
+        return cube, (rollup.spread(keys, counts, self._low, matrix), matrix)
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
         kept = [i for i, c in enumerate(self.order) if c in set(subset)]
         widths = [self._widths[i] for i in kept] + ([self._low] if self._low else [])
         if self._fast and self._packable:
-            from sievert.lattice import rolling
+            from sievert.lattice import rollup
 
             keys, counts = self._table
             lows, rows = self._lows(), counts.ndim == 2
@@ -126,10 +127,10 @@ class Lattice:
                 places.append(0)
             elif self._low:
                 widths.pop()
-            new = rolling.fields(
+            new = rollup.fields(
                 keys, np.array(places, dtype=np.int64), np.array(widths, dtype=np.int64)
             )
-            return (rolling.grouped if rows else rolling.merged)(new, counts, sum(widths))
+            return (rollup.grouped if rows else rollup.merged)(new, counts, sum(widths))
         codes = [self._cells.codes[i] for i in kept]
         codes += [self._cells.codes[-1]] if self._low else []
         first, sums = merged(codes, widths, self._cells.counts)
@@ -190,10 +191,10 @@ class Lattice:
 
     def _without(self, table: tuple[Any, Any], low: int, width: int, bits: int) -> tuple[Any, Any]:
         if self._fast:
-            from sievert.lattice import rolling
+            from sievert.lattice import rollup
 
-            keys = rolling.without(table[0], low, width)
-            return (rolling.grouped if table[1].ndim == 2 else rolling.merged)(keys, table[1], bits)
+            keys = rollup.without(table[0], low, width)
+            return (rollup.grouped if table[1].ndim == 2 else rollup.merged)(keys, table[1], bits)
         below = np.uint64((1 << low) - 1)
         keys = ((table[0] >> np.uint64(low + width)) << np.uint64(low)) | (table[0] & below)
         first, sums = merged([keys], [bits], table[1])
@@ -217,9 +218,9 @@ class Lattice:
     def _dependence(self, keys: Ints, counts: Ints) -> float:
         """Mutual information with all its digits, and 0 where the counts prove independence."""
         if counts.ndim == 2 and self.records <= kernel.EXACT_PRODUCT:
-            from sievert.lattice import rolling
+            from sievert.lattice import rollup
 
-            return float(rolling.dependence(counts, self._totals, self.records))
+            return float(rollup.dependence(counts, self._totals, self.records))
         if counts.ndim == 2:
             row, value = np.nonzero(counts)
             sizes = counts.sum(axis=1, dtype=np.int64)[row]
@@ -255,13 +256,13 @@ _logs: list[Any] = []
 
 
 def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
-    from sievert.lattice import rolling
+    from sievert.lattice import rollup
 
     if counts.ndim == 1:
-        return rolling.about(keys, counts, low)
+        return rollup.about(keys, counts, low)
     if not _logs:
-        _logs.append(rolling.table_of_logs())
-    return rolling.about_rows(counts, _logs[0])
+        _logs.append(rollup.table_of_logs())
+    return rollup.about_rows(counts, _logs[0])
 
 
 def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
@@ -275,6 +276,10 @@ def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
     most = np.maximum.reduceat(counts, starts)
     top = kernel.largest_ratio(most, sizes)
     return (
-        np.zeros(1, dtype=np.int64), sizes, kernel.total(terms), float(own.min()),
-        int(lengths.min()), *top,
-    )  # fmt: skip
+        np.zeros(1, dtype=np.int64),
+        sizes,
+        kernel.total(terms),
+        float(own.min()),
+        int(lengths.min()),
+        *top,
+    )

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.losses.ladders import Pairs, cells, pairs
-from sievert.losses.loss import Column, Floats, Kind, Loss, Release, without
+from sievert.arrays import Floats
+from sievert.losses.label_sets import Pairs, cells, pairs
+from sievert.losses.loss import Column, Kind, Loss, Release, without
 from sievert.measures import kernel
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
 NO_RECORDS = "the original has no records"
 NO_SCALE = "the numbers of the original do not vary: no scale for an error"

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.losses.loss import Floats, Kind, Loss, Release, without
-from sievert.losses.numbers import correlations, numbers_of, original_numbers
+from sievert.arrays import Floats
+from sievert.losses.loss import Kind, Loss, Release, without
+from sievert.losses.numeric_columns import correlations, numbers_of, original_numbers
 from sievert.measures.kernel import LN2
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
 EXACT = 20  # columns up to which a matrix is worked on in fractions
 # The share of its variance that a column must keep beside others not to be one of them.

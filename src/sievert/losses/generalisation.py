@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.hierarchies import ROOT
-from sievert.losses.labels import interval
-from sievert.losses.ladders import Cells, cells, pairs
-from sievert.losses.loss import Column, Floats, Kind, Loss, Release, as_numbers, without
+from sievert.losses.interval_labels import interval
+from sievert.losses.label_sets import Cells, cells, pairs
+from sievert.losses.loss import Column, Kind, Loss, Release, as_numbers, without
 from sievert.measures import kernel
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
 NO_RECORDS = "the original has no records"
 ALL_SUPPRESSED = "every record was suppressed"

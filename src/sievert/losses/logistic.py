@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sievert.losses.loss import Bools, Floats, Ints
+from sievert.arrays import Bools, Floats, Ints
 
 ALIASED = 1e-9  # share of its variance that a term must keep beside others
 RIDGE = 1e-4

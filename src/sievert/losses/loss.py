@@ -8,14 +8,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import NUMBER, ROOT, Hierarchy
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 GONE = -1  # the code of a record that was not released
 
 
@@ -41,8 +38,9 @@ class Column:
     @cached_property
     def suppressed(self) -> Bools:
         """Which cells were withheld: `*` or missing now but not before, or of a record left out."""
-        star, lacks = (np.array([label == text for label in self.labels] + [True])
-                       for text in (ROOT, None))  # fmt: skip
+        star, lacks = (
+            np.array([label == text for label in self.labels] + [True]) for text in (ROOT, None)
+        )
         was, had = (np.array([value != text for value in self.values]) for text in (ROOT, None))
         now, before = self.released, self.original
         return np.asarray((star[now] & was[before]) | (lacks[now] & had[before]) | ~self.here)

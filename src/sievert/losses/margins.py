@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from sievert.arrays import Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.ladders import SMALL, added, counted, kept, pairs, renamed
-from sievert.losses.loss import Column, Ints, Kind, Loss, Release, without
+from sievert.losses.label_sets import SMALL, added, counted, kept, pairs, renamed
+from sievert.losses.loss import Column, Kind, Loss, Release, without
 from sievert.measures import kernel
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
 NO_RECORDS = "the original has no records"
 ONE_COLUMN = "there is one column: no pair"

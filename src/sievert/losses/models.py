@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Column, Floats, Ints, Kind, Loss, Release, as_numbers
-from sievert.losses.numbers import Numeric, Side, correlations, in_range, numbers_of
+from sievert.losses.loss import GONE, Column, Kind, Loss, Release, as_numbers
+from sievert.losses.numeric_columns import Numeric, Side, correlations, in_range, numbers_of
 from sievert.measures.kernel import LN2, mutual_information, total
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
 MANY = 20  # numbers of a column beyond which it is cut
 PARTS = 10

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.losses.loss import Floats, Kind, Loss, Release, without
-from sievert.losses.numbers import Numeric, Pair, numbers_of
+from sievert.arrays import Floats
+from sievert.losses.loss import Kind, Loss, Release, without
+from sievert.losses.numeric_columns import Numeric, Pair, numbers_of
 from sievert.measures.kernel import total
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ENOUGH = 100  # records above which a statistic is taken as normally distributed

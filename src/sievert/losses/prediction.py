@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Bools, Column, Floats, Ints, Kind, Loss, Release, without
+from sievert.losses.loss import GONE, Column, Kind, Loss, Release, without
 from sievert.losses.models import cuts, parts
-from sievert.measures.record import Decides
+from sievert.measures.measure import Decides
 
 MOST_SCORED = 50_000  # records of a half that are predicted, evenly spread
 MOST_SCORES = 1 << 24  # numbers compared for them: fewer records where there are many values

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
 from sievert.losses.logistic import Design, fitted
-from sievert.losses.loss import GONE, Column, Floats, Ints, Kind, Loss, Release, without
-from sievert.losses.numbers import Numeric, numbers_of
-from sievert.measures.record import Decides
+from sievert.losses.loss import GONE, Column, Kind, Loss, Release, without
+from sievert.losses.numeric_columns import Numeric, numbers_of
+from sievert.measures.measure import Decides
 
 MOST_CATEGORIES = 50  # of a column; the rarest are merged beyond
 MOST_RECORDS = 50_000  # of the original, where combinations are many
@@ -60,9 +61,7 @@ def _numbers(column: Column, number: Numeric) -> Coding:
     units = (values - number.before.mean) / (number.before.deviation or 1.0)
     kind = np.append(np.zeros(len(values), dtype=np.int64), (1, 2))
     cut = len(column.values)
-    return Coding(
-        NUMBERS, codes[:cut], codes[cut:], len(kind), np.append(units, (0.0, 0.0)), kind
-    )  # fmt: skip
+    return Coding(NUMBERS, codes[:cut], codes[cut:], len(kind), np.append(units, (0.0, 0.0)), kind)
 
 
 def _categories(column: Column) -> Coding:

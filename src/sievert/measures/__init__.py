@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sievert.measures.classes import CLASSES
 from sievert.measures.information import INFORMATION
-from sievert.measures.record import Decides, Found, Law, Measure
+from sievert.measures.measure import Decides, Law, Measure, MeasureResult
 from sievert.measures.secrets import SECRETS
 
 MEASURES: tuple[Measure, ...] = (*CLASSES, *INFORMATION, *SECRETS)
@@ -17,4 +17,4 @@ def decided_by(measure: str) -> Decides:
     return declared if isinstance(declared, Decides) else Decides.UNDECLARED
 
 
-__all__ = ["BY_ID", "MEASURES", "Decides", "Found", "Law", "Measure", "decided_by"]
+__all__ = ["BY_ID", "MEASURES", "Decides", "MeasureResult", "Law", "Measure", "decided_by"]

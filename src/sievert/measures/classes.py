@@ -8,13 +8,13 @@ from typing import Any
 
 from sievert.counts.answers import Sizes
 from sievert.measures.kernel import EXACT_PRODUCT, exact, ratio, total
-from sievert.measures.record import (
+from sievert.measures.measure import (
     ALWAYS,
     MONOTONE,
     ONE_RECORD,
     Decides,
-    Found,
     Measure,
+    MeasureResult,
     Number,
     undefined,
 )
@@ -24,14 +24,14 @@ Options = Mapping[str, Any]
 DEFAULT_BELOW = (2, 3, 5)
 
 
-def k_anonymity(target: RecordTarget, _: Options) -> Found:
+def k_anonymity(target: RecordTarget, _: Options) -> MeasureResult:
     """min over q of n_q; with the wildcard reading beside it where keys are missing."""
     details: dict[str, Any] = {}
     if target.counts.missing:
         details["records_with_missing_quasi"] = target.counts.missing
         found = target.counts.wildcard
         details["wildcard"] = None if found is None else found.least
-    return Found(target.sizes.least, details=details)
+    return MeasureResult(target.sizes.least, details=details)
 
 
 def classes(target: RecordTarget, _: Options) -> Number:
@@ -44,10 +44,10 @@ def _records_below(sizes: Sizes, k: int) -> int:
     return int((sizes.sizes[below] * sizes.times[below]).sum())
 
 
-def unique_records(target: RecordTarget, _: Options) -> Found:
+def unique_records(target: RecordTarget, _: Options) -> MeasureResult:
     """Share of the records that are alone in their class, with their number."""
     alone = _records_below(target.sizes, 2)
-    return Found(ratio(alone, target.records), details={"records": alone})
+    return MeasureResult(ratio(alone, target.records), details={"records": alone})
 
 
 def highest_risk(target: RecordTarget, _: Options) -> Number:
@@ -72,14 +72,14 @@ def average_class_risk(target: RecordTarget, _: Options) -> Number:
     return float(whole / target.classes)
 
 
-def records_below(target: RecordTarget, options: Options) -> Found:
+def records_below(target: RecordTarget, options: Options) -> MeasureResult:
     """Records in classes smaller than k, for every k asked; the value is for the largest."""
     asked = sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})
     by_k = {str(k): _records_below(target.sizes, k) for k in asked}
-    return Found(by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k})
+    return MeasureResult(by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k})
 
 
-def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, Found]:
+def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, MeasureResult]:
     """What is defined where a missing value matches anything: that relation makes no classes.
 
     `frequencies` tells how many records match so many records, themselves included.
@@ -87,14 +87,14 @@ def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, Found]:
     asked = sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})
     by_k = {str(k): int(frequencies.times[frequencies.sizes < k].sum()) for k in asked}
     return {
-        "k_anonymity": Found(frequencies.least, details={"reading": "wildcard"}),
-        "records_below": Found(
+        "k_anonymity": MeasureResult(frequencies.least, details={"reading": "wildcard"}),
+        "records_below": MeasureResult(
             by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k, "reading": "wildcard"}
         ),
     }
 
 
-def separation(target: RecordTarget, _: Options) -> Number | Found:
+def separation(target: RecordTarget, _: Options) -> Number | MeasureResult:
     """1 - sum of n_q(n_q - 1) / (N(N - 1)): share of pairs of records that differ."""
     n = target.records
     if n == 1:

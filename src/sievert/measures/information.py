@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from sievert.measures.kernel import LN2
-from sievert.measures.record import (
+from sievert.measures.measure import (
     ALWAYS,
     MONOTONE,
     NOTHING_TO_LEARN,
     UNBOUNDED,
     Decides,
-    Found,
     Law,
     Measure,
+    MeasureResult,
     Number,
     undefined,
 )
@@ -43,7 +43,7 @@ def conditional_entropy(target: Target, _: Options) -> Number:
     return target.conditional_entropy
 
 
-def normalized_conditional_entropy(target: Target, _: Options) -> Number | Found:
+def normalized_conditional_entropy(target: Target, _: Options) -> Number | MeasureResult:
     """H(X|Q)/H(X)."""
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN)
@@ -55,14 +55,14 @@ def mutual_information(target: Target, _: Options) -> Number:
     return target.mutual_information
 
 
-def discrimination_rate(target: Target, _: Options) -> Number | Found:
+def discrimination_rate(target: Target, _: Options) -> Number | MeasureResult:
     """1 - H(X|Q)/H(X) = I/H(X)."""
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN)
     return min(1.0, target.mutual_information / target.entropy)
 
 
-def semantic_discrimination_rate(target: SecretTarget, options: Options) -> Number | Found:
+def semantic_discrimination_rate(target: SecretTarget, options: Options) -> Number | MeasureResult:
     """The discrimination rate after the secret's values are merged by a partition."""
     merged: SecretTarget = options["merged"]
     return discrimination_rate(merged, options)
@@ -80,7 +80,7 @@ def maximum_information_leakage(target: Target, _: Options) -> Number:
     return target.entropy - target.least_share
 
 
-def itpr_unnormalized(target: Target, _: Options) -> Number | Found:
+def itpr_unnormalized(target: Target, _: Options) -> Number | MeasureResult:
     """max over q of 1 - h_q/H(X)."""
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN)
@@ -89,7 +89,7 @@ def itpr_unnormalized(target: Target, _: Options) -> Number | Found:
     return 1.0 - target.least_share / target.entropy
 
 
-def itpr(target: Target, options: Options) -> Number | Found:
+def itpr(target: Target, options: Options) -> Number | MeasureResult:
     """1 - K·min over q of h_q / H(X), with k, K, DR and eq. 9 beside it."""
     beside: dict[str, Any] = {"k": target.smallest_class, "classes": target.classes}
     if target.entropy == 0.0:
@@ -99,7 +99,7 @@ def itpr(target: Target, options: Options) -> Number | Found:
         (itpr_unnormalized(target, options), "itpr_unnormalized"),
     ):
         beside[name] = other
-    return Found(target.itpr, details={"beside": beside})
+    return MeasureResult(target.itpr, details={"beside": beside})
 
 
 def entropy_l_diversity(target: Target, _: Options) -> Number:
@@ -107,7 +107,7 @@ def entropy_l_diversity(target: Target, _: Options) -> Number:
     return 1.0 / target.effective_values
 
 
-def reciprocal_entropy(target: Target, _: Options) -> Number | Found:
+def reciprocal_entropy(target: Target, _: Options) -> Number | MeasureResult:
     """max over q of 1/H(X|q)."""
     if target.least_entropy == 0.0:
         return undefined(UNBOUNDED)
@@ -124,7 +124,7 @@ def entropy_variation(target: Target, _: Options) -> Number:
     return target.entropy_variation
 
 
-def discrimination_rate_of_value(target: Target, options: Options) -> Number | Found:
+def discrimination_rate_of_value(target: Target, options: Options) -> Number | MeasureResult:
     """1 - h_q/H(X) of one class, given its size and its entropy in bits."""
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN)

@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from sievert.arrays import Floats, Ints
 
-    Ints = NDArray[Any]
-    Floats = NDArray[np.float64]
 
 LN2 = math.log(2.0)
 # Products of two counts stay exact in 64 bits up to this many records; above, Python's integers.

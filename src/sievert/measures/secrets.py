@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.counts.answers import Gaps, Profiles, Ranked
 from sievert.measures import kernel
-from sievert.measures.record import (
+from sievert.measures.measure import (
     ALWAYS,
     MONOTONE,
     UNBOUNDED,
     UNORDERED_MISSING,
     Decides,
-    Found,
     Law,
     Measure,
+    MeasureResult,
     Number,
     undefined,
 )
@@ -44,11 +45,11 @@ def _fewest(profiles: Profiles | None) -> int | None:
     return None if profiles is None else int(profiles.lengths.min())
 
 
-def l_diversity(target: SecretTarget, _: Options) -> Found:
+def l_diversity(target: SecretTarget, _: Options) -> MeasureResult:
     """min over q of the number of different values."""
     fewest = _fewest(target.profiles)
     known = _fewest(target.counts.known_profiles)
-    return Found(fewest, details=_without_missing(target, known))
+    return MeasureResult(fewest, details=_without_missing(target, known))
 
 
 def entropy_l(target: SecretTarget, _: Options) -> Number:
@@ -56,7 +57,7 @@ def entropy_l(target: SecretTarget, _: Options) -> Number:
     return target.effective_values
 
 
-def recursive_c(target: SecretTarget, options: Options) -> Found:
+def recursive_c(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of r_1/(r_l + ... + r_m), counts of a class downwards."""
     l = int(options.get("l", 2))  # noqa: E741  (the published name)
     profiles = target.profiles
@@ -67,7 +68,7 @@ def recursive_c(target: SecretTarget, options: Options) -> Found:
     for i in range(l - 1):
         first = first - profiles.counts[profiles.starts + i]
     top, rest = kernel.largest_ratio(profiles.largest, first)
-    return Found(kernel.ratio(top, rest), details={"l": l})
+    return MeasureResult(kernel.ratio(top, rest), details={"l": l})
 
 
 def _highest_confidence(profiles: Profiles | None) -> float | None:
@@ -76,22 +77,24 @@ def _highest_confidence(profiles: Profiles | None) -> float | None:
     return kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.sizes))
 
 
-def max_confidence(target: SecretTarget, _: Options) -> Found:
+def max_confidence(target: SecretTarget, _: Options) -> MeasureResult:
     """max over q and s of p(s|q)."""
     known = _highest_confidence(target.counts.known_profiles)
-    return Found(_highest_confidence(target.profiles), details=_without_missing(target, known))
+    return MeasureResult(
+        _highest_confidence(target.profiles), details=_without_missing(target, known)
+    )
 
 
-def alpha_k(target: SecretTarget, options: Options) -> Found:
+def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of p(s|q), of any value or of the named one, with k beside it."""
     named = target.counts.named
     if named is None:
         found = max_confidence(target, options)
-        return Found(found.value, details={"k": target.smallest_class, **found.details})
+        return MeasureResult(found.value, details={"k": target.smallest_class, **found.details})
     known = None
     if target.counts.missing < target.records:
         known = kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
-    return Found(
+    return MeasureResult(
         kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)),
         details={
             "k": target.smallest_class,
@@ -123,7 +126,7 @@ def t_closeness_hierarchical(target: SecretTarget, _: Options) -> Number:
     return _gap(target.counts.ladder, target.records)
 
 
-def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | Found:
+def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | MeasureResult:
     """max over q of 1/(m-1) · sum over i < m of |cumulated p(.|q) - cumulated p|."""
     if target.counts.missing:
         return undefined(UNORDERED_MISSING)
@@ -137,7 +140,7 @@ def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | Found:
     return float(exactly)
 
 
-def _ordered_distances(ranked: Ranked, records: int) -> kernel.Floats:
+def _ordered_distances(ranked: Ranked, records: int) -> Floats:
     """The distance of every class in floating point, good to about 1e-12.
 
     Between two values that occur in a class its cumulated share stands still while the table's
@@ -196,7 +199,7 @@ class _Gains:
         bottom = int(c.class_size[i]) * int(c.value_size[i])
         return Fraction(int(c.count[i]) * self.records, bottom)
 
-    def excess(self) -> kernel.Floats:
+    def excess(self) -> Floats:
         """p(s|q)/p(s) - 1 of every cell, from exact differences."""
         n, q, s = self.cells.count, self.cells.class_size, self.cells.value_size
         if self.records > kernel.EXACT_PRODUCT:
@@ -218,16 +221,16 @@ def beta_likeness(target: SecretTarget, _: Options) -> Number:
     return float(max(Fraction(0), _Gains(target).highest() - 1))
 
 
-def enhanced_beta_likeness(target: SecretTarget, options: Options) -> Found:
+def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureResult:
     """max over s of min(B, -ln p(s)), B the basic value of the table."""
     gains = _Gains(target)
     basic = float(max(Fraction(0), gains.highest() - 1))
     rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
     satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
-    return Found(min(basic, float(rarity.max())), details={"satisfiable": satisfiable})
+    return MeasureResult(min(basic, float(rarity.max())), details={"satisfiable": satisfiable})
 
 
-def delta_disclosure(target: SecretTarget, options: Options) -> Number | Found:
+def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
     """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
     if int(target.profiles.lengths.min()) < target.values.things:
         return undefined(UNBOUNDED)

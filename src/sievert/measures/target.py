@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
+from sievert.arrays import Floats
 from sievert.counts.answers import RecordCounts, SecretCounts
 from sievert.measures import kernel
 
@@ -183,7 +184,7 @@ class SecretTarget:
         return kernel.entropy(self.sizes.sizes, self.sizes.times, self.records)
 
     @cached_property
-    def _entropies(self) -> kernel.Floats:
+    def _entropies(self) -> Floats:
         return kernel.profile_entropies(self.profiles.counts, self.profiles.starts)
 
     @cached_property

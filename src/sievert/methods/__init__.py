@@ -5,12 +5,12 @@ from __future__ import annotations
 from sievert.methods.anatomy import Anatomised, anatomised
 from sievert.methods.frequencies import frequencies, supplied
 from sievert.methods.intruder import Method
+from sievert.methods.known_columns import Groups, every, grouped, subsets
 from sievert.methods.mondrian import mondrian
 from sievert.methods.noise import Noisy, noisy, reachable, span_of
-from sievert.methods.query import Restricted, answered, restricted
+from sievert.methods.query_restriction import Restricted, answered, restricted
 from sievert.methods.recoding import Recoded, Released, recoded, smallest_recoding
 from sievert.methods.sampling import Sample, sampled
-from sievert.methods.subsets import Groups, every, grouped, subsets
 from sievert.methods.utility import Queries, Utility, range_queries, utility
 
 __all__ = [

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.errors import InputError, UsageError, plural, unknown
+from sievert.arrays import Ints
+from sievert.errors import InputError, UsageError, unknown
+from sievert.formatting import plural
 from sievert.methods.intruder import Seed, generator
 from sievert.methods.recoding import Columns, Text, numbered, save, taken
-from sievert.methods.subsets import Ints
 
 GROUP = "group"
 USE = 0x5A3D1E05  # tells the random numbers of buckets from those of other methods

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.errors import UsageError
-from sievert.methods.intruder import Floats, alike, coded, mixed
-from sievert.methods.subsets import Groups, compact
+from sievert.methods.intruder import alike, coded, mixed
+from sievert.methods.known_columns import Groups, compact
 
 WITHHELD = -1  # the code of a record, or of a value, that was not released
 NEAR = 1e-9
@@ -21,7 +22,7 @@ def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -
     value is as likely. With `classes`, the released class of each record (WITHHELD if it was left
     out), every record of a group counts as the whole class that it is in.
 
-    >>> from sievert.methods.subsets import grouped
+    >>> from sievert.methods.known_columns import grouped
     >>> people = grouped([[0], [0], [1]], [0])
     >>> frequencies(people, [0, 0, 1], 2)
     array([[1., 0.],

@@ -8,13 +8,11 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError
-from sievert.methods.subsets import Groups, Ints, compact
+from sievert.methods.known_columns import Groups, compact
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Seed = int | Sequence[int]
 WHOLE = 2**53  # up to which a double is exact
 LONG = 2**62

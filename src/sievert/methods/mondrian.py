@@ -9,11 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from sievert.errors import ExhaustedError, InputError, UsageError, plural, unknown
+from sievert.arrays import Floats, Ints
+from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.formatting import plural
 from sievert.hierarchies import NUMBER, Hierarchy
-from sievert.methods.intruder import WHOLE, Floats
+from sievert.methods.intruder import WHOLE
 from sievert.methods.recoding import Columns, Released, Text, numbered, taken
-from sievert.methods.subsets import Ints
 
 Labels = Literal["tight", "region"]
 MOST_LISTED = 1 << 26  # values in all braces of a column

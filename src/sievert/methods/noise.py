@@ -9,19 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.errors import InputError, UsageError
-from sievert.methods.intruder import (
-    Floats,
-    Seed,
-    alike,
-    coded,
-    domain,
-    generator,
-    mixed,
-    nearest,
-    windows,
-)
-from sievert.methods.subsets import Groups, Ints, grouped, matrix
+from sievert.methods.intruder import Seed, alike, coded, domain, generator, mixed, nearest, windows
+from sievert.methods.known_columns import Groups, grouped, matrix
 
 Weights = Literal["uniform", "posterior"]
 Matching = Literal["oracle", "likelihood"]

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.errors import ExhaustedError, InputError, UsageError, plural, unknown
+from sievert.arrays import Bools, Ints
+from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.methods.intruder import Bools
-from sievert.methods.subsets import MOST, Ints, compact, grouped
+from sievert.methods.known_columns import MOST, compact, grouped
 
 Text = str | None
 Columns = Mapping[str, Sequence[Any]]

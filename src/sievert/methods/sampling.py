@@ -7,18 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sievert.errors import UsageError, plural
-from sievert.methods.intruder import (
-    Bools,
-    Floats,
-    Seed,
-    alike,
-    coded,
-    domain,
-    generator,
-    nearest,
-)
-from sievert.methods.subsets import Groups, Ints
+from sievert.arrays import Bools, Floats, Ints
+from sievert.errors import UsageError
+from sievert.formatting import plural
+from sievert.methods.intruder import Seed, alike, coded, domain, generator, nearest
+from sievert.methods.known_columns import Groups
 
 Prior = Literal["uniform", "sample"]
 USE = 0x5A3D1E01  # tells the random numbers of sampling from those of other methods

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Bools, Floats, Ints
 from sievert.errors import InputError, UsageError
-from sievert.methods.intruder import Bools, Floats, Seed, coded, domain, generator
-from sievert.methods.subsets import Ints, matrix
+from sievert.methods.intruder import Seed, coded, domain, generator
+from sievert.methods.known_columns import matrix
 
 USE = 0x5A3D1E04  # tells the random numbers of queries from those of the methods
 ROUNDS = 200  # of drawing queries, until enough have an answer
@@ -78,9 +79,11 @@ def range_queries(
         missing -= len(good)
         if not missing:
             return Queries(
-                *(np.concatenate([getattr(q, part) for q in kept])
-                  for part in ("columns", "low", "high", "truth"))
-            )  # fmt: skip
+                *(
+                    np.concatenate([getattr(q, part) for q in kept])
+                    for part in ("columns", "low", "high", "truth")
+                )
+            )
     raise InputError("too few ranges have records and a mean other than 0")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sievert.errors import InputError, UsageError, unknown
-from sievert.papers.model import Given, Paper
+from sievert.papers.claims import Given, Paper
 
 NAMES = (
     "itpr",

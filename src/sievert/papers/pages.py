@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from sievert.papers.model import HELD, STATES, Claim, Paper, Part
+from sievert.formatting import wrap
+from sievert.papers.claims import HELD, STATES, Claim, Paper, Part
 from sievert.report.page import Block, Chapter, Grid, Page, Picture, Points, Words
 from sievert.report.texts import Texts, read
-from sievert.terminal import wrap
 from sievert.version import __version__
 
 WIDTH = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sievert.population.dominance import dominance, p_percent
-from sievert.population.individual import (
+from sievert.population.individual_risk import (
     Weighted,
     expected_reidentifications,
     global_risk,
@@ -11,7 +11,7 @@ from sievert.population.individual import (
     household_risks,
     individual_risk,
 )
-from sievert.population.known import (
+from sievert.population.known_population import (
     Known,
     journalist,
     known_unique_match,

@@ -17,21 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert.counts.answers import Sizes
-from sievert.errors import UsageError, plural
+from sievert.errors import UsageError
+from sievert.formatting import plural
 from sievert.measures.kernel import ratio, total
-from sievert.population.special import (
-    log_gamma_step,
-    log_logistic,
-    rise,
-    rises,
-    root,
-    weighted_rise,
-)
+from sievert.numerics.gamma import log_gamma_step, log_logistic, rise, rises, root, weighted_rise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from sievert.arrays import Floats
+
 
 NO_UNIQUES = "no record of the sample is unique"
 ALL_UNIQUE = "every record is unique: the likelihood has no maximum"

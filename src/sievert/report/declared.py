@@ -14,14 +14,25 @@ from sievert.losses import BY_ID as LOSSES
 from sievert.measures import Decides, decided_by
 
 ADMITTED = {
-    Decides.SMALLEST_CLASS, Decides.UNIQUES, Decides.COUNT, Decides.CLASSES, Decides.UNCERTAINTY,
-    Decides.BITS, Decides.ROOT, Decides.TWICE, Decides.EVERYBODY, Decides.SETTING,
-}  # fmt: skip
+    Decides.SMALLEST_CLASS,
+    Decides.UNIQUES,
+    Decides.COUNT,
+    Decides.CLASSES,
+    Decides.UNCERTAINTY,
+    Decides.BITS,
+    Decides.ROOT,
+    Decides.TWICE,
+    Decides.EVERYBODY,
+    Decides.SETTING,
+}
 PARTS = {"value", "min", "mean", "max"}  # of the number above them
 # Mappings by names of columns, to numbers or to mappings that have a value.
 BY_COLUMN = {
-    "attribute_disclosure", "columns", "information_loss", "prior_records_a_secret",
-}  # fmt: skip
+    "attribute_disclosure",
+    "columns",
+    "information_loss",
+    "prior_records_a_secret",
+}
 # Numbers beside those of measures, losses and attacks.
 NUMBERS: Mapping[str, Decides] = {
     name: decides

@@ -53,11 +53,14 @@ def _definition(texts: Texts, key: str) -> Chapter:
         loss = LOSSES[key]
         facts = [
             texts("definitions.formula", formula=loss.formula),
-            texts("definitions.loss_scale", unit=unit(texts, loss.unit),
-                  side=texts(f"worse.{loss.worse}")),
+            texts(
+                "definitions.loss_scale",
+                unit=unit(texts, loss.unit),
+                side=texts(f"worse.{loss.worse}"),
+            ),
             texts("definitions.source", source=loss.source),
             texts("definitions.id", id=key),
-        ]  # fmt: skip
+        ]
         words = Words(texts(f"losses.{key}.reading"))
         title = texts(f"losses.{key}.title")
         return Chapter(title, f"{ANCHOR}{key}", (words, Points(tuple(facts))))

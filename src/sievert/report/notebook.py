@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from sievert.report import building, html
+from sievert.report import builder, html
 from sievert.report.page import Block, Chapter, Grid, Picture, Points, Words, walk
 from sievert.report.texts import read
 
 
 def shown(result: Any) -> str:
     """The sentences, the first picture and the first table of the result's chapter."""
-    part = building.part_of(result, 1, read(None), building.Settings(internal=True))
-    room = building.module(part)
+    part = builder.part_of(result, 1, read(None), builder.Settings(internal=True))
+    room = builder.module(part)
     blocks = tuple(b for b in walk(tuple(room.blocks(part))) if not isinstance(b, Chapter))
     found: list[Block] = [Points(tuple(room.sentences(part)))]
     for kind in (Picture, Grid):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.report.pen import Pen
+from sievert.report.redaction import Pen
 from sievert.report.texts import Texts
 
 

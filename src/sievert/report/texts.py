@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import UsageError, nearest
+from sievert.errors import UsageError
+from sievert.formatting import nearest
 
 MOST_BYTES = 1 << 20
 ENGLISH = Path(__file__).parent / "en.toml"

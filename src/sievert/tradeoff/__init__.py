@@ -6,11 +6,11 @@ from sievert.tradeoff.bottleneck import least_identity, least_loss
 from sievert.tradeoff.channel import Tradeoff
 from sievert.tradeoff.curves import Curve, curve
 from sievert.tradeoff.distortions import absolute, hamming, ladder, matrix, squared
-from sievert.tradeoff.intervals import Recoding, interval_recodings
-from sievert.tradeoff.joint import Joint
+from sievert.tradeoff.interval_recoding import Recoding, interval_recodings
+from sievert.tradeoff.joint_distribution import Joint
 from sievert.tradeoff.models import least_distortion, least_risk
-from sievert.tradeoff.narrowing import funnel
-from sievert.tradeoff.programme import perfect
+from sievert.tradeoff.perfect_privacy import perfect
+from sievert.tradeoff.privacy_funnel import funnel
 from sievert.tradeoff.simplex import grid
 
 __all__ = [

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import Tradeoff, whole
-from sievert.tradeoff.field import TINY
-from sievert.tradeoff.joint import Floats, Ints, Joint
-from sievert.tradeoff.sharing import Point, bracket, coin_for, hull, shared
+from sievert.tradeoff.channel_matrices import TINY
+from sievert.tradeoff.joint_distribution import Joint
+from sievert.tradeoff.time_sharing import Point, bracket, coin_for, hull, shared
 
 HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
 RESTARTS = 5

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.measures.kernel import LN2, total
-from sievert.tradeoff.field import Cut
-from sievert.tradeoff.joint import Floats, Joint, disclosed, mirrored
+from sievert.tradeoff.channel_matrices import Cut
+from sievert.tradeoff.joint_distribution import Joint, disclosed, mirrored
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.bottleneck import Bottleneck, answer, target
 from sievert.tradeoff.channel import Tradeoff
-from sievert.tradeoff.joint import Floats, Joint
+from sievert.tradeoff.joint_distribution import Joint
 from sievert.tradeoff.models import GAP, MOST, Task, least_distortion, least_risk
 
 POINTS = 20
@@ -83,11 +84,15 @@ def curve(
         left = None if until is None else max(0.0, until - time.monotonic())
         if model == 1:
             last = least_risk(
-                task, None, place,
-                gap=GAP if gap is None else gap, most=most, seconds=left,
+                task,
+                None,
+                place,
+                gap=GAP if gap is None else gap,
+                most=most,
+                seconds=left,
                 start=None if last is None else last.channel[task.joint.rows],
                 known=None if last is None else last.cut,
-            )  # fmt: skip
+            )
         else:
             last = least_distortion(task, None, place, gap=gap, most=most, seconds=left, start=last)
         found.append(last)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.errors import InputError, UsageError, unknown
 from sievert.hierarchies import Hierarchy
-from sievert.tradeoff.joint import Floats
 
 
 def hamming(values: int, released: int | None = None) -> Floats:

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import Tradeoff, evaluated, expected, unit, whole
-from sievert.tradeoff.descent import Descended, descend
+from sievert.tradeoff.channel_matrices import Cut, Field
 from sievert.tradeoff.distortions import matrix
-from sievert.tradeoff.field import Cut, Field
-from sievert.tradeoff.joint import Floats, Joint, between, disclosed
-from sievert.tradeoff.programme import perfect
+from sievert.tradeoff.joint_distribution import Joint, between, disclosed
+from sievert.tradeoff.mirror_descent import Descended, descend
+from sievert.tradeoff.perfect_privacy import perfect
 
 GAP = 1e-4  # bits, or the share of all distortion worth having
 MOST = 20_000

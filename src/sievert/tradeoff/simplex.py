@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.joint import Floats, Joint
+from sievert.tradeoff.joint_distribution import Joint
 
 LARGEST = 3
 

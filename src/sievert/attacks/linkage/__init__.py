@@ -17,21 +17,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.assignment import one_to_one
 from sievert.attacks.linkage.search import nearest
-from sievert.attacks.linkage.space import (
-    Bools,
-    Columns,
-    Distance,
-    Floats,
-    Ints,
-    Scale,
-    blocked,
-    check_name,
-    spanned,
-)
+from sievert.attacks.linkage.space import Columns, Distance, Scale, blocked, check_name, spanned
 from sievert.counts.machine import cores
-from sievert.errors import InputError, UsageError, plural
+from sievert.errors import InputError, UsageError
+from sievert.formatting import plural
 
 Matching = Literal["nearest", "one-to-one"]
 

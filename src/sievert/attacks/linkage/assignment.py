@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sievert.attacks.linkage.space import LONG, Bools, File, Ints, Space
-from sievert.errors import ExhaustedError, plural
+from sievert.arrays import Bools, Ints
+from sievert.attacks.linkage.space import LONG, File, Space
+from sievert.errors import ExhaustedError
+from sievert.formatting import plural
 
 MOST_ASSIGNED = 5000  # records of a block that are assigned one to one
 CLOSE = 1e-9  # of the largest distance: what counts as equal in an assignment of rounded distances

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sievert.attacks.linkage.space import Bools, File, Floats, Ints, Space
+from sievert.arrays import Bools, Floats, Ints
+from sievert.attacks.linkage.space import File, Space
 from sievert.attacks.linkage.tree import Tree, grown, walk
 from sievert.counts.cube import runs
 from sievert.counts.machine import loops
@@ -118,12 +119,29 @@ def _search_compiled(
 
     def work(part: slice) -> None:
         search(
-            tree.file.numbers, tree.file.codes, tree.times, tree.levels, tree.first, tree.last,
-            tree.left, tree.low, tree.high, tree.gaps, tree.masks, tree.only, tree.held,
-            space.w, space.lack, space.mismatch, space.power, space.slack,
-            asked.numbers[part], asked.codes[part], tree.roots[asked.block[part]],
+            tree.file.numbers,
+            tree.file.codes,
+            tree.times,
+            tree.levels,
+            tree.first,
+            tree.last,
+            tree.left,
+            tree.low,
+            tree.high,
+            tree.gaps,
+            tree.masks,
+            tree.only,
+            tree.held,
+            space.w,
+            space.lack,
+            space.mismatch,
+            space.power,
+            space.slack,
+            asked.numbers[part],
+            asked.codes[part],
+            tree.roots[asked.block[part]],
             *(result[part] for result in found),
-        )  # fmt: skip
+        )
 
     step = max(1, -(-size // (8 * threads)))
     with ThreadPoolExecutor(threads) as pool:
@@ -139,11 +157,32 @@ def _compiled() -> Callable[..., None] | None:
 
 
 def _search(
-    numbers: Floats, codes: Ints, times: Ints, levels: int, first: Ints, last: Ints, left: Ints,
-    low: Floats, high: Floats, gaps: Bools, masks: Ints, only: Ints, held: Ints,
-    w: Floats, lack: Floats, mismatch: float, power: int, slack: float,
-    xs: Floats, ks: Ints, roots: Ints, best: Floats, total: Ints, where: Ints, sure: Bools,
-) -> None:  # fmt: skip
+    numbers: Floats,
+    codes: Ints,
+    times: Ints,
+    levels: int,
+    first: Ints,
+    last: Ints,
+    left: Ints,
+    low: Floats,
+    high: Floats,
+    gaps: Bools,
+    masks: Ints,
+    only: Ints,
+    held: Ints,
+    w: Floats,
+    lack: Floats,
+    mismatch: float,
+    power: int,
+    slack: float,
+    xs: Floats,
+    ks: Ints,
+    roots: Ints,
+    best: Floats,
+    total: Ints,
+    where: Ints,
+    sure: Bools,
+) -> None:
     """Depth first, the nearer child first; compiled."""
     stack = np.empty(levels + 2, dtype=np.int64)
     bounds = np.empty(levels + 2)

@@ -12,11 +12,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sievert.arrays import Floats, Ints
 from sievert.errors import InputError, UsageError, unknown
 
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Columns = Sequence[NDArray[Any]]
 Distance = Literal["gower", "l1", "l2"]
 Scale = Literal["sd", "none"]
@@ -148,9 +146,14 @@ def check_name(what: str, value: str, names: Any) -> None:
 
 
 def _scaled(
-    weighed: list[tuple[_Column, Fraction]], coded: int, power: int, digits: int | None, used: int,
-    *, gower: bool,
-) -> Space:  # fmt: skip
+    weighed: list[tuple[_Column, Fraction]],
+    coded: int,
+    power: int,
+    digits: int | None,
+    used: int,
+    *,
+    gower: bool,
+) -> Space:
     """The weights as integers and as doubles."""
     common = digits or math.lcm(*(weight.denominator for _, weight in weighed))
     columns = [(int(weight * common), c) for c, weight in weighed]
@@ -186,8 +189,11 @@ def blocked(mine: File, theirs: File, block: tuple[Columns, Columns] | None) -> 
     if block is None:
         return mine, theirs
     pairs = _checked(*block)
-    if any(side.dtype.kind == "f" or len(side) != len(file.block)
-           for pair in pairs for side, file in zip(pair, (mine, theirs), strict=True)):  # fmt: skip
+    if any(
+        side.dtype.kind == "f" or len(side) != len(file.block)
+        for pair in pairs
+        for side, file in zip(pair, (mine, theirs), strict=True)
+    ):
         raise UsageError("block columns are integer codes, one for each record")
     together = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs]
     _, blocks = _distinct(together)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sievert.attacks.linkage.space import Bools, File, Floats, Ints, Space
+from sievert.arrays import Bools, Floats, Ints
+from sievert.attacks.linkage.space import File, Space
 
 
 class Tree(NamedTuple):
@@ -117,9 +118,21 @@ def _boxed(
     low, high, gaps, masks, least, most = boxes
     until = np.concatenate(([0], np.cumsum(times)))
     return Tree(
-        file, times, rows, roots, len(levels), first, last, left, low, high, gaps, masks,
-        np.where(least == most, least, -1), until[last] - until[first],
-    )  # fmt: skip
+        file,
+        times,
+        rows,
+        roots,
+        len(levels),
+        first,
+        last,
+        left,
+        low,
+        high,
+        gaps,
+        masks,
+        np.where(least == most, least, -1),
+        until[last] - until[first],
+    )
 
 
 def walk(

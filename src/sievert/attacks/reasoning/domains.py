@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from sievert.attacks.reasoning.model import Ints
+from sievert.arrays import Ints
 from sievert.errors import InputError, UsageError
 from sievert.hierarchies import DELIMITERS, MOST_BYTES, NUMBER, ROOT, Hierarchy
 

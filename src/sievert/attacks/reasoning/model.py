@@ -9,13 +9,8 @@ atoms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
-Ints = NDArray[Any]
+from sievert.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

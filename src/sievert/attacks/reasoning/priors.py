@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.attacks.reasoning.model import Floats
+from sievert.arrays import Floats
 from sievert.errors import UsageError
 
 Weights = float | Mapping[Any, Any]
@@ -51,9 +51,11 @@ def of_values(
         found[:] = _weight("beta", beta)
         return found
     keys = set(beta)
-    readings = [name for name, known in
-                (("columns", columns), ("secrets", secrets), ("values", values))
-                if keys and keys <= set(known)]  # fmt: skip
+    readings = [
+        name
+        for name, known in (("columns", columns), ("secrets", secrets), ("values", values))
+        if keys and keys <= set(known)
+    ]
     if len(readings) > 1:
         raise UsageError(
             f"beta: its keys may be {' or '.join(readings)}",

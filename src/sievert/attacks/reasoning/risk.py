@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sievert.attacks.reasoning.model import Floats, Ints
+from sievert.arrays import Floats, Ints
 
 SAME = 1e-9  # probabilities that are no further apart are a tie
 

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from sievert.attacks.reasoning import priors, sets
-from sievert.attacks.reasoning.chains import Progress
-from sievert.attacks.reasoning.containing import Pairs, contains
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning import priors, value_sets
+from sievert.attacks.reasoning.candidates import Pairs, contains
 from sievert.attacks.reasoning.domains import Domain, Source, domain_of, given_domain
-from sievert.attacks.reasoning.found import Reasoning
-from sievert.attacks.reasoning.horizontal import CLOSED, EXACT, Horizontal
-from sievert.attacks.reasoning.model import Buckets, Floats, Ints
-from sievert.attacks.reasoning.people import distinct, imagined
+from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, Horizontal
+from sievert.attacks.reasoning.mcmc.chains import Progress
+from sievert.attacks.reasoning.model import Buckets
+from sievert.attacks.reasoning.problem import Told, Victims, World
+from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.settings import (
     Remark,
     Settings,
@@ -23,10 +24,11 @@ from sievert.attacks.reasoning.settings import (
     remark_misplaced,
     remark_secrets,
 )
-from sievert.attacks.reasoning.vertical import Vertical
-from sievert.attacks.reasoning.world import Told, Victims, World
+from sievert.attacks.reasoning.vertical.release import Vertical
+from sievert.attacks.reasoning.victims import distinct, imagined
 from sievert.counts.cube import Cube
-from sievert.errors import InputError, InvariantError, plural
+from sievert.errors import InputError, InvariantError
+from sievert.formatting import plural
 
 Text = str | None
 MOST_PAIRS = 2 * 10**7  # of victims and classes that may hold them
@@ -65,7 +67,7 @@ def horizontal(
         domain = _domain(there, original, place, column, settings)
         domains.append(domain)
         labels.append(
-            sets.Labels.read(
+            value_sets.Labels.read(
                 released.values[place]
                 if None in there
                 else [*there[:1], *released.values[place][1:]],
@@ -137,8 +139,13 @@ def horizontal(
 
 
 def _line(beta: float, found: Reasoning) -> dict[str, Any]:
-    named = ("attacker_accuracy", "learner_accuracy", "global_relative_risk",
-             "global_relative_risk_literal", "max_relative_risk")  # fmt: skip
+    named = (
+        "attacker_accuracy",
+        "learner_accuracy",
+        "global_relative_risk",
+        "global_relative_risk_literal",
+        "max_relative_risk",
+    )
     return {"beta": beta, **{name: found.headlines[name] for name in named}}
 
 

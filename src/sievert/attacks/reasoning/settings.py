@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.attacks.reasoning.horizontal import METHODS
-from sievert.attacks.reasoning.model import Ints
+from sievert.arrays import Ints
+from sievert.attacks.reasoning.horizontal.release import METHODS
 from sievert.attacks.reasoning.priors import Weights
 from sievert.errors import InputError, UsageError, unknown
 from sievert.hierarchies import Hierarchy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sievert.papers.approximate_compromise import appendix, examples, figures, methods
 from sievert.papers.approximate_compromise.data import census
-from sievert.papers.model import Given, Paper
+from sievert.papers.claims import Given, Paper
 
 TAKES: tuple[str, ...] = ("pums",)
 

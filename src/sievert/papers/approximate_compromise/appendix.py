@@ -11,13 +11,22 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.model import Claim, Given, Part, apart, number, open_question, statement
+from sievert.papers.claims import Claim, Given, Part, apart, number, open_question, statement
 from sievert.report.page import Grid, Picture
 
 X, P = (1.0, 3.0, 8.0, 9.0), (0.15, 0.1, 0.7, 0.05)
 # Windows and what is printed for them; for 3 and 4 it is that of 2.
-ENTROPIES = {0: "1.319", 1: "1.054", 2: "0.811", 3: "0.811", 4: "0.811", 5: "0.811", 6: "0.61",
-             7: "0.286", 8: "0"}  # fmt: skip
+ENTROPIES = {
+    0: "1.319",
+    1: "1.054",
+    2: "0.811",
+    3: "0.811",
+    4: "0.811",
+    5: "0.811",
+    6: "0.61",
+    7: "0.286",
+    8: "0",
+}
 
 
 def found() -> Any:
@@ -60,11 +69,14 @@ def appendix(given: Given) -> Part:
             number("Step 8: the window that covers everything", "8", left.range),
             _largest(),
             statement(
-                "The least of all covers, one by one, is H(eps)", "the minimum",
-                apart(worst, 1e-12), holds=worst < 1e-12, why="another cover is better",
+                "The least of all covers, one by one, is H(eps)",
+                "the minimum",
+                apart(worst, 1e-12),
+                holds=worst < 1e-12,
+                why="another cover is better",
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _other() -> float:
@@ -94,11 +106,14 @@ def figure_3(given: Given) -> Part:
         "number is not in the text.",
         (
             open_question(
-                "The area", "drawn", "The number is not in the text; ours follows from H(0) to "
-                "H(7), which are.", f"{left.area:.6f}",
+                "The area",
+                "drawn",
+                "The number is not in the text; ours follows from H(0) to H(7), which are.",
+                f"{left.area:.6f}",
             ),
             statement(
-                "H(eps) > 0 below eps_max, and 0 there", "H(8) = 0",
+                "H(eps) > 0 below eps_max, and 0 there",
+                "H(8) = 0",
                 f"least H before: {min(left.entropy(e) for e in range(8)):.4f}; at 8: "
                 f"{left.entropy(8):g}",
                 holds=left.entropy(8) == 0 < min(h for eps, h in left.steps if eps < 8),
@@ -108,18 +123,24 @@ def figure_3(given: Given) -> Part:
         (
             Picture(
                 lines(
-                    "What is left of the four values", ("Values 1, 3, 8 and 9",),
-                    {"H(eps)": list(left.steps)}, across="Window", up="Bits", stair=True,
+                    "What is left of the four values",
+                    ("Values 1, 3, 8 and 9",),
+                    {"H(eps)": list(left.steps)},
+                    across="Window",
+                    up="Bits",
+                    stair=True,
                 ),
                 f"H falls where a wider window joins more values; the area below it is "
                 f"{left.area:.4f} bits times the unit of the values.",
                 Grid(
-                    "Steps", ("from a window of", "H, bits"),
-                    tuple((f"{eps:g}", f"{h:.6f}") for eps, h in left.steps), right=(0, 1),
+                    "Steps",
+                    ("from a window of", "H, bits"),
+                    tuple((f"{eps:g}", f"{h:.6f}") for eps, h in left.steps),
+                    right=(0, 1),
                 ),
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 # -- Algorithm 1 ---------------------------------------------------------------------------------
@@ -166,14 +187,19 @@ def algorithm_1(given: Given) -> Part:
         "has the arguments the other way round.",
         (
             statement(
-                "The algorithm finds the least entropy for every eps", "optimal",
-                apart(worst, 1e-9), holds=worst < 1e-9, why="it finds another entropy",
+                "The algorithm finds the least entropy for every eps",
+                "optimal",
+                apart(worst, 1e-9),
+                holds=worst < 1e-9,
+                why="it finds another entropy",
             ),
             statement(
-                "It is complete as printed", "complete",
-                f"{lacking} reads of a row before eps = 0", holds=lacking == 0,
+                "It is complete as printed",
+                "complete",
+                f"{lacking} reads of a row before eps = 0",
+                holds=lacking == 0,
                 why="Each row starts from the row of eps - 1, and for eps = 0 there is none. "
                 "Infinity does in its place; the start is a bound that is not needed.",
             ),
         ),
-    )  # fmt: skip
+    )

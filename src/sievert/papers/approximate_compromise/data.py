@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sievert.errors import InputError
-from sievert.papers.reading import Columns, read_columns, too_few
+from sievert.papers.given_tables import Columns, read_columns, too_few
 
 RECORDS = 2_500
 # Table 2: least and greatest value, rounding, number of values.
@@ -59,9 +59,14 @@ def numbers(seed: int) -> dict[str, Any]:
     salary = np.clip(10 * np.rint(np.exp(rng.normal(mean, 0.6)) / 10), 10, 250)
     salary[: len(SALARIES)] = SALARIES
     return {
-        "age": age, "sex": sex, "education": education, "industry": industry,
-        "occupation": occupation, "travel": travel, "salary": salary,
-    }  # fmt: skip
+        "age": age,
+        "sex": sex,
+        "education": education,
+        "industry": industry,
+        "occupation": occupation,
+        "travel": travel,
+        "salary": salary,
+    }
 
 
 def generated(seed: int) -> Study:

@@ -6,7 +6,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.model import Claim, Given, Part, number, statement
+from sievert.papers.claims import Claim, Given, Part, number, statement
 from sievert.report.page import Grid, Picture
 
 # Largest and mean salary of two people, in thousands: the answers of Table 1.
@@ -56,28 +56,36 @@ def figure_1(given: Given) -> Part:
         "probabilities H is 1 bit until the window holds both salaries.",
         (
             statement(
-                "H(0) is the same in both cases", "the same",
+                "H(0) is the same in both cases",
+                "the same",
                 f"{layla.initial_entropy:g} and {qays.initial_entropy:g} bits",
-                holds=layla.initial_entropy == qays.initial_entropy, why="the entropies differ",
+                holds=layla.initial_entropy == qays.initial_entropy,
+                why="the entropies differ",
             ),
             statement(
-                "(1), the reciprocal of the entropy, does not tell the cases apart", "the same",
+                "(1), the reciprocal of the entropy, does not tell the cases apart",
+                "the same",
                 f"{reciprocal['Layla']:g} and {reciprocal['Qays']:g}",
-                holds=reciprocal["Layla"] == reciprocal["Qays"], why="the reciprocals differ",
+                holds=reciprocal["Layla"] == reciprocal["Qays"],
+                why="the reciprocals differ",
             ),
             statement(
-                "The area is much larger for Layla", "much larger",
+                "The area is much larger for Layla",
+                "much larger",
                 f"{layla.area:g} and {qays.area:g}, {layla.area / qays.area:g} times",
-                holds=layla.area > 2 * qays.area, why="less than twice as large",
+                holds=layla.area > 2 * qays.area,
+                why="less than twice as large",
             ),
             statement(
-                "The intruder knows more about Qays", "more",
+                "The intruder knows more about Qays",
+                "more",
                 f"a range of {qays.range:g} against {layla.range:g}",
-                holds=qays.range < layla.range, why="the range is not smaller",
+                holds=qays.range < layla.range,
+                why="the range is not smaller",
             ),
         ),
         (_picture(found),),
-    )  # fmt: skip
+    )
 
 
 def _reciprocal(name: str) -> float:
@@ -91,20 +99,28 @@ def _picture(found: dict[str, Any]) -> Picture:
     stairs = {name: [*each.steps, (end, 0.0)] for name, each in found.items()}
     return Picture(
         lines(
-            "What is left of one bit", ("Salaries of 77 or 80, and of 50 or 107, in thousands",),
-            stairs, across="Window, thousands", up="Bits", stair=True,
+            "What is left of one bit",
+            ("Salaries of 77 or 80, and of 50 or 107, in thousands",),
+            stairs,
+            across="Window, thousands",
+            up="Bits",
+            stair=True,
         ),
         "Both curves start at one bit. A window of 3 settles Qays' salary, and it takes one of 57 "
         "for Layla's: the area below the curve is the measure.",
         Grid(
-            "Areas", ("name", "salaries", "H(0), bits", "eps_max", "area"),
+            "Areas",
+            ("name", "salaries", "H(0), bits", "eps_max", "area"),
             tuple(
                 (
-                    name, f"{most - each.range:g} or {most:g}", f"{each.initial_entropy:g}",
-                    f"{each.range:g}", f"{each.area:g}",
+                    name,
+                    f"{most - each.range:g} or {most:g}",
+                    f"{each.initial_entropy:g}",
+                    f"{each.range:g}",
+                    f"{each.area:g}",
                 )
                 for (name, each), (most, _) in zip(found.items(), ANSWERS.values(), strict=True)
             ),
             right=(2, 3, 4),
         ),
-    )  # fmt: skip
+    )

@@ -61,11 +61,17 @@ def run(study: Study, seed: int) -> Found:
     for method, amounts in AMOUNTS.items():
         both = [
             sievert.compromise(
-                table, known, study.secret, method=method, parameters=amounts, step=study.step,
-                replicates=1, seed=seed,
+                table,
+                known,
+                study.secret,
+                method=method,
+                parameters=amounts,
+                step=study.step,
+                replicates=1,
+                seed=seed,
             )
             for table, known in ((blind, [NOTHING]), (study.columns, study.known))
-        ]  # fmt: skip
+        ]
         values = int(both[1].domains[study.secret]["values"])
         pairs = zip(*(each.curves[study.secret] for each in both), strict=True)
         curves[method] = {

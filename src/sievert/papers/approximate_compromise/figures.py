@@ -15,13 +15,17 @@ from sievert.papers.approximate_compromise.experiment import (
     run,
 )
 from sievert.papers.approximate_compromise.verdicts import of_all, of_pair
-from sievert.papers.model import Given, Part, open_question
+from sievert.papers.claims import Given, Part, open_question
 from sievert.report.page import Grid, Picture, Spec
 
 PANELS = {
-    ("sampling", H0): "2a", ("sampling", AREA): "2b", ("query", H0): "2c", ("query", AREA): "2d",
-    ("noise", H0): "2e", ("noise", AREA): "2f",
-}  # fmt: skip
+    ("sampling", H0): "2a",
+    ("sampling", AREA): "2b",
+    ("query", H0): "2c",
+    ("query", AREA): "2d",
+    ("noise", H0): "2e",
+    ("noise", AREA): "2f",
+}
 UP = {H0: "Bits", AREA: "Bits times thousands"}
 WHAT = {
     H0: "H0 in bits, exact compromise",
@@ -53,18 +57,21 @@ def _figure_2(found: Found) -> Part:
         "taken to be noise.",
         (
             open_question(
-                "The curves", "drawn", "No number of any curve is in the text, and the records "
-                "are not published.", "drawn here for a generated table",
+                "The curves",
+                "drawn",
+                "No number of any curve is in the text, and the records are not published.",
+                "drawn here for a generated table",
             ),
             open_question(
-                "Utility", "an axis of its own for each method",
+                "Utility",
+                "an axis of its own for each method",
                 "The text takes the size of the sample, 1/Q and 1/noise for utility; it measures "
                 "none that two methods could be compared by.",
                 "error of means over ranges: see sievert compromise",
             ),
         ),
         tuple(_panel(found, method, number) for method, number in PANELS),
-    )  # fmt: skip
+    )
 
 
 def _panel(found: Found, method: str, number: str) -> Picture:
@@ -73,12 +80,15 @@ def _panel(found: Found, method: str, number: str) -> Picture:
     points = {name: list(enumerate(means, 1)) for name, means in held.items()}
     return Picture(
         lines(
-            f"Figure {panel}: {NAMES[method]}", (WHAT[number], "High is better protected"),
-            points, across="Known columns", up=UP[number],
+            f"Figure {panel}: {NAMES[method]}",
+            (WHAT[number], "High is better protected"),
+            points,
+            across="Known columns",
+            up=UP[number],
         ),
         f"{WHAT[number].split(',')[0]}: {_seen(held)}",
         _grid(f"Figure {panel}: {WHAT[number]}", "amount", held),
-    )  # fmt: skip
+    )
 
 
 def _seen(held: dict[str, list[float]]) -> str:
@@ -107,7 +117,8 @@ def _figure_4(found: Found) -> Part:
         "amount of noise across and a line for each number of known columns.",
         (
             open_question(
-                "What panels (b) and (d) show", "average entropy in the text, area at the panel",
+                "What panels (b) and (d) show",
+                "average entropy in the text, area at the panel",
                 "The average entropy is nowhere defined. Area divided by eps_max is one reading; "
                 "the panels here are the area.",
             ),
@@ -120,7 +131,7 @@ def _figure_4(found: Found) -> Part:
             )
             for number, panel in ((H0, "4c"), (AREA, "4d"))
         ),
-    )  # fmt: skip
+    )
 
 
 def _by_known(found: Found, number: str) -> dict[str, list[tuple[float, float]]]:
@@ -138,9 +149,12 @@ KEPT = (0, 1, 2, 5)  # numbers of known columns, less one, whose lines can be to
 
 def _across(found: Found, number: str, panel: str) -> Spec:
     return lines(
-        f"Figure {panel}: noise", (WHAT[number], "High is better protected"),
-        _by_known(found, number), across="Noise, % of the domain", up=UP[number],
-    )  # fmt: skip
+        f"Figure {panel}: noise",
+        (WHAT[number], "High is better protected"),
+        _by_known(found, number),
+        across="Noise, % of the domain",
+        up=UP[number],
+    )
 
 
 def _across_grid(found: Found, number: str, panel: str) -> Grid:
@@ -164,7 +178,7 @@ def _section_6(study: Study, found: Found) -> Part:
         "more."
         " H0 is in bits, the area in bits times thousands.",
         (*of_all(found), *of_pair(found)),
-    )  # fmt: skip
+    )
 
 
 def _missing() -> Part:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
 from sievert.papers.approximate_compromise.data import RECORDS, SALARIES, TABLE_2, numbers
-from sievert.papers.model import Claim, Given, Part, apart, number, open_question, statement
+from sievert.papers.claims import Claim, Given, Part, apart, number, open_question, statement
 
 QUERIES = (2, 4, 8, 16, 32)
 NOISES = (10, 20, 25, 50, 100)
@@ -81,18 +81,21 @@ def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Claim]:
     none = int((seen == 0).sum())
     return (
         statement(
-            "Sampling: p_i over all values", "probabilities",
+            "Sampling: p_i over all values",
+            "probabilities",
             f"their sums and 1: {apart(worst, 1e-12)}",
-            holds=worst < 1e-12, why="they do not add up to 1",
+            holds=worst < 1e-12,
+            why="they do not add up to 1",
         ),
         statement(
             "Sampling: p_i can be computed as printed for everybody, 20 %, all columns known",
             "f/|Ms| times |Ms|/|Mo|, plus the rest",
-            f"0/0 for {none:,} of {groups.count:,} combinations", holds=none == 0,
+            f"0/0 for {none:,} of {groups.count:,} combinations",
+            holds=none == 0,
             why="Where none of the matching records is in the sample |Ms| is 0, and the printed "
             "form divides 0 by 0. With |Ms| cancelled it is f/|Mo|, and there is no gap.",
         ),
-    )  # fmt: skip
+    )
 
 
 def _queries(secret: Any, seed: int) -> list[Claim]:

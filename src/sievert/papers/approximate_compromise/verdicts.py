@@ -17,7 +17,7 @@ from sievert.papers.approximate_compromise.experiment import (
     Found,
     amount,
 )
-from sievert.papers.model import Claim, statement
+from sievert.papers.claims import Claim, statement
 
 ROUNDING = 1e-12  # where large queries leave everything
 SIMILAR, SHARP, FLAT, SLIGHT = 0.05, 0.25, 0.10, 0.10
@@ -168,14 +168,19 @@ def _superior(pair: list[float]) -> tuple[Claim, Claim]:
     return (
         statement(
             "By the area, the 50 % sample is superior to Q = 8 with nothing known",
-            "superior", shown, holds=more > 0, why="the sample leaves less",
+            "superior",
+            shown,
+            holds=more > 0,
+            why="the sample leaves less",
         ),
         statement(
             "By the area, the superiority of the 50 % sample is slight",
-            "slightly", f"{100 * more:+.1f} %", holds=0 < more <= SLIGHT,
+            "slightly",
+            f"{100 * more:+.1f} %",
+            holds=0 < more <= SLIGHT,
             why=f"not between 0 and {100 * SLIGHT:g} % more",
         ),
-    )  # fmt: skip
+    )
 
 
 def _listed(numbers: Iterable[float], places: int = 2) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sievert.papers.claims import Given, Paper
 from sievert.papers.discrimination_rate import adult, attacks, rates
-from sievert.papers.model import Given, Paper
 
 TAKES: tuple[str, ...] = ("adult", *adult.FILES.values())
 

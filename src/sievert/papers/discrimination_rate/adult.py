@@ -13,9 +13,9 @@ from typing import Any
 import sievert
 from sievert.charts import of_attacks
 from sievert.errors import UsageError
+from sievert.papers.claims import Claim, Given, Part, number, open_question, statement
 from sievert.papers.discrimination_rate.data import LISTED, QUASI, SECRET, VALUES_OF_ADULT
-from sievert.papers.model import Claim, Given, Part, number, open_question, statement
-from sievert.papers.reading import ADULT, GIVE_ADULT, Columns, read_columns, suppressed
+from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppressed
 from sievert.report.page import Block, Grid, Picture
 
 K10, K15, L5 = "10-anonymous", "15-anonymous", "10-anonymous and 5-diverse"
@@ -47,11 +47,17 @@ def parts(given: Given) -> tuple[Part, ...]:
 # title, chart of `of_attacks`, releases
 CHARTS = (
     ("Adult: identity attack, 10-anonymous against 15-anonymous", "identity_white_box", (K10, K15)),
-    ("Adult: homogeneity attack, k-anonymity against l-diversity", f"homogeneity_{SECRET}",
-     (K10, L5)),
-    ("Adult: homogeneity attack by values of Marital Status",
-     f"homogeneity_{SECRET}_by_marital-status", (K10, L5)),
-)  # fmt: skip
+    (
+        "Adult: homogeneity attack, k-anonymity against l-diversity",
+        f"homogeneity_{SECRET}",
+        (K10, L5),
+    ),
+    (
+        "Adult: homogeneity attack by values of Marital Status",
+        f"homogeneity_{SECRET}_by_marital-status",
+        (K10, L5),
+    ),
+)
 SEEN = {
     CHARTS[0][1]: "How much the released values tell of the original ones, by column and combined.",
     CHARTS[1][1]: "How much the released columns tell about the occupation.",
@@ -110,11 +116,15 @@ def _how(own: list[str]) -> str:
 
 def _counts(adult: Adult | None) -> Part:
     claims: list[Claim] = [
-        number("values of Marital Status that the last table lists",
-               VALUES_OF_ADULT["marital-status"], len(LISTED), contradicts=True,
-               why="the tables before count 7 values, the last one names 6: Married-AF-spouse is "
-               "missing")
-    ]  # fmt: skip
+        number(
+            "values of Marital Status that the last table lists",
+            VALUES_OF_ADULT["marital-status"],
+            len(LISTED),
+            contradicts=True,
+            why="the tables before count 7 values, the last one names 6: Married-AF-spouse is "
+            "missing",
+        )
+    ]
     if adult is not None:
         claims += _columns(adult.columns)
     return Part(
@@ -127,17 +137,27 @@ def _counts(adult: Adult | None) -> Part:
 def _columns(columns: Columns) -> list[Claim]:
     records = len(columns[SECRET])
     found = [
-        statement("records of Adult", "~30000", f"{records:,}",
-                  holds=round(records, -4) == 30_000, why="not about 30,000 records"),
-    ]  # fmt: skip
+        statement(
+            "records of Adult",
+            "~30000",
+            f"{records:,}",
+            holds=round(records, -4) == 30_000,
+            why="not about 30,000 records",
+        ),
+    ]
     for name, printed in VALUES_OF_ADULT.items():
         values = {v for v in columns[name] if v not in ("", "?")}
         found.append(
-            number(f"values of {name}", printed, len(values),
-                   why="the 30,162 records without a missing value have 7 work classes; the 8th, "
-                   "Never-worked, is in the whole file of 32,561 records only"
-                   if name == "workclass" else "the file is not the one that was counted")
-        )  # fmt: skip
+            number(
+                f"values of {name}",
+                printed,
+                len(values),
+                why="the 30,162 records without a missing value have 7 work classes; the 8th, "
+                "Never-worked, is in the whole file of 32,561 records only"
+                if name == "workclass"
+                else "the file is not the one that was counted",
+            )
+        )
     return found
 
 
@@ -151,19 +171,26 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
         rates[row["series"]][row["row"]] = row["number"]
     rows = list(dict.fromkeys(row["row"] for row in spec["data"]["values"]))
     claims = tuple(
-        open_question(f"{row}: {releases[0]} against {releases[1]}", "a bar without a number",
-                      LACKING, " and ".join(_shown(rates[name].get(row)) for name in releases))
+        open_question(
+            f"{row}: {releases[0]} against {releases[1]}",
+            "a bar without a number",
+            LACKING,
+            " and ".join(_shown(rates[name].get(row)) for name in releases),
+        )
         for row in rows
-    )  # fmt: skip
+    )
     blocks: tuple[Block, ...] = (
         Picture(
             spec,
             f"{SEEN[chart]} {_compared(rates, rows)}",
-            Grid("Discrimination rates", ("Of", *releases),
-                 tuple((row, *(_shown(rates[name].get(row)) for name in releases)) for row in rows),
-                 right=(1, 2)),
+            Grid(
+                "Discrimination rates",
+                ("Of", *releases),
+                tuple((row, *(_shown(rates[name].get(row)) for name in releases)) for row in rows),
+                right=(1, 2),
+            ),
         ),
-    )  # fmt: skip
+    )
     return Part(title, f"{SEEN[chart]} {adult.how}", claims, blocks)
 
 

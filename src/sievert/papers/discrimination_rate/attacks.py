@@ -7,6 +7,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
+from sievert.papers.claims import Claim, Given, Part, apart, number, open_question, statement
 from sievert.papers.discrimination_rate.data import (
     BEFORE,
     CANCERS,
@@ -17,8 +18,7 @@ from sievert.papers.discrimination_rate.data import (
     SECOND,
     VALUES,
 )
-from sievert.papers.model import Claim, Given, Part, apart, number, open_question, statement
-from sievert.papers.reading import Columns
+from sievert.papers.given_tables import Columns
 from sievert.report.page import Grid, Picture, Words
 
 WHOLE = "Age*"
@@ -66,17 +66,26 @@ def tables(given: Given) -> Part:
         "Nine people, once 3-anonymous and once, with other diseases, 3-diverse.",
         (
             number("k of the 3-anonymity table", "3", sievert.k_anonymity(K_ANONYMOUS, "age_star")),
-            number("k of the 3-diversity table", "3",
-                   sievert.k_anonymity(L_DIVERSE, ["zip_star", "age_star"])),
+            number(
+                "k of the 3-diversity table",
+                "3",
+                sievert.k_anonymity(L_DIVERSE, ["zip_star", "age_star"]),
+            ),
             number("l of the 3-diversity table", "3", diverse),
-            number("records of the 3-anonymity table with another disease than in the original",
-                   "0", len(changed), contradicts=True,
-                   why=f"only Age was to be generalised, but the diseases of records "
-                   f"{' and '.join(map(str, changed))} differ between tables (1) and (3)"),
-            number("records of the 3-diversity table with another disease than in the original",
-                   "0",
-                   sum(a != b for a, b in zip(SECOND["disease"], L_DIVERSE["disease"],
-                                              strict=True)), why="as above"),
+            number(
+                "records of the 3-anonymity table with another disease than in the original",
+                "0",
+                len(changed),
+                contradicts=True,
+                why=f"only Age was to be generalised, but the diseases of records "
+                f"{' and '.join(map(str, changed))} differ between tables (1) and (3)",
+            ),
+            number(
+                "records of the 3-diversity table with another disease than in the original",
+                "0",
+                sum(a != b for a, b in zip(SECOND["disease"], L_DIVERSE["disease"], strict=True)),
+                why="as above",
+            ),
         ),
         (
             Words(
@@ -86,7 +95,7 @@ def tables(given: Given) -> Part:
                 kind="note",
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 # -- identity -------------------------------------------------------------------------------------
@@ -102,16 +111,28 @@ def identity(given: Given) -> Part:
     before = sievert.discrimination_rate(BEFORE, "age")
     claims = [number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)]
     claims += [
-        statement("The white box is what was measured", "from the generalisation table",
-                  f"white box {white:.4f}, the rate of Age by Age* {ours[WHOLE]:.4f}",
-                  holds=math.isclose(white, ours[WHOLE]), why="they are not the same"),
-        open_question("Black box", "-", "the slides name it and print no number; ours is the "
-                      "rate of the record by Age*", f"{black:.4f}"),
+        statement(
+            "The white box is what was measured",
+            "from the generalisation table",
+            f"white box {white:.4f}, the rate of Age by Age* {ours[WHOLE]:.4f}",
+            holds=math.isclose(white, ours[WHOLE]),
+            why="they are not the same",
+        ),
+        open_question(
+            "Black box",
+            "-",
+            "the slides name it and print no number; ours is the rate of the record by Age*",
+            f"{black:.4f}",
+        ),
         open_question("Grey box", "-", "the slides name no external data"),
-        statement("k-anonymity protects against the identity attack", "protects",
-                  f"rate of the record by Age {before:.4f}, by Age* {black:.4f}",
-                  holds=black < before, why="the rate did not fall"),
-    ]  # fmt: skip
+        statement(
+            "k-anonymity protects against the identity attack",
+            "protects",
+            f"rate of the record by Age {before:.4f}, by Age* {black:.4f}",
+            holds=black < before,
+            why="the rate did not fall",
+        ),
+    ]
     return Part(
         "Identity attack",
         "How far the generalised age tells the original one, by value and on the whole.",
@@ -131,11 +152,16 @@ def homogeneity(given: Given) -> Part:
     given.step("homogeneity attack")
     ours = {name: rates(table, "disease") for name, table in RELEASES.items()}
     claims = [
-        number(f"DR of Disease by {v}, {name}", printed, ours[name][v],
-               why=CUT if name == "3-diverse" else EXCLUDED, contradicts=name == "3-anonymous")
+        number(
+            f"DR of Disease by {v}, {name}",
+            printed,
+            ours[name][v],
+            why=CUT if name == "3-diverse" else EXCLUDED,
+            contradicts=name == "3-anonymous",
+        )
         for name, row in HOMOGENEITY.items()
         for v, printed in row.items()
-    ]  # fmt: skip
+    ]
     claims += [_lower(v, ours) for v in (*VALUES, WHOLE)]
     return Part(
         "Homogeneity attack",
@@ -177,20 +203,23 @@ def _picture(ours: dict[str, dict[str, float]]) -> Picture:
         for name, row in HOMOGENEITY.items()
         for v in (*VALUES, WHOLE)
         for series in ("printed", "ours")
-    ]  # fmt: skip
+    ]
     rows = tuple(
         (name, v, row[v], f"{ours[name][v]:.4f}")
         for name, row in HOMOGENEITY.items()
         for v in (*VALUES, WHOLE)
     )
     return Picture(
-        bars("Homogeneity attack, as printed and as computed",
-             ("Discrimination rate of Disease", "0 tells nothing, 1 tells it for certain"),
-             given, axis="Discrimination rate"),
+        bars(
+            "Homogeneity attack, as printed and as computed",
+            ("Discrimination rate of Disease", "0 tells nothing, 1 tells it for certain"),
+            given,
+            axis="Discrimination rate",
+        ),
         "Printed and computed rates differ by more than a digit in the 3-anonymous table only. "
         "Printed or computed, 3-diversity lowers the rate on the whole and raises that of >=40.",
         Grid("Rates of Disease", ("Release", "By", "Printed", "Ours"), rows, right=(2, 3)),
-    )  # fmt: skip
+    )
 
 
 def background(given: Given) -> Part:
@@ -200,21 +229,29 @@ def background(given: Given) -> Part:
     for name, table in RELEASES.items():
         ours = _missing(table)
         claims += [
-            number(f"1 - DR of Disease by {v}, {name}", printed, ours[v],
-                   why=REST if name == "3-diverse" else EXCLUDED,
-                   contradicts=name == "3-anonymous")
+            number(
+                f"1 - DR of Disease by {v}, {name}",
+                printed,
+                ours[v],
+                why=REST if name == "3-diverse" else EXCLUDED,
+                contradicts=name == "3-anonymous",
+            )
             for v, printed in BACKGROUND[name].items()
-        ]  # fmt: skip
+        ]
     off = [
         abs(1 - float(HOMOGENEITY[name][v]) - float(printed))
         for name, row in BACKGROUND.items()
         for v, printed in row.items()
     ]
     claims.append(
-        statement("Background knowledge is 1 - DR of the homogeneity attack", "1 - DR",
-                  f"the eight printed pairs and 1: {apart(max(off), 1e-9)}",
-                  holds=max(off) < 1e-9, why="a pair does not add up to 1")
-    )  # fmt: skip
+        statement(
+            "Background knowledge is 1 - DR of the homogeneity attack",
+            "1 - DR",
+            f"the eight printed pairs and 1: {apart(max(off), 1e-9)}",
+            holds=max(off) < 1e-9,
+            why="a pair does not add up to 1",
+        )
+    )
     return Part(
         "Background knowledge attack",
         "What somebody needs to know besides to be certain: the rest to 1 of the rates before.",
@@ -252,14 +289,25 @@ def others(given: Given) -> Part:
         "The slides name five attacks, and print numbers of three. The other two are computed on "
         "the 3-diverse table.",
         (
-            statement("DR enables the assessment of all five attacks", ", ".join(named),
-                      f"attacks found: {', '.join(found)}",
-                      holds=all(name in found for name in named), why="an attack is lacking"),
-            open_question("Skewness attack", "-",
-                          "no number is printed, and no target; ours is the t of the 3-diverse "
-                          "table", f"{t:.4f}"),
-            open_question("Semantic attack, semantic discrimination rate (SeDR)", "-",
-                          "defined in words only, and no subsets are named; ours is the rate "
-                          "of the 3-diverse table with all cancers as one", f"{semantic:.4f}"),
+            statement(
+                "DR enables the assessment of all five attacks",
+                ", ".join(named),
+                f"attacks found: {', '.join(found)}",
+                holds=all(name in found for name in named),
+                why="an attack is lacking",
+            ),
+            open_question(
+                "Skewness attack",
+                "-",
+                "no number is printed, and no target; ours is the t of the 3-diverse table",
+                f"{t:.4f}",
+            ),
+            open_question(
+                "Semantic attack, semantic discrimination rate (SeDR)",
+                "-",
+                "defined in words only, and no subsets are named; ours is the rate "
+                "of the 3-diverse table with all cancers as one",
+                f"{semantic:.4f}",
+            ),
         ),
-    )  # fmt: skip
+    )

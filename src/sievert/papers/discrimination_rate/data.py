@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sievert.papers.reading import Columns
+from sievert.papers.given_tables import Columns
 
 AGES = ["2*"] * 3 + [">=40"] * 3 + ["3*"] * 3
 VALUES = ("2*", ">=40", "3*")  # in the order of the slides
@@ -12,10 +12,17 @@ EXAMPLE: Columns = {
     "age": ["22", "35", "63", "22", "22", "35", "45", "35", "40"],
     "salary": ["4K", "5K", "3K", "13K", "8K", "15K", "9K", "7K", "11K"],
     "disease": [
-        "cancer", "diabetes", "malaria", "cancer", "cancer", "malaria", "malaria", "diabetes",
+        "cancer",
+        "diabetes",
+        "malaria",
+        "cancer",
+        "cancer",
+        "malaria",
+        "malaria",
+        "diabetes",
         "diabetes",
     ],
-}  # fmt: skip
+}
 
 # "Originale Table": what is to be made 3-anonymous.
 BEFORE: Columns = {
@@ -26,9 +33,10 @@ BEFORE: Columns = {
 GENERALISED: Columns = {"age": BEFORE["age"], "age_star": AGES}
 K_ANONYMOUS: Columns = {
     "age_star": AGES,
-    "disease": ["lung cancer"] * 3 + ["stomach cancer", "diabetes", "flu"]
+    "disease": ["lung cancer"] * 3
+    + ["stomach cancer", "diabetes", "flu"]
     + ["aids", "aids", "diabetes"],
-}  # fmt: skip
+}
 
 # The second original, and its 3-diverse release.
 SECOND: Columns = {
@@ -36,10 +44,17 @@ SECOND: Columns = {
     "age": BEFORE["age"],
     "salary": ["4K", "5K", "6K", "7K", "12K", "9K", "8K", "10K", "11K"],
     "disease": [
-        "colon cancer", "stomach cancer", "lung cancer", "stomach cancer", "diabetes", "aids",
-        "aids", "flu", "lung cancer",
+        "colon cancer",
+        "stomach cancer",
+        "lung cancer",
+        "stomach cancer",
+        "diabetes",
+        "aids",
+        "aids",
+        "flu",
+        "lung cancer",
     ],
-}  # fmt: skip
+}
 L_DIVERSE: Columns = {
     "zip_star": ["355**"] * 3 + ["3581*"] * 3 + ["355**"] * 3,
     "age_star": AGES,

@@ -8,8 +8,8 @@ from itertools import combinations
 from statistics import mean
 
 import sievert
+from sievert.papers.claims import Claim, Given, Part, number, open_question, statement
 from sievert.papers.discrimination_rate.data import EXAMPLE, K_ANONYMOUS
-from sievert.papers.model import Claim, Given, Part, number, open_question, statement
 from sievert.report.page import Grid
 
 COUNTED = {"22": "3", "35": "3", "63": "1", "45": "1", "40": "1"}
@@ -26,11 +26,12 @@ def simple(given: Given) -> Part:
     whole = sievert.entropy(EXAMPLE, "age", "salary")
     claims += [
         number("H(X) = log2(9), as printed", f"{math.log2(9):.4f}", whole),
-        number("SDR of Age", "0.66", sievert.discrimination_rate(EXAMPLE, "age", "salary"),
-               why=CUT),
+        number(
+            "SDR of Age", "0.66", sievert.discrimination_rate(EXAMPLE, "age", "salary"), why=CUT
+        ),
         _record(),
         *_scaled(),
-    ]  # fmt: skip
+    ]
     return Part(
         "Simple discrimination rate",
         "Nine people; X has nine outcomes that are equally likely (the formula has log2(9) below "
@@ -67,14 +68,21 @@ def _record() -> Claim:
 
 
 def _scaled() -> list[Claim]:
-    rates = [_rate(quasi, secret) for secret in ("age", "salary", "disease")
-             for quasi in _subsets(secret)]  # fmt: skip
+    rates = [
+        _rate(quasi, secret)
+        for secret in ("age", "salary", "disease")
+        for quasi in _subsets(secret)
+    ]
     parts = [
-        (1 - sievert.discrimination_rate(EXAMPLE, quasi, "salary"),
-         sum(1 - (v or 0.0) for v in
-             sievert.discrimination_rate_by_value(EXAMPLE, quasi, "salary").values()))
+        (
+            1 - sievert.discrimination_rate(EXAMPLE, quasi, "salary"),
+            sum(
+                1 - (v or 0.0)
+                for v in sievert.discrimination_rate_by_value(EXAMPLE, quasi, "salary").values()
+            ),
+        )
         for quasi in ("zip", "age", "disease")
-    ]  # fmt: skip
+    ]
     return [
         statement(
             "The results are scaled between 0 and 1",
@@ -171,20 +179,28 @@ def _worst() -> list[Claim]:
     t = sievert.t_closeness(K_ANONYMOUS, "age_star", "disease")
     apart = [_closeness(i) for i in (0, 3, 6)]
     return [
-        statement("Granularity of k-anonymity", "average",
-                  f"k = {k}, the smallest class; the mean class of Age has {mean(sizes):.2f}",
-                  holds=math.isclose(k, mean(sizes)),
-                  why="k is the size of the smallest class, not of the mean one"),
-        statement("Granularity of l-diversity", "average",
-                  f"l = {diverse}, the least diverse class; the mean class has "
-                  f"{mean(held):.2f} diseases",
-                  holds=math.isclose(diverse, mean(held)),
-                  why="l is that of the least diverse class"),
-        statement("Granularity of t-closeness", "average",
-                  f"t = {t:.4f}, the farthest class; the mean distance is {mean(apart):.4f}",
-                  holds=math.isclose(t, mean(apart)),
-                  why="t is the distance of the farthest class"),
-    ]  # fmt: skip
+        statement(
+            "Granularity of k-anonymity",
+            "average",
+            f"k = {k}, the smallest class; the mean class of Age has {mean(sizes):.2f}",
+            holds=math.isclose(k, mean(sizes)),
+            why="k is the size of the smallest class, not of the mean one",
+        ),
+        statement(
+            "Granularity of l-diversity",
+            "average",
+            f"l = {diverse}, the least diverse class; the mean class has {mean(held):.2f} diseases",
+            holds=math.isclose(diverse, mean(held)),
+            why="l is that of the least diverse class",
+        ),
+        statement(
+            "Granularity of t-closeness",
+            "average",
+            f"t = {t:.4f}, the farthest class; the mean distance is {mean(apart):.4f}",
+            holds=math.isclose(t, mean(apart)),
+            why="t is the distance of the farthest class",
+        ),
+    ]
 
 
 def _closeness(start: int) -> float:
@@ -197,15 +213,21 @@ def _columns() -> list[Claim]:
     one, two = (sievert.k_anonymity(EXAMPLE, q) for q in ("disease", ["age", "disease"]))
     diverse = sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary")
     return [
-        statement("k-anonymity measures 1 attribute", "1 attribute",
-                  f"k of Disease {one}, of Age and Disease together {two}",
-                  holds=one == two,
-                  why="k is defined for any number of key attributes, and differs with them"),
-        statement("k-anonymity-like metrics do not measure more than 2 variables",
-                  "at most 2 variables",
-                  f"l of Salary by ZIP Code and Disease together: {diverse}", holds=diverse is None,
-                  why="the classes may be of any number of key attributes"),
-    ]  # fmt: skip
+        statement(
+            "k-anonymity measures 1 attribute",
+            "1 attribute",
+            f"k of Disease {one}, of Age and Disease together {two}",
+            holds=one == two,
+            why="k is defined for any number of key attributes, and differs with them",
+        ),
+        statement(
+            "k-anonymity-like metrics do not measure more than 2 variables",
+            "at most 2 variables",
+            f"l of Salary by ZIP Code and Disease together: {diverse}",
+            holds=diverse is None,
+            why="the classes may be of any number of key attributes",
+        ),
+    ]
 
 
 def _averages() -> list[Claim]:
@@ -215,28 +237,46 @@ def _averages() -> list[Claim]:
     entropy = sievert.entropy(K_ANONYMOUS, "age_star", "disease")
     highest = max(r for r in rates.values() if r is not None)
     return [
-        statement("Average measurements lead to the worst-case problem",
-                  "average hides the worst case",
-                  f"on the whole {whole:.4f}, of the value 2* {highest:.4f}",
-                  holds=whole < highest, why="the whole is not below the worst value"),
-        statement("Granularity of DR", "fine",
-                  f"{len(rates)} values of Age* with a rate each", holds=len(rates) == 3,
-                  why="a value without a rate"),
-        statement("Mutual information is an average, and DR is not",
-                  "average against fine",
-                  f"DR of a column {whole:.4f} = I/H(X) = {bits / entropy:.4f}",
-                  holds=not math.isclose(whole, bits / entropy),
-                  why="the rate of a column is its mutual information divided by H(X): the same "
-                  "average; finer are only the rates of values"),
-    ]  # fmt: skip
+        statement(
+            "Average measurements lead to the worst-case problem",
+            "average hides the worst case",
+            f"on the whole {whole:.4f}, of the value 2* {highest:.4f}",
+            holds=whole < highest,
+            why="the whole is not below the worst value",
+        ),
+        statement(
+            "Granularity of DR",
+            "fine",
+            f"{len(rates)} values of Age* with a rate each",
+            holds=len(rates) == 3,
+            why="a value without a rate",
+        ),
+        statement(
+            "Mutual information is an average, and DR is not",
+            "average against fine",
+            f"DR of a column {whole:.4f} = I/H(X) = {bits / entropy:.4f}",
+            holds=not math.isclose(whole, bits / entropy),
+            why="the rate of a column is its mutual information divided by H(X): the same "
+            "average; finer are only the rates of values",
+        ),
+    ]
 
 
 def _words() -> list[Claim]:
     return [
-        open_question("Granularity of epsilon", "2 attributes, average",
-                      "epsilon belongs to a mechanism; no table or mechanism is named"),
-        open_question("Scope of the six metrics", "related to ... / random variables in general",
-                      "words; nothing to compute"),
-        open_question("Link with re-identification", "weak, medium, high",
-                      "the slides do not say how weak, medium and high were found"),
-    ]  # fmt: skip
+        open_question(
+            "Granularity of epsilon",
+            "2 attributes, average",
+            "epsilon belongs to a mechanism; no table or mechanism is named",
+        ),
+        open_question(
+            "Scope of the six metrics",
+            "related to ... / random variables in general",
+            "words; nothing to compute",
+        ),
+        open_question(
+            "Link with re-identification",
+            "weak, medium, high",
+            "the slides do not say how weak, medium and high were found",
+        ),
+    ]

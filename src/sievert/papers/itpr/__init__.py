@@ -6,6 +6,7 @@ random, so the seed has no effect.
 
 from __future__ import annotations
 
+from sievert.papers.claims import Given, Paper
 from sievert.papers.itpr import (
     formulas,
     generated,
@@ -18,7 +19,6 @@ from sievert.papers.itpr import (
     verdicts,
 )
 from sievert.papers.itpr.common import cases
-from sievert.papers.model import Given, Paper
 
 TAKES: tuple[str, ...] = ("timings",)
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import sievert
+from sievert.formatting import significant
 from sievert.papers.itpr.data import CASES, Columns
-from sievert.terminal import significant
 
 # The paper's names, in the order of its figures.
 IDS = {

@@ -40,17 +40,29 @@ CASES: Columns = {
     "age4": [30, 30, 30, 47, 30, 47, 30, 30],
     "age5": [30, 30, 30, 30, 47, 47, 47, 47],
     "disease1": [
-        "Diabetes", "Epilepsy", "Asthma", "Allergies", "Depression", "HIV", "Heart Disease",
+        "Diabetes",
+        "Epilepsy",
+        "Asthma",
+        "Allergies",
+        "Depression",
+        "HIV",
+        "Heart Disease",
         "Cancer",
     ],
     "disease2": [
-        "Diabetes", "Diabetes", "Epilepsy", "Depression", "HIV", "Heart Disease", "Cancer",
+        "Diabetes",
+        "Diabetes",
+        "Epilepsy",
+        "Depression",
+        "HIV",
+        "Heart Disease",
+        "Cancer",
         "Allergies",
     ],
     "disease3": ["Diabetes"] * 5 + ["HIV", "Asthma", "Allergies"],
     "zip1": ["35000"] * 3 + ["35510"] * 5,
     "zip2": ["35000"] * 3 + ["35510"] * 3 + ["35200"] * 2,
-}  # fmt: skip
+}
 
 
 def generalised(records: tuple[tuple[str, int, str], ...]) -> Columns:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sievert
+from sievert.papers.claims import Claim, Part, number, statement
 from sievert.papers.itpr.common import SAME, Cases
 from sievert.papers.itpr.data import CASES, Columns
 from sievert.papers.itpr.tables import ROWS_5, label
-from sievert.papers.model import Claim, Part, number, statement
 from sievert.report.page import Grid
 
 Shares = tuple[tuple[float, float], ...]  # of each class: its share of the records, H(X|Y=y)

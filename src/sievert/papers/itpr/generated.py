@@ -76,11 +76,8 @@ def diseases(counts: Sequence[Sequence[int]]) -> list[str]:
 
 def _grown(which: Sequence[int | None], first: int) -> list[str]:
     return diseases(
-        [
-            spread(OF_AGE, DISEASES, EVEN if at is None else first, at=at or 0)
-            for at in which
-        ]
-    )  # fmt: skip
+        [spread(OF_AGE, DISEASES, EVEN if at is None else first, at=at or 0) for at in which]
+    )
 
 
 def inference() -> Inference:

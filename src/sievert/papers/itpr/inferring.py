@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sievert
+from sievert.papers.claims import Claim, Part, number, open_question, statement
 from sievert.papers.itpr.common import CONSTANT, FALLS, IDS, RISES, THETA, Series
 from sievert.papers.itpr.generated import AGES, GROWING, SHARED, Inference
 from sievert.papers.itpr.pictures import drawn, shown, unit
 from sievert.papers.itpr.ranges import interpretation
-from sievert.papers.model import Claim, Part, number, open_question, statement
 from sievert.report.page import Grid
 
 LAMBDA, THETA_AXIS = "lambda, records", "theta, bits"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sievert import charts
+from sievert.formatting import significant
 from sievert.papers.itpr.common import IDS, Series
 from sievert.report.page import Grid, Picture
-from sievert.terminal import significant
 
 APART = "MIL"  # has a scale of its own
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sievert.papers.claims import Claim, statement
 from sievert.papers.itpr.common import IDS, SAME, secrets
 from sievert.papers.itpr.data import Columns
 from sievert.papers.itpr.pictures import shown, unit
-from sievert.papers.model import Claim, statement
 
 
 def worst() -> dict[str, tuple[float, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sievert.papers.claims import Claim, Part, number, open_question, statement
 from sievert.papers.itpr.common import (
     FALLS,
     RISES,
@@ -10,7 +11,6 @@ from sievert.papers.itpr.common import (
     series,
 )
 from sievert.papers.itpr.pictures import drawn, shown, unit
-from sievert.papers.model import Claim, Part, number, open_question, statement
 
 RECORDS = 10_000
 # Records with the growing value. With ten values the other nine share the rest evenly, so the

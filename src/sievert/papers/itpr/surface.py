@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sievert import charts
+from sievert.papers.claims import Part, open_question, statement
 from sievert.papers.itpr.common import RISES, THETA, Numbers, direction
 from sievert.papers.itpr.pictures import shown
-from sievert.papers.model import Part, open_question, statement
 from sievert.report.page import Grid, Picture
 
 LINES = (0, 400, 800, 1200)

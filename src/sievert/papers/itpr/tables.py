@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import sievert
+from sievert.papers.claims import Claim, Part, number, statement
 from sievert.papers.itpr.common import Cases, listed
 from sievert.papers.itpr.data import (
     CASES,
@@ -15,7 +16,6 @@ from sievert.papers.itpr.data import (
     Columns,
     generalised,
 )
-from sievert.papers.model import Claim, Part, number, statement
 
 GROUPED = {
     "k": "k_anonymity",

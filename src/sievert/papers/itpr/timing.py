@@ -10,8 +10,8 @@ from typing import Any
 
 from sievert import charts
 from sievert.errors import InputError
+from sievert.papers.claims import Claim, Given, Part, number, open_question, statement
 from sievert.papers.itpr.pictures import shown
-from sievert.papers.model import Claim, Given, Part, number, open_question, statement
 from sievert.report.page import Grid, Picture
 
 HINT = "a file that python -m bench growth or python -m bench scale has kept"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sievert
+from sievert.papers.claims import Claim, Part, statement
 from sievert.papers.itpr.common import IDS, RISES, SAME, Cases, Series, listed
 from sievert.papers.itpr.generated import SHARED, Inference
 from sievert.papers.itpr.ranges import interpretation
-from sievert.papers.model import Claim, Part, statement
 from sievert.report.page import Grid
 
 OTHERS = tuple(name for name in IDS if name != "ITPR")
@@ -49,25 +49,65 @@ def expectations(cases: Cases) -> Part:
     ages = {name: expected_of_ages(cases.ages(name)) for name in IDS}
     diseases = {name: expected_of_diseases(cases.diseases(name)) for name in IDS}
     claims = [
-        *(_said(f"{n} is right on cases 1 and 2 of Age", "correct", cases.ages(n),
-                holds=ages[n][HIGH_1] and ages[n][LOW_2]) for n in ("DR", "MI", "MIL")),
-        *(_said(f"{n} gives case 3 of Age less than case 5", "fails", cases.ages(n),
-                holds=cases.ages(n)[2] < cases.ages(n)[4] - SAME) for n in ("DR", "MI", "MIL")),
-        _said("CP is right on case 2 of Age", "correct", cases.ages("CP"),
-              holds=ages["CP"][LOW_2]),
-        _said("CP is wrong on case 1 of Age", "fails", cases.ages("CP"),
-              holds=not ages["CP"][HIGH_1]),
-        _said("CP is wrong on cases 3, 4 and 5 of Age", "fails", cases.ages("CP"),
-              holds=not ages["CP"][ORDER_345]),
-        _said("ELD is right on all cases of Age", "correct", cases.ages("ELD"),
-              holds=all(ages["ELD"].values())),
-        _said("ELD is right on all cases of Disease", "correct", cases.diseases("ELD"),
-              holds=all(diseases["ELD"].values())),
-        *(_said(f"{n} is right on case 1 of Disease", "correct", cases.diseases(n),
-                holds=diseases[n][LOW_D1]) for n in OTHERS),
-        *(_said(f"{n} is wrong on cases 2 and 3 of Disease", "fails", cases.diseases(n),
-                holds=not all(diseases[n].values())) for n in OTHERS),
-    ]  # fmt: skip
+        *(
+            _said(
+                f"{n} is right on cases 1 and 2 of Age",
+                "correct",
+                cases.ages(n),
+                holds=ages[n][HIGH_1] and ages[n][LOW_2],
+            )
+            for n in ("DR", "MI", "MIL")
+        ),
+        *(
+            _said(
+                f"{n} gives case 3 of Age less than case 5",
+                "fails",
+                cases.ages(n),
+                holds=cases.ages(n)[2] < cases.ages(n)[4] - SAME,
+            )
+            for n in ("DR", "MI", "MIL")
+        ),
+        _said("CP is right on case 2 of Age", "correct", cases.ages("CP"), holds=ages["CP"][LOW_2]),
+        _said(
+            "CP is wrong on case 1 of Age", "fails", cases.ages("CP"), holds=not ages["CP"][HIGH_1]
+        ),
+        _said(
+            "CP is wrong on cases 3, 4 and 5 of Age",
+            "fails",
+            cases.ages("CP"),
+            holds=not ages["CP"][ORDER_345],
+        ),
+        _said(
+            "ELD is right on all cases of Age",
+            "correct",
+            cases.ages("ELD"),
+            holds=all(ages["ELD"].values()),
+        ),
+        _said(
+            "ELD is right on all cases of Disease",
+            "correct",
+            cases.diseases("ELD"),
+            holds=all(diseases["ELD"].values()),
+        ),
+        *(
+            _said(
+                f"{n} is right on case 1 of Disease",
+                "correct",
+                cases.diseases(n),
+                holds=diseases[n][LOW_D1],
+            )
+            for n in OTHERS
+        ),
+        *(
+            _said(
+                f"{n} is wrong on cases 2 and 3 of Disease",
+                "fails",
+                cases.diseases(n),
+                holds=not all(diseases[n].values()),
+            )
+            for n in OTHERS
+        ),
+    ]
     rows = tuple(
         (name, *(("yes" if met else "no") for met in (ages[name] | diseases[name]).values()))
         for name in IDS
@@ -205,15 +245,27 @@ def _beyond() -> Grid:
     even = {"y": [f"y{i // 2}" for i in range(20)], "x": secret}
     skewed = {"y": ["y0"] * 2 + ["rest"] * 18, "x": secret}
     rows = [
-        ("Six records, three classes of 2", sievert.itpr(fine, ["y"]),
-         sievert.discrimination_rate(fine, ["y"])),
-        ("The same, two classes merged: 2 and 4", sievert.itpr(coarse, ["y"]),
-         sievert.discrimination_rate(coarse, ["y"])),
-        ("Ten equal classes that tell nothing of the secret", sievert.itpr(even, ["y"], "x"),
-         sievert.discrimination_rate(even, ["y"], "x")),
-        ("The same, nine of them merged", sievert.itpr(skewed, ["y"], "x"),
-         sievert.discrimination_rate(skewed, ["y"], "x")),
-    ]  # fmt: skip
+        (
+            "Six records, three classes of 2",
+            sievert.itpr(fine, ["y"]),
+            sievert.discrimination_rate(fine, ["y"]),
+        ),
+        (
+            "The same, two classes merged: 2 and 4",
+            sievert.itpr(coarse, ["y"]),
+            sievert.discrimination_rate(coarse, ["y"]),
+        ),
+        (
+            "Ten equal classes that tell nothing of the secret",
+            sievert.itpr(even, ["y"], "x"),
+            sievert.discrimination_rate(even, ["y"], "x"),
+        ),
+        (
+            "The same, nine of them merged",
+            sievert.itpr(skewed, ["y"], "x"),
+            sievert.discrimination_rate(skewed, ["y"], "x"),
+        ),
+    ]
     return Grid(
         "Not tried in the paper: merging values makes nobody easier to find, yet ITPR can rise",
         ("Table", "ITPR", "DR"),

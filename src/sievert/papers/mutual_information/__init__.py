@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sievert.papers.model import Given, Paper
+from sievert.papers.claims import Given, Paper
 from sievert.papers.mutual_information import adult, covariance, figure, measures, models
 
 TAKES: tuple[str, ...] = ("adult",)

@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 
 import sievert
-from sievert.papers.model import Claim, Given, Part, open_question, statement
-from sievert.papers.reading import (
-    ADULT,
-    GIVE_ADULT,
-    HIDDEN,
-    Columns,
-    read_columns,
-    suppressed,
-)
+from sievert.papers.claims import Claim, Given, Part, open_question, statement
+from sievert.papers.given_tables import ADULT, GIVE_ADULT, HIDDEN, Columns, read_columns, suppressed
 from sievert.report.page import Grid, Picture
 
 QUASI = ["marital-status", "education"]
@@ -34,10 +27,8 @@ def part(given: Given) -> Part:
     """The least that must be told about the occupation, and where plain releases stand."""
     given.step("Adult")
     if "adult" not in given.data:
-        claim = open_question("an experiment", "-",
-                              "the paper has none, and Adult was not given")  # fmt: skip
-        return Part(TITLE, f"{ABOUT} {GIVE_ADULT}",
-                    (claim,))  # fmt: skip
+        claim = open_question("an experiment", "-", "the paper has none, and Adult was not given")
+        return Part(TITLE, f"{ABOUT} {GIVE_ADULT}", (claim,))
     table = read_columns(given.data["adult"], [*QUASI, SECRET], ADULT)
     given.step("Adult, the limit")
     found = sievert.randomise(table, QUASI, SECRET, at=list(ALLOWED), seed=given.seed)
@@ -69,15 +60,23 @@ def _curve(found: Any) -> list[Claim]:
     risks = [p.objective for p in points]
     slopes = np.diff([whole, *risks]) / np.diff([0.0, *ALLOWED])
     return [
-        *(open_question(f"least I(X';Y) with a distortion of {p.at}", "-",
-                        "the paper has none; ours: the least found, and what no release is below",
-                        f"{p.objective:.4f} and {p.bound:.4f} of {whole:.4f} bits")
-          for p in points),
-        statement("R(D) falls and is convex", "falls, convex",
-                  f"{whole:.4f} bits at 0, {risks[-1]:.4f} at {ALLOWED[-1]}",
-                  holds=bool((slopes < 0).all() and (np.diff(slopes) > 0).all()),
-                  why="it does not"),
-    ]  # fmt: skip
+        *(
+            open_question(
+                f"least I(X';Y) with a distortion of {p.at}",
+                "-",
+                "the paper has none; ours: the least found, and what no release is below",
+                f"{p.objective:.4f} and {p.bound:.4f} of {whole:.4f} bits",
+            )
+            for p in points
+        ),
+        statement(
+            "R(D) falls and is convex",
+            "falls, convex",
+            f"{whole:.4f} bits at 0, {risks[-1]:.4f} at {ALLOWED[-1]}",
+            holds=bool((slopes < 0).all() and (np.diff(slopes) > 0).all()),
+            why="it does not",
+        ),
+    ]
 
 
 def _kept(one: Any) -> Claim:
@@ -97,21 +96,29 @@ def _placed(compared: Any) -> list[Claim]:
     whole = compared.limits[SECRET].information
     shown = "; ".join(f"{name} {p.disclosed:.4f}, least {p.bound:.4f}" for name, p in held.items())
     return [
-        statement("I(X;Y) - I(X';Y) >= 0 (lemma 1)", ">= 0",
-                  ", ".join(f"{name} {whole - p.disclosed:.4f}" for name, p in held.items()),
-                  holds=all(whole >= p.disclosed - 1e-9 for p in held.values()),
-                  why="a negative loss"),
-        statement("No release tells less than R(D) at its distortion", ">= R(D)", shown,
-                  holds=all(p.disclosed >= p.bound - 1e-9 for p in held.values()),
-                  why="a release is below the bound"),
-    ]  # fmt: skip
+        statement(
+            "I(X;Y) - I(X';Y) >= 0 (lemma 1)",
+            ">= 0",
+            ", ".join(f"{name} {whole - p.disclosed:.4f}" for name, p in held.items()),
+            holds=all(whole >= p.disclosed - 1e-9 for p in held.values()),
+            why="a negative loss",
+        ),
+        statement(
+            "No release tells less than R(D) at its distortion",
+            ">= R(D)",
+            shown,
+            holds=all(p.disclosed >= p.bound - 1e-9 for p in held.values()),
+            why="a release is below the bound",
+        ),
+    ]
 
 
 def _picture(compared: Any) -> Picture:
     limit = compared.limits[SECRET]
     curve = [("the best there is", p.at, p.objective) for p in limit.points]
-    held = [(r.name, r.limit[SECRET].distortion, r.limit[SECRET].disclosed)
-            for r in compared.releases]  # fmt: skip
+    held = [
+        (r.name, r.limit[SECRET].distortion, r.limit[SECRET].disclosed) for r in compared.releases
+    ]
     by = max(1, -(-len(curve) // 20))
     return Picture(
         compared.charts()[f"limit_{SECRET}"],

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sievert.papers.model import Claim, number
+from sievert.arrays import Floats
+from sievert.papers.claims import Claim, number
 
-Floats = NDArray[np.float64]
 DIGITS = 4
 
 # 80 people in four age groups (rows) with three diagnoses (columns); not in the paper.
@@ -17,8 +16,11 @@ EXAMPLE = "80 people in four age groups with three diagnoses, an example that is
 
 def records(times: int = 1) -> dict[str, list[str]]:
     """The example as records."""
-    cells = [(f"group {i}", f"diagnosis {j}", n * times)
-             for i, row in enumerate(PATIENTS) for j, n in enumerate(row)]  # fmt: skip
+    cells = [
+        (f"group {i}", f"diagnosis {j}", n * times)
+        for i, row in enumerate(PATIENTS)
+        for j, n in enumerate(row)
+    ]
     return {
         "age": [age for age, _, n in cells for _ in range(n)],
         "diagnosis": [diagnosis for _, diagnosis, n in cells for _ in range(n)],

@@ -8,15 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 import sievert
+from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.model import Claim, Given, Part, apart, statement
-from sievert.papers.mutual_information.common import (
-    PATIENTS,
-    Floats,
-    formula,
-    normal,
-    records,
-)
+from sievert.papers.claims import Claim, Given, Part, apart, statement
+from sievert.papers.mutual_information.common import PATIENTS, formula, normal, records
 from sievert.papers.mutual_information.measures import bits
 from sievert.report.page import Words
 from sievert.tradeoff import Joint
@@ -50,14 +45,21 @@ def synthetic(given: Given) -> Part:
         f"The example with {80 * TIMES:,} records; X' is drawn for each from the channel of model "
         f"4 that tells {RATE} bits of identity.",
         (
-            statement("Synthetic X' can be drawn from p(x'|x)",
-                      f"loss {found.loss:.4f}, as the model promises",
-                      f"of the draw {lost:.4f} bits",
-                      holds=abs(lost - found.loss) < NEAR, why="the draw is far from the promise"),
-            statement("The connection of key and confidential attributes is minimally affected",
-                      "minimally", f"loss {found.loss:.4f}; keys kept or replaced by any key "
-                      f"alike, as much identity told: {plain:.4f} bits",
-                      holds=found.loss < plain, why="plain randomisation loses less"),
+            statement(
+                "Synthetic X' can be drawn from p(x'|x)",
+                f"loss {found.loss:.4f}, as the model promises",
+                f"of the draw {lost:.4f} bits",
+                holds=abs(lost - found.loss) < NEAR,
+                why="the draw is far from the promise",
+            ),
+            statement(
+                "The connection of key and confidential attributes is minimally affected",
+                "minimally",
+                f"loss {found.loss:.4f}; keys kept or replaced by any key "
+                f"alike, as much identity told: {plain:.4f} bits",
+                holds=found.loss < plain,
+                why="plain randomisation loses less",
+            ),
         ),
         (
             Words(
@@ -67,7 +69,7 @@ def synthetic(given: Given) -> Part:
                 kind="note",
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _plain(identity: float) -> float:
@@ -110,23 +112,33 @@ def preserved(given: Given) -> Part:
         "X is one number, Y three, jointly Gaussian with covariances at random; X' = a^T Y is the "
         "best linear estimate of X.",
         (
-            statement("Cov(X',Y) = Cov(X,Y)", "the same",
-                      apart(float(np.abs(cross - xy).max()), EXACT),
-                      holds=bool(np.allclose(cross, xy)), why="they differ"),
-            statement("The covariance matrix is preserved when X is replaced by X'", "preserved",
-                      f"Var X' is {100 * kept:.0f} % of Var X", holds=abs(kept - 1) < EXACT,
-                      why="only Cov(X',Y) is: the variance of X' is that part of Var X which Y "
-                      "explains"),
-            statement("X' is sufficient, I(X';Y) = I(X;Y)", f"I(X;Y) = {bits(whole)}",
-                      f"I(X';Y) {bits(with_y)}",
-                      holds=with_y is not None and abs(with_y - (whole or 0)) < EXACT,
-                      why="X' is a function of Y and has no noise; and since it is made from Y, "
-                      "lemma 1 does not apply to it"),
+            statement(
+                "Cov(X',Y) = Cov(X,Y)",
+                "the same",
+                apart(float(np.abs(cross - xy).max()), EXACT),
+                holds=bool(np.allclose(cross, xy)),
+                why="they differ",
+            ),
+            statement(
+                "The covariance matrix is preserved when X is replaced by X'",
+                "preserved",
+                f"Var X' is {100 * kept:.0f} % of Var X",
+                holds=abs(kept - 1) < EXACT,
+                why="only Cov(X',Y) is: the variance of X' is that part of Var X which Y explains",
+            ),
+            statement(
+                "X' is sufficient, I(X';Y) = I(X;Y)",
+                f"I(X;Y) = {bits(whole)}",
+                f"I(X';Y) {bits(with_y)}",
+                holds=with_y is not None and abs(with_y - (whole or 0)) < EXACT,
+                why="X' is a function of Y and has no noise; and since it is made from Y, "
+                "lemma 1 does not apply to it",
+            ),
             formula("what sufficiency gives: I(X;X') = I(X;Y)", whole or 0.0, with_x),
             _size(int(a.size)),
             *_factor(),
         ),
-    )  # fmt: skip
+    )
 
 
 def _size(entries: int) -> Claim:
@@ -153,16 +165,22 @@ def _factor() -> list[Claim]:
     found = {name: [_ratio(of, rho) for rho in (0.8, -0.3, 0.5)] for name, of in functions.items()}
     shown = "; ".join(f"{name}: {r[0]:.2f}" for name, r in found.items())
     return [
-        statement("Where I(X;Y) is preserved, Cov(X',Y) is in proportion to Cov(X,Y)",
-                  "a constant factor", f"the factor of {shown}",
-                  holds=all(max(r) - min(r) < FACTOR for r in found.values()),
-                  why="the factor differs between the numbers of Y"),
-        statement("Preserving mutual information preserves the covariances up to that factor",
-                  "preserved", f"the factor of {shown}",
-                  holds=all(abs(r[0]) > FACTOR for r in found.values()),
-                  why="the last X' is one-to-one, so that nothing is lost in model 4, and its "
-                  "covariances with Y are all 0"),
-    ]  # fmt: skip
+        statement(
+            "Where I(X;Y) is preserved, Cov(X',Y) is in proportion to Cov(X,Y)",
+            "a constant factor",
+            f"the factor of {shown}",
+            holds=all(max(r) - min(r) < FACTOR for r in found.values()),
+            why="the factor differs between the numbers of Y",
+        ),
+        statement(
+            "Preserving mutual information preserves the covariances up to that factor",
+            "preserved",
+            f"the factor of {shown}",
+            holds=all(abs(r[0]) > FACTOR for r in found.values()),
+            why="the last X' is one-to-one, so that nothing is lost in model 4, and its "
+            "covariances with Y are all 0",
+        ),
+    ]
 
 
 def _ratio(function: Callable[[Floats], Floats], rho: float) -> float:

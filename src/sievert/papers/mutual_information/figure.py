@@ -8,7 +8,7 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.model import Given, Part, open_question, statement
+from sievert.papers.claims import Given, Part, open_question, statement
 from sievert.papers.mutual_information.common import PATIENTS, normal
 from sievert.report.page import Grid, Picture
 from sievert.tradeoff.gaussian import Pair, gaussian_limit
@@ -42,29 +42,48 @@ def figure_1(given: Given) -> Part:
         "A drawing without axes or numbers. Drawn here: the least I(X';Y) of two Gaussian numbers "
         f"with correlation {RHO}, by the share d of the variance that may be distorted.",
         (
-            open_question("the drawn curve", "a drawing without numbers",
-                          "neither the distribution nor the units are given; ours is the closed "
-                          f"form in bits, rho = {RHO}, d = 0, 0.5, 1",
-                          ", ".join(f"{curve[i][1]:.4f}" for i in (0, 10, 20))),
-            statement("The curve falls: more loss allows less risk", "falls",
-                      f"from {curve[0][1]:.4f} to {curve[-1][1]:.4f} bits",
-                      holds=bool((steps < 0).all()), why="it rises somewhere"),
-            statement("The curve is convex, so that a price of the loss finds each of its points",
-                      "Lagrangian", f"steps from {steps[0]:.4f} to {steps[-1]:.4f} bits",
-                      holds=bool((np.diff(steps) > 0).all()), why="it is not convex"),
-            statement("R + lambda D is least where the line touches the curve", "Lagrangian",
-                      f"least sum {min(sums):.4f} at d = {SHARES[int(np.argmin(sums))]}, the line "
-                      f"has {level:.4f}",
-                      holds=math.isclose(min(sums), level, abs_tol=1e-9)
-                      and SHARES[int(np.argmin(sums))] == TOUCHED, why="it is least elsewhere"),
-            statement("The curve of a table of counts falls and is convex as well",
-                      "falls, convex", f"the example: from {discrete[0]:.4f} to {discrete[-1]:.4f}",
-                      holds=bool((np.diff(discrete) <= 1e-6).all()
-                                 and (np.diff(discrete, 2) >= -1e-6).all()),
-                      why="a search ended above the curve"),
+            open_question(
+                "the drawn curve",
+                "a drawing without numbers",
+                "neither the distribution nor the units are given; ours is the closed "
+                f"form in bits, rho = {RHO}, d = 0, 0.5, 1",
+                ", ".join(f"{curve[i][1]:.4f}" for i in (0, 10, 20)),
+            ),
+            statement(
+                "The curve falls: more loss allows less risk",
+                "falls",
+                f"from {curve[0][1]:.4f} to {curve[-1][1]:.4f} bits",
+                holds=bool((steps < 0).all()),
+                why="it rises somewhere",
+            ),
+            statement(
+                "The curve is convex, so that a price of the loss finds each of its points",
+                "Lagrangian",
+                f"steps from {steps[0]:.4f} to {steps[-1]:.4f} bits",
+                holds=bool((np.diff(steps) > 0).all()),
+                why="it is not convex",
+            ),
+            statement(
+                "R + lambda D is least where the line touches the curve",
+                "Lagrangian",
+                f"least sum {min(sums):.4f} at d = {SHARES[int(np.argmin(sums))]}, the line "
+                f"has {level:.4f}",
+                holds=math.isclose(min(sums), level, abs_tol=1e-9)
+                and SHARES[int(np.argmin(sums))] == TOUCHED,
+                why="it is least elsewhere",
+            ),
+            statement(
+                "The curve of a table of counts falls and is convex as well",
+                "falls, convex",
+                f"the example: from {discrete[0]:.4f} to {discrete[-1]:.4f}",
+                holds=bool(
+                    (np.diff(discrete) <= 1e-6).all() and (np.diff(discrete, 2) >= -1e-6).all()
+                ),
+                why="a search ended above the curve",
+            ),
         ),
         (_picture(curve, found, level, price),),
-    )  # fmt: skip
+    )
 
 
 def searched() -> Points:
@@ -81,10 +100,14 @@ def _picture(curve: Points, points: Points, level: float, price: float) -> Pictu
     found = dict(points)
     end = min(1.0, level / price)
     rows = tuple(
-        (f"{d:.2f}", f"{r:.4f}", f"{found[d]:.4f}" if d in found else "-",
-         f"{level - price * d:.4f}" if d <= end else "-")
+        (
+            f"{d:.2f}",
+            f"{r:.4f}",
+            f"{found[d]:.4f}" if d in found else "-",
+            f"{level - price * d:.4f}" if d <= end else "-",
+        )
         for d, r in curve
-    )  # fmt: skip
+    )
     return Picture(
         lines(
             f"The least risk by the loss, two Gaussian numbers with correlation {RHO}",

@@ -8,16 +8,10 @@ from typing import Any
 import numpy as np
 
 import sievert
+from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.model import Claim, Given, Part, statement
-from sievert.papers.mutual_information.common import (
-    EXAMPLE,
-    PATIENTS,
-    Floats,
-    formula,
-    normal,
-    records,
-)
+from sievert.papers.claims import Claim, Given, Part, statement
+from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula, normal, records
 from sievert.tradeoff import Joint, squared
 from sievert.tradeoff.channel import evaluated
 
@@ -49,20 +43,33 @@ def discrepancies(given: Given) -> Part:
         "The numbers -50 to 50, all raised by the same amount; their mean is 0.",
         (
             _discrepancy(),
-            formula("pil of the mean, raised by 3: 2 P(0 <= Z <= 3/sqrt(850/101))", expected,
-                    values[2]),
-            statement("The more different the statistic, the greater is pil", "greater",
-                      f"raised by {', '.join(map(str, SHIFTS))}: "
-                      + ", ".join(f"{v:.4f}" for v in values),
-                      holds=values == sorted(set(values)), why="pil does not rise"),
-            statement("Probabilistic losses lie within [0, 1]", "[0, 1]",
-                      f"{min(values):.4f} to {max(values):.4f}",
-                      holds=min(values) >= 0 and max(values) <= 1, why="outside of [0, 1]"),
-            statement("A statistic that is 0 on the original has an infinite relative discrepancy",
-                      "infinite", f"relative discrepancy: {found[1]['relative'] or UNBOUNDED}",
-                      holds=found[1]["relative"] is None, why="it is finite"),
+            formula(
+                "pil of the mean, raised by 3: 2 P(0 <= Z <= 3/sqrt(850/101))", expected, values[2]
+            ),
+            statement(
+                "The more different the statistic, the greater is pil",
+                "greater",
+                f"raised by {', '.join(map(str, SHIFTS))}: "
+                + ", ".join(f"{v:.4f}" for v in values),
+                holds=values == sorted(set(values)),
+                why="pil does not rise",
+            ),
+            statement(
+                "Probabilistic losses lie within [0, 1]",
+                "[0, 1]",
+                f"{min(values):.4f} to {max(values):.4f}",
+                holds=min(values) >= 0 and max(values) <= 1,
+                why="outside of [0, 1]",
+            ),
+            statement(
+                "A statistic that is 0 on the original has an infinite relative discrepancy",
+                "infinite",
+                f"relative discrepancy: {found[1]['relative'] or UNBOUNDED}",
+                holds=found[1]["relative"] is None,
+                why="it is finite",
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _moved(numbers: list[int], shift: int) -> dict[str, Any]:
@@ -109,10 +116,13 @@ def information(given: Given) -> Part:
     for rho in RHO:
         ours = Joint.of(normal(rho, FINE, FINE)).information
         claims.append(
-            formula(f"I(U;V) = -log sqrt(1 - rho^2), rho = {rho}",
-                    -math.log2(math.sqrt(1 - rho**2)), ours,
-                    why="of a table of 161 by 161 intervals")
-        )  # fmt: skip
+            formula(
+                f"I(U;V) = -log sqrt(1 - rho^2), rho = {rho}",
+                -math.log2(math.sqrt(1 - rho**2)),
+                ours,
+                why="of a table of 161 by 161 intervals",
+            )
+        )
     claims += [_vectors(given.seed), *_sufficient(0.8)]
     return Part(
         "Section 2: mutual information",
@@ -145,12 +155,15 @@ def _sufficient(rho: float) -> list[Claim]:
     with_v = gaussian_information([[rho**2]], [[1.0]], [[rho]])
     with_u = gaussian_information([[1.0]], [[rho**2]], [[rho**2]])
     return [
-        statement(f"The best linear estimate U' of U from V has I(U';V) = I(U;V), rho = {rho}",
-                  f"I(U;V) = {bits(whole)}", f"I(U';V) {bits(with_v)}, I(U;U') {bits(with_u)}",
-                  holds=with_v is not None and whole is not None and math.isclose(with_v, whole),
-                  why="U' is a function of V, so that I(U';V) is unbounded; what sufficiency means "
-                  "is I(U;U') = I(U;V), and that holds"),
-    ]  # fmt: skip
+        statement(
+            f"The best linear estimate U' of U from V has I(U';V) = I(U;V), rho = {rho}",
+            f"I(U;V) = {bits(whole)}",
+            f"I(U';V) {bits(with_v)}, I(U;U') {bits(with_u)}",
+            holds=with_v is not None and whole is not None and math.isclose(with_v, whole),
+            why="U' is a function of V, so that I(U';V) is unbounded; what sufficiency means "
+            "is I(U;U') = I(U;V), and that holds",
+        ),
+    ]
 
 
 # -- section 3 ------------------------------------------------------------------------------------
@@ -168,15 +181,22 @@ def lemma(given: Given) -> Part:
         "Section 3: lemma 1",
         "I(X;Y) - I(X';Y) is not negative where X' is a randomised function of X.",
         (
-            statement("I(X;Y) - I(X';Y) >= 0", ">= 0",
-                      f"{TRIED} random tables and channels, the least loss {min(losses):.6f} bits",
-                      holds=min(losses) >= -ROUNDING, why="a negative loss"),
-            statement("The hypothesis, that X' is no function of Y, is needed",
-                      "a function of X, but not of Y",
-                      f"with X' = (X, Y) on the example: {table.information - peeked:.4f} bits",
-                      holds=table.information < peeked, why="no loss is negative without it"),
+            statement(
+                "I(X;Y) - I(X';Y) >= 0",
+                ">= 0",
+                f"{TRIED} random tables and channels, the least loss {min(losses):.6f} bits",
+                holds=min(losses) >= -ROUNDING,
+                why="a negative loss",
+            ),
+            statement(
+                "The hypothesis, that X' is no function of Y, is needed",
+                "a function of X, but not of Y",
+                f"with X' = (X, Y) on the example: {table.information - peeked:.4f} bits",
+                holds=table.information < peeked,
+                why="no loss is negative without it",
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _lost(rng: np.random.Generator) -> float:
@@ -207,20 +227,27 @@ def comparisons(given: Given) -> Part:
         "Sections 3.1 and 3.2: against squared errors and correlations",
         "What a zero of each measure says, and what correlations do not see.",
         (
-            statement("A zero MSE implies X = X'", "X = X'",
-                      f"X' = X: MSE {same[3]:g}; the values of X permuted: MSE {other[3]:g}",
-                      holds=same[3] == 0 and (other[3] or 0) > 0, why="another X' has no MSE"),
-            statement("I(X;Y) - I(X';Y) = 0 implies that X and X' are bijectively related",
-                      "bijective",
-                      f"four keys released as two: loss {lost:g}, I(X;X') {kept:g} of "
-                      f"{four.entropy:g} bits", holds=lost > ROUNDING,
-                      why="the secret is the first of the key's two bits and only that is "
-                      "released: nothing is lost, and X' is two-to-one. No loss means that X - X' "
-                      "- Y is a Markov chain"),
+            statement(
+                "A zero MSE implies X = X'",
+                "X = X'",
+                f"X' = X: MSE {same[3]:g}; the values of X permuted: MSE {other[3]:g}",
+                holds=same[3] == 0 and (other[3] or 0) > 0,
+                why="another X' has no MSE",
+            ),
+            statement(
+                "I(X;Y) - I(X';Y) = 0 implies that X and X' are bijectively related",
+                "bijective",
+                f"four keys released as two: loss {lost:g}, I(X;X') {kept:g} of "
+                f"{four.entropy:g} bits",
+                holds=lost > ROUNDING,
+                why="the secret is the first of the key's two bits and only that is "
+                "released: nothing is lost, and X' is two-to-one. No loss means that X - X' "
+                "- Y is a Markov chain",
+            ),
             _bregman(),
             _square(),
         ),
-    )  # fmt: skip
+    )
 
 
 def _bregman() -> Claim:
@@ -259,10 +286,12 @@ def risks(given: Given) -> Part:
     given.step("section 4")
     plain = {"key": ["a", "b"] * 20, "secret": ["x", "x", "y", "y"] * 10}
     rare = {"key": ["a"] * 2000 + ["b"] * 2, "secret": ["x", "y"] * 1000 + ["y", "y"]}
-    none, close = (f(plain, "key", "secret")
-                   for f in (sievert.mutual_information, sievert.t_closeness))  # fmt: skip
-    little, far = (f(rare, "key", "secret")
-                   for f in (sievert.mutual_information, sievert.t_closeness))  # fmt: skip
+    none, close = (
+        f(plain, "key", "secret") for f in (sievert.mutual_information, sievert.t_closeness)
+    )
+    little, far = (
+        f(rare, "key", "secret") for f in (sievert.mutual_information, sievert.t_closeness)
+    )
     table = Joint.of(PATIENTS)
     kept = evaluated(table, np.eye(4))[2]
     return Part(
@@ -270,15 +299,23 @@ def risks(given: Given) -> Part:
         "I(X';X) is called identity disclosure, I(X';Y) attribute disclosure. In "
         "section 3 the same two stand for utility: what is told is kept there, and a risk here.",
         (
-            formula("I(X';X) of X' = X is H(X)",
-                    sievert.entropy(records(), "diagnosis", "age"), kept),
-            statement("I(X';Y) conforms to t-closeness: no information where t = 0",
-                      "conforms", f"t = {close:g}: I = {none:g} bits",
-                      holds=close == 0 and abs(none) < ROUNDING, why="information at t = 0"),
-            statement("I(X';Y) conforms to t-closeness: little information, and every class is "
-                      "close", "distance of each class no more than t",
-                      f"I = {little:.5f} bits, t = {far:.4f}", holds=far < 0.1,
-                      why="I is a mean over the records; two people of 2,002 with one secret leave "
-                      "it near 0, and their class is far from the table"),
+            formula(
+                "I(X';X) of X' = X is H(X)", sievert.entropy(records(), "diagnosis", "age"), kept
+            ),
+            statement(
+                "I(X';Y) conforms to t-closeness: no information where t = 0",
+                "conforms",
+                f"t = {close:g}: I = {none:g} bits",
+                holds=close == 0 and abs(none) < ROUNDING,
+                why="information at t = 0",
+            ),
+            statement(
+                "I(X';Y) conforms to t-closeness: little information, and every class is close",
+                "distance of each class no more than t",
+                f"I = {little:.5f} bits, t = {far:.4f}",
+                holds=far < 0.1,
+                why="I is a mean over the records; two people of 2,002 with one secret leave "
+                "it near 0, and their class is far from the table",
+            ),
         ),
-    )  # fmt: skip
+    )

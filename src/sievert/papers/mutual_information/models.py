@@ -8,8 +8,8 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines, tradeoff
-from sievert.charts.limits import BEST, LEAST, RECODED
-from sievert.papers.model import Claim, Given, Part, open_question, statement
+from sievert.charts.tradeoff_curve import BEST, LEAST, RECODED
+from sievert.papers.claims import Claim, Given, Part, open_question, statement
 from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula
 from sievert.papers.mutual_information.figure import COARSE, NEAR, RHO, least_risk, searched
 from sievert.report.page import Grid, Picture, Words
@@ -30,8 +30,9 @@ def model_1(given: Given) -> Part:
         for rho in CORRELATIONS
         for d in SHARES
     ]
-    claims += [formula(f"E(X - X')^2 of the printed channel, d = {d}", d, _error(d))
-               for d in SHARES]  # fmt: skip
+    claims += [
+        formula(f"E(X - X')^2 of the printed channel, d = {d}", d, _error(d)) for d in SHARES
+    ]
     claims += [_mean(), _noise(), _optimal(), _beyond(), *_rate_distortion()]
     return Part(
         "Section 5.1: model 1",
@@ -121,11 +122,15 @@ def _rate_distortion() -> list[Claim]:
     printed = 1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9)
     gaussian = rate_distortion([[1.0]], 0.25).risk
     return [
-        formula("Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)", printed,
-                found),
-        formula("Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
-                least_risk(1.0, 0.25), gaussian),
-    ]  # fmt: skip
+        formula(
+            "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)", printed, found
+        ),
+        formula(
+            "Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
+            least_risk(1.0, 0.25),
+            gaussian,
+        ),
+    ]
 
 
 def _example() -> Picture:
@@ -150,11 +155,10 @@ def _example() -> Picture:
         Grid(
             "The least risk by distortion",
             ("Distortion", "Best channel, bits", "None below"),
-            tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{max(0.0, p.bound):.4f}")
-                  for p in curve),
+            tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{max(0.0, p.bound):.4f}") for p in curve),
             right=(0, 1, 2),
         ),
-    )  # fmt: skip
+    )
 
 
 # -- models 2, 3 and 4 ----------------------------------------------------------------------------
@@ -167,26 +171,35 @@ def model_2(given: Given) -> Part:
     for at in (0.1, 0.25, 0.4):
         risk = sievert.limit(PATIENTS, "absolute", at=at).objective
         back = sievert.limit(PATIENTS, "absolute", model=2, at=risk)
-        claims.append(formula(f"D(R) at R = {risk:.4f} bits gives back model 1's D", at,
-                              back.objective))  # fmt: skip
+        claims.append(
+            formula(f"D(R) at R = {risk:.4f} bits gives back model 1's D", at, back.objective)
+        )
     pair = standard(RHO)
     for share in (0.25, 0.5):
         found = gaussian_limit(pair, model=2, at=least_risk(RHO, share))
-        claims.append(formula(f"the same of two Gaussian numbers, rho = {RHO}, d = {share}", share,
-                              found.objective))  # fmt: skip
+        claims.append(
+            formula(
+                f"the same of two Gaussian numbers, rho = {RHO}, d = {share}",
+                share,
+                found.objective,
+            )
+        )
     claims.append(
-        open_question("the optimal channel of model 2", "computed by solving the model",
-                      "the paper prints no solution; ours is the share of the variance, "
-                      "d = 1 - (1 - 4^-R)/rho^2, of two Gaussian numbers, "
-                      f"R = 0.2 bits, rho = {RHO}",
-                      f"{gaussian_limit(pair, model=2, at=0.2).objective:.4f}")
-    )  # fmt: skip
+        open_question(
+            "the optimal channel of model 2",
+            "computed by solving the model",
+            "the paper prints no solution; ours is the share of the variance, "
+            "d = 1 - (1 - 4^-R)/rho^2, of two Gaussian numbers, "
+            f"R = 0.2 bits, rho = {RHO}",
+            f"{gaussian_limit(pair, model=2, at=0.2).objective:.4f}",
+        )
+    )
     return Part(
         "Section 5.2: model 2",
         f"The least distortion with I(X';Y) <= R. It must be the inverse of model 1. Computed on "
         f"{EXAMPLE}.",
         tuple(claims),
-    )  # fmt: skip
+    )
 
 
 def models_3_and_4(given: Given) -> Part:
@@ -196,21 +209,33 @@ def models_3_and_4(given: Given) -> Part:
     for at in (0.02, 0.1, 0.2):
         three = sievert.limit(PATIENTS, model=3, at=at, seed=given.seed)
         four = sievert.limit(PATIENTS, model=4, at=three.objective, seed=given.seed)
-        claims.append(formula(f"model 4 at R = {three.objective:.4f} bits gives back model 3's D",
-                              at, four.objective))  # fmt: skip
+        claims.append(
+            formula(
+                f"model 4 at R = {three.objective:.4f} bits gives back model 3's D",
+                at,
+                four.objective,
+            )
+        )
     first = sievert.limit(PATIENTS, model=4, at=0.8, seed=given.seed)
     curve = first.curve(12)
     lost = [p.objective for p in curve]
     claims += [
-        statement("Less loss needs more risk", "a trade-off",
-                  f"loss {lost[0]:.4f} to {lost[-1]:.4f} bits for I(X;X') {curve[0].at:.3f} to "
-                  f"{curve[-1].at:.3f}",
-                  holds=bool((np.diff(lost) < CLOSE).all()), why="the loss rises with the risk"),
-        open_question("closed forms of the optimal channels", "future research",
-                      "left open by the paper; ours is model 4's loss of two Gaussian numbers, "
-                      f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)) bits, rho = {RHO}, R = 0.5 bits",
-                      f"{_gaussian_loss(0.5):.4f}"),
-    ]  # fmt: skip
+        statement(
+            "Less loss needs more risk",
+            "a trade-off",
+            f"loss {lost[0]:.4f} to {lost[-1]:.4f} bits for I(X;X') {curve[0].at:.3f} to "
+            f"{curve[-1].at:.3f}",
+            holds=bool((np.diff(lost) < CLOSE).all()),
+            why="the loss rises with the risk",
+        ),
+        open_question(
+            "closed forms of the optimal channels",
+            "future research",
+            "left open by the paper; ours is model 4's loss of two Gaussian numbers, "
+            f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)) bits, rho = {RHO}, R = 0.5 bits",
+            f"{_gaussian_loss(0.5):.4f}",
+        ),
+    ]
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)
     return Part(
         "Section 5.3: models 3 and 4",
@@ -226,15 +251,18 @@ def models_3_and_4(given: Given) -> Part:
                 kind="note",
             ),
             Picture(
-                lines("Model 4: the least loss by the identity told",
-                      ("80 people, four age groups, three diagnoses",),
-                      {"least loss": [(p.at, p.objective) for p in curve]},
-                      across="I(X;X'), bits", up="I(X;Y) - I(X';Y), bits"),
+                lines(
+                    "Model 4: the least loss by the identity told",
+                    ("80 people, four age groups, three diagnoses",),
+                    {"least loss": [(p.at, p.objective) for p in curve]},
+                    across="I(X;X'), bits",
+                    up="I(X;Y) - I(X';Y), bits",
+                ),
                 "The loss falls with every bit told of who is who, ever more slowly.",
                 Grid("The least loss", ("I(X;X')", "Loss", "I(X';Y)"), rows, right=(0, 1, 2)),
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _gaussian_loss(rate: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sievert.papers.model import Given, Paper
+from sievert.papers.claims import Given, Paper
 from sievert.papers.relative_risk import example, experiment, formulas
 
 TAKES: tuple[str, ...] = ("adult",)

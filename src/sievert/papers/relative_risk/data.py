@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.papers.reading import ADULT, Columns, read_columns, too_few
+from sievert.papers.given_tables import ADULT, Columns, read_columns, too_few
 
 # -- Table 1 -------------------------------------------------------------------------------------
 
@@ -17,12 +17,18 @@ ORIGINAL: Columns = {
 }
 RECODED: Columns = {
     "nationality": [
-        "{Malaysia,Japan}", "{Malaysia,Japan}", "Japan", "Japan",
-        "{China,Japan}", "{China,Japan}", "{India,Malaysia}", "{India,Malaysia}",
+        "{Malaysia,Japan}",
+        "{Malaysia,Japan}",
+        "Japan",
+        "Japan",
+        "{China,Japan}",
+        "{China,Japan}",
+        "{India,Malaysia}",
+        "{India,Malaysia}",
     ],
     "zip": ["4550*", "4550*", "5550*", "5550*", "66601", "66601", "77701", "77701"],
     DISEASE: ORIGINAL[DISEASE],
-}  # fmt: skip
+}
 GROUPS = ["1", "1", "2", "2", "3", "3", "4", "4"]
 PEOPLE: Columns = {
     "nationality": ["Japan", "Malaysia", "Japan", "Japan", "Japan", "China", "Malaysia", "India"],
@@ -46,8 +52,7 @@ def held_by(label: str, value: str) -> bool:
 
 # -- Adult ---------------------------------------------------------------------------------------
 
-KEYS = ["sex", "race", "marital-status", "education", "native-country", "workclass",
-        "salary-class"]  # fmt: skip
+KEYS = ["sex", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
 OCCUPATION = "occupation"
 ROWS = 5_692
 UNSEEN = {"workclass": {"Never-worked"}}  # values of Adult that no complete record has

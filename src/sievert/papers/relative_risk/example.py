@@ -7,7 +7,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
-from sievert.papers.model import Claim, Given, Part, number, statement
+from sievert.papers.claims import Claim, Given, Part, number, statement
 from sievert.papers.relative_risk.data import (
     ANATOMY,
     DISEASE,
@@ -131,13 +131,13 @@ def _hints() -> tuple[Claim, Claim]:
     hold = {g: {RECODED["nationality"][i] for i in ROWS if GROUPS[i] == g} for g in GROUPS}
     ills = {g: {ORIGINAL[DISEASE][i] for i in ROWS if GROUPS[i] == g} for g in GROUPS}
     together = [
-        g for g in hold
-        if "Heart" in ills[g] and any(held_by(label, "Japan") for label in hold[g])
-    ]  # fmt: skip
+        g for g in hold if "Heart" in ills[g] and any(held_by(label, "Japan") for label in hold[g])
+    ]
     places = {
-        GROUPS[i] for i in ROWS
+        GROUPS[i]
+        for i in ROWS
         if all(held_by(RECODED[c][i], v) for c, v in zip(KNOWN, VICTIM, strict=True))
-    }  # fmt: skip
+    }
     return (
         statement(
             "Groups that may hold a Japanese and have Heart",
@@ -177,7 +177,9 @@ def _beliefs() -> Picture:
     return Picture(
         bars(
             "What is believed of a Malaysian at 45501",
-            ("Local recoding of Table 1, columns apart",), held, axis="Probability",
+            ("Local recoding of Table 1, columns apart",),
+            held,
+            axis="Probability",
         ),
         "The attacker knows the group, and leans to Heart. The learner, who knows nobody in "
         "the table, spreads belief over all diseases. The difference is the relative risk.",
@@ -187,7 +189,7 @@ def _beliefs() -> Picture:
             tuple((s, *(f"{found[w][s]:.4f}" for w in who)) for s in SECRETS),
             right=(1, 2),
         ),
-    )  # fmt: skip
+    )
 
 
 def _risks(release: str) -> Grid:
@@ -207,5 +209,7 @@ def _risks(release: str) -> Grid:
         f"{told['global_relative_risk_literal'].value:.4f} as defined, "
         f"{told['global_relative_risk'].value:.4f} where a tie of m diseases counts 1/m",
         ("record", "disease", "attacker", "learner", "R, if at risk"),
-        tuple(rows), right=(2, 3, 4), folded=True,
-    )  # fmt: skip
+        tuple(rows),
+        right=(2, 3, 4),
+        folded=True,
+    )

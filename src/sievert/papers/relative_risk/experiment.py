@@ -12,8 +12,8 @@ import sievert
 from sievert.charts import Bar, bars
 from sievert.hierarchies import Hierarchy
 from sievert.methods import recoded
-from sievert.papers.model import Claim, Given, Part, number, open_question
-from sievert.papers.reading import Columns
+from sievert.papers.claims import Claim, Given, Part, number, open_question
+from sievert.papers.given_tables import Columns
 from sievert.papers.relative_risk.data import KEYS, OCCUPATION, ROWS, adult
 from sievert.report.page import Grid, Picture
 
@@ -34,11 +34,23 @@ RECODINGS = {
     10: ("education",),
 }
 SETTINGS: tuple[tuple[str, float], ...] = (
-    ("observed", 1.0), ("observed", 0.1), ("cross", 1.0), ("cross", 0.1),
-)  # fmt: skip
+    ("observed", 1.0),
+    ("observed", 0.1),
+    ("cross", 1.0),
+    ("cross", 0.1),
+)
 DOMAINS = {"observed": "those that occur", "cross": "all"}
-HEAD = ("release", "groups", "combinations", "beta", "attacker right, %", "ties in full, %",
-        "GR, %", "GR, ties in full, %", "largest R")  # fmt: skip
+HEAD = (
+    "release",
+    "groups",
+    "combinations",
+    "beta",
+    "attacker right, %",
+    "ties in full, %",
+    "GR, %",
+    "GR, ties in full, %",
+    "largest R",
+)
 
 
 @dataclass(frozen=True)
@@ -59,28 +71,50 @@ class Line:
         """As a line of a table, in per cent."""
         shares = (self.attacker, self.attacker_ties, self.risk, self.risk_ties)
         return (
-            self.release, str(self.groups), self.combinations, self.beta,
-            *(f"{100 * x:.2f}" for x in shares), f"{self.largest:.2f}",
-        )  # fmt: skip
+            self.release,
+            str(self.groups),
+            self.combinations,
+            self.beta,
+            *(f"{100 * x:.2f}" for x in shares),
+            f"{self.largest:.2f}",
+        )
 
 
 def look(
-    name: str, released: Mapping[str, Any], original: Mapping[str, Any], quasi: Iterable[str],
-    secret: str, trees: Mapping[str, Hierarchy], domain: str, beta: float,
-) -> Line:  # fmt: skip
+    name: str,
+    released: Mapping[str, Any],
+    original: Mapping[str, Any],
+    quasi: Iterable[str],
+    secret: str,
+    trees: Mapping[str, Hierarchy],
+    domain: str,
+    beta: float,
+) -> Line:
     """Attacker and learner of a release whose sets do not overlap: closed form, nothing drawn."""
     found = sievert.attack(
-        released, original, quasi, secret, hierarchies=trees, likelihood="saturated",
-        method="closed form", domain=domain, beta=beta,
-    )  # fmt: skip
+        released,
+        original,
+        quasi,
+        secret,
+        hierarchies=trees,
+        likelihood="saturated",
+        method="closed form",
+        domain=domain,
+        beta=beta,
+    )
     told: Any = found["reasoning"][secret]
     values = {key: float(each.value) for key, each in told.numbers.items()}
     return Line(
-        name, int(told.details["classes"]), DOMAINS[domain], _weight(beta),
-        values["attacker_accuracy"], values["attacker_accuracy_literal"],
-        values["global_relative_risk"], values["global_relative_risk_literal"],
+        name,
+        int(told.details["classes"]),
+        DOMAINS[domain],
+        _weight(beta),
+        values["attacker_accuracy"],
+        values["attacker_accuracy_literal"],
+        values["global_relative_risk"],
+        values["global_relative_risk_literal"],
         values["max_relative_risk"],
-    )  # fmt: skip
+    )
 
 
 def _weight(beta: float) -> str:
@@ -97,12 +131,14 @@ def sizes(given: Given) -> Part:
         (
             number("k = 4: records a group, if there are 150", "38", ROWS / 150),
             number(
-                "k = 10: records a group, if there are 16", "355", ROWS / 16,
+                "k = 10: records a group, if there are 16",
+                "355",
+                ROWS / 16,
                 why="no whole number of groups of 5,692 records has a mean between 354.5 and "
                 "355.5; 16 is nearest, so the printed mean is cut off",
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def generated(given: Given) -> Part:
@@ -128,13 +164,14 @@ def generated(given: Given) -> Part:
         (
             Picture(
                 bars(
-                    "One release, three priors", ("Global relative risk, ties in shares and in "
-                    "full",),
+                    "One release, three priors",
+                    ("Global relative risk, ties in shares and in full",),
                     [
                         Bar(f"beta {line.beta}", value, ties)
                         for line in lines
                         for ties, value in (
-                            ("ties in shares", line.risk), ("ties in full", line.risk_ties),
+                            ("ties in shares", line.risk),
+                            ("ties in full", line.risk_ties),
                         )
                     ],
                     axis="Global relative risk",
@@ -144,7 +181,7 @@ def generated(given: Given) -> Part:
                 _grid("Generated table, per cent", lines),
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _generated(seed: int) -> list[Line]:
@@ -179,14 +216,22 @@ def with_adult(given: Given) -> Part:
                 _open(f"GR, k = {k}", printed, [x for m in lines.get(k, ()) for x in _risks(m)])
                 for k, printed in RISKS.items()
             ),
-            *_ends("rows classified correctly by the attacker", ATTACKER,
-                   [[x for m in each for x in (m.attacker, m.attacker_ties)]
-                    for each in lines.values()]),
-            *_ends("largest relative risk R", LARGEST,
-                   [[m.largest for m in each] for each in lines.values()]),
+            *_ends(
+                "rows classified correctly by the attacker",
+                ATTACKER,
+                [
+                    [x for m in each for x in (m.attacker, m.attacker_ties)]
+                    for each in lines.values()
+                ],
+            ),
+            *_ends(
+                "largest relative risk R",
+                LARGEST,
+                [[m.largest for m in each] for each in lines.values()],
+            ),
         ),
         (_grid("Adult, its first 5,692 complete records, per cent", every),) if every else (),
-    )  # fmt: skip
+    )
 
 
 def _risks(line: Line) -> tuple[float, float]:

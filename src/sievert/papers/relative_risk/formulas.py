@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from functools import cache
 
-from sievert.papers.model import Claim, Given, Part, apart, number, statement
+from sievert.papers.claims import Claim, Given, Part, apart, number, statement
 from sievert.papers.relative_risk.data import (
     DISEASE,
     GROUPS,

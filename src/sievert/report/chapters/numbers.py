@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sievert.errors import printable
+from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID, Decides, decided_by
-from sievert.measures.record import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.measures.value import SUPPRESSED
 from sievert.report.definitions import linked, unit
 from sievert.report.page import Cell
-from sievert.report.pen import Pen, Said
+from sievert.report.redaction import Pen, Said
 from sievert.report.texts import Texts
-from sievert.result import SUPPRESSED
 from sievert.sharing import COARSEST, PASSED_ON, rounding
-from sievert.terminal import percent, significant
 
 SHORT = "_short"  # in tables and pictures
 SHARES = {"unique_records"}  # of people: said in per cent

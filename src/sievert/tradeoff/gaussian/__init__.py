@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sievert.tradeoff.gaussian.bottleneck import Bottleneck, at_beta, at_loss, at_rate
+from sievert.tradeoff.gaussian.canonical_pair import Canonical, Pair
 from sievert.tradeoff.gaussian.channel import Channel
-from sievert.tradeoff.gaussian.check import Normality, normality
 from sievert.tradeoff.gaussian.limit import (
     GaussianLimit,
     curve,
@@ -12,7 +12,7 @@ from sievert.tradeoff.gaussian.limit import (
     limit_of_records,
     rate_distortion,
 )
-from sievert.tradeoff.gaussian.pair import Canonical, Pair
+from sievert.tradeoff.gaussian.normality import Normality, normality
 
 __all__ = [
     "Pair",

@@ -11,11 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sievert.tradeoff.gaussian.waterfilling import nats
-
-Floats = NDArray[np.float64]
+from sievert.arrays import Floats
+from sievert.tradeoff.gaussian.water_filling import nats
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sievert.arrays import Floats
 from sievert.errors import InputError, UsageError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

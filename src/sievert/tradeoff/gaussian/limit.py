@@ -8,16 +8,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sievert.arrays import Floats
 from sievert.errors import InputError, UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.gaussian import bottleneck, maxdet, waterfilling
+from sievert.tradeoff.gaussian import bottleneck, max_determinant, water_filling
+from sievert.tradeoff.gaussian.canonical_pair import Canonical, Pair, Weights, matrix
 from sievert.tradeoff.gaussian.channel import Channel
-from sievert.tradeoff.gaussian.check import Normality, normality
-from sievert.tradeoff.gaussian.pair import Canonical, Pair, Weights, matrix
+from sievert.tradeoff.gaussian.normality import Normality, normality
 
-Floats = NDArray[np.float64]
 DIAGONAL = 1e-14  # share of their product that costs of two directions have in common, at most
 NOTHING = 1e-14  # share of a variance that is rounding
 CLOSED, WATER, BARRIER, BOTTLENECK = "closed form", "water-filling", "barrier", "bottleneck"
@@ -77,7 +76,7 @@ def gaussian_limit(
     at: float = 0.0,
     weights: Weights = None,
     *,
-    tolerance: float = maxdet.TOLERANCE,
+    tolerance: float = max_determinant.TOLERANCE,
 ) -> GaussianLimit:
     """The best release of X when Y is secret, both Gaussian.
 
@@ -113,7 +112,7 @@ def limit_of_records(
     weights: Weights = None,
     *,
     names: Sequence[str] | None = None,
-    tolerance: float = maxdet.TOLERANCE,
+    tolerance: float = max_determinant.TOLERANCE,
 ) -> GaussianLimit:
     """The same for records (rows) of X and Y, with a check of how Gaussian they are.
 
@@ -167,16 +166,16 @@ def _distorted(
     if (model == 1 and at >= private) or (model == 2 and at == 0):
         return _Found(told.astype(np.float64))
     if (np.abs(cost - np.diag(own)) <= DIAGONAL * np.sqrt(np.outer(own, own))).all():
-        solve = waterfilling.within if model == 1 else waterfilling.revealing
+        solve = water_filling.within if model == 1 else water_filling.revealing
         shares, _ = solve(rho, rest, own, at)
         return _Found(shares, method=CLOSED if len(rho) == 1 else WATER)
-    problem = maxdet.Problem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.Problem(rho, rest, cost, at, cheapest=False)
     free = pair.free(weights, held)
     if (model == 1 and at == 0) or (model == 2 and at >= -0.5 * problem.unknown(free)):
         return _Found(free)
     if model == 2:
         problem = replace(problem, limit=-2 * at, cheapest=True)
-    found = maxdet.solve(problem, tolerance)
+    found = max_determinant.solve(problem, tolerance)
     return _Found(found.error, found.gap / 2 if model == 1 else found.gap, BARRIER)
 
 
@@ -197,17 +196,17 @@ def _limit(
     """What a solution reaches."""
     rho, rest = held.rho, held.rest
     error = np.diag(found.error) if found.error.ndim == 1 else found.error
-    problem = maxdet.Problem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.Problem(rho, rest, cost, at, cheapest=False)
     if found.error.ndim == 1:
         shares = found.error
-        risk = waterfilling.nats(rho, rest, shares)
+        risk = water_filling.nats(rho, rest, shares)
     else:
         shares = np.asarray(np.linalg.eigvalsh(error))
         shares[shares < NOTHING], shares[shares > 1 - NOTHING] = 0.0, 1.0
         risk = -0.5 * problem.unknown(error)
         risk = None if risk == math.inf else max(0.0, risk)
-    whole = waterfilling.nats(rho, rest, np.zeros(len(rho)))
-    rate = waterfilling.nats(np.ones(len(rho)), np.zeros(len(rho)), shares)
+    whole = water_filling.nats(rho, rest, np.zeros(len(rho)))
+    rate = water_filling.nats(np.ones(len(rho)), np.zeros(len(rho)), shares)
     loss = None if whole is None else bottleneck.lost(rho, rest, error)
     distortion = max(0.0, problem.spent(error))
     reached = (_bits(risk), distortion, _bits(rate), _bits(loss))[model - 1]

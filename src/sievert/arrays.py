@@ -1,0 +1,11 @@
+"""The types of arrays, defined once."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[Any]  # integers of any width
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Complex = NDArray[np.complex128]

@@ -1,0 +1,234 @@
+"""Values that nobody asks about, merged; and all columns as one, without listing what may be."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.candidates import CELLS, contains
+from sievert.attacks.reasoning.value_sets import MOST_MEMBERS, Sets
+from sievert.attacks.reasoning.victims import distinct
+from sievert.errors import ExhaustedError
+
+MOST = 10**7  # cells of all boxes together
+MOST_WORK = 10**11  # multiplications to see which labels meet
+CHUNK = 1 << 22  # members looked at in one go
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+class Lumped(NamedTuple):
+    """Positions merged into atoms, which are in the order of their first positions."""
+
+    atom_of: Ints
+    prior: Floats
+    sets: Sets
+    atoms: int
+
+
+def lumped(sets: Sets, asked: Ints | Sequence[int], weights: Floats) -> Lumped:
+    """Merges positions nobody asks about that are in exactly the same sets; weights are added.
+
+    `asked` are positions, or a truth for each; `weights` has a column for each position.
+
+    >>> lumped(Sets.of([[0, 1, 2], [2]]), [0], np.ones((1, 5))).atom_of.tolist()
+    [0, 1, 2, 3, 3]
+    """
+    size = weights.shape[1]
+    alone = np.zeros(size, dtype=bool)
+    alone[np.asarray(asked, dtype=None if len(asked) else np.int64)] = True
+    free = np.flatnonzero(~alone)
+    marks = _signatures(sets, size)[:, free]
+    order = np.lexsort(marks)
+    new = np.ones(len(free), dtype=bool)
+    new[1:] = (marks[:, order[1:]] != marks[:, order[:-1]]).any(axis=0)
+    first = np.arange(size)
+    first[free[order]] = free[order[new]][np.cumsum(new) - 1] if len(free) else _NONE
+    leads = first == np.arange(size)
+    atom_of = (np.cumsum(leads) - 1)[first]
+    atoms = int(leads.sum())
+    by_atom = np.argsort(atom_of, kind="stable")
+    begins = np.flatnonzero(np.diff(atom_of[by_atom], prepend=-1))
+    prior = np.zeros((len(weights), atoms))
+    for row, weight in zip(prior, weights, strict=True):
+        if size:
+            row[:] = np.add.reduceat(np.asarray(weight, dtype=np.float64)[by_atom], begins)
+    kept = leads[sets.members]
+    filled = sets.sizes > 0
+    counts = np.zeros(len(sets), dtype=np.int64)
+    if len(kept):
+        counts[filled] = np.add.reduceat(kept, sets.starts[:-1][filled], dtype=np.int64)
+    starts = np.append(0, np.cumsum(counts))
+    return Lumped(atom_of, prior, Sets(starts, atom_of[sets.members[kept]]), atoms)
+
+
+def _signatures(sets: Sets, size: int) -> NDArray[np.uint64]:
+    """128 bits for each position, the same only for positions in the same sets."""
+    rng = np.random.default_rng(0x5E75)
+    marks = rng.integers(0, 2**64, (2, len(sets)), dtype=np.uint64)
+    found = np.zeros((2, size), dtype=np.uint64)
+    places = [*range(0, len(sets.members), CHUNK), len(sets.members)]
+    for low, high in itertools.pairwise(np.searchsorted(sets.starts, places).tolist()):
+        members = sets.members[sets.starts[low] : sets.starts[high]]
+        for sums, mark in zip(found, marks, strict=True):
+            np.add.at(sums, members, np.repeat(mark[low:high], sets.sizes[low:high]))
+    return found
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """All columns as one factor: `tuples` combinations of values, most of them lumped together.
+
+    `sets` are the different boxes of classes, `label_of` the box of each class, `atom_of` the atom
+    of each victim, `prior` the weight of each atom, a row for each secret if they differ.
+    """
+
+    tuples: int
+    prior: Floats
+    sets: Sets
+    label_of: Ints
+    atom_of: Ints
+
+
+def boxes(
+    sizes: Sequence[int],
+    sets: Sequence[Sets],
+    classes: Ints,
+    victims: Ints,
+    beta: float | Floats = 1.0,
+    *,
+    overrides: Mapping[tuple[int, ...], float | Floats] | None = None,
+    most: int = MOST,
+) -> Boxes:
+    """The classes as sets of combinations: of each column any value of the class's label there.
+
+    `classes` holds a label of each column for each class, `victims` a position in each domain.
+    `beta` is the weight of a combination, `overrides` that of single ones.
+    """
+    others = np.array(list(overrides or ()), dtype=np.int64).reshape(-1, len(sizes))
+    rows, label_of = distinct(classes)
+    asked, which = distinct(np.concatenate([victims, others]))
+    tuples = math.prod(int(size) for size in sizes)
+    grid = _gridded(sizes, sets, rows, asked, most) or _parted(sizes, sets, rows, asked, most)
+    if grid is None or tuples > 10**300:
+        raise ExhaustedError(
+            f"the groups cover more than {most:,} kinds of combinations of values",
+            hint="--likelihood product, or --domain observed",
+        )
+    covered, place = grid.place >= 0, grid.place
+    left = grid.times - np.bincount(place[covered], minlength=len(grid.times))
+    held = Sets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
+    lumps = lumped(held, _NONE, left[None, :].astype(np.float64))
+    nowhere = tuples - int(grid.times.sum()) - int((~covered).sum())
+
+    stay = np.flatnonzero(lumps.prior[0] > 0)
+    lump = np.concatenate([lumps.atom_of[place[covered]], stay])
+    atom = np.concatenate([np.flatnonzero(covered), len(asked) + np.arange(len(stay))])
+    order = np.argsort(lump, kind="stable")
+    inner = Sets(np.searchsorted(lump[order], np.arange(lumps.atoms + 1)), atom[order])
+    if int(inner.sizes[lumps.sets.members].sum()) > MOST_MEMBERS:
+        raise ExhaustedError(
+            f"the groups hold more than {MOST_MEMBERS:,} combinations of values",
+            hint="--likelihood product, or --domain observed",
+        )
+    spread = inner.taken(lumps.sets.members)
+    owner = np.repeat(np.repeat(np.arange(len(rows)), lumps.sets.sizes), spread.sizes)
+    members = spread.members[np.lexsort((spread.members, owner))]
+    starts = np.searchsorted(owner, np.arange(len(rows) + 1))
+    weight = np.concatenate([np.ones(len(asked)), lumps.prior[0][stay], [float(nowhere)]])
+    prior = (
+        np.atleast_1d(np.asarray(beta, dtype=np.float64))[:, None]
+        * weight[: -1 if nowhere == 0 else None]
+    )
+    if overrides:
+        prior[:, which[len(victims) :]] = np.array(list(overrides.values())).T
+    return Boxes(tuples, prior, Sets(starts, members), label_of, which[: len(victims)])
+
+
+class _Grid(NamedTuple):
+    """Boxes cut into cells: pairs of a box and a cell in it, by boxes, then cells."""
+
+    box: Ints
+    cell: Ints
+    times: Ints  # how many combinations a cell has
+    place: Ints  # the cell of each combination asked about, -1 outside of all boxes
+
+
+def _gridded(
+    sizes: Sequence[int], sets: Sequence[Sets], rows: Ints, asked: Ints, most: int
+) -> _Grid | None:
+    """Cut where a label of any box begins or ends; None if that makes more than `most` pairs."""
+    parts, local = [], np.zeros_like(rows)
+    for k, size in enumerate(sizes):
+        used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
+        parts.append(lumped(sets[k].taken(used), _NONE, np.ones((1, size))))
+    columns = [part.sets.sizes[local[:, k]].tolist() for k, part in enumerate(parts)]
+    pairs = sum(map(math.prod, zip(*columns, strict=True)))
+    if pairs > most or math.prod(part.atoms for part in parts) >= 2**62:
+        return None
+    box, keys = np.arange(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    times = _counting(np.ones(len(rows)), sizes)
+    asked_keys = np.zeros(len(asked), dtype=np.int64)
+    for k, part in enumerate(parts):
+        picked = part.sets.taken(local[box, k])
+        box = np.repeat(box, picked.sizes)
+        keys = np.repeat(keys, picked.sizes) * part.atoms + picked.members
+        times = np.repeat(times, picked.sizes) * _counting(part.prior[0], sizes)[picked.members]
+        asked_keys = asked_keys * part.atoms + part.atom_of[asked[:, k]]
+    cells, first, cell = np.unique(keys, return_index=True, return_inverse=True)
+    place = np.searchsorted(cells, asked_keys)
+    place[np.append(cells, -1)[place] != asked_keys] = -1
+    return _Grid(box, cell, times[first], place)
+
+
+def _counting(numbers: Ints, sizes: Sequence[int]) -> Ints:
+    """As integers whose products cannot overflow."""
+    if math.prod(int(size) for size in sizes) < 2**62:
+        return numbers.astype(np.int64)
+    return np.array([int(n) for n in numbers.tolist()], dtype=object)
+
+
+def _parted(
+    sizes: Sequence[int], sets: Sequence[Sets], rows: Ints, asked: Ints, most: int
+) -> _Grid | None:
+    """The same, where boxes that meet no other are not cut."""
+    alone = _alone(sizes, sets, rows)
+    single, rest = np.flatnonzero(alone), np.flatnonzero(~alone)
+    grid = _gridded(sizes, sets, rows[rest], asked, most) if len(single) else None
+    if grid is None:
+        return None
+    times = _counting(np.ones(len(single)), sizes)
+    for k in range(len(sizes)):
+        times = times * _counting(sets[k].sizes[rows[single, k]], sizes)
+    inside = contains(rows[single], sets, asked, len(asked))
+    grid.place[inside.victims] = len(grid.times) + inside.classes
+    box = np.concatenate([rest[grid.box], single])
+    order = np.argsort(box, kind="stable")
+    cell = np.concatenate([grid.cell, len(grid.times) + np.arange(len(single))])
+    return _Grid(box[order], cell[order], np.concatenate([grid.times, times]), grid.place)
+
+
+def _alone(sizes: Sequence[int], sets: Sequence[Sets], rows: Ints) -> Ints:
+    """Which boxes share no combination with another, as far as that is quickly told."""
+    meeting, local = [], np.zeros_like(rows)
+    for k, size in enumerate(sizes):
+        used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
+        part = lumped(sets[k].taken(used), _NONE, np.ones((1, size)))
+        if len(used) ** 2 * part.atoms > MOST_WORK or len(used) * part.atoms > CELLS:
+            return np.zeros(len(rows), dtype=bool)
+        table = np.zeros((len(used), part.atoms), dtype=np.float32)
+        table[np.repeat(np.arange(len(used)), part.sets.sizes), part.sets.members] = 1
+        first, second = np.nonzero(table @ table.T)
+        meeting.append(Sets(np.searchsorted(first, np.arange(len(used) + 1)), second))
+    try:
+        pairs = contains(local, meeting, local, MOST)
+    except ExhaustedError:
+        return np.zeros(len(rows), dtype=bool)
+    found: Ints = np.bincount(pairs.victims, minlength=len(rows)) == 1
+    return found

@@ -1,0 +1,1 @@
+"""Beliefs about a release whose values were generalised."""

@@ -1,0 +1,267 @@
+"""What a release tells where any two of its sets are apart or one inside the other: a closed form.
+
+Such sets make a tree. At each of its nodes the shares of the next smaller sets, and of the atoms in
+none of them, are Dirichlet, independent of the shares at other nodes: a record with a label counts
+once for every set around it, and says nothing on what is inside it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.model import Factor, Posterior
+from sievert.errors import UsageError
+
+LEAST, MOST = 1e-200, 1e200  # weights of a prior whose products and ratios stay numbers
+CANCELLATION = 1e-3  # below this share of its operands a difference is summed again
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Sets, of which any two are apart or one inside the other, as a tree.
+
+    Node 0 is the whole domain, node k + 1 the set of `labels[k]`; the smallest set around a node is
+    `parents[node]`, that around an atom `owners[atom]`. `levels` has the nodes by depth, the
+    nearest to the whole domain first, side by side where they have one parent.
+    """
+
+    labels: Ints
+    parents: Ints
+    owners: Ints
+    levels: tuple[Ints, ...]
+
+    @cached_property
+    def kin(self) -> tuple[Ints, Ints]:
+        """Nodes but the first, then atoms, side by side by what is around them; where each starts.
+
+        Nodes are k for node k + 1, atoms follow them.
+        """
+        around = np.concatenate((self.parents[1:], self.owners))
+        order = np.argsort(around, kind="stable")
+        return order, _starts(around[order])
+
+    def masses(self, prior: Floats) -> Floats:
+        """The prior weight of the atoms of each node."""
+        order, cuts = self._owned
+        own = np.zeros(len(self.parents))
+        own[self.owners[order[cuts]]] = np.add.reduceat(prior[order], cuts)
+        return np.asarray(self.sums(own))
+
+    @cached_property
+    def _owned(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.owners, kind="stable")
+        return order, _starts(self.owners[order])
+
+    def sums(self, own: Floats | Ints) -> Floats | Ints:
+        """What each node has, and all nodes inside it have."""
+        found = own.copy()
+        for level in reversed(self.levels):
+            parents = self.parents[level]
+            cuts = _starts(parents)
+            found[parents[cuts]] += np.add.reduceat(found[level], cuts)
+        return found
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The posterior of one factor among people with one secret, exactly.
+
+    Of each node: `counts` of records with its label, `below` of them with it or one inside it,
+    and the prior weight of its atoms, its `masses`.
+    """
+
+    factor: Factor
+    forest: Forest
+    prior: Floats
+    counts: Ints
+    below: Ints
+    masses: Floats
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Of each node its weight among those beside it."""
+        return np.asarray(self.masses + self.below)
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Of each node the weight of all that it is split into."""
+        return np.asarray(self.masses + (self.below - self.counts))
+
+    def posterior(self) -> Posterior:
+        """The expected shares of atoms, in all and within each label."""
+        forest, factor = self.forest, self.factor
+        # Numbers are parts times powers of 2: the share of a set deep inside others may be tiny.
+        part, power = np.ones(len(self.counts)), np.zeros(len(self.counts), dtype=np.int64)
+        for level in forest.levels:
+            up = forest.parents[level]
+            part[level], step = np.frexp(part[up] * (self.weights[level] / self.totals[up]))
+            power[level] = power[up] + step
+        up = forest.owners
+        parts, step = np.frexp(part[up] * (self.prior / self.totals[up]))
+        powers = power[up] + step
+        inside = np.zeros(len(factor.members))
+        seen = np.flatnonzero(self.counts[1:] > 0)
+        places, sizes = _places(factor, forest.labels[seen])
+        atoms, nodes = factor.members[places], np.repeat(seen + 1, sizes)
+        inside[places] = _scaled(parts[atoms] / part[nodes], powers[atoms] - power[nodes])
+        return Posterior(_scaled(parts, powers), inside)
+
+    def draw(self, rng: np.random.Generator, times: int) -> Floats:
+        """Independent draws of the shares of all atoms, one a row."""
+        forest, nodes = self.forest, len(self.counts)
+        order, starts = forest.kin
+        shapes = np.concatenate((self.weights[1:], self.prior))[order]
+        logs = log_gammas(rng, np.broadcast_to(shapes, (times, len(shapes))))
+        sizes = np.diff(np.append(starts, len(order)))
+        logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=1), sizes, axis=1)
+        sums = np.log(np.add.reduceat(np.exp(logs), starts, axis=1))
+        shares = np.empty_like(logs)
+        shares[:, order] = logs - np.repeat(sums, sizes, axis=1)
+        whole = np.zeros((times, nodes))
+        for level in forest.levels:
+            whole[:, level] = whole[:, forest.parents[level]] + shares[:, level - 1]
+        return np.asarray(np.exp(whole[:, forest.owners] + shares[:, nodes - 1 :]))
+
+    def betas(self, atom: int) -> list[tuple[float, float]]:
+        """Parameters of independent Betas whose product is the share of an atom."""
+        found = []
+        node = int(self.forest.owners[atom])
+        first, second = float(self.prior[atom]), self._beside(node, atom=atom)
+        while node:
+            up = int(self.forest.parents[node])
+            beside = self._beside(up, node=node)
+            if self.counts[node]:
+                found.append((first, second))
+                first, second = float(self.weights[node]), beside
+            else:
+                second += beside
+            node = up
+        found.append((first, second))
+        return [(b, c) for b, c in reversed(found) if c > 0]
+
+    def _beside(self, parent: int, *, node: int = 0, atom: int = -1) -> float:
+        """The weight of all that a node is split into but one."""
+        mass = float(self.masses[node] if node else self.prior[atom])
+        records = int(self.below[parent] - self.counts[parent]) - int(self.below[node] * (node > 0))
+        whole = float(self.masses[parent])
+        if records + (whole - mass) < CANCELLATION * whole:
+            atoms = np.flatnonzero(self.forest.owners == parent)
+            nodes = np.flatnonzero(self.forest.parents[1:] == parent) + 1
+            beside = [*self.prior[atoms[atoms != atom]], *self.masses[nodes[nodes != node]]]
+            return records + math.fsum(beside)
+        return records + (whole - mass)
+
+
+def closed(factor: Factor, secret: int) -> Tree | None:
+    """The posterior in closed form, or None where two sets overlap, neither inside the other.
+
+    >>> prior, counts = np.ones((1, 3)), np.array([[2], [1]])
+    >>> tree = closed(Factor(prior, np.array([0, 2, 5]), np.array([0, 1, 0, 1, 2]), counts), 0)
+    >>> tree.posterior().population
+    array([0.4, 0.4, 0.2])
+    """
+    forest = nested(factor, np.flatnonzero(factor.counts[:, secret] > 0))
+    return None if forest is None else _tree(factor, forest, secret)
+
+
+def trees(factor: Factor) -> list[Tree | None]:
+    """`closed` for every secret, at the cost of one where the sets of all are nested or apart."""
+    secrets = range(factor.counts.shape[1])
+    forest = nested(factor, np.flatnonzero((factor.counts > 0).any(axis=1)))
+    if forest is None:
+        return [closed(factor, secret) for secret in secrets]
+    return [_tree(factor, forest, secret) for secret in secrets]
+
+
+def nested(factor: Factor, labels: Ints) -> Forest | None:
+    """The sets of some labels as a tree, or None where two overlap, neither inside the other."""
+    atoms_count = factor.prior.shape[1]
+    sizes = factor.starts[labels + 1] - factor.starts[labels]
+    labels = labels[np.argsort(-sizes, kind="stable")]  # a set follows those around it
+    places, sizes = _places(factor, labels)
+    atoms, nodes = factor.members[places], np.repeat(np.arange(1, len(labels) + 1), sizes)
+    parents = np.zeros(len(labels) + 1, dtype=np.int64)
+    owners = np.zeros(atoms_count, dtype=np.int64)
+    depths = np.ones(len(labels), dtype=np.int64)
+    if len(labels) and np.bincount(atoms, minlength=atoms_count).max() > 1:
+        order = np.argsort(atoms, kind="stable")  # of each atom the sets around it, largest first
+        same = atoms[order[1:]] == atoms[order[:-1]]
+        around = np.zeros(len(atoms), dtype=np.int64)
+        around[order[1:]] = np.where(same, nodes[order[:-1]], 0)
+        starts = np.append(0, np.cumsum(sizes)[:-1])
+        parents[1:] = np.maximum.reduceat(around, starts)
+        if np.any(np.minimum.reduceat(around, starts) != parents[1:]):
+            return None
+        last = order[np.append(~same, True)]
+        owners[atoms[last]] = nodes[last]
+        depths = _depths(parents)
+    else:
+        owners[atoms] = nodes
+    order = np.lexsort((parents[1:], depths)) + 1
+    cuts = _starts(depths[order - 1])[1:]
+    levels = tuple(np.split(order, cuts)) if len(labels) else ()
+    return Forest(labels, parents, owners, levels)
+
+
+def weights_of(factor: Factor, secret: int) -> Floats:
+    """The prior weights of one secret, each a number that can be divided by."""
+    found = np.asarray(factor.prior[secret], dtype=np.float64)
+    if not np.all((found >= LEAST) & (found <= MOST)):
+        raise UsageError(
+            "a prior weight is 0, negative, or out of range",
+            hint=f"take one from {LEAST} to {MOST}",
+        )
+    return found
+
+
+def log_gammas(rng: np.random.Generator, shapes: Floats) -> Floats:
+    """Logarithms of Gamma draws: those of tiny shapes are below any double.
+
+    Gamma(a) is Gamma(a + 1) times a uniform number to the power 1/a.
+    """
+    small = shapes < 1
+    found = np.log(rng.standard_gamma(np.where(small, shapes + 1, shapes)))
+    found[small] -= rng.standard_exponential(np.count_nonzero(small)) / shapes[small]
+    return np.asarray(found)
+
+
+def dirichlets(rng: np.random.Generator, shapes: Floats) -> Floats:
+    """A Dirichlet draw for every row of weights."""
+    logs = log_gammas(rng, shapes)
+    found = np.exp(logs - logs.max(axis=1)[:, None])
+    return np.asarray(found / found.sum(axis=1)[:, None])
+
+
+def _tree(factor: Factor, forest: Forest, secret: int) -> Tree:
+    prior = weights_of(factor, secret)
+    counts = np.append(0, factor.counts[forest.labels, secret]).astype(np.int64)
+    return Tree(factor, forest, prior, counts, forest.sums(counts), forest.masses(prior))
+
+
+def _places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
+    """Where the members of some labels are, and how many each has."""
+    firsts = factor.starts[labels].astype(np.int64)
+    sizes = factor.starts[labels + 1] - firsts
+    ends = np.cumsum(sizes)
+    return np.repeat(firsts - (ends - sizes), sizes) + np.arange(sizes.sum()), sizes
+
+
+def _starts(values: Ints) -> Ints:
+    """Where runs of equal values start."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+
+
+def _depths(parents: Ints) -> Ints:
+    found = [0]
+    for parent in parents[1:].tolist():
+        found.append(found[parent] + 1)
+    return np.array(found[1:])
+
+
+def _scaled(parts: Floats, powers: Ints) -> Floats:
+    return np.asarray(np.ldexp(parts, np.maximum(powers, -2000).astype(np.int32)))

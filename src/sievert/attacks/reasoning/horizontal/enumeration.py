@@ -1,0 +1,269 @@
+"""What a release with few records tells, exactly: every table that fits, with its probability."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
+from sievert.attacks.reasoning.model import Factor, Posterior
+
+AT_ONCE = 1 << 22  # numbers held while records are added, where they can be added in pieces
+HELD = 1 << 25  # numbers held, in any case
+WORK = 1000  # numbers moved, for each table that may be kept
+BITS = 128  # of products
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All tables of one factor and secret that fit a release, with their probabilities.
+
+    `varied[t]` counts, in table t, the records with each of the atoms `atoms`; `sure` counts those,
+    of all atoms, that are the same in all tables. Records that may have any atom are in neither:
+    they tell nothing. `means[t, k]`, for the place `places[k]` of the factor's members, is the mean
+    share of its atom within its label among the assignments that lead to table t.
+    """
+
+    factor: Factor
+    secret: int
+    atoms: Ints
+    varied: Ints
+    sure: Ints
+    weights: Floats
+    places: Ints
+    means: Floats
+
+    @property
+    def counts(self) -> Ints:
+        """Records by table and atom."""
+        return self._filled(self.varied)
+
+    def number(self, atom: int) -> Ints:
+        """Records with one atom, by table."""
+        place = np.flatnonzero(self.atoms == atom)
+        varied = self.varied[:, place].sum(axis=1)
+        return np.asarray(varied + self.sure[atom])
+
+    def posterior(self) -> Posterior:
+        """The expected shares of atoms, in all and within each label."""
+        factor = self.factor
+        shares = self.sure.astype(np.float64)
+        shares[self.atoms] += self.weights @ self.varied
+        shares += weights_of(factor, self.secret)
+        population = shares / shares.sum()
+        seen = np.repeat(factor.counts[:, self.secret] > 0, np.diff(factor.starts))
+        sizes = np.repeat(np.diff(factor.starts), np.diff(factor.starts))
+        inside = np.where(seen & (sizes == 1), 1.0, 0.0)
+        inside[self.places] = self.weights @ self.means
+        whole = seen & (sizes == len(population))
+        inside[whole] = population[factor.members[whole]]
+        return Posterior(population, inside)
+
+    def draw(self, rng: np.random.Generator, times: int) -> Floats:
+        """Independent draws of the shares of all atoms, one a row."""
+        spots = rng.random(times) * self._sums[-1]
+        rows = np.searchsorted(self._sums, spots, side="right")
+        tables = self._filled(self.varied[np.minimum(rows, len(self.weights) - 1)])
+        return dirichlets(rng, weights_of(self.factor, self.secret) + tables)
+
+    @cached_property
+    def _sums(self) -> Floats:
+        return np.asarray(np.cumsum(self.weights))
+
+    def _filled(self, varied: Ints) -> Ints:
+        found = np.tile(self.sure, (len(varied), 1))
+        found[:, self.atoms] += varied
+        return found
+
+
+def enumerated(factor: Factor, secret: int, most: int = 200_000) -> Tables | None:
+    """All tables that fit, or None if there are more than `most`, or too many ways to them.
+
+    >>> factor = Factor(np.ones((1, 2)), np.array([0, 1, 3]), np.array([0, 0, 1]), np.ones((2, 1)))
+    >>> enumerated(factor, 0).counts
+    array([[1, 0]])
+    """
+    prior = weights_of(factor, secret)
+    found = np.asarray(factor.counts[:, secret], dtype=np.int64)
+    sizes = np.diff(factor.starts)
+    telling = (found > 0) & (sizes < len(prior))
+    single = np.flatnonzero(telling & (sizes == 1))
+    sure = np.zeros(len(prior), dtype=np.int64)
+    np.add.at(sure, factor.members[factor.starts[single]], found[single])
+    several = np.flatnonzero(telling & (sizes > 1))
+    ways = [_ways(int(found[label]), int(sizes[label]), most) for label in several.tolist()]
+    if 1 + sum(way - 1 for way in ways) > most:  # sums of two sets have at least |A| + |B| - 1
+        return None
+    labels = [several[i] for i in np.argsort(ways, kind="stable").tolist()]
+    atoms = np.unique(np.concatenate([sure[:0], *(factor.label(label) for label in labels)]))
+    tops = np.zeros(len(atoms), dtype=np.int64)
+    for label in labels:
+        tops[np.searchsorted(atoms, factor.label(label))] += found[label]
+    states = _States.empty(tops, int(sizes[labels].sum()) if labels else 0)
+    left, column, places = most * WORK, 0, []
+    for label in labels:
+        within = np.searchsorted(atoms, factor.label(label))
+        columns = range(column, column + len(within))
+        added = states.with_label(within, int(found[label]), columns, most, left)
+        if added is None:
+            return None
+        states, left = added
+        places.append(np.arange(factor.starts[label], factor.starts[label + 1]))
+        column += len(within)
+    varied = states.counts()
+    return Tables(
+        factor,
+        secret,
+        atoms,
+        varied,
+        sure,
+        _weights(states, varied, (prior + sure)[atoms]),
+        np.concatenate(places) if places else np.zeros(0, dtype=np.int64),
+        states.means,
+    )
+
+
+@dataclass(frozen=True)
+class _States:
+    """Count vectors packed into words, and the ways to each: a part times a power of 2."""
+
+    factors: Ints  # what one record of an atom adds to each word
+    tops: Ints
+    words: Ints
+    parts: Floats
+    powers: Ints
+    means: Floats
+
+    @classmethod
+    def empty(cls, tops: Ints, columns: int) -> _States:
+        factors, word, room = [], 0, 1
+        for top in tops.tolist():
+            if room * (top + 1) > 1 << 62:
+                word, room = word + 1, 1
+            factors.append((word, room))
+            room *= top + 1
+        table = np.zeros((len(tops), word + 1), dtype=np.int64)
+        for atom, (at, value) in enumerate(factors):
+            table[atom, at] = value
+        nothing = np.zeros((1, word + 1), dtype=np.int64)
+        one = np.ones(1, dtype=np.int64)
+        return cls(table, tops, nothing, np.full(1, 0.5), one, np.zeros((1, columns)))
+
+    def counts(self) -> Ints:
+        found = np.empty((len(self.words), len(self.tops)), dtype=np.int64)
+        for atom, top in enumerate(self.tops.tolist()):
+            word = int(np.argmax(self.factors[atom]))
+            found[:, atom] = self.words[:, word] // self.factors[atom, word] % (top + 1)
+        return found
+
+    def with_label(
+        self, atoms: Ints, records: int, columns: range, most: int, left: int
+    ) -> tuple[_States, int] | None:
+        """These with the records of one label, and the work left to do; None if it is too much."""
+        states, rest = self, records
+        wide = self.words.shape[1] + self.means.shape[1] + 2
+        while rest:
+            piece, room = rest, AT_ONCE // (wide * len(states.words))
+            while piece > 1 and _ways(piece, len(atoms), room) > room:
+                piece = (piece + 1) // 2
+            work = len(states.words) * _ways(piece, len(atoms), left) * wide
+            left -= work
+            if left < 0 or work > HELD:
+                return None
+            states = states._with_records(atoms, piece, columns, 1 / records)
+            if len(states.words) > most:
+                return None
+            rest -= piece
+        return states, left
+
+    def _with_records(self, atoms: Ints, records: int, columns: range, share: float) -> _States:
+        splits = _splits(records, len(atoms))
+        parts, powers = _rising(1.0, records)
+        part, power = np.full(len(splits), parts[records]), np.full(len(splits), powers[records])
+        for column in splits.T:
+            part, step = np.frexp(part / parts[column])
+            power = power + step - powers[column]
+        size = len(self.words) * len(splits)
+        words = (self.words[:, None] + splits @ self.factors[atoms]).reshape(size, -1)
+        part, step = np.frexp((self.parts[:, None] * part).reshape(size))
+        power = (self.powers[:, None] + power).reshape(size) + step
+        means = np.repeat(self.means[:, None], len(splits), axis=1)
+        means[:, :, columns.start : columns.stop] += splits * share
+        return self._merged(words, part, power, means.reshape(size, -1))
+
+    def _merged(self, words: Ints, parts: Floats, powers: Ints, means: Floats) -> _States:
+        order = np.lexsort(words.T)
+        words, parts, powers, means = words[order], parts[order], powers[order], means[order]
+        starts = np.flatnonzero(np.append(True, (words[1:] != words[:-1]).any(axis=1)))
+        sizes = np.diff(np.append(starts, len(words)))
+        tops = np.maximum.reduceat(powers, starts)
+        parts = np.ldexp(parts, np.maximum(powers - np.repeat(tops, sizes), -2000).astype(np.int32))
+        sums = np.add.reduceat(parts, starts)
+        if means.shape[1]:
+            means = np.add.reduceat(means * parts[:, None], starts, axis=0) / sums[:, None]
+        else:
+            means = means[starts]
+        part, step = np.frexp(sums)
+        return _States(self.factors, self.tops, words[starts], part, tops + step, means)
+
+
+def _weights(states: _States, varied: Ints, prior: Floats) -> Floats:
+    """Ways to each table, times the rising factorials of the prior; they sum to 1."""
+    parts, powers = states.parts, states.powers
+    for column, weight, top in zip(varied.T, prior.tolist(), states.tops.tolist(), strict=True):
+        each, power = _rising(weight, top)
+        parts, step = np.frexp(parts * each[column])
+        powers = powers + power[column] + step
+    found = np.ldexp(parts, np.maximum(powers - powers.max(), -2000).astype(np.int32))
+    return np.asarray(found / math.fsum(found.tolist()))
+
+
+def _rising(base: float, times: int) -> tuple[Floats, Ints]:
+    """1, b, b·(b + 1), ... as parts times powers of 2, each rounded once."""
+    top, bottom = base.as_integer_ratio()
+    less = bottom.bit_length() - 1
+    product, power = 1, 0
+    parts, powers = np.empty(times + 1), np.empty(times + 1, dtype=np.int64)
+    for k in range(times + 1):
+        extra = max(0, product.bit_length() - BITS)
+        product, power = product >> extra, power + extra
+        parts[k], step = math.frexp(product)
+        powers[k] = power + step
+        product, power = product * (top + k * bottom), power - less
+    return parts, powers
+
+
+def _ways(records: int, atoms: int, most: int) -> int:
+    """In how many ways records split over atoms; any number above `most` if it is above it.
+
+    >>> _ways(2, 3, 100), _ways(10**9, 10**9, 100) > 100
+    (6, True)
+    """
+    found = 1
+    few, many = sorted((records, atoms - 1))
+    for k in range(1, few + 1):
+        found = found * (many + k) // k
+        if found > most:
+            break
+    return found
+
+
+def _splits(records: int, atoms: int) -> Ints:
+    """All ways to split records over atoms, one a row.
+
+    >>> _splits(2, 2).tolist()
+    [[0, 2], [1, 1], [2, 0]]
+    """
+    columns: list[Ints] = []
+    left = np.array([records])
+    for _ in range(atoms - 1):
+        sizes = left + 1
+        rows = np.repeat(np.arange(len(left)), sizes)
+        here = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        columns = [*(column[rows] for column in columns), here]
+        left = left[rows] - here
+    return np.stack([*columns, left], axis=1)

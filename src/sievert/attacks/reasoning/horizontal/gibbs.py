@@ -1,0 +1,315 @@
+"""What a release tells where its sets overlap: a chain over the tables that fit it.
+
+The shares of the atoms are integrated out, which leaves an urn for every secret. One step takes the
+records of a cell (those with one label and one secret) out of their urn and draws them anew, all at
+once, given all other records: a blocked collapsed Gibbs sampler.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
+from sievert.attacks.reasoning.model import Factor
+from sievert.counts.machine import loops
+from sievert.errors import UsageError
+
+ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
+DENSE = 10**7  # numbers in the largest table that is written out
+Kernels = tuple[Callable[..., None], Callable[..., None]]
+NOTHING, CERTAIN, ANYTHING = -1, -2, -3  # labels of no record, of one atom, of all atoms
+NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the others from there
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a chain keeps the expected shares of atoms within labels.
+
+    Of row r and label l they begin at `offsets[r, l]`, as many as the label has atoms; for labels
+    without any that is negative. After them, from `end`, is the population, row by row.
+    """
+
+    factor: Factor
+    offsets: Ints
+    end: int
+
+    @classmethod
+    def of(cls, factor: Factor, secrets: Sequence[int] | Ints) -> Layout:
+        """For chains of these secrets."""
+        sizes = np.diff(factor.starts)
+        there = (factor.counts[:, np.asarray(secrets, dtype=np.int64)] > 0).T
+        offsets = np.where(there, 0, NOTHING).astype(np.int64)
+        offsets[there & (sizes == 1)] = CERTAIN
+        offsets[there & (sizes == factor.prior.shape[1])] = ANYTHING
+        rows, labels = np.nonzero(offsets == 0)
+        ends = VALUES + np.cumsum(sizes[labels])
+        offsets[rows, labels] = ends - sizes[labels]
+        return cls(factor, offsets, int(ends[-1]) if len(ends) else VALUES)
+
+    def spots(self, rows: Ints, places: Ints) -> Ints:
+        """Where the shares at some places of the factor's members are, for a row of secrets each.
+
+        With them a reading is looked up as often as there is one.
+        """
+        factor = self.factor
+        rows, places = np.broadcast_arrays(rows, places)
+        labels = np.searchsorted(factor.starts, places, side="right") - 1
+        found = self.offsets[rows, labels]
+        free = found == ANYTHING
+        kept = found >= 0
+        found[kept] += (places - factor.starts[labels])[kept]
+        found[found == NOTHING] = NONE
+        found[found == CERTAIN] = WHOLE
+        found[free] = self.end + rows[free] * factor.prior.shape[1] + factor.members[places[free]]
+        return found.astype(np.min_scalar_type(self.end + factor.prior.size))
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Expected shares of atoms within labels, for the secrets of a chain: one reading."""
+
+    layout: Layout
+    values: Floats
+
+    def at(self, rows: Ints, places: Ints) -> Floats:
+        """The share at some places of the factor's members, for a row of the chain's secrets each.
+
+        0 for labels that no record with the secret has.
+        """
+        return self.values.take(self.layout.spots(rows, places))
+
+    def dense(self) -> Floats:
+        """The shares at all places, a row for each secret."""
+        rows, places = len(self.layout.offsets), len(self.layout.factor.members)
+        if rows * places > DENSE:
+            raise UsageError("the shares of all places are too many to write out")
+        every = np.tile(np.arange(places), rows)
+        return self.at(np.repeat(np.arange(rows), places), every).reshape(rows, places)
+
+
+class Urns:
+    """A chain over the tables of one factor that fit a release, for some secrets together.
+
+    Chains of different secrets do not meet: each is a chain of its own. `counts[r, a]` is the
+    current number of records with atom a and secret `secrets[r]`; records that may have any atom
+    are left out, for they tell nothing. `rng` moves the chain, which starts where every record
+    has an atom of its label at random, by the prior. Another thread may run meanwhile.
+    """
+
+    def __init__(
+        self,
+        factor: Factor,
+        secrets: Sequence[int] | Ints,
+        rng: np.random.Generator,
+        *,
+        layout: Layout | None = None,
+        compiled: bool = True,
+    ) -> None:
+        self.factor, self.secrets, self._rng = factor, np.asarray(secrets, dtype=np.int64), rng
+        self.layout = Layout.of(factor, secrets) if layout is None else layout
+        self._prior = np.array([weights_of(factor, int(s)) for s in self.secrets])
+        self._prior = self._prior.reshape(len(self.secrets), factor.prior.shape[1])
+        sizes = np.diff(factor.starts)
+        records = np.asarray(factor.counts, dtype=np.int64)[:, self.secrets].T
+        offsets = self.layout.offsets
+        self._sure = np.zeros(self._prior.shape, dtype=np.int64)
+        rows, labels = np.nonzero(offsets == CERTAIN)
+        np.add.at(self._sure, (rows, factor.members[factor.starts[labels]]), records[rows, labels])
+        rows, labels = np.nonzero(offsets >= 0)
+        here, wide = records[rows, labels], sizes[labels]
+        many = here > ONE_BY_ONE * wide
+        kept = np.where(many, wide, here)
+        # Of each cell: its secret's row, first and last place, records, where its state and its
+        # sums start, and whether its state is counts.
+        self._cells = np.stack(
+            (
+                rows,
+                factor.starts[labels],
+                factor.starts[labels + 1],
+                here,
+                np.cumsum(kept) - kept,
+                offsets[rows, labels],
+                many,
+            ),
+            axis=1,
+        ).astype(np.int64)
+        self._members = np.ascontiguousarray(factor.members, dtype=np.uint32)
+        self._state = np.zeros(int(kept.sum()), dtype=np.uint32)
+        self._sums = np.zeros(self.layout.end)
+        self._room = np.zeros((3, int(wide.max(initial=1)) + 16))
+        self._sweeps = 0
+        kernels: Kernels = _compiled() if compiled else (_swept, _spread)
+        self._kernel, self._added = kernels
+        self._by_eight = self._kernel is not _swept
+        self.counts = self._sure.copy()
+        self._run(0)
+
+    def sweep(self, times: int = 1) -> None:
+        """Draw every cell anew so many times."""
+        if times > 0:
+            self._run(times)
+            self._sweeps += times
+
+    def _run(self, times: int) -> None:
+        chain = self._cells, self._members, self._prior, self.counts, self._state, self._sums
+        self._kernel(*chain, self._room, self._rng, times, self._by_eight)
+
+    def read(self) -> tuple[Floats, Inside]:
+        """Expected shares of atoms by secret, in all and within labels, since the last reading.
+
+        Both are means of what is expected of a cell given all others, not of what was drawn.
+        """
+        if not self._sweeps:
+            raise UsageError("a chain is read after a sweep")
+        end = self.layout.end
+        values = np.empty(end + self._prior.size)
+        np.divide(self._sums, self._sweeps, out=values[:end])
+        values[NONE], values[WHOLE] = 0.0, 1.0
+        shares = self._prior + self._sure
+        self._added(self._cells, self._members, values, shares)
+        population = values[end:].reshape(shares.shape)
+        np.divide(shares, shares.sum(axis=1)[:, None], out=population)
+        self._sums[:] = 0
+        self._sweeps = 0
+        return population, Inside(self.layout, values)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """The shares of all atoms, a row for each secret: one draw given the current table."""
+        return dirichlets(rng, self._prior + self.counts)
+
+
+@cache
+def _compiled() -> Kernels:
+    found = loops(_swept, _spread)
+    return (_swept, _spread) if found is None else (found[0], found[1])
+
+
+def _spread(cells: Ints, members: Ints, values: Floats, shares: Floats) -> None:
+    """Add to the atoms of every secret the records of its cells, by their shares."""
+    for cell in range(len(cells)):
+        first, to, held = cells[cell, 1], cells[cell, 5], shares[cells[cell, 0]]
+        for j in range(cells[cell, 2] - first):
+            held[members[first + j]] += cells[cell, 3] * values[to + j]
+
+
+def _swept(
+    cells: Ints,
+    members: Ints,
+    prior: Floats,
+    counts: Ints,
+    state: Ints,
+    sums: Floats,
+    room: Floats,
+    rng: np.random.Generator,
+    times: int,
+    by_eight: bool,
+) -> None:
+    """Draw all cells anew so many times; 0 times: for the first time, each record by the prior.
+
+    Where eight comparisons cost as much as one, what is below a spot is counted `by_eight`, which
+    leaves a processor nothing to guess: first of each eight the last, then the eight. Either way
+    finds the same.
+    """
+    weights, heaps, tops = room[0], room[1], room[2]
+    for _ in range(max(times, 1)):
+        for cell in range(len(cells)):
+            row, first, last = cells[cell, 0], cells[cell, 1], cells[cell, 2]
+            records, at, to = cells[cell, 3], cells[cell, 4], cells[cell, 5]
+            many, size = cells[cell, 6] > 0, last - first
+            before, held = prior[row], counts[row]
+            heap = 0.0
+            if times == 0:
+                for j in range(size):
+                    weights[j] = before[members[first + j]]
+                    heap += weights[j]
+                    heaps[j] = heap
+            else:
+                if many:
+                    for j in range(size):
+                        held[members[first + j]] -= state[at + j]
+                else:
+                    for i in range(at, at + records):
+                        held[state[i]] -= 1
+                for j in range(size):
+                    atom = members[first + j]
+                    weight = before[atom] + held[atom]
+                    weights[j] = weight
+                    heap += weight
+                    heaps[j] = heap
+                share = 1.0 / heap
+                for j in range(size):
+                    sums[to + j] += weights[j] * share
+            if many:
+                if times > 0:
+                    # Shares of the urn: Gamma draws, in logarithms, for tiny ones would be 0.
+                    top = -math.inf
+                    for j in range(size):
+                        shape = weights[j]
+                        if shape < 1.0:
+                            power = math.log(rng.standard_gamma(shape + 1.0))
+                            power -= rng.standard_exponential() / shape
+                        else:
+                            power = math.log(rng.standard_gamma(shape))
+                        weights[j] = power
+                        top = max(top, power)
+                    for j in range(size):
+                        weights[j] = math.exp(weights[j] - top)
+                heap = 0.0
+                for j in range(size - 1, -1, -1):
+                    heap += weights[j]
+                    heaps[j] = heap
+                left = records
+                for j in range(size):
+                    found = 0
+                    if left > 0:
+                        found = rng.binomial(left, weights[j] / heaps[j])
+                    left -= found
+                    state[at + j] = found
+                    held[members[first + j]] += found
+            else:
+                blocks = (size + 7) >> 3
+                if by_eight:
+                    for j in range(size, 8 * blocks):
+                        heaps[j] = math.inf
+                    for j in range(blocks - 1):
+                        tops[j] = heaps[8 * j + 7]
+                    for j in range(blocks - 1, blocks + 7):
+                        tops[j] = math.inf
+                for i in range(records):
+                    spot = rng.random() * (heap + i if times > 0 else heap)
+                    if spot >= heap and i > 0:
+                        state[at + i] = state[at + min(int(spot - heap), i - 1)]
+                    elif by_eight:
+                        low, high = 0, blocks - 1
+                        while high - low > 7:
+                            middle = (low + high) >> 1
+                            if tops[middle] > spot:
+                                high = middle
+                            else:
+                                low = middle + 1
+                        below = 0
+                        if blocks > 1:
+                            for j in range(8):
+                                below += tops[low + j] <= spot
+                        low = 8 * (low + below)
+                        below = 0
+                        for j in range(8):
+                            below += heaps[low + j] <= spot
+                        state[at + i] = members[first + min(low + below, size - 1)]
+                    else:
+                        low, high = 0, size - 1
+                        while low < high:
+                            middle = (low + high) >> 1
+                            if heaps[middle] > spot:
+                                high = middle
+                            else:
+                                low = middle + 1
+                        state[at + i] = members[first + low]
+                for i in range(at, at + records):
+                    held[state[i]] += 1

@@ -1,0 +1,1 @@
+"""Markov chain Monte Carlo: several chains, and how far their means may be trusted."""

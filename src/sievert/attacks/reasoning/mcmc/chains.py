@@ -1,0 +1,276 @@
+"""Several chains at once, until they agree or a limit is reached; and how sure their means are."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.attacks.reasoning.mcmc import diagnostics
+from sievert.errors import ExhaustedError
+
+MOST_BATCHES = 16  # of one chain; an even number
+MOST_NUMBERS = 2 * 10**8  # in all batches together
+RHAT, ESS = 1.01, 400.0  # what the reported numbers must pass
+APART, PATIENCE = 1.1, 3  # chains that are still so far apart sit in different modes
+SWITCH = 2e-4  # seconds
+GROWTH = 1.5  # of the sweeps kept, from one look at them to the next
+
+
+@dataclass(frozen=True)
+class Block:
+    """Beliefs from a few sweeps of one chain, each an array of victims by secrets.
+
+    `expected` records of the victim's kind, `learned` the population's weight, `printed` the shares
+    under one draw of the population. Of each factor, secrets by atoms: `populations` is what is
+    expected of the population, `drawn` that one draw.
+    """
+
+    expected: Floats
+    learned: Floats
+    printed: Floats
+    populations: tuple[Floats, ...]
+    drawn: tuple[Floats, ...] = ()
+
+    @property
+    def held(self) -> Floats:
+        """The three beliefs in one array."""
+        return np.stack([self.expected, self.learned, self.printed])
+
+
+class Walk(Protocol):
+    """One chain."""
+
+    def burn(self, sweeps: int) -> None:
+        """Sweeps that are forgotten."""
+
+    def block(self, sweeps: int) -> Block:
+        """The next few sweeps."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to sample: chains, sweeps that are forgotten, kept at least, kept at most."""
+
+    chains: int = 4
+    burn: int = 500
+    least: int = 2000
+    most: int = 20_000
+    block: int = 5
+
+    @classmethod
+    def of(cls, chains: int, most: int, block: int = 5) -> Effort:
+        """With so many sweeps at most, burnt ones included."""
+        burn = min(500, most // 5)
+        kept = max(20, most - burn)
+        block = max(1, min(block, kept // 200))
+        return cls(chains, burn, min(2000, kept), kept, block)
+
+
+class Progress:
+    """How far the sampling is, for whoever shows it; and when it must be done."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.done, self.total, self.stopped = 0, 1, threading.Event()
+        self.seconds, self.started = seconds, time.monotonic()
+
+    def check(self) -> bool:
+        """Whether to go on; an error where the time is up."""
+        if self.seconds is not None and time.monotonic() - self.started > self.seconds:
+            raise ExhaustedError("the sampling was not done in time", hint="a longer --timeout")
+        return not self.stopped.is_set()
+
+    def progress(self) -> float:
+        """Per cent of the most that it can take."""
+        return min(100.0, 100.0 * self.done / self.total)
+
+
+@dataclass
+class _Kept:
+    """The blocks of one chain, summed in batches of equal length, and series of some quantities."""
+
+    sums: list[Floats] = field(default_factory=list)
+    most: int = MOST_BATCHES  # an even number
+    filled: int = 0  # blocks in the last batch
+    length: int = 1  # blocks of a full batch
+    series: list[Floats] = field(default_factory=list)
+    drawn: list[tuple[Floats, ...]] = field(default_factory=list)
+    populations: list[Floats] = field(default_factory=list)  # sums
+
+    def add(self, block: Block, quantities: Floats, keep_draw: bool) -> None:
+        held = block.held
+        if self.sums and self.filled < self.length:
+            self.sums[-1] += held
+            self.filled += 1
+        else:
+            if len(self.sums) == self.most:
+                self.sums = [a + b for a, b in zip(self.sums[::2], self.sums[1::2], strict=True)]
+                self.length *= 2
+            self.sums.append(held)
+            self.filled = 1
+        self.series.append(quantities)
+        if not self.populations:
+            self.populations = [p.copy() for p in block.populations]
+        else:
+            for total, one in zip(self.populations, block.populations, strict=True):
+                total += one
+        if keep_draw:
+            self.drawn.append(block.drawn)
+
+    def batches(self) -> tuple[list[Floats], list[int]]:
+        sums, sizes = list(self.sums), [self.length] * (len(self.sums) - 1) + [self.filled]
+        if len(sums) > 1 and sizes[-1] < self.length:  # too short to stand alone
+            last, size = sums.pop(), sizes.pop()
+            sums[-1], sizes[-1] = sums[-1] + last, sizes[-1] + size
+        return sums, sizes
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What chains have found: means of the three beliefs by batch, and how they agree."""
+
+    batches: Floats  # chains and batches, beliefs, victims, secrets
+    weights: Floats  # blocks of each batch
+    chain: Floats  # the chain of each batch
+    series: Floats  # chains, blocks, quantities
+    drawn: tuple[tuple[Floats, ...], ...]
+    populations: tuple[Floats, ...]  # means, of each factor secrets by atoms
+    sweeps: int
+    burnt: int
+    rhat: float
+    ess: float
+    converged: bool
+    agreed: diagnostics.Settled
+
+    def mean(self, chain: int | None = None) -> Floats:
+        """The means of all batches, or of one chain's."""
+        chosen = slice(None) if chain is None else self.chain == chain
+        weights = self.weights[chosen]
+        return np.tensordot(weights / weights.sum(), self.batches[chosen], axes=1)
+
+    @property
+    def chains(self) -> int:
+        """How many there were."""
+        return len(self.series)
+
+    def so_far(self, quantity: int) -> list[dict[str, Any]]:
+        """After so many sweeps, the mean of a quantity until then, by chain; 50 places at most."""
+        block = self.sweeps // self.series.shape[1]
+        after, means = diagnostics.so_far(self.series[:, :, quantity])
+        return [
+            {"sweeps": block * n, "by_chain": each.tolist()}
+            for n, each in zip(after, means, strict=True)
+        ]
+
+
+def run(
+    walk: Callable[[int], Walk],
+    quantities: Callable[[Block], Floats],
+    reported: int,
+    effort: Effort,
+    threads: int,
+    progress: Progress,
+    draws: int,
+    shape: tuple[int, int] = (1, 1),
+) -> Sampled:
+    """Run chains until the first `reported` quantities pass, or as long as is allowed.
+
+    A chain's sweeps depend on its number and nothing else: threads change the time, not the result.
+    `draws` is about how many draws of the population are kept; `shape` counts victims and secrets.
+    """
+    victims, secrets = shape
+    if 12 * effort.chains * victims * secrets > MOST_NUMBERS:
+        raise ExhaustedError(
+            f"{victims:,} kinds of victims and {secrets:,} secrets are too many to be sampled",
+            hint="fewer quasi-identifiers, a coarser secret, or --no-reasoning",
+        )
+    room = MOST_NUMBERS // (effort.chains * 3 * max(1, victims * secrets))
+    batches = 2 * min(MOST_BATCHES // 2, max(2, room // 2))
+    kept = [_Kept(most=batches) for _ in range(effort.chains)]
+    progress.total = effort.chains * (effort.burn + effort.most)
+    progress.done = 0
+    every = max(1, effort.chains * effort.least // effort.block // max(1, draws))
+
+    def burnt(chain: int) -> Walk:
+        made = walk(chain)
+        for _ in range(0, effort.burn, effort.block):
+            if not progress.check():
+                break
+            made.burn(effort.block)
+            progress.done += effort.block
+        return made
+
+    def go_on(chain: int, blocks: int) -> None:
+        for _ in range(blocks):
+            if not progress.check():
+                return
+            found = walks[chain].block(effort.block)
+            few = len(kept[chain].drawn) * effort.chains < 2 * draws
+            keep = few and len(kept[chain].series) % every == 0
+            kept[chain].add(found, quantities(found), keep)
+            progress.done += effort.block
+
+    with _quick_turns(), ThreadPoolExecutor(max(1, min(threads, effort.chains))) as pool:
+        try:
+            walks = list(pool.map(burnt, range(effort.chains)))
+            target = effort.least
+            while True:
+                blocks = max(1, target // effort.block) - len(kept[0].series)
+                list(pool.map(go_on, range(effort.chains), [blocks] * effort.chains))
+                found = _read(kept, effort, reported)
+                hopeless = target >= PATIENCE * effort.least and found.rhat > APART
+                if found.converged or hopeless or target >= effort.most:
+                    return found
+                target = min(effort.most, int(GROWTH * target))
+        except BaseException:
+            progress.stopped.set()
+            raise
+
+
+@contextmanager
+def _quick_turns() -> Iterator[None]:
+    """Threads that hand over the interpreter often: a chain leaves it many times in a block."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _read(kept: Sequence[_Kept], effort: Effort, reported: int) -> Sampled:
+    batches, weights, chain = [], [], []
+    for number, each in enumerate(kept):
+        sums, sizes = each.batches()
+        batches += [s / n for s, n in zip(sums, sizes, strict=True)]
+        weights += sizes
+        chain += [number] * len(sizes)
+    series = np.array([each.series for each in kept])
+    agreed = diagnostics.settled(series)
+    rhat = float(agreed.rhat[:reported].max(initial=1.0))
+    ess = float(agreed.ess[:reported].min(initial=float(series.shape[0] * series.shape[1])))
+    return Sampled(
+        np.array(batches),
+        np.array(weights, dtype=np.float64),
+        np.array(chain),
+        series,
+        tuple(d for each in kept for d in each.drawn),
+        tuple(
+            np.sum(each, axis=0) / (series.shape[0] * series.shape[1])
+            for each in zip(*(k.populations for k in kept), strict=True)
+        ),
+        series.shape[1] * effort.block,
+        effort.burn,
+        rhat,
+        ess,
+        bool(rhat < RHAT and ess > ESS),
+        agreed,
+    )

@@ -1,0 +1,235 @@
+"""From a model of a release to beliefs: exact where it can be, by chains otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.mcmc import chains
+from sievert.attacks.reasoning.mcmc.chains import Block, Effort, Progress, Sampled, Walk
+from sievert.attacks.reasoning.risk import Right, likeliest, normalised
+
+WATCHED = 200  # beliefs whose chains are looked at, besides the reported numbers
+DRAWS = 1000  # of the population
+MOST_HELD = 5 * 10**6  # numbers, in draws that are kept
+WORK = 2 * 10**9  # redrawn records of one chain, unless sweeps are given
+EXPECTED, LEARNED, PRINTED = range(3)
+
+
+class Model(Protocol):
+    """A release, the victims, and priors."""
+
+    @property
+    def chains(self) -> int:
+        """How many chains it takes to be believed."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many victims and secrets there are."""
+
+    @property
+    def priors(self) -> tuple[Floats, ...]:
+        """Of each factor the weights of atoms for each secret."""
+
+    @property
+    def method(self) -> str:
+        """How it is solved."""
+
+    @property
+    def work(self) -> int:
+        """Records that a sweep redraws."""
+
+    def exact(self) -> Block:
+        """All beliefs, where nothing is sampled; the printed learner's are left out."""
+
+    def printed(self) -> Floats | None:
+        """The printed learner, integrated where victims are few."""
+
+    def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
+        """Draws of the population, where nothing is sampled."""
+
+    def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
+        """The printed learner's shares under one draw."""
+
+    def walk(self, rng: np.random.Generator) -> Walk:
+        """One chain."""
+
+
+@dataclass(frozen=True)
+class Believed:
+    """Beliefs of attacker and learners, victims by secrets, and how sure they are.
+
+    `errors` are standard errors of the attacker's and the learner's beliefs (0 if exact); `drawn`
+    are draws of the population, of each factor draws by secrets by atoms; `populations` its means.
+    """
+
+    attacker: Floats
+    learner: Floats
+    printed: Floats
+    errors: tuple[Floats, Floats]
+    printed_error: float
+    expected: Floats
+    populations: tuple[Floats, ...]
+    drawn: tuple[Floats, ...]
+    method: str
+    sampled: Sampled | None = None
+
+    @property
+    def converged(self) -> bool:
+        """Whether the reported numbers have settled."""
+        return self.sampled is None or self.sampled.converged
+
+
+def believe(
+    model: Model,
+    truth: Ints | None,
+    *,
+    seed: int,
+    many_chains: int,
+    sweeps: int | None,
+    threads: int,
+    progress: Progress,
+    draws: bool = True,
+) -> Believed:
+    """Solve a model, by sampling if it has to be. `truth[v, s]` counts the original's records.
+
+    Without `draws` an exact solution has no printed learner and no draws of the population.
+    """
+    method = model.method
+    if method == "gibbs":
+        return _sampled(model, truth, seed, many_chains, sweeps, threads, progress)
+    block = model.exact()
+    populations = block.populations
+    attacker, learner = normalised(block.expected), normalised(block.learned)
+    none = np.zeros_like(attacker)
+    if not draws:
+        return Believed(
+            attacker, learner, none, (none, none), 0.0, block.expected, populations, (), method
+        )
+    rng = np.random.default_rng([seed, 0])
+    many = _draws(populations)
+    drawn = tuple(model.draws(rng, many))
+    printed, error = model.printed(), 0.0
+    if printed is None:
+        shares = _Moments()
+        for i in range(many):
+            shares.add(model.printed_under([d[i] for d in drawn], rng))
+        printed, error = shares.mean, shares.error
+    return Believed(
+        attacker, learner, printed, (none, none), error, block.expected, populations, drawn, method
+    )
+
+
+class _Moments:
+    """The running mean of arrays, and the largest standard error of any number in it."""
+
+    def __init__(self) -> None:
+        self.many = 0
+
+    def add(self, found: Floats) -> None:
+        self.many += 1
+        if self.many == 1:
+            self.mean, self.squares = found.copy(), np.zeros_like(found)
+            return
+        step = found - self.mean
+        self.mean += step / self.many
+        self.squares += step * (found - self.mean)
+
+    @property
+    def error(self) -> float:
+        if self.many < 2:
+            return 0.0
+        worst = self.squares.max(initial=0.0) / (self.many - 1)
+        return float(np.sqrt(worst / self.many))
+
+
+def _draws(populations: Sequence[Floats]) -> int:
+    return int(np.clip(MOST_HELD // max(1, sum(p.size for p in populations)), 100, DRAWS))
+
+
+def _sampled(
+    model: Model,
+    truth: Ints | None,
+    seed: int,
+    many_chains: int,
+    sweeps: int | None,
+    threads: int,
+    progress: Progress,
+) -> Believed:
+    most = int(np.clip(WORK // max(1, model.work), 500, 20_000)) if sweeps is None else sweeps
+    effort = Effort.of(many_chains, most)
+    quantities, reported = _quantities(truth, model.shape, seed)
+    found = chains.run(
+        lambda chain: model.walk(np.random.default_rng([seed, 1, chain])),
+        quantities,
+        reported,
+        effort,
+        threads,
+        progress,
+        min(DRAWS, max(100, MOST_HELD // max(1, sum(p.size for p in model.priors)))),
+        model.shape,
+    )
+    means = found.mean()
+    errors = tuple(_error(found, kind) for kind in (EXPECTED, LEARNED))
+    printed_error = float(_error(found, PRINTED).max(initial=0.0))
+    drawn = tuple(np.array(each) for each in zip(*found.drawn, strict=True))
+    return Believed(
+        normalised(means[EXPECTED]),
+        normalised(means[LEARNED]),
+        normalised(means[PRINTED]),
+        (errors[0], errors[1]),
+        printed_error,
+        means[EXPECTED],
+        found.populations,
+        drawn,
+        "gibbs",
+        found,
+    )
+
+
+def _error(found: Sampled, kind: int) -> Floats:
+    """The standard error of beliefs, from batches that are about independent."""
+    beliefs = normalised(found.batches[:, kind])
+    share = found.weights / found.weights.sum()
+    mean = np.tensordot(share, beliefs, axes=1)
+    spread = np.tensordot(share, (beliefs - mean) ** 2, axes=1)
+    error: Floats = np.sqrt(spread / max(1, len(share) - 1))
+    return error
+
+
+def _quantities(
+    truth: Ints | None, shape: tuple[int, int], seed: int
+) -> tuple[Callable[[Block], Floats], int]:
+    """What is looked at in every block: the reported numbers first, then some single beliefs."""
+    rng = np.random.default_rng([seed, 2])
+    victims, secrets = shape
+    if truth is None:
+        places = rng.integers(victims, size=WATCHED), rng.integers(secrets, size=WATCHED)
+    else:
+        held = np.flatnonzero(truth[:, :secrets])
+        chosen = rng.choice(held, WATCHED) if len(held) else held
+        places = chosen // secrets, chosen % secrets
+
+    def seen(block: Block) -> Floats:
+        attacker, learner = normalised(block.expected), normalised(block.learned)
+        found = []
+        for beliefs in (attacker, learner):
+            if truth is None:
+                found.append(_hoped(block.expected, beliefs))
+            else:
+                records = truth.sum()
+                found.append(Right.of(truth, likeliest(beliefs)).fractional / records)
+                found.append(float((truth[:, :secrets] * beliefs).sum()) / records)
+        return np.concatenate([found, attacker[places]])
+
+    return seen, 2 if truth is None else 4
+
+
+def _hoped(expected: Floats, beliefs: Floats) -> float:
+    """How often the likeliest secret is expected to be right."""
+    best = beliefs.argmax(axis=1)
+    return float(expected[np.arange(len(best)), best].sum() / max(expected.sum(), 1e-300))

@@ -1,0 +1,307 @@
+"""The world of somebody who reasons: who may be there, what may be known of them, and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning import population, priors, value_sets
+from sievert.attacks.reasoning.atoms import boxes, lumped
+from sievert.attacks.reasoning.candidates import Pairs
+from sievert.attacks.reasoning.domains import Domain
+from sievert.attacks.reasoning.mcmc.chains import Progress
+from sievert.attacks.reasoning.model import Factor
+from sievert.attacks.reasoning.posterior import Believed, Model, believe
+from sievert.attacks.reasoning.result import Reasoning
+from sievert.attacks.reasoning.settings import Settings
+from sievert.attacks.reasoning.victims import distinct
+from sievert.counts.cube import Cube
+from sievert.errors import InputError, UsageError
+from sievert.formatting import plural
+
+Text = str | None
+
+
+@dataclass(frozen=True)
+class Victims:
+    """Who is attacked: positions in the columns' domains; and what the original knows of them."""
+
+    places: Ints  # victims by columns
+    truth: Ints | None  # victims by secrets, and a last column for secrets that are not released
+    rows: tuple[Ints, Ints] | None  # of each record of the original: victim, secret
+    complete: bool  # whether it is everybody who may be in the release
+
+    @classmethod
+    def known(
+        cls, original: Cube, domains: Sequence[Domain], secrets: Sequence[Text], ordered: bool
+    ) -> Victims:
+        """The people of the original, the secret in its last column."""
+        positions = [
+            domain.positions(texts)[codes]
+            for domain, texts, codes in zip(
+                domains, original.values[:-1], original.codes[:-1], strict=True
+            )
+        ]
+        places, victim = distinct(np.stack(positions, axis=1))
+        place = {text: s for s, text in enumerate(secrets)}
+        many = len(secrets)
+        secret = np.array([place.get(text, many) for text in original.values[-1]])
+        secret = secret[original.codes[-1]]
+        cells = victim * (many + 1) + secret
+        truth = np.bincount(cells, original.counts, len(places) * (many + 1)).astype(np.int64)
+        rows = (victim, secret) if ordered else None
+        return cls(places, truth.reshape(len(places), many + 1), rows, True)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the release says of the secrets: their texts, and how many records have each."""
+
+    secret: str
+    columns: tuple[str, ...]
+    texts: tuple[Text, ...]
+    held: Ints
+
+
+@dataclass(frozen=True)
+class World:
+    """The release's columns and secrets, the victims, and how to reason."""
+
+    told: Told
+    domains: Sequence[Domain]
+    victims: Victims
+    settings: Settings
+
+    @property
+    def keys(self) -> int:
+        """How many combinations of values the attacker thinks possible."""
+        if self.settings.observed:
+            return len(self.victims.places)
+        found = 1
+        for domain in self.domains:
+            found *= len(domain)
+        return found
+
+    def _weights(self, place: int) -> Floats:
+        return priors.of_values(
+            self.settings.beta,
+            self.told.columns[place],
+            self.domains[place].values,
+            self.told.texts,
+            self.told.columns,
+        )
+
+    def people(self, places: Ints) -> tuple[tuple[Text, ...], ...]:
+        """Victims by the texts of their values."""
+        held = [
+            [domain.values[i] for i in column.tolist()]
+            for domain, column in zip(self.domains, places.T, strict=True)
+        ]
+        return tuple(zip(*held, strict=True))
+
+    # -- factors of a release whose values were made coarser ----------------------------------
+
+    def by_column(
+        self, labels: Sequence[value_sets.Sets], classes: Ints, holds: Ints
+    ) -> tuple[list[Factor], Ints, Ints]:
+        """One factor a column."""
+        factors, atoms = [], []
+        for place, own in enumerate(labels):
+            asked = np.unique(self.victims.places[:, place])
+            made = lumped(own, asked, self._weights(place))
+            counts = np.zeros((len(own), holds.shape[1]), dtype=np.int64)
+            np.add.at(counts, classes[:, place], holds)
+            factors.append(Factor(made.prior, made.sets.starts, made.sets.members, counts))
+            atoms.append(made.atom_of[self.victims.places[:, place]])
+        return factors, np.stack(atoms, axis=1), classes
+
+    def as_observed(self, pairs: Pairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
+        """All columns as one factor of the combinations that occur in the original."""
+        many = len(self.victims.places)
+        order = np.lexsort((pairs.victims, pairs.classes))
+        starts = np.searchsorted(pairs.classes[order], np.arange(len(holds) + 1))
+        members = pairs.victims[order]
+        if (np.diff(starts) == 0).any():
+            lost = int(holds[np.diff(starts) == 0].sum())
+            raise InputError(
+                f"{plural(lost, 'released record')} fit nobody in the original",
+                hint="--domain cross",
+            )
+        known: dict[bytes, int] = {}
+        label_of, kept = np.zeros(len(holds), dtype=np.int64), list[Ints]()
+        for g in range(len(holds)):
+            own = members[starts[g] : starts[g + 1]]
+            label_of[g] = known.setdefault(own.tobytes(), len(kept))
+            if label_of[g] == len(kept):
+                kept.append(own)
+        own_sets = value_sets.Sets.of(kept)
+        prior = priors.of_values(
+            self.settings.beta, None, self.people(self.victims.places), self.told.texts, ()
+        )
+        counts = np.zeros((len(own_sets), holds.shape[1]), dtype=np.int64)
+        np.add.at(counts, label_of, holds)
+        factor = Factor(prior, own_sets.starts, own_sets.members, counts)
+        return [factor], np.arange(many)[:, None], label_of[:, None]
+
+    def as_boxes(
+        self, labels: Sequence[value_sets.Sets], classes: Ints, holds: Ints
+    ) -> tuple[list[Factor], Ints, Ints]:
+        """All columns as one factor of all combinations of public values."""
+        sizes = [len(domain) for domain in self.domains]
+        beta, overrides = self._of_tuples()
+        made = boxes(sizes, labels, classes, self.victims.places, beta, overrides=overrides)
+        counts = np.zeros((len(made.sets), holds.shape[1]), dtype=np.int64)
+        np.add.at(counts, made.label_of, holds)
+        prior = np.broadcast_to(made.prior, (holds.shape[1], made.prior.shape[1])).copy()
+        factor = Factor(prior, made.sets.starts, made.sets.members, counts)
+        return [factor], made.atom_of[:, None], made.label_of[:, None]
+
+    def _of_tuples(self) -> tuple[Floats, dict[tuple[int, ...], Floats]]:
+        """Weights of combinations by secret: of all, and of single ones."""
+        beta, texts = self.settings.beta, self.told.texts
+        base, single = np.ones(len(texts)), dict[tuple[int, ...], Floats]()
+        each: list[Any] = [beta] * len(texts)
+        if isinstance(beta, Mapping) and set(beta) <= set(texts):
+            each = [beta.get(text, 1.0) for text in texts]
+        for s, own in enumerate(each):
+            if not isinstance(own, Mapping):
+                base[s] = priors.of_values(own, None, ((),), (None,), ())[0, 0]
+                continue
+            for key, weight in own.items():
+                held = single.setdefault(self._places(key), np.full(len(texts), -1.0))
+                held[s] = priors.of_values(weight, None, ((),), (None,), ())[0, 0]
+        for held in single.values():
+            held[held < 0] = base[held < 0]
+        return base, single
+
+    def _places(self, key: Any) -> tuple[int, ...]:
+        """Where the values of a combination stand in their domains."""
+        values = key if isinstance(key, tuple) else (key,)
+        if len(values) != len(self.domains):
+            raise UsageError("beta: all columns are one here", hint="weights of tuples of values")
+        places = [d.places.get(v, -1) for d, v in zip(self.domains, values, strict=True)]
+        if min(places) < 0:
+            raise UsageError("beta: a key is not in the domain", hint="--domain COL=FILE")
+        return tuple(places)
+
+    # -- weights of a release in two tables ---------------------------------------------------
+
+    def weights_by_column(self, every: Ints) -> tuple[list[Floats], Ints]:
+        """One factor a column; values that nobody has are one atom."""
+        weights, atoms = [], []
+        for place, domain in enumerate(self.domains):
+            every_value = value_sets.Sets.of([range(len(domain))])
+            made = lumped(every_value, np.unique(every[:, place]), self._weights(place))
+            weights.append(made.prior)
+            atoms.append(made.atom_of[every[:, place]])
+        return weights, np.stack(atoms, axis=1)
+
+    def weights_of_all(self, every: Ints) -> tuple[list[Floats], Ints]:
+        """All columns as one factor; combinations that nobody has are one atom."""
+        base, single = self._of_tuples()
+        own = np.repeat(base[:, None], len(every), axis=1)
+        place = {tuple(row): i for i, row in enumerate(every.tolist())}
+        left = max(0, self.keys - len(every))
+        rest = base * float(left)
+        for key, weights in single.items():
+            if key in place:
+                own[:, place[key]] = weights
+            else:
+                rest += weights - base
+        if left:
+            own = np.concatenate([own, rest[:, None]], axis=1)
+        return [own], np.arange(len(every))[:, None]
+
+    # -- the end ------------------------------------------------------------------------------
+
+    def believed(self, model: Model, progress: Progress, *, draws: bool = True) -> Believed:
+        """The model, solved."""
+        return believe(
+            model,
+            self.victims.truth,
+            seed=self.settings.seed,
+            many_chains=self.settings.chains or model.chains,
+            sweeps=self.settings.sweeps,
+            threads=self.settings.threads,
+            progress=progress,
+            draws=draws,
+        )
+
+    def reasoned(
+        self, model: Model, atoms: Ints, progress: Progress, details: Mapping[str, Any]
+    ) -> Reasoning:
+        """Solve the model and say what was found."""
+        settings, told, victims = self.settings, self.told, self.victims
+        believed = self.believed(model, progress)
+        alpha = priors.of_secrets(settings.alpha, told.secret, told.texts)
+        means, distance = population.of_secrets(alpha, told.held, told.texts, victims.truth)
+        keys: dict[str, Any] = {}
+        distances: dict[str, Any] = {"secret": distance, "key": {}}
+        each = len(believed.populations) == len(told.columns)
+        names = told.columns if each else ("key",)
+        for f, name in enumerate(names):
+            asked = self._asked(f if each else None, atoms[:, f])
+            keys[name], distances["key"][name] = population.of_keys(
+                believed.populations[f],
+                believed.drawn[f],
+                asked,
+                told.texts,
+                _by_atom(victims.truth, atoms[:, f], believed.populations[f].shape),
+            )
+        people = self.people(victims.places)
+        records = int(told.held.sum())
+        weights = [float(prior.sum(axis=1).mean()) for prior in model.priors]
+        return Reasoning(
+            told.secret,
+            told.columns,
+            people,
+            told.texts,
+            believed,
+            told.held,
+            victims.truth,
+            victims.rows,
+            {
+                "secret": means,
+                "key": keys,
+                "distances": distances if victims.truth is not None else {},
+            },
+            {
+                **details,
+                "likelihood": settings.likelihood,
+                "released": records,
+                "secrets": len(told.texts),
+                "victims": len(people),
+                "victims_are_all": victims.complete,
+                "keys": self.keys,
+                "records_a_secret": records / len(told.texts),
+                "prior_records_a_secret": dict(zip(names, weights, strict=True)),
+                "domains": {
+                    column: {"values": len(d), "from": d.source, "public": d.public}
+                    for column, d in zip(told.columns, self.domains, strict=True)
+                },
+                "seed": settings.seed,
+            },
+        )
+
+    def _asked(self, place: int | None, atoms: Ints) -> dict[Any, int]:
+        """Values that victims have, and their atoms."""
+        names: Iterable[Any]
+        if place is None:
+            names = self.people(self.victims.places)
+        else:
+            values = self.domains[place].values
+            names = [values[i] for i in self.victims.places[:, place].tolist()]
+        return dict(zip(names, atoms.tolist(), strict=True))
+
+
+def _by_atom(truth: Ints | None, atoms: Ints, shape: tuple[int, ...]) -> Ints | None:
+    """The original's records by secret and atom."""
+    if truth is None:
+        return None
+    found = np.zeros(shape, dtype=np.int64)
+    np.add.at(found.T, atoms, truth[:, : shape[0]])
+    return found

@@ -1,0 +1,300 @@
+"""The learner as Boreale and Corradi print it: E[w_s / sum_z w_z], s being a secret.
+
+w_s = G_s·B_s1·B_s2·... is a product of a Gamma and some Beta variables, all independent: how
+frequent the secret is, and how frequent what is known of the victim is among those who have it.
+A share is won in a race: if runner s arrives at T_s = E_s/w_s, E_s exponential, the chance that s
+is the first is just E[w_s / sum_z w_z]. So, f_s being the density of ln T_s and F_s(y) the chance
+that it is later than y,
+
+    E[w_s / sum_z w_z] = integral of f_s·prod_{z != s} F_z,
+
+where f_s has the transform Gamma(1 + it)·E[w_s^(-it)], a product of Gamma functions. It falls like
+exp(-pi·t/2), and all functions are analytic in |Im y| < pi/2: sums over a uniform grid are exact to
+the last digits at one step for all parameters. Only the range of the grid depends on them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Complex, Floats
+from sievert.errors import UsageError
+from sievert.numerics.gamma import LARGE, STIRLING
+
+Pairs = Sequence[tuple[float, float]]
+Mixture = Sequence[tuple[float, Pairs]]
+
+STEP = 0.125  # of the grid: the transform is below 1e-16 beyond pi/STEP
+TAIL = 40.0  # minus the logarithm of what may lie outside the grid
+LEAST = 1e-3  # a smaller parameter would need too long a grid
+CELLS = 1 << 20  # numbers of Gamma functions held at a time
+# Where bounds of tails are tried, as shares of the largest power whose mean is finite.
+POWERS = (0.25, 0.5, 0.7, 0.8, 0.9, 0.95)
+
+
+def shares(gammas: Sequence[float], betas: Sequence[Mixture]) -> Floats:
+    """E[w_s / sum_z w_z] for every s, to about 1e-13.
+
+    G_s is Gamma(gammas[s]), and betas[s] the mixture of products of Beta variables that it is
+    multiplied by: (weight, [(b, c), ...]) each, the weights adding to 1. Parameters are 1e-3 at
+    least; c may be smaller, and 0 for a Beta that is 1.
+
+    >>> shares([5.0, 2.0], [[(1.0, [(3.0, 2.0)])], [(0.5, []), (0.5, [])]]).round(12)
+    array([0.6, 0.4])
+    """
+    runners = _checked(gammas, betas, LEAST)
+    # A small parameter has a long tail. Enlarged by 1 it has none; the rest is a simple factor.
+    parts = [_lifted(a, pairs) for a, mixture in runners for _, pairs in mixture]
+    low = min(_end(part.a, part.pairs, -1.0) for part in parts)
+    near = _points(low, max(_end(part.a, part.pairs, 1.0) for part in parts))
+    high = max(_end(a, pairs, 1.0) for a, mixture in runners for _, pairs in mixture)
+    points = max(near, _points(low, high))
+    rows = _transforms(parts, _angles(near)) * np.exp(1j * low * _angles(near))
+    rows[:, -1] = 0.0
+    t = _angles(points)
+    held = np.zeros((len(runners), len(t)), dtype=np.complex128)
+    place = 0
+    for s, (_, mixture) in enumerate(runners):
+        for weight, _ in mixture:
+            row = rows[place]
+            if points > near:
+                row = np.fft.rfft(np.fft.irfft(row, near), points)
+            held[s] += weight * row * parts[place].factor(t)
+            place += 1
+    held[:, -1] = 0.0
+    density = np.fft.irfft(held, points, axis=1) / STEP
+    # The integral of a Fourier series: its mean grows, every other term is divided by it.
+    held[:, 0] = 0.0
+    held[:, 1:] /= 1j * t[1:]
+    waves = np.fft.irfft(held, points, axis=1) / STEP
+    later = 1.0 - (np.arange(points) / points + (waves - waves[:, :1]))
+    return np.asarray(np.maximum(0.0, (density * _others(later)).sum(axis=1) * STEP))
+
+
+def drawn(gammas: Sequence[float], pis: Any) -> Floats:
+    """The mean over draws of E[G_s·pi_s / sum_z G_z·pi_z], pi being as drawn, for every s.
+
+    `pis` has shape (draws, secrets); the Gamma variables are integrated out, not drawn.
+
+    >>> drawn([2.0, 1.0, 1.0], [[0.5, 0.5, 0.5], [0.1, 0.1, 0.1]]).round(12)
+    array([0.5 , 0.25, 0.25])
+    """
+    a = _gammas(gammas, LEAST)
+    held = np.asarray(pis, dtype=np.float64)
+    if held.ndim != 2 or len(held) == 0 or held.shape[1] != len(a):
+        raise UsageError("draws have one number for every secret")
+    if not np.isfinite(held).all() or (held < 0).any() or not (held > 0).any(axis=1).all():
+        raise UsageError("drawn shares are finite and not negative, and not 0 for every secret")
+    held = held / held.max(axis=1, keepdims=True)
+    # Runner s arrives by u with 1 - (1 + u·pi_s)^(-a_s): before the grid and after it, nobody does.
+    low = -TAIL - math.log(max(1.0, float(a.sum())))
+    slow = TAIL / float(np.where(held == 1.0, a, 0.0).max(axis=1).min())
+    high = slow + math.log(-math.expm1(-slow))
+    y = np.arange(low, high + 2 * STEP, 2 * STEP)
+    with np.errstate(divide="ignore"):
+        logs = np.log(held)
+    total = np.zeros(len(a))
+    step = max(1, CELLS // (len(a) * len(y)))
+    for at in range(0, len(logs), step):
+        x = logs[at : at + step, :, None] + y
+        more = np.logaddexp(0.0, x)
+        alive = (a[:, None] * more).sum(axis=1, keepdims=True)
+        total += np.exp(x - more - alive).sum(axis=(0, 2)) * a
+    return np.asarray(total * (2 * STEP / len(held)))
+
+
+def simulated(
+    gammas: Sequence[float], betas: Sequence[Mixture], draws: int, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """`shares` by drawing all variables, in logarithms: means and their standard errors.
+
+    For parameters of any size, those that are too small for `shares` too.
+    """
+    if draws < 2:
+        raise UsageError("a standard error needs two draws at least")
+    runners = _checked(gammas, betas, 1e-300)
+    log = np.empty((len(runners), draws))
+    for s, (a, mixture) in enumerate(runners):
+        log[s] = _log_gamma(a, draws, generator)
+        weights = np.array([weight for weight, _ in mixture])
+        chosen = generator.choice(len(mixture), draws, p=weights / weights.sum())
+        for k, (_, pairs) in enumerate(mixture):
+            here = np.flatnonzero(chosen == k)
+            for b, c in pairs:
+                one = _log_gamma(b, len(here), generator)
+                log[s, here] += one - np.logaddexp(one, _log_gamma(c, len(here), generator))
+    share = np.exp(log - log.max(axis=0))
+    share /= share.sum(axis=0)
+    return share.mean(axis=1), share.std(axis=1, ddof=1) / math.sqrt(draws)
+
+
+def _log_gamma(a: float, draws: int, generator: np.random.Generator) -> Floats:
+    """Logarithms of Gamma variables: Gamma(a) = Gamma(a + 1)·U^(1/a), U uniform."""
+    found = np.log(generator.gamma(a + 1.0, size=draws))
+    return np.asarray(found - generator.exponential(size=draws) / a)
+
+
+def _gammas(gammas: Sequence[float], least: float) -> Floats:
+    found = np.asarray(gammas, dtype=np.float64)
+    if found.ndim != 1 or len(found) == 0:
+        raise UsageError("there is one secret at least")
+    if not np.isfinite(found).all() or not (found > 0).all():
+        raise UsageError("the parameter of a Gamma variable is positive and finite")
+    if found.min() < least:
+        raise UsageError(f"a parameter is {least:g} at least", hint="simulate smaller ones")
+    return found
+
+
+def _checked(
+    gammas: Sequence[float], betas: Sequence[Mixture], least: float
+) -> list[tuple[float, Mixture]]:
+    """Each secret's Gamma and mixture, in plain numbers, without the Betas that are 1."""
+    if len(gammas) != len(betas):
+        raise UsageError("every secret has a Gamma variable and a mixture")
+    found: list[tuple[float, Mixture]] = []
+    for a, mixture in zip(_gammas(gammas, least).tolist(), betas, strict=True):
+        plain = [
+            (float(w), [(float(b), float(c)) for b, c in pairs if c != 0])
+            for w, pairs in mixture
+            if w != 0
+        ]
+        if not abs(math.fsum(w for w, _ in plain) - 1.0) < 1e-9 or any(w < 0 for w, _ in plain):
+            raise UsageError("the weights of a mixture are not negative and add to 1")
+        for _, pairs in plain:
+            if not all(0 < b < math.inf and 0 < c < math.inf for b, c in pairs):
+                raise UsageError("the parameters of a Beta variable are positive and finite")
+            if any(b < least for b, _ in pairs):
+                raise UsageError(f"a parameter is {least:g} at least", hint="simulate smaller ones")
+        found.append((a, plain))
+    return found
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A Gamma and Beta variables without parameters below 1, and what they lack of the originals.
+
+    Gamma(a + it)/Gamma(a) is a/(a + it) of what it is for a + 1, and the transform of a Beta(b, c)
+    is b·(b + c + it)/((b + c)·(b + it)) of that of Beta(b + 1, c).
+    """
+
+    a: float
+    pairs: Pairs
+    small: tuple[float, ...]
+    beside: tuple[float, ...]
+
+    def factor(self, t: Floats) -> Any:
+        """The missing factor of the transform."""
+        found: Any = 1.0
+        for x in self.small:
+            found = found / (1.0 + 1j * (t / x))
+        for x in self.beside:
+            found = found * (1.0 + 1j * (t / x))
+        return found
+
+
+def _lifted(a: float, pairs: Pairs) -> _Part:
+    small = [b for b, _ in pairs if b < 1]
+    return _Part(
+        a + 1 if a < 1 else a,
+        [(b + 1 if b < 1 else b, c) for b, c in pairs],
+        tuple([a, *small] if a < 1 else small),
+        tuple(b + c for b, c in pairs if b < 1),
+    )
+
+
+def _points(low: float, high: float) -> int:
+    """How many points a grid has: 2^k or 3·2^k, which transforms like."""
+    least = max(64, math.ceil((high - low) / STEP))
+    power = 1 << (least - 1).bit_length()
+    return power * 3 // 4 if power * 3 // 4 >= least else power
+
+
+def _angles(points: int) -> Floats:
+    """Where the transform of a function on so many points is known."""
+    return np.asarray(2.0 * np.pi / (points * STEP) * np.arange(points // 2 + 1))
+
+
+def _end(a: float, pairs: Pairs, side: float) -> float:
+    """Where ln T does not come, but for exp(-TAIL): on the left (-1) or on the right (1).
+
+    P(ln T > y) <= exp(-p·y)·E[T^p] for every p, and the same with -p on the left.
+    """
+    # E[E^-p] is finite for p < 1, E[w^-p] for p less than every parameter.
+    most = min([a, 64.0, *(b for b, _ in pairs)]) if side > 0 else 1.0
+    bounds = []
+    for share in POWERS:
+        p = share * most * side
+        moment = math.lgamma(1.0 + p) + math.lgamma(a - p) - math.lgamma(a)
+        for b, c in pairs:
+            moment += math.lgamma(b - p) - math.lgamma(b)
+            moment -= math.lgamma(b + c - p) - math.lgamma(b + c)
+        bounds.append((moment + TAIL) / abs(p))
+    return side * min(bounds)
+
+
+def _transforms(parts: Sequence[_Part], t: Floats) -> Complex:
+    """E[T^(-it)] of every part."""
+    numbers = {1.0}
+    for part in parts:
+        numbers.add(part.a)
+        numbers.update(x for b, c in part.pairs for x in (b, b + c))
+    place = {x: k for k, x in enumerate(sorted(numbers))}
+    found = np.empty((len(parts), len(t)), dtype=np.complex128)
+    step = max(1, CELLS // len(place))
+    for at in range(0, len(t), step):
+        table = _rising(np.array(sorted(numbers)), t[at : at + step])
+        for k, part in enumerate(parts):
+            product = table[place[part.a]] * table[place[1.0]].conj()
+            for b, c in part.pairs:
+                product = product * (table[place[b]] / table[place[b + c]])
+            found[k, at : at + step] = product
+    return found
+
+
+def _rising(x: Floats, t: Floats) -> Complex:
+    """Gamma(x + it)/Gamma(x) for ascending x, a row each."""
+    found = np.empty((len(x), len(t)), dtype=np.complex128)
+    few = int(np.searchsorted(x, LARGE))
+    found[few:] = _stirling(x[few:, None], t)
+    if few:
+        small = x[:few, None]
+        product = 1.0 + 1j * (t / small)
+        for j in range(1, LARGE):
+            product *= 1.0 + 1j * (t / (small + j))
+        found[:few] = _stirling(small + LARGE, t) / product
+    return found
+
+
+def _stirling(x: Floats, t: Floats) -> Complex:
+    """Gamma(x + it)/Gamma(x) for large x: Stirling's series, the leading terms cancelled."""
+    turn, log = np.arctan(t / x), 0.5 * np.log1p((t / x) ** 2)
+    inverse: Complex = np.asarray(1.0 / (x + 1j * t))
+    square, rest, at_x = inverse * inverse, np.zeros_like(inverse), np.zeros_like(x)
+    for k in reversed(STIRLING):
+        rest *= square
+        rest += k
+        at_x = at_x / x**2 + k
+    rest *= inverse
+    rest -= at_x / x
+    modulus = (x - 0.5) * log - t * turn + rest.real
+    phase = (x - 0.5) * turn + t * log - t + t * np.log(x) + rest.imag
+    size = np.exp(modulus)
+    rest.real, rest.imag = size * np.cos(phase), size * np.sin(phase)
+    return rest
+
+
+def _others(later: Floats) -> Floats:
+    """For every row the product of all others."""
+    found = np.ones_like(later)
+    for s in range(1, len(later)):
+        found[s] = found[s - 1] * later[s - 1]
+    after = np.ones(later.shape[1])
+    for s in range(len(later) - 1, -1, -1):
+        found[s] *= after
+        after = after * later[s]
+    return found

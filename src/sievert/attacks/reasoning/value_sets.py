@@ -1,0 +1,283 @@
+"""What released values may stand for: sets of values, sets of their combinations, who is in which.
+
+Many sets are kept in one array after the other, with the places where each begins (`Sets`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.attacks.reasoning.domains import (
+    Domain,
+    Everything,
+    Interval,
+    Mask,
+    Members,
+    Number,
+    Text,
+    number,
+    pattern,
+)
+from sievert.errors import ExhaustedError, InputError
+from sievert.formatting import plural
+from sievert.hierarchies import ROOT, Hierarchy
+
+MOST_MEMBERS = 5 * 10**7  # of all labels of a column
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Sets of positions: set i is `members[starts[i]:starts[i + 1]]`, in ascending order."""
+
+    starts: Ints
+    members: Ints
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, which: int) -> Ints:
+        return self.members[self.starts[which] : self.starts[which + 1]]
+
+    @property
+    def sizes(self) -> Ints:
+        """How many members each set has."""
+        return np.diff(self.starts)
+
+    @classmethod
+    def of(cls, sets: Sequence[Iterable[int]]) -> Sets:
+        """Sets from lists, each in ascending order.
+
+        >>> Sets.of([[0, 2], [1]]).starts.tolist()
+        [0, 2, 3]
+        """
+        pieces = [np.asarray(list(s) if not isinstance(s, np.ndarray) else s) for s in sets]
+        starts = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+        return cls(starts, np.concatenate([_NONE, *pieces]).astype(np.int64))
+
+    def taken(self, which: Ints) -> Sets:
+        """Only these sets, in this order."""
+        sizes = self.sizes[which]
+        starts = np.append(0, np.cumsum(sizes))
+        places = np.arange(starts[-1]) + np.repeat(self.starts[which] - starts[:-1], sizes)
+        return Sets(starts, self.members[places])
+
+
+class _Reader:
+    """Reads labels of one column as positions in its domain."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        hierarchy: Hierarchy | None,
+        wildcard: bool,
+        wanted: Iterable[Text],
+    ) -> None:
+        self.domain = domain
+        self.wildcard = wildcard
+        self.shapes: dict[tuple[int, ...], dict[str, list[int]]] = {}
+        self.ladder: dict[str, set[int]] = {t: set() for t in _texts(wanted)}
+        self.everything = np.array(
+            [i for i, value in enumerate(domain.values) if value is not None], dtype=np.int64
+        )
+        self.rooted = True
+        if hierarchy is not None:
+            self._climb(hierarchy)
+
+    def _climb(self, hierarchy: Hierarchy) -> None:
+        """Below each wanted label, on whatever level, the positions of its values."""
+        topped = 0
+        for value, labels in hierarchy.ladder.items():
+            topped += ROOT in labels
+            place = self.domain.places.get(value)
+            if place is None:
+                continue
+            for label in labels:
+                if label in self.ladder:
+                    self.ladder[label].add(place)
+        self.rooted = topped in (0, len(hierarchy.ladder))
+
+    def read(self, text: Text, *, inside: bool = False) -> Ints:
+        """The positions a label stands for; none if it fits nothing or cannot be read."""
+        if text is None and self.wildcard:
+            return np.arange(len(self.domain))
+        if text == ROOT and self.rooted:
+            return self.everything
+        own = self.domain.places.get(text)
+        found = set() if text is None else self.ladder.get(text, set())
+        if own is not None or found:
+            return np.array(sorted(found if own is None else found | {own}), dtype=np.int64)
+        meant = None if text is None else pattern(text)
+        match meant:
+            case Everything():
+                return self.everything
+            case Interval():
+                return self._between(meant)
+            case Mask():
+                return self._masked(meant.text)
+            case Members() if not inside:
+                return self._union(meant.texts)
+        return _NONE
+
+    def _union(self, texts: Sequence[str]) -> Ints:
+        """All members together; each must fit a value, unless only observed values are known."""
+        parts = [self.read(text, inside=True) for text in texts]
+        if not parts or (self.domain.source != "original" and not all(map(len, parts))):
+            return _NONE
+        return np.unique(np.concatenate(parts))
+
+    @cached_property
+    def _numbers(self) -> tuple[list[Number], Ints]:
+        """The numbers of the domain by size, and their positions."""
+        spelt = [(number(v), i) for i, v in enumerate(self.domain.values) if v is not None]
+        pairs = [(n, i) for n, i in spelt if n is not None]
+        pairs.sort(key=lambda pair: float(pair[0]))  # nearly sorted, and quickly
+        pairs.sort()
+        return [n for n, _ in pairs], np.array([i for _, i in pairs], dtype=np.int64)
+
+    def _between(self, meant: Interval) -> Ints:
+        numbers, order = self._numbers
+        first, last = 0, len(numbers)
+        if meant.low is not None:
+            first = (bisect_left if meant.low_in else bisect_right)(numbers, meant.low)
+        if meant.high is not None:
+            last = (bisect_right if meant.high_in else bisect_left)(numbers, meant.high)
+        return np.sort(order[first:last])
+
+    @cached_property
+    def _lengths(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for place, value in enumerate(self.domain.values):
+            if value is not None:
+                found[len(value)].append(place)
+        return found
+
+    @cached_property
+    def _alphabetical(self) -> tuple[list[str], Ints]:
+        pairs = sorted((v, i) for i, v in enumerate(self.domain.values) if v is not None)
+        return [v for v, _ in pairs], np.array([i for _, i in pairs], dtype=np.int64)
+
+    def _masked(self, mask: str) -> Ints:
+        """A star is one character. If that fits no value, stars at the end are any rest.
+
+        So is one star at the end of a text that is not made of digits.
+        """
+        start = mask.rstrip(ROOT)
+        ends = ROOT not in start
+        if not (ends and len(mask) == len(start) + 1 and not start.isdigit()):
+            places = self._lengths.get(len(mask), [])
+            if places:
+                stars = tuple(i for i, c in enumerate(mask) if c == ROOT)
+                found = self._shaped(len(mask), stars, places).get(mask)
+                if found:
+                    return np.array(found, dtype=np.int64)
+        if not ends:
+            return _NONE
+        texts, order = self._alphabetical
+        size = len(start)
+        first = bisect_left(texts, start)
+        last = bisect_right(texts, start, lo=first, key=lambda text: text[:size])
+        return np.sort(order[first:last])
+
+    def _shaped(self, size: int, stars: tuple[int, ...], places: list[int]) -> dict[str, list[int]]:
+        """Values of one length by what is left of them under stars at these places."""
+        if (size, *stars) not in self.shapes:
+            table: dict[str, list[int]] = defaultdict(list)
+            for place in places:
+                letters = list(self.domain.values[place] or "")
+                for star in stars:
+                    letters[star] = ROOT
+                table["".join(letters)].append(place)
+            self.shapes[(size, *stars)] = table
+        return self.shapes[(size, *stars)]
+
+
+def _texts(texts: Iterable[Text]) -> set[str]:
+    """The texts, and the members of those that are sets."""
+    found = {text for text in texts if text is not None}
+    for text in list(found):
+        meant = pattern(text)
+        if isinstance(meant, Members):
+            found.update(meant.texts)
+    return found
+
+
+def _unfit(column: str, wrong: int, texts: int) -> InputError:
+    name = column or "COL"
+    return InputError(
+        f"column {column!r}: no known value fits {wrong:,} of {plural(texts, 'label')}",
+        hint=f"--hierarchy {name}=FILE or --domain {name}=FILE",
+    )
+
+
+def label_set(
+    label: Text,
+    domain: Domain,
+    hierarchy: Hierarchy | None = None,
+    *,
+    wildcard: bool = False,
+    column: str = "",
+) -> Ints:
+    """The positions of the values that a label may stand for, in ascending order.
+
+    A value of the domain stands for itself, a label of the hierarchy for what is below it on any
+    level (and itself, if it is both). Only other texts are read as patterns.
+
+    >>> label_set("[20, 22)", Domain(("19", "20", "21", "22"), "given", True)).tolist()
+    [1, 2]
+    """
+    found = _Reader(domain, hierarchy, wildcard, [label]).read(label)
+    if not len(found):
+        raise _unfit(column, 1, 1)
+    return found
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The different sets that the released texts of a column stand for; `of` is each text's."""
+
+    sets: Sets
+    of: Ints
+
+    @classmethod
+    def read(
+        cls,
+        released: Sequence[Text],
+        domain: Domain,
+        hierarchy: Hierarchy | None = None,
+        *,
+        wildcard: bool = False,
+        column: str = "",
+    ) -> Labels:
+        """Two spellings of the same set are one label."""
+        texts = dict.fromkeys(released)
+        reader = _Reader(domain, hierarchy, wildcard, texts)
+        numbers: dict[Text, int] = {}
+        known: dict[bytes, int] = {}
+        sets: list[Ints] = []
+        wrong = total = 0
+        for text in texts:
+            found = reader.read(text)
+            wrong += not len(found)
+            key = hashlib.blake2b(found.tobytes(), digest_size=16).digest()
+            numbers[text] = known.setdefault(key, len(sets))
+            if numbers[text] == len(sets):
+                sets.append(found)
+                total += len(found)
+                if total > MOST_MEMBERS:
+                    raise ExhaustedError(
+                        f"column {column!r}: labels for more than {MOST_MEMBERS:,} values",
+                        hint=f"--domain {column or 'COL'}=FILE with fewer values",
+                    )
+        if wrong:
+            raise _unfit(column, wrong, len(texts))
+        of = np.fromiter((numbers[text] for text in released), dtype=np.int64, count=len(released))
+        return cls(Sets.of(sets), of)

@@ -1,0 +1,218 @@
+"""All ways in which the secrets of a small release in two tables may belong to its people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.model import Buckets
+from sievert.attacks.reasoning.vertical.gibbs import Slots, slots
+
+MOST = 200_000
+CELLS = 40_000_000  # counts that are held at a time
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Every table that a release allows, and the chance of each.
+
+    `shares` are as in `Chain.read`, laid out as `slots` says. Table t has `moving[t]` more people
+    than `fixed` in the cells of `places`; a cell is (secret, atom), counted over all factors.
+    """
+
+    slots: Slots
+    shares: Floats
+    weights: Floats
+    moving: Ints
+    places: Ints
+    fixed: Ints
+    shapes: tuple[tuple[int, int], ...]
+
+    @property
+    def tables(self) -> Iterator[tuple[float, tuple[Ints, ...]]]:
+        """The chance of every table, and its counts of people by secret and atom, by factor."""
+        for t, weight in enumerate(self.weights.tolist()):
+            yield weight, self.table(t)
+
+    def table(self, t: int) -> tuple[Ints, ...]:
+        """How many have each secret and atom in one table, by factor."""
+        cells = self.fixed.copy()
+        cells[self.places] += self.moving[t]
+        return tuple(
+            part.reshape(shape) for part, shape in zip(self._cut(cells), self.shapes, strict=True)
+        )
+
+    @property
+    def expected(self) -> tuple[Floats, ...]:
+        """How many have each secret and atom in the mean, by factor."""
+        cells = self.fixed.astype(np.float64)
+        cells[self.places] += self.weights @ self.moving
+        return tuple(
+            part.reshape(shape) for part, shape in zip(self._cut(cells), self.shapes, strict=True)
+        )
+
+    def draw(self, rng: np.random.Generator) -> tuple[Ints, ...]:
+        """A table at random, with its chance."""
+        t = int(np.searchsorted(self._chances, rng.random() * self._chances[-1], side="right"))
+        return self.table(min(t, len(self.weights) - 1))
+
+    @cached_property
+    def _chances(self) -> Floats:
+        return np.cumsum(self.weights)
+
+    def _cut(self, cells: Ints | Floats) -> list[Ints | Floats]:
+        return np.split(cells, np.cumsum([s * a for s, a in self.shapes])[:-1])
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """The ways to hand out a group's secrets to its kinds of people.
+
+    `people[i]` is the kind of person i; way w gives `given[w, c, k]` people of kind c secret k, and
+    `times[w]` ways of single people look like it.
+    """
+
+    people: Ints
+    given: Ints
+    times: Floats
+    cells: Ints
+
+
+def enumerated(buckets: Buckets, most: int = MOST) -> Exact | None:
+    """All tables that a release allows; None if that takes more than `most` steps.
+
+    >>> people, secrets = np.array([[0], [1], [0]]), np.array([0, 1, 0])
+    >>> found = enumerated(Buckets((np.ones((2, 2)),), people, secrets, np.array([0, 2, 3])))
+    >>> found.weights.round(4).tolist(), found.shares.round(4).tolist()
+    ([0.3333, 0.6667], [0.6667, 0.3333, 0.3333, 0.6667, 1.0])
+    """
+    held = slots(buckets)
+    # A group that can change has two ways at least, and every such group adds a table at least.
+    if len(held.free) * (len(held.free) + 1) > most:
+        return None
+    shapes = tuple((len(prior), prior.shape[1]) for prior in buckets.priors)
+    ends = np.cumsum([0] + [secrets * atoms for secrets, atoms in shapes])
+    widths = np.array([atoms for _, atoms in shapes])
+    firsts = np.asarray(buckets.atoms, dtype=np.int64) + ends[:-1]
+    fixed = _settled(buckets, held, firsts, widths, int(ends[-1]))
+    groups: list[_Ways] = []
+    for group in held.free.tolist():
+        ways = _ways(held, group, firsts, widths, most)
+        if ways is None:
+            return None
+        groups.append(ways)
+    places = np.unique(np.concatenate([np.zeros(0, np.int64), *(w.cells.ravel() for w in groups)]))
+    states = np.zeros((1, len(places)), dtype=np.min_scalar_type(len(buckets.secrets)))
+    ahead: list[Floats] = [np.ones(1)]
+    links: list[Ints] = []
+    steps = 0
+    for ways in groups:
+        steps += len(states) * len(ways.times)
+        if steps > most or len(states) * len(ways.times) * len(places) > CELLS:
+            return None
+        more = _moved(ways, places).astype(states.dtype)
+        both = (states[:, None] + more).reshape(-1, len(places))
+        states, link = _merged(both)
+        times = np.outer(ahead[-1], ways.times).ravel()
+        ahead.append(np.zeros(len(states)))
+        np.add.at(ahead[-1], link, times)
+        links.append(link.reshape(-1, len(ways.times)))
+    behind = _likelihoods(
+        np.concatenate([p.ravel() for p in buckets.priors]), fixed, places, states
+    )
+    weights = ahead[-1] * behind
+    whole = math.fsum(weights.tolist())
+    shares = held.settled.copy()
+    for place in range(len(groups) - 1, -1, -1):
+        ways, link = groups[place], links[place]
+        chances = ways.times * (ahead[place] @ behind[link]) / whole
+        sizes = np.bincount(ways.people)
+        mean = np.tensordot(chances, ways.given, 1) / sizes[:, None]
+        begin, end = held.share_starts[held.free[place] :][:2]
+        shares[begin:end] = mean[ways.people].ravel()
+        behind = behind[link] @ ways.times
+    return Exact(held, shares, weights / whole, states, places, fixed, shapes)
+
+
+def _settled(buckets: Buckets, held: Slots, firsts: Ints, widths: Ints, cells: int) -> Ints:
+    """How many have each cell in the groups where that is known."""
+    sizes = np.diff(held.starts)
+    known = np.ones(len(sizes), dtype=bool)
+    known[held.free] = False
+    rows = np.repeat(known, sizes)
+    secrets = np.asarray(buckets.secrets, dtype=np.int64)[rows]
+    return np.bincount((firsts[rows] + secrets[:, None] * widths).ravel(), minlength=cells)
+
+
+def _ways(held: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _Ways | None:
+    rows = firsts[held.starts[group] : held.starts[group + 1]]
+    distinct, people = np.unique(rows, axis=0, return_inverse=True)
+    here = slice(held.kind_starts[group], held.kind_starts[group + 1])
+    sizes, left = np.bincount(people.ravel()).tolist(), held.times[here].tolist()
+    found = _handed(sizes, left, most)
+    if found is None:
+        return None
+    ways = math.fsum(math.lgamma(size + 1) for size in sizes)
+    lost = np.array([math.lgamma(k + 1) for k in range(max(sizes) + 1)])
+    times = np.exp(ways - lost[found].sum(axis=(1, 2)))
+    kinds = held.kinds[here]
+    cells = distinct[:, None, :] + kinds[:, None] * widths
+    return _Ways(people.ravel(), found, np.rint(times) if times.max() < 2**50 else times, cells)
+
+
+def _handed(sizes: list[int], left: list[int], most: int) -> Ints | None:
+    """All tables with these sums of lines and of columns; None if they are too many."""
+    given = np.zeros((1, len(sizes), len(left)), dtype=np.min_scalar_type(sum(left)))
+    rest = np.array([left])
+    for c, size in enumerate(sizes):
+        need = np.full(len(given), size)
+        for k in range(len(left)):
+            low = np.maximum(0, need - rest[:, k + 1 :].sum(axis=1))
+            many = np.minimum(need, rest[:, k]) - low + 1
+            ends = np.cumsum(many)
+            if ends[-1] > most or ends[-1] * given[0].size > CELLS:
+                return None
+            at = np.repeat(np.arange(len(many)), many)
+            taken = low[at] + np.arange(ends[-1]) - (ends - many)[at]
+            given, rest, need = given[at], rest[at], need[at] - taken
+            given[:, c, k] = taken
+            rest[:, k] -= taken
+    return given
+
+
+def _merged(lines: Ints) -> tuple[Ints, Ints]:
+    """The distinct lines, and which of them each line is."""
+    words = np.zeros((len(lines), -(-lines.shape[1] * lines.itemsize // 8)), dtype=np.uint64)
+    words.view(lines.dtype)[:, : lines.shape[1]] = lines
+    order = np.lexsort(words.T[::-1])
+    new = np.ones(len(lines), dtype=bool)
+    new[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
+    link = np.empty(len(lines), dtype=np.int64)
+    link[order] = np.cumsum(new) - 1
+    return lines[order[new]], link
+
+
+def _moved(ways: _Ways, places: Ints) -> Ints:
+    """What each way adds to each place."""
+    many = len(ways.times)
+    found = np.zeros((many, len(places)), dtype=np.int32)
+    at = np.searchsorted(places, ways.cells)
+    for c, k in np.ndindex(*at.shape[:2]):
+        for place in at[c, k].tolist():
+            found[:, place] += ways.given[:, c, k]
+    return found
+
+
+def _likelihoods(priors: Floats, fixed: Ints, places: Ints, states: Ints) -> Floats:
+    """The weight of each table, that of the likeliest one being 1."""
+    logs = np.zeros(len(states))
+    for place, column in zip(places.tolist(), states.T, strict=True):
+        base = float(priors[place]) + int(fixed[place])
+        rising = [0.0, *(math.log(base + k) for k in range(int(column.max(initial=0))))]
+        logs += np.cumsum(rising)[column]
+    return np.asarray(np.exp(logs - logs.max()))

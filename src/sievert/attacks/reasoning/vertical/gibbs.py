@@ -1,0 +1,216 @@
+"""A random walk over who has which secret in a release of two tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.model import Buckets
+from sievert.attacks.reasoning.vertical.matchings import MOST, redraw, scratch, sets
+from sievert.attacks.reasoning.vertical.swaps import swap
+from sievert.counts.machine import loops
+from sievert.errors import UsageError
+
+OFFERS = 4  # swaps that everybody of a large group is offered in a sweep
+REACH = 170.0  # a quotient of four products below e^REACH fits a double
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where the shares of a release are kept: of each group a table of people by kinds of secret.
+
+    Group g has the kinds `kinds[kind_starts[g]:kind_starts[g + 1]]`, ascending, each `times` as
+    often; its table is `shares[share_starts[g]:share_starts[g + 1]]`, one line a person. `free` are
+    the groups where something can change: not one person, one kind of secret, or people all alike;
+    `settled` has the shares of the others, and 0 for these.
+    """
+
+    starts: Ints
+    kinds: Ints
+    kind_starts: Ints
+    times: Ints
+    share_starts: Ints
+    settled: Floats
+    free: Ints
+
+    @property
+    def rows(self) -> Ints:
+        """The person that each share is about."""
+        width = np.diff(self.kind_starts)
+        return np.repeat(np.arange(self.starts[-1]), np.repeat(width, np.diff(self.starts)))
+
+    @property
+    def secrets(self) -> Ints:
+        """The secret that each share is about."""
+        return np.asarray(self.kinds[self._places()])
+
+    def _places(self) -> Ints:
+        """The kind, counted over all groups, that each share is about."""
+        width = np.repeat(np.diff(self.kind_starts), np.diff(self.starts))
+        begin = np.repeat(self.kind_starts[:-1], np.diff(self.starts))
+        ends = np.cumsum(width)
+        inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - width, width)
+        return np.asarray(np.repeat(begin, width) + inside)
+
+
+def slots(buckets: Buckets) -> Slots:
+    """Where the shares of a release are kept.
+
+    >>> people, secrets = np.array([[0], [1], [1]]), np.array([0, 1, 1])
+    >>> found = slots(Buckets((np.ones((2, 2)),), people, secrets, np.array([0, 3])))
+    >>> found.rows.tolist(), found.secrets.tolist()
+    ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
+    """
+    _checked(buckets)
+    starts = np.asarray(buckets.starts, dtype=np.int64)
+    sizes = np.diff(starts)
+    secrets = np.asarray(buckets.secrets, dtype=np.int64)
+    opens = np.zeros(len(secrets), dtype=bool)
+    opens[starts[:-1]] = True
+    new = opens.copy()
+    new[1:] |= secrets[1:] != secrets[:-1]
+    at = np.flatnonzero(new)
+    kind_starts = np.searchsorted(at, starts)
+    times = np.diff(np.append(at, len(secrets)))
+    share_starts = np.append(0, np.cumsum(sizes * np.diff(kind_starts)))
+    other = np.zeros(len(secrets), dtype=np.int64)
+    other[1:] = (buckets.atoms[1:] != buckets.atoms[:-1]).any(axis=1) & ~opens[1:]
+    differ = np.add.reduceat(other, starts[:-1]) if len(sizes) else np.zeros(0, dtype=np.int64)
+    free = np.flatnonzero((differ > 0) & (np.diff(kind_starts) > 1))
+    found = Slots(starts, secrets[at], kind_starts, times, share_starts, np.zeros(0), free)
+    share = times / np.repeat(sizes, np.diff(kind_starts))
+    settled = share[found._places()]
+    moving = np.zeros(len(sizes), dtype=bool)
+    moving[free] = True
+    settled[np.repeat(moving, np.diff(share_starts))] = 0.0
+    return Slots(starts, secrets[at], kind_starts, times, share_starts, settled, free)
+
+
+class Chain:
+    """A walk from a random start; `counts` and `read` tell where it is, and has been.
+
+    Groups of up to `whole` people are redrawn at once. In larger ones everybody is offered swaps;
+    with a `part` above 2, they are redrawn in parts of that size, cut at random.
+    """
+
+    def __init__(
+        self, buckets: Buckets, rng: np.random.Generator, *, part: int = 2, whole: int = MOST
+    ) -> None:
+        if not 2 <= part <= MOST or not 1 <= whole <= MOST:
+            raise UsageError(f"a part of a group has from 2 to {MOST} people")
+        self.slots = slots(buckets)
+        self._rng = rng
+        self._shapes = [prior.shape for prior in buckets.priors]
+        starts, secrets = self.slots.starts, np.asarray(buckets.secrets, dtype=np.int64)
+        sizes = np.diff(starts)
+        # A cell's secrets lie side by side: a person's cells are looked up for all of them.
+        many = self._shapes[0][0]
+        ends = np.cumsum([0] + [atoms * many for _, atoms in self._shapes])
+        self._ends = ends
+        self._cells = np.ascontiguousarray(np.asarray(buckets.atoms, np.int64) * many + ends[:-1])
+        self._mass = np.zeros((int(ends[-1]), 2))
+        for prior, end in zip(buckets.priors, ends.tolist(), strict=False):
+            self._mass[end : end + prior.size, 0] = prior.T.ravel()
+        self._group = np.repeat(np.arange(len(sizes)), sizes)
+        self.start(secrets[np.lexsort((rng.random(len(secrets)), self._group))])
+        self._narrow = _narrow(buckets)
+        free = self.slots.free
+        self._small = free[sizes[free] <= whole]
+        self._large = free[sizes[free] > whole]
+        self._part = part
+        self._sets = sets()
+        self._scratch = scratch(int(sizes.max(initial=1)), len(buckets.priors))
+        self._sums = np.zeros(int(self.slots.share_starts[-1]))
+        self._done = 0
+
+    def start(self, held: Ints) -> None:
+        """Go to where everybody has these secrets."""
+        many, group = self._shapes[0][0], self._group
+        of_kinds = np.repeat(np.arange(len(self.slots.starts) - 1), np.diff(self.slots.kind_starts))
+        kind = np.searchsorted(of_kinds * many + self.slots.kinds, group * many + held)
+        self._held = kind - self.slots.kind_starts[group]
+        self._mass[:, 1] = 0.0
+        for column in self._cells.T:
+            self._mass[:, 1] += np.bincount(column + held, minlength=len(self._mass))
+
+    def sweep(self, times: int = 1, *, compiled: bool | None = None) -> None:
+        """Redraw every group that can change so many times."""
+        drawn, swapped = (redraw, swap) if compiled is False else _kernels()
+        slots = self.slots
+        layout = (slots.starts, self._cells, slots.kinds, slots.kind_starts, slots.share_starts)
+        state = (*layout, self._mass, self._held, self._sums)
+        room = (*self._sets, *self._scratch)
+        at_once = 1 if len(self._small) and len(self._large) else times
+        for _ in range(0, times, max(at_once, 1)):
+            if len(self._small):
+                drawn(at_once, self._small, MOST, self._narrow, self._rng, *state, *room)
+            if len(self._large) and self._part == 2:
+                swapped(at_once * OFFERS, 1 / OFFERS, self._large, self._narrow, self._rng, *state)
+            elif len(self._large):
+                drawn(at_once, self._large, self._part, self._narrow, self._rng, *state, *room)
+        self._done += times
+
+    @property
+    def counts(self) -> tuple[Ints, ...]:
+        """How many have each secret and atom now, by factor."""
+        now = self._mass[:, 1].astype(np.int64)
+        return tuple(
+            now[end : end + secrets * atoms].reshape(atoms, secrets).T
+            for end, (secrets, atoms) in zip(self._ends.tolist(), self._shapes, strict=False)
+        )
+
+    @property
+    def held(self) -> Ints:
+        """The secret that everybody has now."""
+        return np.asarray(self.slots.kinds[self.slots.kind_starts[self._group] + self._held])
+
+    def read(self) -> Floats:
+        """Mean shares of the sweeps since the last reading; where each is, `slots` says."""
+        if not self._done:
+            raise UsageError("there was no sweep since the last reading")
+        found = self._sums / self._done + self.slots.settled
+        self._sums[:] = 0.0
+        self._done = 0
+        return found
+
+
+@cache
+def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    found = loops(redraw, swap)
+    return (redraw, swap) if found is None else (found[0], found[1])
+
+
+def _narrow(buckets: Buckets) -> bool:
+    """Whether products over all factors, and quotients of two pairs of them, stay in range."""
+    people = len(buckets.secrets)
+    reach = math.fsum(
+        max(abs(math.log(prior.min())), abs(math.log(prior.max() + people)))
+        for prior in buckets.priors
+    )
+    return reach < REACH
+
+
+def _checked(buckets: Buckets) -> None:
+    """Refuse what is no release."""
+    starts, secrets, atoms = buckets.starts, buckets.secrets, buckets.atoms
+    if atoms.ndim != 2 or len(atoms) != len(secrets) or atoms.shape[1] != len(buckets.priors):
+        raise UsageError("every person has one secret and one atom a factor")
+    if not buckets.priors or len({len(prior) for prior in buckets.priors}) > 1:
+        raise UsageError("there is a factor, and all factors have the same secrets")
+    if len(starts) < 1 or starts[0] or starts[-1] != len(secrets) or (np.diff(starts) < 1).any():
+        raise UsageError("groups follow one another, and have one person at least")
+    if any(not (np.isfinite(prior).all() and (prior > 0).all()) for prior in buckets.priors):
+        raise UsageError("the prior weights are finite and above 0")
+    tops = [prior.shape[1] for prior in buckets.priors]
+    many = len(buckets.priors[0])
+    if (atoms < 0).any() or (atoms >= tops).any() or (secrets < 0).any() or (secrets >= many).any():
+        raise UsageError("every atom and every secret has a prior weight")
+    falls = np.flatnonzero(np.diff(secrets) < 0) + 1
+    if not np.isin(falls, starts).all():
+        raise UsageError("the secrets of a group are in ascending order")

@@ -1,0 +1,301 @@
+"""Redrawing who has which secret inside a group, all at once, from the exact conditional.
+
+People of a group are numbered, so a set of them is a mask of bits. Secrets are handed out one kind
+after the other, each to a set as large as the kind is frequent: a programme over sets, whose sums
+from the front and from the back give the chance of every set (for kinds that occur once this is the
+permanent of a matrix).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+
+MOST = 8  # people of a group who are redrawn at once
+SIZES = MOST + 1
+FAINT = 1e-150  # a sum this small has lost digits: the programme is run again in logarithms
+HUGE = 1e100  # products beyond this, or below its inverse, are kept as logarithms
+
+
+class Sets(NamedTuple):
+    """Sets of up to 8 people: by size, the subsets of each by size, last members and sizes."""
+
+    masks: Ints
+    mask_starts: Ints
+    subsets: Ints
+    subset_starts: Ints
+    last: Ints
+    size: Ints
+
+
+@cache
+def sets() -> Sets:
+    """All sets of up to 8 people.
+
+    >>> found = sets()
+    >>> found.masks[found.mask_starts[7] : found.mask_starts[8]].tolist()
+    [127, 191, 223, 239, 247, 251, 253, 254]
+    """
+    size = np.array([mask.bit_count() for mask in range(1 << MOST)])
+    masks = np.argsort(size, kind="stable")
+    subsets: list[int] = []
+    starts = [0]
+    for mask in range(1 << MOST):
+        inside = [part for part in range(mask + 1) if part & mask == part]
+        for many in range(SIZES):
+            subsets += [part for part in inside if size[part] == many]
+            starts.append(len(subsets))
+    last = np.array([mask.bit_length() - 1 for mask in range(1 << MOST)])
+    found = Sets(
+        masks.astype(np.int16),
+        np.searchsorted(size[masks], np.arange(SIZES + 1)),
+        np.array(subsets, dtype=np.int16),
+        np.array(starts, dtype=np.int64),
+        last.astype(np.int16),
+        size.astype(np.int16),
+    )
+    for each in found:
+        each.setflags(write=False)
+    return found
+
+
+class Scratch(NamedTuple):
+    """Room for one group at a time."""
+
+    order: Ints
+    tally: Ints
+    picked: Ints
+    present: Ints
+    alike: Ints
+    omega: Floats
+    ahead: Floats
+    behind: Floats
+    odds: Floats
+
+
+def scratch(largest: int, factors: int) -> Scratch:
+    """Room for groups of up to so many people, with so many factors."""
+    return Scratch(
+        np.zeros(largest, dtype=np.int64),
+        np.zeros(largest, dtype=np.int64),
+        np.zeros(MOST, dtype=np.int64),
+        np.zeros(MOST, dtype=np.int64),
+        np.zeros((MOST, factors), dtype=np.int64),
+        np.zeros((MOST, 1 << MOST)),
+        np.zeros(1 << MOST),
+        np.zeros(1 << MOST),
+        np.zeros((MOST, MOST)),
+    )
+
+
+def redraw(
+    sweeps: int,
+    groups: Ints,
+    part: int,
+    narrow: bool,
+    rng: Any,
+    starts: Ints,
+    cells: Ints,
+    kinds: Ints,
+    kind_starts: Ints,
+    share_starts: Ints,
+    mass: Floats,
+    held: Ints,
+    shares: Floats,
+    masks: Ints,
+    mask_starts: Ints,
+    subsets: Ints,
+    subset_starts: Ints,
+    last: Ints,
+    size: Ints,
+    order: Ints,
+    tally: Ints,
+    picked: Ints,
+    present: Ints,
+    alike: Ints,
+    omega: Floats,
+    ahead: Floats,
+    behind: Floats,
+    odds: Floats,
+) -> None:
+    """Redraw these groups; larger ones in parts, cut at random, of up to `part` people.
+
+    `mass[c]` is the prior weight of a cell and how many have it; the cell of person i and secret s
+    in factor f is `cells[i, f] + s`; `held[i]` is the kind of secret that i has, counted within the
+    group. The chance of each kind, given all other parts, is added to `shares`.
+    """
+    factors = cells.shape[1]
+    for _ in range(sweeps):
+        for at in range(len(groups)):
+            group = groups[at]
+            first = starts[group]
+            people = starts[group + 1] - first
+            kind = kind_starts[group]
+            width = kind_starts[group + 1] - kind
+            for x in range(people):
+                order[x] = x
+            if people > part:
+                for x in range(people - 1, 0, -1):
+                    y = int(rng.random() * (x + 1))
+                    z = order[x]
+                    order[x] = order[y]
+                    order[y] = z
+            for begin in range(0, people, part):
+                n = min(part, people - begin)
+                full = (1 << n) - 1
+                found = 0
+                for x in range(n):
+                    row = first + order[begin + x]
+                    picked[x] = row
+                    k = held[row]
+                    if tally[k] == 0:
+                        present[found] = k
+                        found += 1
+                    tally[k] += 1
+                if found == 1:
+                    k = present[0]
+                    tally[k] = 0
+                    for x in range(n):
+                        shares[share_starts[group] + (picked[x] - first) * width + k] += 1.0
+                    continue
+                for x in range(n):
+                    row = picked[x]
+                    s = kinds[kind + held[row]]
+                    for f in range(factors):
+                        mass[cells[row, f] + s, 1] -= 1.0
+                if found < n:
+                    for x in range(n):
+                        for f in range(factors):
+                            like = 0
+                            for y in range(x):
+                                if cells[picked[y], f] == cells[picked[x], f]:
+                                    like |= 1 << y
+                            alike[x, f] = like
+                logs = not narrow
+                while True:
+                    for t in range(found):
+                        s = kinds[kind + present[t]]
+                        top = 1.0
+                        omega[t, 0] = 0.0 if logs else 1.0
+                        for many in range(1, tally[present[t]] + 1):
+                            for a in range(mask_starts[many], mask_starts[many + 1]):
+                                mask = masks[a]
+                                if mask > full:
+                                    break
+                                x = last[mask]
+                                rest = mask ^ (1 << x)
+                                w = 1.0
+                                more = 0.0
+                                for f in range(factors):
+                                    c = cells[picked[x], f]
+                                    ties = size[rest & alike[x, f]] if many > 1 else 0
+                                    w *= mass[c + s, 0] + (mass[c + s, 1] + ties)
+                                    if logs and (w > HUGE or w * HUGE < 1.0):
+                                        more += math.log(w)
+                                        w = 1.0
+                                if logs:
+                                    omega[t, mask] = omega[t, rest] + (more + math.log(w))
+                                else:
+                                    omega[t, mask] = omega[t, rest] * (w / top)
+                            if many == 1 and not logs:
+                                top = 0.0
+                                for x in range(n):
+                                    top = max(top, omega[t, 1 << x])
+                                for x in range(n):
+                                    omega[t, 1 << x] /= top
+                    ahead[0] = 0.0 if logs else 1.0
+                    done = 0
+                    for t in range(found):
+                        many = tally[present[t]]
+                        done += many
+                        for a in range(mask_starts[done], mask_starts[done + 1]):
+                            mask = masks[a]
+                            if mask > full:
+                                break
+                            b = mask * SIZES + many
+                            top = -math.inf
+                            if logs:
+                                for e in range(subset_starts[b], subset_starts[b + 1]):
+                                    given = subsets[e]
+                                    top = max(top, ahead[mask ^ given] + omega[t, given])
+                            total = 0.0
+                            for e in range(subset_starts[b], subset_starts[b + 1]):
+                                given = subsets[e]
+                                if logs:
+                                    total += math.exp(ahead[mask ^ given] + omega[t, given] - top)
+                                else:
+                                    total += ahead[mask ^ given] * omega[t, given]
+                            ahead[mask] = top + math.log(total) if logs else total
+                    if logs or ahead[full] >= FAINT:
+                        break
+                    logs = True
+                # From the back: the chance that just these are left when a kind is handed out.
+                behind[full] = 1.0
+                for t in range(found - 1, -1, -1):
+                    many = tally[present[t]]
+                    for a in range(mask_starts[done - many], mask_starts[done - many + 1]):
+                        if masks[a] > full:
+                            break
+                        behind[masks[a]] = 0.0
+                    for a in range(mask_starts[done], mask_starts[done + 1]):
+                        mask = masks[a]
+                        if mask > full:
+                            break
+                        if behind[mask] == 0.0:
+                            continue
+                        scale = behind[mask] if logs else behind[mask] / ahead[mask]
+                        b = mask * SIZES + many
+                        for e in range(subset_starts[b], subset_starts[b + 1]):
+                            given = subsets[e]
+                            rest = mask ^ given
+                            if logs:
+                                w = math.exp(ahead[rest] + omega[t, given] - ahead[mask])
+                            else:
+                                w = ahead[rest] * omega[t, given]
+                            w *= scale
+                            behind[rest] += w
+                            for _m in range(many):
+                                x = last[given]
+                                given ^= 1 << x
+                                odds[t, x] += w
+                    done -= many
+                left = full
+                for t in range(found - 1, -1, -1):
+                    k = present[t]
+                    many = tally[k]
+                    chosen = left
+                    if t:
+                        b = left * SIZES + many
+                        u = rng.random() * (1.0 if logs else ahead[left])
+                        total = 0.0
+                        for e in range(subset_starts[b], subset_starts[b + 1]):
+                            given = subsets[e]
+                            if logs:
+                                w = math.exp(ahead[left ^ given] + omega[t, given] - ahead[left])
+                            else:
+                                w = ahead[left ^ given] * omega[t, given]
+                            if w > 0.0:
+                                chosen = given
+                                total += w
+                                if u < total:
+                                    break
+                    left ^= chosen
+                    for _m in range(many):
+                        x = last[chosen]
+                        chosen ^= 1 << x
+                        held[picked[x]] = k
+                    tally[k] = 0
+                    for x in range(n):
+                        place = share_starts[group] + (picked[x] - first) * width + k
+                        shares[place] += odds[t, x]
+                        odds[t, x] = 0.0
+                for x in range(n):
+                    row = picked[x]
+                    s = kinds[kind + held[row]]
+                    for f in range(factors):
+                        mass[cells[row, f] + s, 1] += 1.0

@@ -1,0 +1,194 @@
+"""Beliefs about a release in two tables, whose groups do not tell who has which secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning import published_learner as printed
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets
+from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, GIBBS, SMALL, shares_under
+from sievert.attacks.reasoning.mcmc.chains import Block
+from sievert.attacks.reasoning.model import Buckets
+from sievert.attacks.reasoning.risk import normalised
+from sievert.attacks.reasoning.vertical import enumeration
+from sievert.attacks.reasoning.vertical.gibbs import Chain, Slots, slots
+from sievert.errors import UsageError
+
+MOST_TABLES = 20_000
+MOST_PRINTED = 1000  # tables times victims for whom the printed learner is integrated
+
+
+@dataclass(frozen=True)
+class Vertical:
+    """Groups, the victims, and the tables that are possible, where they are few."""
+
+    buckets: Buckets
+    owners: Ints  # the victim whose kind each row is of; -1 of none
+    atoms: Ints  # victims by factors
+    alpha: Floats
+    solved: enumeration.Exact | None
+
+    @classmethod
+    def of(
+        cls, buckets: Buckets, owners: Ints, atoms: Ints, alpha: Floats, method: str = "auto"
+    ) -> Vertical:
+        """Count all tables where that is allowed and they are few."""
+        if method == CLOSED:
+            raise UsageError("there is no closed form for groups", hint="method='auto'")
+        few = method in ("auto", EXACT)
+        solved = enumeration.enumerated(buckets, MOST_TABLES) if few else None
+        if method == EXACT and solved is None:
+            raise UsageError("there are too many tables to count them all", hint="method='auto'")
+        return cls(buckets, owners, atoms, alpha, solved)
+
+    @property
+    def chains(self) -> int:
+        """How many chains it takes to be believed: there may be several modes."""
+        return 8
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many victims and secrets there are."""
+        return len(self.atoms), len(self.alpha)
+
+    @property
+    def priors(self) -> tuple[Floats, ...]:
+        """Of each factor the weights of atoms for each secret."""
+        return self.buckets.priors
+
+    @property
+    def method(self) -> str:
+        """How it is solved."""
+        return GIBBS if self.solved is None else EXACT
+
+    @property
+    def work(self) -> int:
+        """Records that a sweep redraws, about."""
+        return 10 * len(self.buckets.secrets)
+
+    @cached_property
+    def held(self) -> Ints:
+        """Records of each secret."""
+        return np.bincount(self.buckets.secrets, minlength=len(self.alpha))
+
+    @cached_property
+    def slots(self) -> Slots:
+        """Where shares are kept."""
+        return slots(self.buckets)
+
+    @cached_property
+    def _cells(self) -> tuple[Ints, Ints]:
+        """Of each share that is about some victim: its place, and its victim and secret in one."""
+        victims = self.owners[self.slots.rows]
+        kept = np.flatnonzero(victims >= 0)
+        return kept, victims[kept] * len(self.alpha) + self.slots.secrets[kept]
+
+    def expected(self, shares: Floats) -> Floats:
+        """How many records with each secret are expected of each victim's kind."""
+        kept, cells = self._cells
+        size = len(self.atoms) * len(self.alpha)
+        return np.asarray(np.bincount(cells, shares[kept], size).reshape(self.shape), np.float64)
+
+    def counted(self, shares: Floats) -> Floats:
+        """How many are expected to have each secret and atom of the only factor."""
+        many, atoms = self.buckets.priors[0].shape
+        cells = self.slots.secrets * atoms + self.buckets.atoms[self.slots.rows, 0]
+        return np.asarray(np.bincount(cells, shares, many * atoms).reshape(many, atoms), np.float64)
+
+    def populations(self, counts: Sequence[Ints | Floats]) -> tuple[Floats, ...]:
+        """What is expected of the population, given a table."""
+        return tuple(
+            normalised(prior + held)
+            for prior, held in zip(self.buckets.priors, counts, strict=True)
+        )
+
+    def learned(self, populations: Sequence[Floats]) -> Floats:
+        """The population's weight of each victim's kind with each secret, given a table."""
+        weights = normalised(self.alpha + self.held)
+        found = np.broadcast_to(weights, self.shape).copy()
+        for population, atoms in zip(populations, self.atoms.T, strict=True):
+            found *= population[:, atoms].T
+        return found
+
+    def exact(self) -> Block:
+        """All beliefs, where nothing is sampled; the printed learner's are left out."""
+        assert self.solved is not None
+        learned = np.zeros(self.shape)
+        for weight, table in self.solved.tables:
+            learned += weight * self.learned(self.populations(table))
+        expected = self.expected(self.solved.shares)
+        mean = self.populations(self.solved.expected)
+        return Block(expected, learned, np.zeros(self.shape), mean)
+
+    def printed(self) -> Floats | None:
+        """The printed learner's beliefs, integrated; None where tables or victims are many."""
+        if self.solved is None or len(self.solved.weights) * len(self.atoms) > MOST_PRINTED:
+            return None
+        gammas = (self.alpha + self.held).tolist()
+        if min(*(float(p.min()) for p in self.buckets.priors), *gammas) < SMALL:
+            return None
+        found = np.zeros(self.shape)
+        for weight, table in self.solved.tables:
+            shapes = [p + t for p, t in zip(self.buckets.priors, table, strict=True)]
+            totals = [shape.sum(axis=1) for shape in shapes]
+            for v, person in enumerate(self.atoms.tolist()):
+                mixtures = []
+                for s in range(len(gammas)):
+                    first = [float(shape[s, a]) for shape, a in zip(shapes, person, strict=True)]
+                    both = zip(first, totals, strict=True)
+                    mixtures.append([(1.0, [(b, float(total[s]) - b) for b, total in both])])
+                found[v] += weight * printed.shares(gammas, mixtures)
+        return found
+
+    def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
+        """Draws of the population, where nothing is sampled: a factor's draws, secrets, atoms."""
+        assert self.solved is not None
+        drawn = [self.solved.draw(rng) for _ in range(many)]
+        return [
+            np.array([dirichlets(rng, prior + each[f]) for each in drawn])
+            for f, prior in enumerate(self.buckets.priors)
+        ]
+
+    def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
+        """The printed learner's shares under one draw of the population."""
+        return shares_under(self.alpha + self.held, drawn, self.atoms, rng)
+
+    def walk(self, rng: np.random.Generator) -> Walk:
+        """A chain."""
+        return Walk(self, rng)
+
+
+class Walk:
+    """One chain over who has which secret."""
+
+    def __init__(self, model: Vertical, rng: np.random.Generator) -> None:
+        self.model, self.rng = model, rng
+        self.chain = Chain(model.buckets, rng)
+
+    def burn(self, sweeps: int) -> None:
+        """Sweeps that are forgotten."""
+        self.chain.sweep(sweeps)
+        self.chain.read()
+
+    def block(self, sweeps: int) -> Block:
+        """The next few sweeps; with several factors the learner sees the last of them."""
+        self.chain.sweep(sweeps)
+        shares, counts = self.chain.read(), self.chain.counts
+        one = len(counts) == 1  # what is learnt is then linear in the counts
+        populations = self.model.populations([self.model.counted(shares)] if one else counts)
+        drawn = tuple(
+            dirichlets(self.rng, prior + held)
+            for prior, held in zip(self.model.buckets.priors, counts, strict=True)
+        )
+        return Block(
+            self.model.expected(shares),
+            self.model.learned(populations),
+            self.model.printed_under(drawn, self.rng),
+            populations,
+            drawn,
+        )

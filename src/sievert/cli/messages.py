@@ -1,0 +1,121 @@
+"""What went wrong, in our words: one line, without anything the data may have put into it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from cyclopts import (
+    CycloptsError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
+
+from sievert.errors import ExhaustedError, InvariantError, RefusedError, SievertError, UsageError
+from sievert.formatting import nearest
+
+MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
+
+PAGE = "--html FILE without --share: a page fit to pass on; or sievert assess --share"
+ATTACKS_TO_SHARE = RefusedError(
+    "attacks point at single classes: they are not fit to pass on", hint=PAGE
+)
+COMPARISON_TO_SHARE = RefusedError(
+    "a comparison holds exact numbers of the original: it is not fit to pass on", hint=PAGE
+)
+LIMIT_TO_SHARE = RefusedError(
+    "a limit holds exact numbers of the original: it is not fit to pass on", hint=PAGE
+)
+NOT_TO_SHARE = RefusedError(
+    "explain points at columns, values and records: it is not fit to pass on", hint=PAGE
+)
+# nothing of the data in them
+NEVER_SHARED = (ATTACKS_TO_SHARE, COMPARISON_TO_SHARE, LIMIT_TO_SHARE, NOT_TO_SHARE)
+PLAINLY = {
+    2: "an option, a role or the policy does not make sense",
+    3: "the data cannot be read as they stand",
+    5: "memory, disk or time ran out",
+    6: "the engine failed, or the data made a reader fail",
+    7: "refused for safety",
+    70: "a defect of sievert itself",
+}
+
+
+def in_our_words(error: Exception) -> SievertError:
+    """Every failure as one of ours."""
+    if isinstance(error, SievertError):
+        return _with_the_nearest_file(error)
+    if isinstance(error, CycloptsError):
+        return _mistyped(error)
+    if isinstance(error, MemoryError):
+        return ExhaustedError("out of memory", hint="--memory with a smaller size")
+    if isinstance(error, OSError):
+        return ExhaustedError(f"the output cannot be written: {error.strerror}")
+    return InvariantError(
+        f"a defect of sievert itself ({type(error).__name__})",
+        hint="the same command with --debug, and report what it shows",
+    )
+
+
+def _mistyped(error: CycloptsError) -> SievertError:
+    """A command line that nobody understands, and what was meant."""
+    ours = error.__cause__
+    if isinstance(ours, SievertError):  # of an option that does not go with another
+        return ours
+    if isinstance(error, UnusedCliTokensError):
+        return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
+    if isinstance(error, UnknownCommandError):
+        return _unknown_command(error)
+    command = " ".join(error.command_chain or ())
+    help_ = " ".join(["sievert", *(error.command_chain or ()), "--help"])
+    if isinstance(error, UnknownOptionError):
+        given = (error.token.keyword or error.token.value).partition("=")[0]
+        names = [n for a in error.argument_collection if a.parse for n in a.names]
+        close = nearest(given, [n for n in names if n.startswith("-")])
+        hint = f"{close}, or {help_}" if close else help_
+        return UsageError(f"no option of {command or 'sievert'} is called {given!r}", hint=hint)
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        given = error.keyword or error.argument.name
+        lacks = f"{given} needs a value" if given.startswith("-") else f"{given} is missing"
+        return UsageError(f"{command}: {lacks}" if command else lacks, hint=help_)
+    return UsageError(" ".join(str(error).split()).rstrip(".?"), hint=help_)
+
+
+def _unknown_command(error: UnknownCommandError) -> UsageError:
+    given = (error.unused_tokens or [""])[0]
+    names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]
+    hint = nearest(given, names) or ", ".join(names) or "sievert --help"
+    return UsageError(f"no command is called {given!r}", hint=hint)
+
+
+def _with_the_nearest_file(error: SievertError) -> SievertError:
+    """The same error; where a file is not there, with one of its directory that is called alike."""
+    cause = error.__context__
+    if error.hint is not None or not isinstance(cause, FileNotFoundError) or not cause.filename:
+        return error
+    path = Path(os.fsdecode(cause.filename))
+    if not path.name or not error.what.startswith(path.name):  # of something else
+        return error
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, MOST_LOOKED_AT)]
+    except OSError:
+        return error
+    close = nearest(path.name, names)
+    return error if close is None else type(error)(error.what, hint=close)
+
+
+def said(error: SievertError, *, to_be_shared: bool) -> str:
+    """The line; names of files and columns and small counts may not go out with --share."""
+    if to_be_shared and error not in NEVER_SHARED:
+        return f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
+    return str(error)
+
+
+def to_be_shared(arguments: Iterable[str]) -> bool:
+    """Whether what is written may be seen by others."""
+    return any(token.partition("=")[0] == "--share" for token in arguments)

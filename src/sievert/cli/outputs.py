@@ -1,0 +1,157 @@
+"""What a command writes: looked at before the work and not after it, numbers before pictures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert import files
+from sievert.cli.options import STDIN, OutputOptions, PageOptions
+from sievert.errors import UsageError
+from sievert.formatting import printable
+from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from sievert.report.builder import Settings
+    from sievert.report.page import Page
+
+Draw = Callable[[], Mapping[str, Any]]
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Stable text: sorted keys, no NaN or infinity, one form for each number."""
+    return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def check_outputs(given: Iterable[Any], sources: Iterable[Any], *, force: bool) -> list[Path]:
+    """The files that will be written: no two alike, none an input or somebody else's."""
+    if any(str(p) == STDIN for p in given if p is not None):
+        raise UsageError("only --json can be written to standard output", hint="a file name")
+    paths = [Path(p) for p in given if p not in (None, "-")]
+    if len({p.resolve() for p in paths}) < len(paths):
+        raise UsageError("two outputs have the same name")
+    for path in paths:
+        _check(path, sources, force=force)
+    return paths
+
+
+def _check(path: Path, sources: Iterable[Any], *, force: bool) -> None:
+    try:
+        files.check(path, sources=sources, force=force)
+    except UsageError as error:
+        if error.hint is not None:
+            raise
+        raise UsageError(error.what, hint="another name, in a directory that exists") from None
+
+
+def written(path: Path) -> None:
+    """Say where something is."""
+    sys.stderr.write(f"written: {printable(str(path))}\n")
+
+
+class Outputs:
+    """The outputs of one command: checked when made, written in the end."""
+
+    def __init__(
+        self,
+        output: OutputOptions,
+        page: PageOptions,
+        inputs: list[Any],
+        *others: Path | None,
+        charts: Path | None = None,
+    ) -> None:
+        self.output, self.page, self.charts = output, page, charts
+        self.inputs = [i for i in (*inputs, page.texts) if i is not None]
+        if (output.mask_names or output.min_cell is not None) and not (output.share or page.asked):
+            raise UsageError("--mask-names and --min-cell go with --share, --html or --markdown")
+        self.settings = _settings(output, page)
+        given = (output.json_, output.timings, page.html, page.markdown, *others)
+        paths = check_outputs(given, self.inputs, force=output.force)
+        page.check_endings()
+        if charts is not None:
+            _check_charts(charts, self.inputs, paths)
+
+    def write(self, found: Any, draw: Draw) -> None:
+        """Numbers first: whatever a page or a picture fails of, they are there."""
+        output, force = self.output, self.output.force
+        specs = {} if self.charts is None else _drawable(self.charts, draw(), self.inputs, force)
+        for path, content in ((output.json_, found.to_dict()), (output.timings, timed(found))):
+            if path == "-":
+                sys.stdout.write(as_json(content))
+            elif path is not None:
+                files.write_text(path, as_json(content), sources=self.inputs, force=force)
+        if self.settings is not None:
+            from sievert.report.builder import build
+
+            write_page(build([found], self.settings), self.page, self.inputs, force=force)
+        if self.charts is not None:
+            from sievert import charts
+
+            for drawn in charts.write(self.charts, specs, sources=self.inputs, force=force):
+                written(drawn)
+
+
+def _settings(output: OutputOptions, page: PageOptions) -> Settings | None:
+    if not page.asked:
+        return None
+    from sievert.report.builder import Settings
+    from sievert.report.texts import read
+
+    read(page.texts)  # a mistake in it is told before the work
+    return Settings(
+        page.internal,
+        page.title,
+        None if page.texts is None else str(page.texts),
+        output.min_cell,
+        output.mask_names,
+    )
+
+
+def write_page(page: Page, asked: PageOptions, sources: list[Any], *, force: bool) -> None:
+    """A page as HTML, as Markdown or both."""
+    from sievert.report.files import write
+
+    asked.check_endings()
+    write(page, asked.html, asked.markdown, sources=sources, force=force)
+    for path in (asked.html, asked.markdown):
+        if path is not None:
+            written(path)
+
+
+def timed(found: Any) -> dict[str, Any]:
+    """How long a run took, and what it held."""
+    whole = sum(found.timings.values())
+    return {
+        "sievert": __version__,
+        "seconds": dict(found.timings),
+        "total": whole,
+        "records_per_second": found.rows / whole if whole and found.rows else None,
+        "peak_memory_bytes": dict(found.peaks),
+    }
+
+
+def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
+    from sievert import charts
+
+    if str(folder) == STDIN:
+        raise UsageError("charts are files in a directory", hint="--charts DIR")
+    place, taken = folder.resolve(), [other.resolve() for other in others]
+    if place in taken or any(t.parent == place and t.suffix.lower() == ".svg" for t in taken):
+        raise UsageError("two outputs have the same name")
+    charts.check(folder, sources=inputs)
+
+
+def _drawable(
+    folder: Path, specs: Mapping[str, Any], inputs: list[Any], force: bool
+) -> Mapping[str, Any]:
+    from sievert import charts
+
+    if not specs:
+        raise UsageError(
+            "no chart can be drawn of this", hint="--attacks, -q COLUMNS, or a secret of numbers"
+        )
+    charts.check(folder, specs, sources=inputs, force=force)
+    return specs

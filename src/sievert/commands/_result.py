@@ -1,0 +1,52 @@
+"""What the results of all commands share: JSON, frame, charts, terminal text, notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from sievert.errors import UsageError
+
+
+class Result:
+    """The result of a command: frozen, readable, complete."""
+
+    table: Mapping[str, Any]
+
+    @property
+    def rows(self) -> int:
+        """The number of records of the table; 0 where it is withheld."""
+        return int(self.table["rows"] or 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        raise NotImplementedError
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """One row per number, as a pandas or Polars frame, whichever is installed."""
+        return frame(self._rows())
+
+    def __repr__(self) -> str:
+        """The terminal output: every command's folder has its own `terminal`."""
+        terminal = import_module(type(self).__module__.removesuffix(".result") + ".terminal")
+        return str(terminal.render(self))
+
+    def _repr_html_(self) -> str:
+        from sievert.report.notebook import shown
+
+        return shown(self)
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """Rows as a pandas or Polars frame, whichever is installed."""
+    for library in ("pandas", "polars"):
+        try:
+            module = __import__(library)
+        except ImportError:
+            continue
+        return module.DataFrame(list(rows))
+    raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")

@@ -1,0 +1,1 @@
+"""`sievert assess`: the measures of a table."""

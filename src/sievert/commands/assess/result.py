@@ -1,0 +1,111 @@
+"""The result of an assessment: frozen, readable, complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sievert.commands._result import Result
+from sievert.errors import RefusedError
+from sievert.measures.value import Value
+from sievert.roles import Roles
+from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from sievert.attacks.attack import Attacks
+    from sievert.policy import Verdict
+
+
+@dataclass(frozen=True, repr=False)
+class Assessment(Result):
+    """How exposed the people of one table are: numbers, limits, warnings."""
+
+    table: Mapping[str, Any]
+    roles: Roles
+    reidentification: Mapping[str, Value]
+    inference: Mapping[str, Mapping[str, Value]]
+    verdicts: tuple[Verdict, ...] | None = None
+    warnings: tuple[str, ...] = ()
+    unassessed: tuple[str, ...] = ()
+    attacks: Attacks | None = None
+    approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every limit of the policy is met; None without a policy."""
+        return None if self.verdicts is None else all(v.met is not False for v in self.verdicts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        found: dict[str, Any] = {
+            "sievert": __version__,
+            "table": dict(self.table),
+            "roles": self.roles.to_dict(self.unassessed),
+            "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
+            "inference": {
+                s: {k: v.to_dict() for k, v in values.items()}
+                for s, values in self.inference.items()
+            },
+            "policy": None
+            if self.verdicts is None
+            else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
+            "warnings": list(self.warnings),
+        }
+        if self.approximate:
+            found["approximate"] = {s: _plain(told) for s, told in self.approximate.items()}
+        if self.attacks is not None:
+            found["attacks"] = {
+                name: {target: attack.to_dict() for target, attack in each.items()}
+                for name, each in self.attacks.items()
+            }
+        return found
+
+    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
+        """The same, fit to pass on: no small count, nothing to work one back from, no file name."""
+        from sievert.sharing import shared
+
+        if self.attacks is not None:
+            raise RefusedError(
+                "attacks point at single classes: they are not fit to pass on",
+                hint="the assessment without attacks",
+            )
+        return shared(self, min_cell=min_cell, mask_names=mask_names)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        chapters: list[tuple[str, str | None, Mapping[str, Value]]]
+        chapters = [("reidentification", None, self.reidentification)]
+        chapters += [("inference", s, v) for s, v in self.inference.items()]
+        for risk, secret, values in chapters:
+            for v in values.values():
+                yield {
+                    "risk": risk,
+                    "sensitive": secret,
+                    "measure": v.id,
+                    "value": v.value,
+                    "unit": v.unit,
+                    "riskier": v.riskier,
+                    "reason": v.reason,
+                }
+
+    def __repr__(self) -> str:
+        from sievert.commands.assess.terminal import render
+
+        text = render(self, width=100)
+        if self.attacks is None:
+            return text
+        from sievert.commands.attack.terminal import chapter
+
+        return "\n".join((text, *chapter(self.attacks, self.rows, width=100)))
+
+    def _repr_html_(self) -> str:
+        from sievert.report.notebook import shown
+
+        return shown(self)
+
+
+def _plain(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the steps of curves: windows may be values of the data."""
+    return {k: _plain(v) if isinstance(v, Mapping) else v for k, v in told.items() if k != "steps"}

@@ -1,0 +1,1 @@
+"""`sievert attack`: attacks on a release."""

@@ -1,0 +1,186 @@
+"""Reasoning over real tables: what it needs of a release and of its original."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sievert.attacks.attack import ladder
+from sievert.attacks.reasoning import run
+from sievert.attacks.reasoning.mcmc.chains import Progress
+from sievert.attacks.reasoning.priors import Weights
+from sievert.attacks.reasoning.result import Reasoning
+from sievert.attacks.reasoning.settings import Remark, Settings
+from sievert.commands._common import Clock
+from sievert.counts import record_pairs
+from sievert.counts.cube import Cube
+from sievert.counts.machine import cores
+from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.notes import Name, Note, Reason
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+
+MOST_SECRETS = 5000
+MADE = re.compile(r"prefix|interval:.*")
+MOST_RECORDS = 5 * 10**7  # of an original, held one by one
+
+
+class Reasoner:
+    """Collects the counts of one release and its original, then reasons about each secret."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        group: str | None,
+        hierarchies: Mapping[str, Any],
+        missing: str,
+        threads: int | None,
+        timeout: float | None,
+        remark: Remark,
+        *,
+        asked: bool,
+    ) -> None:
+        self.settings = replace(settings, threads=cores(threads), wildcard=missing == "wildcard")
+        self.group, self.hierarchies, self.remark, self.asked = group, hierarchies, remark, asked
+        self.timeout, self.started = timeout, time.monotonic()
+        self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
+        self.people: Cube | None = None  # of a release in two tables
+        self.secrets: dict[str, Cube] = {}  # of each secret: groups and the secret
+        self.lines: Cube | None = None  # the release, record by record
+        self.known: Cube | None = None  # the original
+        self.ordered = False
+
+    def in_groups(self, questions: Questions, quasi: Sequence[str]) -> None:
+        """The people of a release in two tables."""
+        assert self.group is not None
+        if self.group not in questions.columns:
+            raise unknown("--group: column", self.group, questions.columns)
+        if self.group in quasi:
+            raise UsageError(
+                f"the group {self.group!r} is no quasi-identifier", hint="-q without it"
+            )
+        questions.engine.usable(self.group)
+        self.people = questions.cube((*quasi, self.group))
+
+    def listed(self, questions: Questions, sensitive: Sequence[str]) -> None:
+        """The secrets of a release in two tables."""
+        assert self.group is not None
+        for column in (self.group, *sensitive):
+            if column not in questions.columns:
+                raise unknown("column of the table of secrets", column, questions.columns)
+            questions.engine.usable(column)
+        self.secrets = {s: questions.cube((self.group, s)) for s in sensitive}
+
+    def listed_people(self, questions: Questions, quasi: Sequence[str], name: str) -> None:
+        """The release record by record, where each of its records is to be told of."""
+        secrets = () if self.people is not None else tuple(self.cells)
+        self.lines = record_pairs.in_order(questions, (*quasi, *secrets), name)
+
+    def original(
+        self, questions: Questions, columns: Sequence[str], sensitive: Sequence[str], name: str
+    ) -> None:
+        """The people attacked, record by record where the source has an order."""
+        there = [s for s in sensitive if s in questions.columns]
+        for secret in sensitive:
+            if secret not in there:
+                self.remark(
+                    Note("the original lacks {}: who is right cannot be told", Name(secret))
+                )
+        for column in there:
+            questions.engine.usable(column)
+        wanted = [*columns, *there]
+        self.ordered = questions.engine.name == "duckdb" and questions.records <= MOST_RECORDS
+        self.known = (
+            record_pairs.in_order(questions, wanted, name)
+            if self.ordered
+            else questions.cube(wanted)
+        )
+
+    def reason(self, clock: Clock) -> dict[str, Reasoning]:
+        """Every secret."""
+        found = {}
+        every = self.cells if self.people is None else self.secrets
+        for secret in every:
+            try:
+                result = self._one(secret, clock)
+            except (ExhaustedError, InputError) as error:
+                if self.asked:
+                    raise
+                self.remark(Note("no reasoning about {}: {}", Name(secret), Reason(str(error))))
+                continue
+            found[secret] = result
+        return found
+
+    def _one(self, secret: str, clock: Clock) -> Reasoning:
+        release = self.people if self.people is not None else self.cells[secret]
+        columns = release.columns[:-1]
+        known = self.known
+        if known is not None:
+            columns = tuple(c for c in columns if c in known.columns)
+            known = (
+                record_pairs.only(known, (*columns, secret)) if secret in known.columns else None
+            )
+        many = len(set((self.secrets.get(secret) or release).codes[-1].tolist()))
+        if many > MOST_SECRETS:
+            raise ExhaustedError(
+                f"{secret!r} has more than {MOST_SECRETS:,} values", hint="a coarser secret"
+            )
+        trees = {}
+        for column in columns:
+            given = self.hierarchies.get(column)
+            made = isinstance(given, str) and MADE.fullmatch(given)  # labels say what they mean
+            trees[column] = None if made else ladder(given, ["*"])
+        every = tuple(self.cells or self.secrets)
+        settings = replace(
+            self.settings,
+            hierarchies=trees,
+            alpha=_own(self.settings.alpha, secret, every),
+            beta=_own(self.settings.beta, secret, every),
+        )
+        settings.check_columns(release.columns[:-1])
+        left = None if self.timeout is None else self.timeout + self.started - time.monotonic()
+        progress = Progress(left)
+        clock(f"reasoning about {secret}", progress)
+        if self.people is None:
+            released = (
+                release if columns == release.columns[:-1] else release.rolled((*columns, secret))
+            )
+            lines = (
+                None if self.lines is None else record_pairs.only(self.lines, (*columns, secret))
+            )
+            return run.horizontal(
+                released, known, self.ordered, settings, progress, self.remark, lines
+            )
+        people = release.rolled((*columns, str(self.group)))
+        return run.vertical(
+            people,
+            self.secrets[secret],
+            known,
+            self.ordered,
+            settings,
+            progress,
+            self.remark,
+            None if self.lines is None else record_pairs.only(self.lines, columns),
+        )
+
+
+def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:
+    """The weights for one of several secrets, where they are given by column."""
+    if isinstance(weights, Mapping) and weights and set(weights) <= set(every):
+        own: Weights = weights.get(secret, 1.0)
+        return own
+    return weights
+
+
+def group_of(first: Sequence[str], second: Sequence[str], used: Sequence[str]) -> str:
+    """The column that joins two tables: the only one that both have and that has no role."""
+    shared = [c for c in first if c in second and c not in used]
+    if len(shared) != 1:
+        raise UsageError(
+            "which column joins the two tables of the release is not clear", hint="--group COLUMN"
+        )
+    return shared[0]

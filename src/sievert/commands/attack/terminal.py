@@ -1,0 +1,263 @@
+"""Attacks in words and numbers: each with its sentence first, then what it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from sievert.commands.assess.terminal import RISKY, heading, notes, number, plain, why
+from sievert.formatting import percent, plural, printable, wrap
+from sievert.measures.value import Value
+
+if TYPE_CHECKING:
+    from sievert.attacks.attack import Attack, Column, Group, Listed
+    from sievert.attacks.attack import Attacks as Found
+    from sievert.commands.attack.result import Attacks
+
+# what is shown of a part
+FIRST = (
+    "semantic_discrimination_rate",
+    "people",
+    "certain",
+    "single",
+    "true_matches",
+    "false_matches",
+)
+# of somebody who reasons
+THOUGHT = (
+    "attacker_accuracy",
+    "attacker_expects",
+    "learner_accuracy",
+    "baseline",
+    "global_relative_risk",
+    "max_relative_risk",
+    "undecided",
+)
+COMMONEST = {"baseline": "Guessing the commonest"}
+FEW = 3
+BOXES = {
+    "black_box": "Identity, black box: the released columns alone",
+    "grey_box": "Identity, grey box: a register that shares columns",
+    "white_box": "Identity, white box: the original, record by record",
+    "linkage": "Linkage: each released record to its nearest original",
+}
+HEADS = {
+    "homogeneity": "Homogeneity: what the columns tell about {}",
+    "background": "Background knowledge: what is still missing about {}",
+    "skewness": "Skewness: {} in a class against the whole table",
+    "semantic": "Semantic: {} after values are merged by meaning",
+    "reasoning": "Reasoning: {} by Bayes' rule from the release itself",
+}
+TITLES = {
+    "discrimination_rate": "Discrimination rate (DR)",
+    "register_discrimination_rate": "DR for the rows of the register",
+    "semantic_discrimination_rate": "Semantic discrimination rate",
+    "discrimination_rate_of_value": "DR of the class (its share)",
+    "conditional_entropy": "Bits still missing there",
+    "confidence": "Best guess right there",
+    "candidates": "Fewest candidates",
+    "people": "People concerned",
+    "missing": "Still missing (1 - DR)",
+    "missing_after": "Still missing then",
+    "certain": "Certain then",
+    "gain": "Gain in probability",
+    "prior": "Probability in the table",
+    "posterior": "Probability in the class",
+    "ratio": "Times as likely",
+    "t_closeness": "Distance to the table (t)",
+    "entropy_variation": "Entropy variation",
+    "parts": "Parts",
+    "rows": "Rows of the register",
+    "unmatched": "Rows without a candidate",
+    "single": "Rows with exactly one candidate",
+    "suppressed": "Records that may be anybody",
+    "known": "Rows of people in the release",
+    "true_matches": "True matches",
+    "false_matches": "False matches",
+    "lost": "Own record is no candidate",
+    "right_guesses": "Found by guessing among candidates",
+    "correct_linkage": "Linked to the right record",
+    "spruill_confidentiality": "Not linked to it",
+    "baseline": "By chance alone",
+    "attacker_accuracy": "Named by the attacker",
+    "attacker_accuracy_literal": "Named, every tie counted",
+    "attacker_expects": "Expected to be named",
+    "learner_accuracy": "Named by an honest learner",
+    "learner_accuracy_literal": "The learner's, every tie counted",
+    "global_relative_risk": "Global relative risk (GR)",
+    "global_relative_risk_literal": "GR, every tie counted",
+    "max_relative_risk": "Largest relative risk",
+    "at_risk": "People at risk",
+    "undecided": "Undecided",
+}
+SHORT = {
+    "discrimination_rate_of_value": "DR",
+    "missing": "1 - DR",
+    "prior": "in the table",
+    "posterior": "in a class",
+    "gain": "gain",
+    "ratio": "times",
+    "semantic_discrimination_rate": "semantic DR",
+}
+PARTS = {
+    "ruled_out_1": "If the likeliest value can be ruled out",
+    "ruled_out_2": "If the two likeliest values can be ruled out",
+    "ruled_out_3": "If the three likeliest values can be ruled out",
+    "without_suppressed": "Without the records that hide all shared columns",
+    "partition": "By the partition",
+    "skewness": "In a class against the whole table",
+}
+
+
+def render(found: Attacks, *, width: int = 100, everything: bool = False) -> str:
+    """The whole text of attacks that need more than the release."""
+    lines = heading(cast(Any, found), width)
+    lines += chapter(found.attacks, found.rows, width=width, everything=everything)
+    lines += notes(found.warnings, width)
+    if not everything:
+        lines += ["", "All numbers: --all."]
+    return "\n".join(lines)
+
+
+def chapter(
+    attacks: Found, records: int, *, width: int = 100, everything: bool = False
+) -> list[str]:
+    """The attacks, a sentence first; without `everything` only the first numbers of each."""
+    lines = ["", "What somebody could do with this release"]
+    for name, each in attacks.items():
+        for target, attack in each.items():
+            title = BOXES[target] if name == "identity" else HEADS[name].format(printable(target))
+            lines += ["", f"  {title}"]
+            rows = attack.numbers.get("rows")  # a register has people of its own
+            people = records if rows is None else int(rows.value or 1)
+            if name == "reasoning":
+                lines += _reasoned(attack, people, width, everything)
+            else:
+                lines += _attack(attack, people, width, "    ", everything)
+    return lines
+
+
+def _reasoned(attack: Attack, records: int, width: int, everything: bool) -> list[str]:
+    """Attacker and learner: their numbers, who is worst off, and how it was found."""
+    indent, told = "    ", attack.details
+    lines = wrap(attack.reading, width, indent)
+    names = attack.numbers if everything else [n for n in THOUGHT if n in attack.numbers]
+    for name in names:
+        lines.append(_line(attack.numbers[name], records, indent, COMMONEST.get(name)))
+    worst = told["worst"][: None if everything else FEW]
+    if worst:
+        lines.append(f"{indent}Worst off, by relative risk")
+    for one in worst:
+        text = (
+            f"row {one['row']:,}: {percent(one['attacker'])} against the learner's "
+            f"{percent(one['learner'])}, {one['relative_risk']:.3g} times as much"
+        )
+        lines += wrap(text, width, indent + "  ", indent + "    ")
+    lines += wrap(_how(told), width, indent)
+    for line in told.get("sensitivity", ()):
+        ties = percent(line["global_relative_risk_literal"])
+        text = (
+            f"With weight {line['beta']:g} a value: learner {percent(line['learner_accuracy'])}, "
+            f"GR {percent(line['global_relative_risk'])} ({ties} with every tie counted)."
+        )
+        lines += wrap(text, width, indent)
+    return lines
+
+
+def _how(told: Mapping[str, Any]) -> str:
+    """How beliefs were found, and what they started from."""
+    sampling = told.get("sampling")
+    if sampling is None:
+        ways = {"closed form": "in closed form", "exact": "by counting all possible tables"}
+        text = f"Found {ways[told['method']]}; {told['likelihood']} model."
+    else:
+        rhat = "unbounded" if sampling["rhat"] is None else f"{sampling['rhat']:.3f}"
+        text = (
+            f"Sampled: {sampling['chains']} chains of {sampling['sweeps']:,} sweeps, R-hat {rhat}, "
+            f"{sampling['effective']:,.0f} effective; {told['likelihood']} model."
+        )
+    most = max(told["prior_records_a_secret"].values())
+    text += (
+        f" A prior counts as up to {most:,.0f} records for each secret, which has "
+        f"{told['records_a_secret']:,.4g} on average."
+    )
+    if most > told["records_a_secret"]:
+        text += " The prior outweighs the data: the learner may learn little, and GR be large."
+    return text
+
+
+def _attack(attack: Attack, records: int, width: int, indent: str, everything: bool) -> list[str]:
+    lines = wrap(attack.reading, width, indent) if attack.numbers else []
+    lines += [_line(v, records, indent) for v in attack.numbers.values()]
+    if attack.worst is not None:
+        title, after = "Worst class", "records; risky when low"
+        if "rows" in attack.numbers:
+            title, after = "Worst class of the register", "rows; no risky side"
+        lines.append(plain(f"{indent[2:]}{title}", f"{attack.worst.records:,}", after))
+        lines += _worst(attack.worst, records, width, indent, everything)
+    for column, found in attack.columns.items():
+        lines += _column(column, found, width, everything, indent)
+    if attack.values is not None and everything:
+        lines += [f"{indent}Values, worst first", *_list(attack.values, width, indent + "  ")]
+    for name, part in attack.parts.items():
+        title = PARTS.get(name) or f"By {name.replace('_', ' ')} of the hierarchy"
+        lines.append(f"{indent}{title}")
+        inner = indent + "  "
+        if everything:
+            lines += _attack(part, records, width, inner, everything)
+            continue
+        lines += wrap(part.reading, width, inner)
+        first = [part.numbers[n] for n in FIRST if n in part.numbers]
+        lines += [_line(v, records, inner) for v in first]
+    return lines
+
+
+def unit(value: Value) -> str:
+    """The unit in words; a number without one is a share or a ratio."""
+    if value.unit != "1":
+        return value.unit
+    return "ratio" if value.id in ("ratio", "max_relative_risk") else "share, 0 to 1"
+
+
+def _line(value: Value, records: int, indent: str, called: str | None = None) -> str:
+    title = f"{indent[2:]}{called or TITLES[value.id]}"
+    if value.value is None:
+        return plain(title, number(value), why(value.reason))
+    of = f" = {percent(value.value / records)}" if value.unit == "people" else ""
+    return plain(title, number(value), f"{unit(value)}{of}; {RISKY[value.riskier]}")
+
+
+def _worst(worst: Group, records: int, width: int, indent: str, everything: bool) -> list[str]:
+    lines = []
+    if worst.values is not None:
+        lines += wrap(_values(worst), width, indent + "  ", indent + "    ")
+    shown = worst.numbers.values() if everything else ()
+    return lines + [_line(v, records, indent + "  ") for v in shown]
+
+
+def _values(group: Group) -> str:
+    held = (group.values or {}).items()
+    return ", ".join(
+        f"{printable(c)} = {'missing' if v is None else printable(v)}" for c, v in held
+    )
+
+
+def _column(column: str, found: Column, width: int, everything: bool, indent: str) -> list[str]:
+    value = found.number
+    title = f"{indent[2:]}  {printable(column)} alone"
+    many = plural(found.values.number, "value")
+    text = f"{unit(value)}; {RISKY[value.riskier]}; {many}"
+    lines = [plain(title, number(value), text)]
+    return lines + (_list(found.values, width, indent + "    ") if everything else [])
+
+
+def _list(listed: Listed, width: int, indent: str) -> list[str]:
+    lines = []
+    for group in listed.groups:
+        numbers = ", ".join(f"{SHORT[v.id]} {number(v)}" for v in group.numbers.values())
+        who = f"{_values(group)}: " if group.values is not None else ""
+        text = f"{who}{plural(group.records, 'record')}: {numbers}"
+        lines += wrap(text, width, indent, indent + "  ")
+    if listed.number > len(listed.groups):
+        lines.append(f"{indent}and {listed.number - len(listed.groups):,} more")
+    return lines

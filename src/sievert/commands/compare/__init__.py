@@ -1,0 +1,1 @@
+"""`sievert compare`: releases against their original."""

@@ -1,0 +1,463 @@
+"""One comparison in the making: the original first, then one release after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert import roles as role
+from sievert.attacks.attack import ladder
+from sievert.commands import _pairing
+from sievert.commands._common import MOST_LISTED, Clock, described, treat_missing
+from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, Known
+from sievert.commands.compare.distance_to_limit import Limit, Limits, Placed
+from sievert.commands.compare.policy import Judging, gathered
+from sievert.counts.machine import cores
+from sievert.errors import InputError, UsageError, unknown
+from sievert.estimators import Estimate, Joint, estimate, ksg, lost, quantile_bins
+from sievert.hierarchies import Hierarchy
+from sievert.losses import KINDS
+from sievert.losses.loss import GONE, Loss, Release, as_numbers, joined
+from sievert.notes import Count, Name, Note, Part
+from sievert.roles import Roles
+
+if TYPE_CHECKING:
+    from sievert.arrays import Ints
+    from sievert.counts.questions import Questions
+    from sievert.policy import Policy
+    from sievert.sources.table import Table
+
+Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
+BESIDE = (  # measures that are shown before and after
+    "classes",
+    "k_anonymity",
+    "unique_records",
+    "average_risk",
+    "discrimination_rate",
+    "itpr",
+    "itpr_unnormalized",
+    "max_confidence",
+    "l_diversity",
+    "entropy_l",
+    "t_closeness",
+    "mutual_information",
+)
+MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
+WHEN_P = 0.02  # above it a column's information looks like chance
+MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
+
+
+class Run:
+    """What a comparison has found so far."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        hierarchies: Mapping[str, Any],
+        bins: Mapping[str, int],
+        key: str | None,
+        missing: str,
+        shuffles: int,
+        seed: int,
+        threads: int | None,
+        limit: bool = False,
+        policy: Policy | None = None,
+    ) -> None:
+        self.clock, self.hierarchies, self.bins = clock, hierarchies, bins
+        self.key, self.missing = key, missing
+        self.seed, self.threads = seed, cores(threads)
+        self.one_by_one = self.threads == 1 or shuffles > MOST_TOGETHER
+        self.how: dict[str, Any] = {
+            "shuffles": shuffles,
+            "seed": seed,
+            "threads": self.threads if self.one_by_one else 1,
+        }
+        self.notes: list[Note] = []
+        self.remarks: dict[str | None, list[Note]] = {}  # by release
+        self.before: dict[str, Bits] = {}
+        self._each: Each = map
+        self._done: Known | None = None
+        self.limited = limit
+        self._limits: Limits | None = None
+        self.judging = Judging(policy, hierarchies)
+
+    def told(self) -> list[Note]:
+        """All remarks; one that goes for every release only once."""
+        return [*self.notes, *gathered(self.remarks), *self.judging.told()]
+
+    # -- the original ---------------------------------------------------------------------------
+
+    def original(
+        self,
+        table: Table,
+        questions: Questions,
+        quasi: Any,
+        sensitive: Any,
+        identifier: Any,
+        predict: Any,
+    ) -> None:
+        """Roles, records and what the original itself tells of its secrets."""
+        columns = questions.columns
+        if not role.names(quasi, columns):
+            shown = columns[:MOST_LISTED]
+            raise role.missing_roles(
+                questions.distinct(shown), questions.records, len(columns) - len(shown)
+            )
+        self.roles, warnings = role.assign(columns, quasi, sensitive, identifier)
+        self.notes += warnings
+        if self.limited and not self.roles.sensitive:
+            raise UsageError("a limit on what is told needs a secret", hint="-s COLUMNS")
+        self.predicted = role.names(predict, columns) or self.roles.sensitive
+        self._check(columns)
+        treat_missing(self.missing, questions, self.roles.quasi)
+        self.clock("reading the original's records", questions)
+        used = tuple(dict.fromkeys((*self.roles.used, *self.predicted)))
+        self.people = _pairing.original_people(questions, used, self.key, table.name)
+        self.notes += questions.engine.notes
+        if self.people.keyless:
+            self.notes.append(
+                Note("{} of the original without a key: left out", Count(self.people.keyless))
+            )
+        if not self.people.records:
+            raise InputError(f"{table.name}: no record has a key")
+        self.table = described(table, questions)
+        self.ladders = self._ladders(used)
+        self.edges = self._edges()
+        self._begun = self._known()
+        self.notes += self.judging.unused(self.roles, columns)
+        self.assessment = self._assessed(table, questions, self.roles)
+        self.judging.see(None, self.assessment, self.roles.sensitive)
+        self.settings = {
+            "shuffles": self.how["shuffles"],
+            "seed": self.seed,
+            "level": 0.95,
+            "key": self.key,
+            "bins": {c: len(e) + 1 for c, e in self.edges.items()},
+            "predicted": list(self.predicted),
+        }
+        taken = {*used, *self.roles.identifier, self.key}
+        self.unassessed = tuple(c for c in columns if c not in taken)
+
+    def _check(self, columns: Sequence[str]) -> None:
+        for what, given in (
+            ("hierarchy", self.hierarchies),
+            ("bins", self.bins),
+            ("--predict", self.predicted),
+        ):
+            for column in given:
+                if column not in columns:
+                    raise unknown(f"{what}: column", column, columns)
+        for column, number in self.bins.items():
+            if number != 0 and number < 2:
+                raise UsageError("bins: at least 2, or 0 for the values as they are")
+            if column not in self.roles.used:
+                raise UsageError(f"bins: column {column!r} is neither -q nor -s")
+        if self.key is not None and self.key in (*self.roles.used, *self.predicted):
+            raise UsageError(
+                f"the key {self.key!r} tells everybody apart: it is no role of a release",
+                hint="-q and -s without it",
+            )
+
+    def _ladders(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
+        found: dict[str, Hierarchy] = {}
+        for column in columns:
+            given = self.hierarchies.get(column)
+            texts = [t for t in self.people.texts(column) if t is not None]
+            tree = ladder(given, texts)
+            if tree is not None:
+                tree.require(texts, column)
+                found[column] = tree.rooted()
+        return found
+
+    def _edges(self) -> dict[str, Any]:
+        """Where numbers are cut: those of which there are nearly as many as records."""
+        found: dict[str, Any] = {}
+        for column in self.roles.used:
+            number = self.bins.get(column)
+            numbers = as_numbers(self.people.texts(column))
+            if number == 0:
+                continue
+            if numbers is None:
+                if number is not None:
+                    raise UsageError(f"bins: column {column!r} does not hold numbers")
+                continue
+            held = numbers[self.people.codes(column)]
+            if number is None:
+                if not sparse(self.people, column):
+                    continue
+                self.notes.append(
+                    Note(
+                        "{} has nearly as many numbers as there are records: cut at quantiles of "
+                        "the original, the same in every release (--bins {}=0 for the values)",
+                        Name(column),
+                        Part(column),
+                    )
+                )
+            found[column] = quantile_bins(held, number)
+        return found
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Targets are begun at once, on all threads; at an error the rest is dropped."""
+        if self.one_by_one:
+            yield
+            return
+        pool = ThreadPoolExecutor(self.threads)
+        self._each = pool.map
+        try:
+            yield
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    @property
+    def known(self) -> Known:
+        """The original's codes and estimates, waited for."""
+        if self._done is None:
+            self._done = self._begun()
+        return self._done
+
+    def _known(self) -> Callable[[], Known]:
+        """The original's codes, and what they tell of each secret."""
+        every = _pairing.cut(self._paired(self.people), self.edges)
+        columns = {c.name: c.original for c in every.quasi}
+        secrets = {c.name: c.original for c in every.columns if c.name in self.roles.sensitive}
+        key = joined(list(columns.values()))
+        places = [(c, s) for c in (None, *columns) for s in secrets]
+
+        def about(place: tuple[str | None, str]) -> tuple[Joint, Estimate]:
+            column, secret = place
+            pair = Joint.of(key if column is None else columns[column], secrets[secret])
+            # Whether the original's whole key tells anything is not asked: no shuffles for it.
+            how = self.how | ({"shuffles": 0} if column is None else {})
+            return pair, estimate(pair, **how)
+
+        begun = self._each(about, places)
+
+        def done() -> Known:
+            found = dict(zip(places, begun, strict=True))
+            joint = {place: pair for place, (pair, _) in found.items()}
+            told = {place: bits for place, (_, bits) in found.items()}
+            for secret in secrets:
+                self.before[secret] = Bits(
+                    told[None, secret],
+                    {c: told[c, secret] for c in columns},
+                    _distance(joint[None, secret]),
+                )
+                if told[None, secret].noisy and told[None, secret].value > 0:
+                    hint = "what a release has lost of them is told no better; fewer or coarser -q"
+                    self.notes.append(_noise("the original's", told[None, secret], secret, hint))
+            return Known(key, columns, secrets, joint, told)
+
+        return done
+
+    def _paired(self, people: _pairing.People) -> Release:
+        extra = tuple(p for p in self.predicted if p not in self.roles.used)
+        return _pairing.paired(
+            self.people,
+            people,
+            self.roles.quasi,
+            (*self.roles.sensitive, *extra),
+            self.ladders,
+            predicted=self.predicted,
+            seed=self.seed,
+        )
+
+    def _assessed(self, table: Table, questions: Questions, roles: Roles) -> Assessed:
+        return self.judging.assessed(BESIDE, table, questions, roles, self.clock)
+
+    # -- releases -------------------------------------------------------------------------------
+
+    def release(
+        self, name: str, table: Table, questions: Questions
+    ) -> tuple[dict[str, Any], int, dict[str, int], Disclosed, dict[str, Loss], Assessed]:
+        """All about one release."""
+        quasi = tuple(q for q in self.roles.quasi if q in questions.columns)
+        if not quasi:
+            raise UsageError(
+                f"{table.name}: the release has none of the quasi-identifiers",
+                hint="the same names of columns in both tables",
+            )
+        wanted = tuple(dict.fromkeys((*self.roles.used, *self.predicted)))
+        there = [c for c in wanted if c in questions.columns]
+        lacking = [c for c in wanted if c not in there]
+        self.clock(f"reading the records of {name}", questions)
+        people = _pairing.people(questions, there, self.key, table.name)
+        release = self._paired(people)
+        strange = len(
+            set(questions.columns)
+            - set(self.people.cube.columns)
+            - set(self.unassessed)
+            - set(self.roles.identifier)
+            - {self.key}
+        )
+        told = [*questions.engine.notes, *_pairing.remarks(release, people, lacking, strange)]
+        secrets = tuple(s for s in self.roles.sensitive if s in questions.columns)
+        roles = Roles(quasi, secrets)
+        about = described(table, questions)
+        known = self.known
+        lost = self._each(lambda kind: kind.compute(release), KINDS)
+        disclosing = self._disclosed(name, _pairing.cut(release, self.edges), known)
+        assessment = self._assessed(table, questions, roles)
+        self.judging.see(name, assessment, self.roles.sensitive)
+        self.clock(f"estimating {name}", questions)
+        disclosed = disclosing(self._neighbours(release))
+        told += self._doubts(release, disclosed)
+        self.clock(f"losses of {name}", questions)
+        losses = dict(zip((kind.id for kind in KINDS), lost, strict=True))
+        self.remarks[name] = told
+        records = {
+            "paired": int(np.count_nonzero(release.quasi[0].here)),
+            "suppressed": int(np.count_nonzero(release.suppressed)),
+            "not_released": int(np.count_nonzero(~release.quasi[0].here)),
+            "unknown": release.extra,
+            "cells_suppressed": int(sum(np.count_nonzero(c.suppressed) for c in release.quasi)),
+        }
+        return about, questions.records, records, disclosed, losses, assessment
+
+    def _neighbours(self, release: Release) -> dict[str | None, dict[str, Any]]:
+        """Of columns of real numbers what they tell of the original (None) and of each secret."""
+        found: dict[str | None, dict[str, Any]] = {}
+        cut = [c for c in release.columns if c.name in self.edges]
+        held = {c.name: c.numbers for c in cut if c.numbers is not None}
+        for column in (c for c in release.quasi if c.name in held):
+            after = held[column.name][1]
+            for target in (column.name, *self.roles.sensitive):
+                numbers = held.get(target)
+                if numbers is not None:
+                    bits, reason = _near(after, numbers[0], self.threads)
+                    place = None if target == column.name else target
+                    told = {"value": bits, "reason": reason}
+                    found.setdefault(place, {})[column.name] = told
+        return found
+
+    def _disclosed(
+        self, name: str, release: Release, known: Known
+    ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
+        """The three informations, of the whole key, each column, each secret."""
+        codes = {c.name: _filled(c.released) for c in release.quasi}
+        key = _filled(joined([c.released for c in release.quasi], release.quasi[0].here))
+        before = {None: known.key} | dict(known.columns)
+        after = {None: key} | codes
+        kept = {c for c, held in after.items() if np.array_equal(held, before[c])}
+        if self.limited:
+            self._limits = self._limits or Limits(known)
+            self._limits.see(name, release, key)
+
+        def about(
+            place: tuple[str | None, str | None],
+        ) -> tuple[Joint, Estimate, Estimate | None]:
+            """What a column (None: the key) tells of its original or a secret, and what not."""
+            column, secret = place
+            if secret is None:
+                pair = Joint.of(after[column], before[column])
+                return pair, estimate(pair, **self.how), None
+            was, held = known.joint[column, secret], known.secrets[secret]
+            pair = was if column in kept else Joint.of(after[column], held)
+            if column in kept and column is not None:
+                told = known.told[column, secret]
+            else:
+                told = estimate(pair, **self.how)
+            gone = lost(before[column], after[column], held, before=was, after=pair, **self.how)
+            return pair, told, gone
+
+        places = [(c, s) for c in after for s in (None, *known.secrets)]
+        begun = self._each(about, places)
+
+        def done(real: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
+            found = dict(zip(places, begun, strict=True))
+            identity = Bits(
+                found[None, None][1],
+                {c: found[c, None][1] for c in codes},
+                {"ksg": real[None]} if None in real else {},
+            )
+            attribute: dict[str, Bits] = {}
+            loss: dict[str, Bits] = {}
+            for secret in known.secrets:
+                distance = _distance(found[None, secret][0])
+                if secret in real:
+                    distance["ksg"] = real[secret]
+                told = {c: found[c, secret][1] for c in after}
+                gone = {c: e for c in after if (e := found[c, secret][2]) is not None}
+                attribute[secret] = Bits(told[None], {c: told[c] for c in codes}, distance)
+                loss[secret] = Bits(gone[None], {c: gone[c] for c in codes})
+            return Disclosed(identity, attribute, loss)
+
+        return done
+
+    def limits(
+        self, disclosed: Mapping[str, Disclosed], left: float | None
+    ) -> tuple[dict[str, Limit], dict[str, dict[str, Placed]]]:
+        """The limit of each secret and where the releases are, where it was asked for."""
+        if self._limits is None:
+            return {}, {}
+        self.clock("searching the least possible bits", None)
+        found = self._limits.solved(disclosed, left)
+        self.notes += self._limits.notes
+        return found
+
+    def _doubts(self, release: Release, disclosed: Disclosed) -> list[Note]:
+        """Where a number is mostly noise, or the records may not be paired as they should."""
+        found = []
+        if not any(_linked(e) for e in disclosed.identity.columns.values()):
+            told = any(len(np.unique(c.released)) > 1 for c in release.quasi)
+            found.append(
+                Note(
+                    "I(X';X) looks like chance in every column: are the records in the order of "
+                    "the original, or the key the right one?"
+                    if told
+                    else "no quasi-identifier tells anything any more"
+                )
+            )
+        for secret, bits in disclosed.attribute.items():
+            whole = bits.whole
+            if whole.noisy and whole.value > 0:
+                found.append(_noise("the", whole, secret, "read the corrected value"))
+        return found
+
+
+def _noise(whose: str, whole: Estimate, secret: str, hint: str) -> Note:
+    """How much of what is told is chance."""
+    many = f"{whole.rows_per_cell:.3g}"
+    cell = "1 record a cell" if many == "1" else f"{many} records a cell"
+    told = f"{whose} {whole.value:.4g} bits about {{}} are {whole.chance:.4g} chance"
+    return Note(f"{told} ({cell}): {hint}", Name(secret))
+
+
+def sparse(people: _pairing.People, column: str) -> bool:
+    """Whether a column of numbers has too few records a value to be counted by value."""
+    few, enough = 300, 5
+    different = int(np.count_nonzero(np.bincount(people.codes(column))))
+    return people.records >= few and people.records < enough * different
+
+
+def _linked(found: Estimate) -> bool:
+    """Whether a column tells more of its original than chance would."""
+    least = 1 / (found.shuffles + 1)
+    likely = found.p_value is None or found.p_value <= max(WHEN_P, least)
+    return likely and found.interval[0] > 0
+
+
+def _near(after: Any, before: Any, threads: int) -> tuple[float | None, str | None]:
+    """I of two columns of real numbers, of records that have both."""
+    both = np.isfinite(after) & np.isfinite(before)
+    step = 1 + int(np.count_nonzero(both)) // MOST_NEAR
+    return ksg(after[both][::step], before[both][::step], threads=threads)
+
+
+def _filled(codes: Ints) -> Ints:
+    """Records that were not released as a category of their own."""
+    return np.where(codes == GONE, int(codes.max(initial=0)) + 1, codes)
+
+
+def _distance(pair: Joint) -> dict[str, Any]:
+    """t-closeness of the classes, and the least information that such distances allow."""
+    rows, columns = pair.codes
+    sizes, values, records = pair.first, pair.second, pair.records
+    over = np.maximum(0.0, pair.counts / sizes[rows] - values[columns] / records)
+    t = np.bincount(rows, over, len(sizes))
+    floor = 2 / np.log(2) * float((sizes / records) @ (t * t))
+    return {"t_closeness": float(t.max(initial=0.0)), "floor": floor}

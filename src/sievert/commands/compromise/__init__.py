@@ -1,0 +1,1 @@
+"""`sievert compromise`: how near an intruder comes to a confidential number."""

@@ -1,0 +1,177 @@
+"""Runs the experiment of approximate compromise over a table and holds the result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert.commands._common import Clock, Reading, described, house_policy
+from sievert.commands.compromise.experiment import METHODS, PARAMETERS
+from sievert.commands.compromise.result import Compromises
+from sievert.commands.compromise.run import QUERIES, Run
+from sievert.errors import UsageError, unknown
+from sievert.session import Steps, nobody
+
+if TYPE_CHECKING:
+    from sievert.policy import Policy
+
+LARGE = 10**5  # records from which plain columns are counted from packed keys
+REPLICATES = 30
+DEFAULTS: dict[str, tuple[float, ...]] = {
+    "sampling": (0.05, 0.1, 0.2, 0.5),
+    "query": (2, 4, 8, 16, 32),
+    "noise": (10, 20, 25, 50, 100),
+}
+
+
+def compromise(
+    data: Any,
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
+    identifier: str | Iterable[str] | None = None,
+    *,
+    method: str = "sampling",
+    parameters: Iterable[float] | None = None,
+    release: Any = None,
+    key: str | None = None,
+    epsilon: Iterable[float] = (),
+    step: float | None = None,
+    replicates: int = REPLICATES,
+    max_known: int | None = None,
+    seed: int = 0,
+    prior: str = "uniform",
+    weights: str = "uniform",
+    matching: str = "oracle",
+    records: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    show_values: bool = False,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    missing: str = "value",
+    verify: bool = False,
+    watch: Steps = nobody,
+    **source: Any,
+) -> Compromises:
+    """Measure how near an intruder comes to a confidential number under a protection method.
+
+    Parameters
+    ----------
+    data
+        The original table: a path, a frame, a dict of lists.
+    quasi, sensitive, identifier
+        Columns an intruder may know; confidential columns, of numbers; columns never looked at.
+    method
+        "sampling", "query" (restriction), "noise", or "release": any other, from a released table.
+    parameters
+        Fractions, sizes of query sets, or percents of noise.
+    release, key
+        With the method "release": the released table, in the order of the original unless a key
+        tells people apart.
+    epsilon
+        Widths: who is compromised approximately has all values left within one of them.
+    step
+        Round confidential numbers to multiples of this.
+    replicates, seed
+        How often a method is run for each parameter, and where chance starts.
+    max_known
+        At most so many known columns.
+    prior, weights, matching
+        Of sampling: what unsampled matches are taken to have, "uniform" or as in the "sample". Of
+        noise: "uniform" or "posterior" weights; "oracle" or "likelihood" matching.
+    records
+        Write one row a record, in input order, to this CSV or Parquet file.
+    show_values
+        Name the least and the greatest confidential number in the result.
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+
+    >>> table = {"sex": ["f", "m", "f", "m"], "pay": ["10", "20", "30", "20"]}
+    >>> found = compromise(table, "sex", "pay", parameters=[0.5], replicates=2)
+    >>> found.curves["pay"][0].points[0].known
+    1
+    """
+    house = house_policy(policy)
+    if house is not None:
+        quasi = quasi if quasi is not None else house.roles.quasi
+        sensitive = sensitive if sensitive is not None else house.roles.sensitive
+        identifier = identifier if identifier is not None else house.roles.identifier
+    if method not in METHODS:
+        raise unknown("--method:", method, METHODS)
+    if (method == "release") != (release is not None):
+        raise UsageError("--release goes with --method release", hint="--method release")
+    if missing not in ("value", "error"):
+        raise UsageError("a missing known value is a value of its own", hint="--missing value")
+    if not 1 <= replicates <= 10**4:
+        raise UsageError("--replicates must be from 1 to 10,000")
+    widths = sorted({float(e) for e in epsilon})
+    if any(not np.isfinite(e) or e < 0 for e in widths):
+        raise UsageError("--epsilon takes widths from 0 on")
+    from sievert import files
+
+    format_ = None if records is None else files.kind(records)
+    if records is not None and (key is not None or max_known is not None):
+        raise UsageError(
+            "a record file is in the order of the input, and of somebody who knows all columns",
+            hint="--records without --key and --max-known",
+        )
+    chosen = _parameters(method, parameters)
+    options: dict[str, Any] = {}
+    if method == "sampling":
+        options = {"prior": prior}
+    elif method == "noise":
+        options = {"weights": weights, "matching": matching}
+    steps: dict[str, float] = {}
+    clock = Clock(steps, watch)
+    reading = Reading(clock, {**source, "verify": verify}, LARGE)
+    run = Run(clock, method, key, step, show_values, source.get("threads"))
+    if release is not None:  # checked and paired once the original is there
+        with reading(release) as (table, questions):
+            run.release(table.name, questions)
+    inputs = [data, release, policy]
+    with (
+        files.whole(records, sources=inputs, force=force) as target,
+        reading(data, outputs=[target] if target else []) as (table, questions),
+    ):
+        run.original(table.name, questions, quasi, sensitive, identifier, missing)
+        told = described(table, questions)
+        curves = run.curves(chosen, replicates, seed, max_known, widths, options)
+        if records is not None and target is not None:
+            clock("writing records", questions)
+            with files.writing(records):
+                questions.write_columns(run.by_record(curves, str(format_)), target, str(format_))
+    clock.stop()
+    settings = {
+        "method": method,
+        "parameters": list(chosen),
+        "replicates": run.rounds(replicates),
+        "seed": seed,
+        "epsilon": widths,
+        "step": step,
+        "queries": QUERIES,
+        **options,
+    }
+    used = {*run.roles.used, *run.roles.identifier, key}
+    return Compromises(
+        told,
+        run.roles,
+        curves,
+        run.domains,
+        settings,
+        tuple(run.notes),
+        tuple(c for c in run.columns if c not in used),
+        steps,
+        clock.peaks,
+    )
+
+
+def _parameters(method: str, given: Iterable[float] | None) -> tuple[float, ...]:
+    if method == "release":
+        if given is not None:
+            raise UsageError("a release has no parameter", hint="without --fraction, --size, ...")
+        return ()
+    chosen = DEFAULTS[method] if given is None else tuple(dict.fromkeys(given))
+    if not chosen:
+        raise UsageError(f"no {PARAMETERS[method]} given")
+    return chosen

@@ -1,0 +1,99 @@
+"""Approximate compromise as tables: what is left to an intruder who knows more and more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sievert.commands.assess.terminal import heading, notes
+from sievert.commands.compare.terminal import columns
+from sievert.formatting import percent, plural, printable, significant, wrap
+
+if TYPE_CHECKING:
+    from sievert.commands.compromise.experiment import Curve
+    from sievert.commands.compromise.result import Compromises
+
+TITLES = {
+    "sampling": "a sample is released",
+    "query": "sums over sets of records are answered",
+    "noise": "every column is released with noise",
+    "release": "the release is read",
+}
+
+
+def parameter(method: str, value: float | None) -> str:
+    """A parameter in words.
+
+    >>> parameter("sampling", 0.05), parameter("query", 8), parameter("noise", 20)
+    ('5 %', 'Q = 8', '20 %')
+    """
+    if value is None:
+        return "as released"
+    if method == "sampling":
+        return percent(value)
+    return f"Q = {value:g}" if method == "query" else f"{value:g} %"
+
+
+def render(found: Compromises, *, width: int = 100, everything: bool = False) -> str:
+    """The whole text."""
+    method = found.settings["method"]
+    runs = plural(found.settings["replicates"], "run")
+    lines = [*heading(found, width), ""]
+    lines += wrap(
+        f"How near an intruder comes if {TITLES[method]}: every set of known columns, every "
+        f"combination that occurs, {runs} each",
+        width,
+        "",
+    )
+    for secret, curves in found.curves.items():
+        lines += ["", *_secret(secret, curves, found, width, everything)]
+    text = (
+        "H0: bits that are left to guess, on average over combinations (every combination of known "
+        "values alike) and over records (every person alike). area: bits times the unit of the "
+        "column, below the curve H(epsilon): small where the values left lie close together. Both "
+        "are riskier when low. 5 %: the value that 5 % of the combinations do not exceed. exact: "
+        "share with one value left; within epsilon: with all values left inside one such window "
+        "(both riskier when high)."
+    )
+    lines += ["", *wrap(text, width, "  ")]
+    lines += notes(found.warnings, width)
+    if not everything:
+        lines += ["", "By records as well: --all. What numbers mean: docs/approximate.md."]
+    return "\n".join(lines)
+
+
+def _secret(
+    secret: str, curves: tuple[Curve, ...], found: Compromises, width: int, everything: bool
+) -> list[str]:
+    method, domain = found.settings["method"], found.domains[secret]
+    ends = ""
+    if "low" in domain:
+        ends = f" from {significant(domain['low'])} to {significant(domain['high'])}"
+    text = f"{plural(domain['values'], 'different number')}{ends}"
+    lines = wrap(f"{printable(secret)}: {text}, {plural(domain['records'], 'record')}", width, "")
+    widths = found.settings["epsilon"]
+    head = [method, "known", "H0", "5 %", "least", "area", "5 %", "least", "exact"]
+    head += [f"within {significant(e)}" for e in widths]
+    rows = [head]
+    for over in ("combinations", "records") if everything else ("combinations",):
+        place = 0 if over == "combinations" else 1
+        for c in curves:
+            for p in c.points:
+                told = getattr(p, over)
+                first = parameter(method, c.parameter) if p is c.points[0] else ""
+                first = f"{first} ({over})" if first and everything else first
+                row = [first, str(p.known)]
+                for number in ("initial_entropy", "area"):
+                    t = told[number]
+                    row += [significant(x) for x in (t.mean, t.quantile, t.minimum)]
+                row.append(percent(p.exact[place]))
+                row += [percent(p.near[e][place]) for e in widths]
+                rows.append(row)
+    lines += columns(rows, [""] * len(rows))
+    if any(c.error is not None for c in curves):
+        lines += ["  Utility: relative error (RMS) of means over ranges; less useful when high"]
+        for c in curves:
+            if c.error is not None:
+                axis = "" if c.axis is None else f"; on the paper's axis {significant(c.axis)}"
+                told = f"{parameter(method, c.parameter)}: {percent(c.error)}{axis}"
+                lines.append(f"    {told}")
+    return lines

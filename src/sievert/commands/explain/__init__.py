@@ -1,0 +1,1 @@
+"""`sievert explain`: which columns, values and records drive the risk."""

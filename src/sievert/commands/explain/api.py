@@ -1,0 +1,166 @@
+"""Which columns, values and records drive the risk of a table: runs the parts, holds the result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sievert import roles as role
+from sievert.commands._common import MOST_LISTED, Clock, description, house_policy, treat_missing
+from sievert.commands.explain.population import Asked
+from sievert.commands.explain.result import Explanation
+from sievert.commands.explain.run import LARGE, Run
+from sievert.errors import UsageError
+from sievert.session import Steps, nobody, opened
+
+if TYPE_CHECKING:
+    from sievert.policy import Policy
+
+
+def explain(
+    data: Any,
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
+    identifier: str | Iterable[str] | None = None,
+    *,
+    max_size: int | None = None,
+    budget: int | None = None,
+    orders: int | None = None,
+    seed: int = 0,
+    hierarchies: Mapping[str, Any] | None = None,
+    population_size: int | None = None,
+    fraction: float | str | None = None,
+    population: Any = None,
+    weight: str | None = None,
+    household: str | None = None,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    records: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    show_values: bool = False,
+    missing: str = "value",
+    verify: bool = False,
+    watch: Steps = nobody,
+    **source: Any,
+) -> Explanation:
+    """Explain which columns, values and records drive the risk of a table.
+
+    Parameters
+    ----------
+    data
+        As for `assess`: a path, a frame, a dict of lists.
+    quasi, sensitive, identifier
+        Columns an outsider could know; secrets; columns that are dropped before release. Without
+        secrets every column is ranked as one; without quasi-identifiers that is all.
+    max_size, budget
+        Measure subsets of at most so many columns, or so many subsets, the most telling first. All
+        subsets are measured up to 12 columns; beyond, as large ones as 4,095 subsets allow.
+    orders, seed
+        Orders of the columns from which Shapley values are sampled where not all subsets are
+        measured; 64 unless given, fewer beyond 64 columns.
+    hierarchies
+        How quasi-identifiers could be coarsened: a `Hierarchy`, a file, "prefix", "interval:5,10".
+    population_size, fraction, population
+        The table is a sample: of so many people, of this share of them, of this table.
+    weight, household
+        Columns: how many people a record stands for; which household it belongs to.
+    policy
+        Only its roles are used.
+    records
+        Write one row a record, in input order, to this CSV or Parquet file.
+    show_values
+        Name values of the data in the result.
+    missing
+        What a missing quasi-identifier is: a "value" of its own, a reason to "drop" the record, or
+        an "error".
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+
+    >>> table = {"zip": ["1", "1", "2", "3"], "sex": ["f", "m", "m", "m"]}
+    >>> found = explain(table, ["zip", "sex"])
+    >>> found.subset("zip").reidentification["unique_count"], found.whole.columns
+    (2, ('zip', 'sex'))
+    """
+    from sievert import files
+
+    if records is not None:
+        files.kind(records)
+    _check(max_size, budget, orders, seed, missing)
+    asked = Asked(population_size, fraction, population, weight, household)
+    house = house_policy(policy)
+    if house is not None:
+        quasi = quasi if quasi is not None else house.roles.quasi
+        sensitive = sensitive if sensitive is not None else house.roles.sensitive
+        identifier = identifier if identifier is not None else house.roles.identifier
+    steps: dict[str, float] = {}
+    clock = Clock(steps, watch)
+    inputs = [data, policy, population, *(hierarchies or {}).values()]
+    with files.whole(records, sources=inputs, force=force) as target:
+        outputs = [target] if target else []
+        with opened(data, outputs=outputs, verify=verify, watch=clock, large=LARGE, **source) as (
+            table,
+            questions,
+        ):
+            roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
+            if roles.sensitive and not roles.quasi:
+                shown = questions.columns[:MOST_LISTED]
+                more = len(questions.columns) - len(shown)
+                raise role.missing_roles(questions.distinct(shown), questions.records, more)
+            run = Run(questions, roles, clock, show_values, seed, source.get("threads"))
+            run.warnings = [*warnings, *questions.engine.notes]
+            for name in (
+                *roles.used,
+                *run.columns(weight, "weight"),
+                *run.columns(household, "household"),
+            ):
+                questions.engine.usable(name)
+            dropped = treat_missing(missing, questions, roles.quasi) if roles.quasi else 0
+            described = description(table, questions) | {"missing": missing}
+            if table.stamp:  # a file
+                described["verified"] = False if table.verified is None else dict(table.verified)
+            if missing == "drop":
+                described["dropped"] = dropped
+            if roles.quasi:
+                run.count()
+                run.measure(max_size, budget, orders)
+                run.coarsen(dict(hierarchies or {}))
+                run.look_at_values()
+                run.population(asked, source)
+                run.search(max_size)
+                if records is not None and target is not None:
+                    clock("writing records", questions)
+                    with files.writing(records):
+                        run.write(target, files.kind(records))
+            elif asked.any or records is not None:
+                raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
+            if not roles.sensitive:
+                run.rank()
+    clock.stop()
+    used = {*roles.used, *roles.identifier, weight, household}
+    return Explanation(
+        described,
+        roles,
+        run.listed,
+        run.chapters,
+        tuple(run.warnings),
+        tuple(c for c in questions.columns if c not in used) if roles.quasi else (),
+        steps,
+        clock.peaks,
+    )
+
+
+def _check(
+    max_size: int | None, budget: int | None, orders: int | None, seed: int, missing: str
+) -> None:
+    if max_size is not None and budget is not None:
+        raise UsageError("--max-size and --budget exclude each other")
+    for name, number, least in (
+        ("--max-size", max_size, 1),
+        ("--budget", budget, 1),
+        ("--orders", orders, 4),
+        ("--seed", seed, 0),
+    ):
+        if number is not None and number < least:
+            raise UsageError(f"{name} must be at least {least}")
+    if missing == "wildcard":
+        raise UsageError("wildcards make no classes to explain", hint="--missing value, or assess")

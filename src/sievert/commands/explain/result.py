@@ -1,0 +1,76 @@
+"""The result of `sievert explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sievert.commands._result import Result
+from sievert.commands.explain.subsets import Subset
+from sievert.errors import UsageError
+from sievert.roles import Roles
+from sievert.version import __version__
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Result):
+    """What drives the risk of one table: columns, values, records; the population behind them."""
+
+    table: Mapping[str, Any]
+    roles: Roles
+    subsets: tuple[Subset, ...] = ()
+    chapters: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    unassessed: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def whole(self) -> Subset:
+        """What all quasi-identifiers together give away."""
+        return self.subsets[-1]
+
+    def subset(self, *columns: str) -> Subset:
+        """What these columns give away, if they were measured."""
+        wanted = set(columns)
+        for found in self.subsets:
+            if set(found.columns) == wanted:
+                return found
+        raise UsageError("this subset was not measured", hint="max_size, or a larger budget")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        found = {
+            "sievert": __version__,
+            "table": dict(self.table),
+            "roles": self.roles.to_dict(self.unassessed),
+            **self.chapters,
+            "warnings": list(self.warnings),
+        }
+        if self.subsets:
+            found["subsets"] = {
+                **self.chapters["subsets"],
+                "list": [subset.to_dict() for subset in self.subsets],
+            }
+        return found
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for subset in self.subsets:
+            held: list[tuple[str, str | None, Mapping[str, Any]]]
+            held = [("reidentification", None, subset.reidentification)]
+            held += [("inference", s, numbers) for s, numbers in subset.inference.items()]
+            for risk, secret, numbers in held:
+                yield {
+                    "columns": ", ".join(subset.columns),
+                    "known": len(subset.columns),
+                    "risk": risk,
+                    "sensitive": secret,
+                    **numbers,
+                }
+
+    def charts(self) -> dict[str, Any]:
+        """Vega-Lite dicts by name: the curve of what is known, and each column's share."""
+        from sievert.charts import of_explanation
+
+        return of_explanation(self.chapters)

@@ -1,0 +1,135 @@
+"""Every measure as a plain function of a table: `k_anonymity(data, quasi)`, `itpr(data, quasi, s)`.
+
+The functions are made from the measures' records, so that a new measure is a function at once. What
+a measure can be told in plain words (`l=3`, `order=[...]`) is turned into the options of `assess`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sievert import roles as role
+from sievert.commands.assess.api import assess, within
+from sievert.errors import UsageError
+from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult
+from sievert.session import opened
+
+# keyword -> the option of `assess` it fills, for the one secret the function is about
+_PER_SECRET = {"order": "orders", "hierarchy": "hierarchies", "partition": "partitions"}
+_NEEDS = {
+    "order": "an order: order=[lowest, ..., highest], or a column of numbers or dates",
+    "ladder": "a hierarchy: hierarchy=Hierarchy.read(FILE)",
+    "parts": "a partition: partition={'part': ['value', ...]}",
+}
+_WORDS = {
+    "recursive_c": ("l",),
+    "records_below": ("k",),
+    "alpha_k": ("value",),
+    "t_closeness_ordered": ("order",),
+    "t_closeness_hierarchical": ("hierarchy",),
+    "semantic_discrimination_rate": ("partition",),
+}
+
+
+def _one_secret(sensitive: Any) -> str | None:
+    """A secret's name, also where it stands in a list of its own."""
+    if sensitive is None or isinstance(sensitive, str):
+        return sensitive
+    names = role.names(sensitive)
+    if len(names) != 1:
+        raise UsageError("a measure is about one secret at a time")
+    return names[0]
+
+
+def single(
+    measure_id: str, data: Any, quasi: Any, sensitive: str | None = None, **options: Any
+) -> Any:
+    """One measure of one table as a plain number; None where it is undefined or unbounded."""
+    measure = BY_ID[measure_id]
+    sensitive = _one_secret(sensitive)
+    if sensitive is None and "record" not in measure.kinds:
+        raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
+    if sensitive is not None and "secret" not in measure.kinds:
+        raise UsageError(f"{measure_id} is about finding a record, not about a secret")
+    found = assess(data, quasi, sensitive, measures=[measure_id], **options)
+    values = found.reidentification if sensitive is None else found.inference[sensitive]
+    if measure_id not in values:
+        lacking = next((words for need, words in _NEEDS.items() if need in measure.needs), "more")
+        raise UsageError(f"{measure_id} needs {lacking}")
+    return values[measure_id].value
+
+
+def discrimination_rate_by_value(
+    data: Any, quasi: str | Iterable[str], sensitive: str | None = None, **source: Any
+) -> dict[tuple[Any, ...], float | None]:
+    """The discrimination rate of every class: 1 - h_q/H(X), by the class's own values.
+
+    >>> table = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
+    >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
+    1.0
+    """
+    import numpy as np
+
+    from sievert.counts.answers import Profiles
+    from sievert.measures.kernel import profile_entropies
+    from sievert.measures.target import RecordTarget, SecretTarget
+
+    measure = BY_ID["discrimination_rate_of_value"]
+    sensitive = _one_secret(sensitive)
+    with opened(data, **source) as (_, questions):
+        roles, _warnings = role.assign(questions.columns, quasi, sensitive)
+        if not roles.quasi:
+            raise UsageError("no quasi-identifiers given", hint="quasi=['COLUMN']")
+        for name in roles.used:
+            questions.engine.usable(name)
+        target: Any
+        if sensitive is None:
+            target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
+        else:
+            target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
+        keys, sizes, profiles = zip(*questions.each_class(roles.quasi, sensitive), strict=True)
+        if sensitive is None:
+            entropies = np.log2(np.array(sizes, dtype=np.float64))
+        else:
+            held = Profiles.of(profiles, [1] * len(profiles))
+            entropies = profile_entropies(held.counts, held.starts)
+        found: dict[tuple[Any, ...], float | None] = {}
+        for key, size, entropy in zip(keys, sizes, entropies.tolist(), strict=True):
+            options = {"size": size, "entropy": entropy, "records": questions.records}
+            value = measure.compute(target, options)
+            found[key] = None if isinstance(value, MeasureResult) else float(within(measure, value))
+    return found
+
+
+def _function(measure: Measure) -> Callable[..., Any]:
+    def compute(data: Any, quasi: Any, sensitive: str | None = None, **options: Any) -> Any:
+        sensitive = _one_secret(sensitive)
+        for word in _WORDS.get(measure.id, ()):
+            if word not in options:
+                continue
+            given = options.pop(word)
+            if given is None:
+                continue
+            if word in _PER_SECRET:
+                if sensitive is None:
+                    raise UsageError(f"{measure.id} is about a secret", hint="sensitive='COLUMN'")
+                options.setdefault(_PER_SECRET[word], {})[sensitive] = given
+            else:
+                options["parameters"] = {
+                    **options.get("parameters", {}),
+                    measure.id: {word: given},
+                }
+        return single(measure.id, data, quasi, sensitive, **options)
+
+    compute.__name__ = compute.__qualname__ = measure.id
+    compute.__doc__ = (
+        f"{measure.title}: {measure.formula}. Unit: {measure.unit}; range {measure.bounds}; "
+        f"riskier when {measure.riskier}.\n\n{measure.reading[0].upper()}{measure.reading[1:]}. "
+        f"Source: {measure.source}.\n\nReturns a plain number, or None where it is undefined or "
+        f"unbounded (`assess` says why). Options are those of `assess`."
+    )
+    return compute
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {m.id: _function(m) for m in MEASURES if m.kinds}

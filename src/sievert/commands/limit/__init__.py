@@ -1,0 +1,1 @@
+"""`sievert limit`: the best possible trade-off, and the release that reaches it."""

@@ -1,0 +1,181 @@
+"""One column that is released: its values, what it may be released as, how far these are apart."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.attacks.attack import ladder as hierarchy
+from sievert.errors import InputError, UsageError, unknown
+from sievert.formatting import plural
+from sievert.hierarchies import MOST_BYTES
+from sievert.losses.loss import as_numbers
+from sievert.notes import Name, Note
+from sievert.tradeoff import ladder
+
+NAMES = ("hamming", "squared", "absolute")
+HAMMING, SQUARED, ABSOLUTE = NAMES
+HIERARCHY, MATRIX = "hierarchy", "matrix"
+WORDS = {
+    HAMMING: "share of values changed",
+    SQUARED: "squared difference as a share of the squared range",
+    ABSOLUTE: "difference as a share of the range",
+    HIERARCHY: "level of the lowest common label as a share of the height",
+    MATRIX: "distances from a file",
+}
+Text = str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values that occur, in their order, with the code of each record; distances to the labels."""
+
+    name: str
+    values: tuple[Text, ...]
+    codes: Ints
+    labels: tuple[Text, ...]
+    distances: Floats
+    kind: str
+    numeric: bool
+
+    @property
+    def ordered(self) -> bool:
+        """Whether neighbours are near: intervals of the values make sense."""
+        return self.numeric and None not in self.values
+
+
+def column(name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any) -> Column:
+    """A column from its codes: numbers in their order, other texts in that of the alphabet."""
+    present, places = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
+    held = [texts[p] for p in present.tolist()]
+    numbers = as_numbers(held)
+    if numbers is not None:
+        order = np.argsort(numbers, kind="stable")  # missing ones last
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        places, held, numbers = rank[places], [held[i] for i in order.tolist()], numbers[order]
+    values = tuple(held)
+    labels, distances, how = values, None, HAMMING
+    if tree is not None:
+        distances, how = _by_hierarchy(name, values, tree), HIERARCHY
+    elif kind not in NAMES:
+        labels, distances = _by_file(name, values, kind)
+        how = MATRIX
+    elif kind != HAMMING and numbers is not None:
+        distances, how = _by_numbers(numbers, squared=kind == SQUARED), kind
+    if distances is None:
+        distances = 1.0 - np.eye(len(values))
+    return Column(name, values, places.ravel(), labels, distances, how, numbers is not None)
+
+
+def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
+    """Differences as shares of the range; missing is as far away as possible."""
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    scale = high - low
+    if not scale > 0:
+        return 1.0 - np.eye(len(numbers))
+    apart = np.abs(numbers[:, None] - numbers) / scale
+    apart = np.where(np.isnan(apart), 1.0, apart)
+    np.fill_diagonal(apart, 0.0)
+    return np.asarray(apart**2 if squared else apart)
+
+
+def _by_hierarchy(name: str, values: Sequence[Text], given: Any) -> Floats:
+    known = [v for v in values if v is not None]
+    tree = hierarchy(given, known)
+    found = 1.0 - np.eye(len(values))
+    if tree is not None and known:
+        tree.require(known, name)
+        at = np.array([i for i, v in enumerate(values) if v is not None])
+        found[np.ix_(at, at)] = ladder(tree, known)
+    return found
+
+
+def _by_file(name: str, values: Sequence[Text], path: Any) -> tuple[tuple[Text, ...], Floats]:
+    """A CSV file: released values in the first line, each value before its distances."""
+    table = read_matrix(path)
+    labels = tuple(v or None for v in table[0][1:])
+    rows = {row[0] or None: row[1:] for row in table[1:]}
+    lacking = sum(1 for v in values if v not in rows)
+    called = Path(path).name
+    if lacking:
+        raise InputError(
+            f"{called}: {plural(lacking, 'value')} of column {name!r} have no line in it",
+            hint="one line a value that occurs",
+        )
+    if not labels or len(set(labels)) < len(labels):
+        raise InputError(f"{called}: the first line names each released value once")
+    try:
+        found = np.array([[float(x) for x in rows[v]] for v in values])
+    except ValueError:
+        raise InputError(f"{called}: not a number, or lines of different lengths") from None
+    if found.shape != (len(values), len(labels)):
+        raise InputError(f"{called}: a line has another number of distances than the first")
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise InputError(f"{called}: distances are numbers of at least 0")
+    return labels, found
+
+
+def read_matrix(path: str | os.PathLike[str]) -> list[list[str]]:
+    """The lines of a small CSV file."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path.name}: a matrix of more than {MOST_BYTES} bytes")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            start = file.readline()
+            file.seek(0)
+            signs = max(";,\t", key=start.count)
+            found = [row for row in csv.reader(file, delimiter=signs) if row]
+    except OSError as error:
+        raise InputError(
+            f"{path.name}: {error.strerror}", hint=f"{', '.join(NAMES)}, or a CSV file"
+        ) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(f"{path.name}: not a table of delimited UTF-8 text") from None
+    if len(found) < 2:
+        raise InputError(f"{path.name}: a first line of released values, then one line a value")
+    return found
+
+
+def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) -> None:
+    """Whether a distortion is a name, or a file for the one column there is."""
+    if not isinstance(distortion, str | os.PathLike):
+        raise UsageError("a distortion is a name or a CSV file", hint=", ".join(NAMES))
+    if distortion in NAMES:
+        return
+    if isinstance(distortion, str) and Path(distortion).suffix.lower() not in (".csv", ".tsv"):
+        raise unknown("--distortion:", distortion, NAMES)
+    if columns > 1 or hierarchies:
+        raise UsageError(
+            "distances from a file are of one column, without a hierarchy",
+            hint="one -q, or --distortion hamming",
+        )
+
+
+def remarks(held: Sequence[Column], asked: Any) -> list[Note]:
+    """How distances are scaled, where that is not what was asked for."""
+    found = [
+        Note("{} does not hold numbers: its distortion is whether a value is changed", Name(c.name))
+        for c in held
+        if asked in (SQUARED, ABSOLUTE) and c.kind == HAMMING
+    ]
+    if any(c.kind in (SQUARED, ABSOLUTE) for c in held):
+        found.append(Note("distances of numbers are shares of their column's range"))
+    if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in held):
+        found.append(Note("a missing value is as far from every other as values can be"))
+    return found
+
+
+def words(held: Sequence[Column]) -> str:
+    """What the distortion of some columns is."""
+    kinds = list(dict.fromkeys(c.kind for c in held))
+    text = ", or ".join(WORDS[k] for k in kinds)
+    return f"mean over {plural(len(held), 'column')} of the {text}" if len(held) > 1 else text

@@ -1,0 +1,218 @@
+"""The best release of a joint distribution, from whatever stands for one."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sievert.commands._result import frame
+from sievert.commands.limit.channels import (
+    CONVEX,
+    IDENTITY,
+    REVERSE,
+    UNITS,
+    check_at,
+    epsilon,
+    known_model,
+    solutions,
+    solved,
+)
+from sievert.errors import UsageError
+from sievert.formatting import significant
+from sievert.hierarchies import Hierarchy
+from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
+from sievert.tradeoff import matrix as distances
+
+SMALL, FINE = 20_000, 1e-7  # true, released and secret values multiplied; the gap asked for then
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """The best release of a joint distribution, all information in bits.
+
+    `objective` is what the model minimises and `channel` attains, `bound` what no release is
+    below. `epsilon` is the channel's local epsilon in nats, None where it is unbounded.
+    """
+
+    model: int | str
+    at: float
+    objective: float
+    bound: float
+    risk: float  # I(X';Y)
+    loss: float  # I(X;Y) - I(X';Y)
+    identity: float  # I(X;X')
+    distortion: float | None
+    information: float  # I(X;Y)
+    epsilon: float | None
+    channel: Any = field(repr=False)  # p(x'|x), a row a value of X
+    reached: bool | None = None  # the gap asked for; None of models without a certificate
+    spread: float | None = None  # of their restarts
+    iterations: int = 0
+    joint: Any = field(default=None, repr=False)
+    distances: Any = field(default=None, repr=False)
+
+    @property
+    def gap(self) -> float:
+        """How much better than found a release might be."""
+        return self.objective - self.bound
+
+    def recodings(self, most: int | None = None) -> list[Recoding]:
+        """The best deterministic recodings of X, if it is ordered, into 1, 2, ... intervals."""
+        if self.distances is None:
+            raise UsageError("interval recodings need a distortion", hint='"absolute"')
+        return interval_recodings(self.joint, self.distances, most=most)
+
+    def curve(self, points: int = 20) -> list[Tradeoff]:
+        """The whole curve of the model, at evenly spread constraints."""
+        return solutions(self.joint, self.distances, self.model, None, points=points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        names = (
+            "model",
+            "at",
+            "objective",
+            "bound",
+            "gap",
+            "risk",
+            "loss",
+            "identity",
+            "distortion",
+            "information",
+            "epsilon",
+            "reached",
+            "spread",
+            "iterations",
+        )
+        found = {name: getattr(self, name) for name in names}
+        found["epsilon_reason"] = "unbounded" if self.epsilon is None else None
+        return found | {"unit": UNITS[self.model], "channel": np.asarray(self.channel).tolist()}
+
+    def to_frame(self) -> Any:
+        """One row a number, as a pandas or Polars frame, whichever is installed."""
+        told = self.to_dict()
+        return frame(
+            {"what": k, "value": None if told[k] is None else float(told[k])}
+            for k in (
+                "at",
+                "objective",
+                "bound",
+                "gap",
+                "risk",
+                "loss",
+                "identity",
+                "distortion",
+                "information",
+                "epsilon",
+            )
+        )
+
+    def __repr__(self) -> str:
+        unit = "" if UNITS[self.model] == "1" else " bits"
+        far = "none" if self.distortion is None else significant(self.distortion)
+        local = "unbounded" if self.epsilon is None else significant(self.epsilon)
+        return (
+            f"model {self.model} at {self.at:g}: {significant(self.objective)}{unit}, no release "
+            f"below {significant(self.bound)} (gap {self.gap:.1e})\n"
+            f"risk {significant(self.risk)} of {significant(self.information)} bits, identity "
+            f"{significant(self.identity)} bits, distortion {far}, local epsilon {local}"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def limit(
+    joint: Any,
+    distortion: Any = "hamming",
+    model: int | str = 1,
+    at: float = 0.0,
+    *,
+    seed: int = 0,
+    gap: float | None = None,
+    seconds: float | None = None,
+    values: Any = None,
+    released: Any = None,
+) -> Limit:
+    """The best release of X when Y is secret, of a table of both.
+
+    Model 1: the least I(X';Y) with a mean distortion of at most `at`; model 2: the least distortion
+    with I(X';Y) of at most `at` bits; model 3: the least I(X;X') with a loss of at most `at` bits;
+    model 4: the least loss with I(X;X') of at most `at` bits; "funnel": the least I(X';Y) with
+    I(X;X') of at least `at` bits. "identity" and "identity reverse" are models 1 and 2 with Y = X.
+
+    Parameters
+    ----------
+    joint
+        Counts or probabilities, X by Y: nested lists, an array, a frame. With Y = X a list of the
+        weights of X will do.
+    distortion
+        "hamming", "squared", "absolute", a matrix (true by released values), or a `Hierarchy`.
+    values, released
+        Numbers of X's values and of those that may be released, for "squared" and "absolute";
+        the texts of X's values for a hierarchy.
+    gap, seconds
+        When to stop: at this gap (bits; of model 2 the distortion's unit; 1e-7 unless given, and
+        1e-4 for large tables), after this time.
+    seed
+        Where the restarts of models 3, 4 and the funnel start.
+
+    >>> found = limit([[9, 1], [1, 9]], "hamming", model=1, at=0.1, gap=1e-6)
+    >>> round(found.risk, 5), round(found.bound, 5), round(found.epsilon, 3)
+    (0.31992, 0.31992, 2.197)
+    """
+    model = known_model(model)
+    check_at([at])
+    held = _joint(joint, model)
+    apart = None
+    if model in CONVEX or distortion is not None:
+        apart = _apart(distortion, held, values, released)
+    if gap is None and apart is not None and held.given.shape[1] * apart.size <= SMALL:
+        gap = FINE
+    found = solved(held, apart, model, at, gap=gap, seconds=seconds, seed=seed)
+    return Limit(
+        model,
+        found.at,
+        found.objective,
+        found.bound,
+        found.risk,
+        found.loss,
+        found.identity,
+        found.distortion,
+        held.information,
+        epsilon(found.channel, held.rows),
+        found.channel,
+        found.reached,
+        found.spread,
+        found.iterations,
+        held,
+        apart,
+    )
+
+
+def _joint(given: Any, model: int | str) -> Joint:
+    if isinstance(given, Joint):
+        return given
+    numbers = given.to_numpy() if hasattr(given, "to_numpy") else given
+    if model not in (IDENTITY, REVERSE):
+        return Joint.of(numbers)
+    try:
+        flat = np.ndim(numbers) == 1
+    except ValueError:  # lists of different lengths
+        flat = False
+    return Joint.identity(numbers if flat else Joint.of(numbers).table.sum(axis=1))
+
+
+def _apart(distortion: Any, joint: Joint, values: Any, released: Any) -> Any:
+    rows = len(joint.table)
+    if isinstance(distortion, Hierarchy):
+        if values is None or len(values) != rows:
+            raise UsageError("a hierarchy needs the texts of X's values", hint="values=[...]")
+        return ladder(distortion, [str(v) for v in values])
+    numbers = distortion.to_numpy() if hasattr(distortion, "to_numpy") else distortion
+    if released is not None and values is None and isinstance(numbers, str):
+        values = np.arange(rows)
+    return distances(numbers, rows, values, released)

@@ -1,0 +1,150 @@
+"""Columns of real numbers: the Gaussian limit after a look at how Gaussian they are, applied."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.commands.limit.result import Achieved, Part, Point
+from sievert.commands.limit.sampling import Promise, inside
+from sievert.errors import InputError
+from sievert.estimators import Estimate
+from sievert.estimators.estimate import QUANTILE
+from sievert.notes import Note
+from sievert.notes import Part as Part_
+from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
+
+AGAIN = 40
+WORDS = "squared difference as a share of the column's variance"
+
+
+def limited(
+    x: Floats,
+    y: Floats,
+    quasi: Sequence[str],
+    secrets: Sequence[str],
+    model: int | str,
+    at: Sequence[float],
+    points: int,
+    seed: int,
+) -> tuple[Part, Floats | None, list[Note]]:
+    """The part, the records drawn where one constraint was asked for, and what to know of it."""
+    number, columns = int(model), tuple(quasi)
+    weights = _weights(x)
+    pair = Pair.of_records(x, y)
+    limits = [
+        limit_of_records(x, y, number, a, weights, names=[*quasi, *secrets])
+        if i == 0
+        else gaussian_limit(pair, number, a, weights)
+        for i, a in enumerate(at)
+    ]
+    told = [Point.gaussian(columns, found) for found in limits]
+    first = limits[0]
+    if points:
+        high = {1: first.private, 2: first.information, 3: first.information}.get(number)
+        high = 4.0 * len(columns) if high is None else high
+        spread = np.linspace(0.0, high, points + 2)[1:-1].tolist()
+        others = curve(pair, number, spread, weights)
+        told += [Point.gaussian(columns, f, asked=False) for f in others]
+    notes = [Note("{}", Part_(sentence)) for sentence in _words(first)]
+    released, promise = x, None
+    if len(limits) == 1:
+        promise = _promise(first, x, y, weights, seed)
+        released = first.channel.apply(x, seed)
+    part = Part(
+        columns,
+        f"mean over {len(columns)} columns of the {WORDS}" if len(columns) > 1 else WORDS,
+        False,
+        0,
+        0,
+        0,
+        False,
+        False,
+        _estimate(first.information, len(x)),
+        tuple(sorted(told, key=lambda p: (p.at, not p.asked))),
+        channel=None if promise is None else first.channel.matrix,
+        promise=promise,
+        achieved=None if promise is None else _achieved(x, y, released, weights, promise),
+    )
+    return part, released if len(limits) == 1 else None, notes
+
+
+def _words(found: GaussianLimit) -> tuple[str, ...]:
+    return () if found.normality is None else found.normality.sentences
+
+
+def _weights(x: Floats) -> Floats:
+    if not np.isfinite(x).all():
+        raise InputError(
+            "some numbers of the quasi-identifiers are missing",
+            hint="--gaussian with columns that have a number in every record",
+        )
+    spread = x.var(axis=0)
+    if not (spread > 0).all():
+        raise InputError("a quasi-identifier has one number only", hint="-q without it")
+    return np.asarray(1.0 / (x.shape[1] * spread))
+
+
+def _promise(
+    found: GaussianLimit, x: Floats, y: Floats, weights: Floats, seed: int
+) -> Promise | None:
+    """What the channel promises; none where it is unbounded.
+
+    The distortion's variance over the draw is exact; of the risk as the Gaussian formula has it,
+    the channel is applied again and again.
+    """
+    if found.risk is None:
+        return None
+    channel, cost = found.channel, np.diag(weights)
+    moved = channel.matrix - np.eye(len(channel.mean))
+    shift = np.cov(x.T, bias=True).reshape(moved.shape)
+    noise = cost @ channel.noise
+    variance = 2 * np.trace(noise @ noise) + 4 * np.trace(noise @ cost @ moved @ shift @ moved.T)
+    far = math.sqrt(max(0.0, float(variance)) / len(x))
+    several = [_told(channel.apply(x, seed + 1 + i), y) for i in range(AGAIN)]
+    drawn = np.array([r for r in several if r is not None] or [found.risk])
+    middle, error = float(drawn.mean()), float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
+    return Promise(
+        found.risk,
+        found.loss,
+        found.rate,
+        found.distortion,
+        (max(0.0, middle - QUANTILE * error), middle + QUANTILE * error),
+        (max(0.0, found.distortion - QUANTILE * far), found.distortion + QUANTILE * far),
+        middle - found.risk,
+        f"the channel applied {AGAIN} times",
+    )
+
+
+def _told(released: Floats, y: Floats) -> float | None:
+    """What released numbers tell of the secrets by the Gaussian formula, in bits."""
+    moving = released.std(axis=0) > 0
+    if not moving.any():
+        return 0.0
+    return gaussian_limit(Pair.of_records(released[:, moving], y), 1, 0.0).information
+
+
+def _achieved(
+    x: Floats, y: Floats, released: Floats, weights: Floats, promise: Promise
+) -> Achieved | None:
+    far = float((((released - x) ** 2) * weights).sum(axis=1).mean())
+    risk = _estimate(_told(released, y), len(x))
+    if risk is None:
+        return None
+    return Achieved(
+        risk,
+        far,
+        None,
+        inside(risk.value, promise.risk_range),
+        inside(far, promise.distortion_range),
+    )
+
+
+def _estimate(bits: float | None, records: int) -> Estimate | None:
+    """Bits by the Gaussian formula, with nothing told of chance."""
+    if bits is None:
+        return None
+    return Estimate(bits, bits, 0.0, None, records, 1, bits, 0.0)

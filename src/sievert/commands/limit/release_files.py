@@ -1,0 +1,133 @@
+"""The files of a limit: the release, with all columns in their order, and the matrix."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert.errors import ExhaustedError, UsageError
+from sievert.files import KINDS
+
+if TYPE_CHECKING:
+    from sievert.arrays import Floats, Ints
+    from sievert.commands.limit.columns import Text
+    from sievert.counts.questions import Questions
+
+BLOCK = 1 << 16  # records that are written at once
+TEXT = "VARCHAR"
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A column of the release: the texts, which of them each record has, the engine's type."""
+
+    name: str
+    texts: Sequence[Text]
+    codes: Ints
+    kind: str = TEXT
+
+
+def release_kind(path: Any) -> str:
+    """The format of a release by its ending."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in KINDS:
+        raise UsageError("a release ends in .csv or .parquet", hint="-o release.csv")
+    if KINDS[suffix] == "parquet":
+        _parquet()
+    return KINDS[suffix]
+
+
+def write_release(
+    target: Path,
+    kind: str,
+    columns: Sequence[Written],
+    questions: Questions,
+    *,
+    delimiter: str = ",",
+    header: bool = True,
+) -> None:
+    """Write a release in the order of the input."""
+    if kind == "parquet":
+        _as_parquet(target, columns, questions)
+        return
+    try:
+        with target.open("w", encoding="utf-8", newline="") as file:
+            if header:
+                file.write(delimiter.join(_cell(c.name, delimiter) for c in columns) + "\n")
+            cells = [np.array([_cell(t, delimiter) for t in c.texts], object) for c in columns]
+            for at in range(0, len(columns[0].codes), BLOCK):
+                held = (x[c.codes[at : at + BLOCK]] for x, c in zip(cells, columns, strict=True))
+                file.writelines(delimiter.join(row) + "\n" for row in zip(*held, strict=True))
+    except OSError as error:
+        raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
+
+
+def _cell(text: Text, delimiter: str) -> str:
+    """A text as it stands in a CSV file: missing is nothing, an empty text two quotes.
+
+    >>> _cell(None, ","), _cell("", ","), _cell('a,"b"', ","), _cell("a", ",")
+    ('', '""', '"a,""b""\"', 'a')
+    """
+    if text is None:
+        return ""
+    if not text or any(c in text for c in (delimiter, '"', "\n", "\r")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _parquet() -> Any:
+    try:
+        return import_module("pyarrow.parquet")
+    except ImportError:
+        raise UsageError(
+            "a Parquet release needs pyarrow", hint="pip install 'sievert[formats]', or -o x.csv"
+        ) from None
+
+
+def _as_parquet(target: Path, columns: Sequence[Written], questions: Questions) -> None:
+    """The engine gives each column its type; the number that kept the order is left out."""
+    parquet, names = _parquet(), {c.name for c in columns}
+    number = "record"
+    while number in names:
+        number += "_"
+    held: dict[str, tuple[str, Any]] = {number: ("BIGINT", range(1, len(columns[0].codes) + 1))}
+    for c in columns:
+        held[c.name] = (c.kind, np.array(c.texts, object)[c.codes].tolist())
+    questions.write_columns(held, target, "parquet")
+    table = parquet.read_table(target).drop_columns([number]).replace_schema_metadata(None)
+    try:
+        parquet.write_table(table, target)
+    except OSError as error:
+        raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
+
+
+def matrix_text(
+    parts: Iterable[tuple[tuple[str, ...], list[tuple[Text, ...]], list[tuple[Text, ...]], Floats]],
+) -> str:
+    """The channels as CSV: a line a value and a released value that it may become.
+
+    Columns are those of the values, the same of the released ones, and the probability.
+    """
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    for names, values, labels, channel in parts:
+        writer.writerow([*names, *(f"released {n}" for n in names), "probability"])
+        for i, j in np.argwhere(channel > 0).tolist():
+            told = ["" if t is None else t for t in (*values[i], *labels[j])]
+            writer.writerow([*told, repr(float(channel[i, j]))])
+    return file.getvalue()
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a text to a place that is there."""
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ExhaustedError(f"the matrix cannot be written: {error.strerror}") from None

@@ -1,0 +1,289 @@
+"""What a run ends in: points of the curve, the channel of each alphabet, what its release shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sievert.commands._result import Result
+from sievert.roles import Roles
+from sievert.version import __version__
+
+if TYPE_CHECKING:
+    from sievert.estimators import Estimate
+
+from typing import TYPE_CHECKING
+
+from sievert.commands.limit.channels import UNITS
+
+if TYPE_CHECKING:
+    from sievert.arrays import Floats
+    from sievert.commands.limit.columns import Text
+    from sievert.commands.limit.sampling import Promise
+    from sievert.estimators import Estimate
+    from sievert.tradeoff import Recoding, Tradeoff
+    from sievert.tradeoff.gaussian import GaussianLimit
+
+UNBOUNDED = "unbounded"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the curve of a model; information in bits."""
+
+    columns: tuple[str, ...]
+    model: int | str
+    at: float
+    objective: float | None
+    bound: float | None
+    gap: float | None
+    risk: float | None
+    loss: float | None
+    identity: float | None
+    distortion: float | None
+    epsilon: float | None  # None: a released value tells some values of X for sure not to be
+    reached: bool | None = None
+    spread: float | None = None
+    asked: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        columns: tuple[str, ...],
+        model: int | str,
+        found: Tradeoff,
+        epsilon: float | None,
+        *,
+        asked: bool = True,
+    ) -> Point:
+        """From what a search ended in."""
+        return cls(
+            columns,
+            model,
+            found.at,
+            found.objective,
+            found.bound,
+            found.gap,
+            found.risk,
+            found.loss,
+            found.identity,
+            found.distortion,
+            epsilon,
+            found.reached,
+            found.spread,
+            asked,
+        )
+
+    @classmethod
+    def gaussian(
+        cls, columns: tuple[str, ...], found: GaussianLimit, *, asked: bool = True
+    ) -> Point:
+        """From the limit of Gaussian columns."""
+        return cls(
+            columns,
+            found.model,
+            found.at,
+            found.objective,
+            found.bound,
+            None if found.objective is None else found.gap,
+            found.risk,
+            found.loss,
+            found.rate,
+            found.distortion,
+            None,
+            None,
+            None,
+            asked,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        unit = UNITS[self.model]
+        told = {k: v for k, v in vars(self).items() if k != "columns"}
+        return told | {
+            "columns": list(self.columns),
+            "reason": {
+                k: UNBOUNDED
+                for k in ("objective", "risk", "loss", "identity", "epsilon")
+                if told[k] is None
+            },
+            "units": {
+                "objective": unit,
+                "bound": unit,
+                "gap": unit,
+                "risk": "bits",
+                "loss": "bits",
+                "identity": "bits",
+                "distortion": "1",
+                "epsilon": "nats",
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Achieved:
+    """What one release shows, beside what its channel promises."""
+
+    risk: Estimate
+    distortion: float
+    identity: float | None
+    risk_inside: bool
+    distortion_inside: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "risk": self.risk.value,
+            "risk_corrected": self.risk.corrected,
+            "risk_chance": self.risk.chance,
+            "distortion": self.distortion,
+            "identity": self.identity,
+            "risk_inside": self.risk_inside,
+            "distortion_inside": self.distortion_inside,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The alphabet of some columns, and the channel that was chosen for it."""
+
+    columns: tuple[str, ...]
+    words: str  # what the distortion is
+    hamming: bool
+    values: int
+    released: int
+    merged: int
+    everything: bool
+    reduced: bool
+    information: Estimate | None  # of the table itself
+    points: tuple[Point, ...]
+    recodings: tuple[Recoding, ...] = ()
+    channel: Floats | None = field(default=None, repr=False)
+    epsilon: float | None = None
+    promise: Promise | None = None
+    achieved: Achieved | None = None
+    texts: tuple[list[tuple[Text, ...]], list[tuple[Text, ...]]] | None = field(
+        default=None, repr=False
+    )
+
+    @property
+    def asked(self) -> tuple[Point, ...]:
+        """The points that were asked for."""
+        return tuple(p for p in self.points if p.asked)
+
+    def to_dict(self, *, show_values: bool) -> dict[str, Any]:
+        """As it stands in the JSON; values of the data only where they may be shown."""
+        found: dict[str, Any] = {
+            "columns": list(self.columns),
+            "distortion": self.words,
+            "values": self.values,
+            "released": self.released,
+            "merged_records": self.merged,
+            "all_combinations": self.everything,
+            "reduced": self.reduced,
+            "information": _told(self.information),
+            "recodings": [
+                {"intervals": r.intervals, "risk": r.risk, "distortion": r.distortion}
+                for r in self.recodings
+            ],
+        }
+        if self.channel is None or self.promise is None:
+            return found
+        promise = self.promise
+        found |= {
+            "epsilon": self.epsilon,
+            "epsilon_reason": UNBOUNDED if self.epsilon is None else None,
+            "promised": {
+                "risk": promise.risk,
+                "loss": promise.loss,
+                "identity": promise.identity,
+                "distortion": promise.distortion,
+                "risk_interval": list(promise.risk_range),
+                "distortion_interval": list(promise.distortion_range),
+                "risk_bias": promise.bias,
+                "level": 0.95,
+                "interval_by": promise.by,
+            },
+            "achieved": None if self.achieved is None else self.achieved.to_dict(),
+        }
+        if show_values and self.texts is not None:
+            found["matrix"] = {
+                "values": [list(t) for t in self.texts[0]],
+                "released": [list(t) for t in self.texts[1]],
+                "probabilities": self.channel.tolist(),
+            }
+        return found
+
+
+def _told(found: Estimate | None) -> Mapping[str, Any] | None:
+    if found is None:
+        return None
+    return {"value": found.value, "corrected": found.corrected, "chance": found.chance}
+
+
+@dataclass(frozen=True, repr=False)
+class Limited(Result):
+    """The limit of a table: points of the curve, the channel, and what its release shows."""
+
+    table: Mapping[str, Any]
+    roles: Roles
+    alphabet: str  # joint, columns, merged or gaussian
+    parts: tuple[Part, ...]
+    whole: Mapping[str, Estimate]  # of all columns, where each has a channel of its own
+    settings: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    unassessed: tuple[str, ...] = ()
+    shown: bool = False  # values of the data in to_dict
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
+    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """All points, alphabet by alphabet."""
+        return tuple(p for part in self.parts for p in part.points)
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether the release shows what was promised; None where nothing was drawn."""
+        held = [p.achieved for p in self.parts if p.achieved is not None]
+        return all(a.risk_inside and a.distortion_inside for a in held) if held else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        return {
+            "sievert": __version__,
+            "table": dict(self.table),
+            "roles": self.roles.to_dict(self.unassessed),
+            "settings": dict(self.settings),
+            "points": [p.to_dict() for p in self.points],
+            "channel": {
+                "alphabet": self.alphabet,
+                "inside": self.inside,
+                "parts": [p.to_dict(show_values=self.shown) for p in self.parts],
+                "whole": {
+                    k: {"value": e.value, "corrected": e.corrected} for k, e in self.whole.items()
+                },
+            },
+            "warnings": list(self.warnings),
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        names = ("objective", "bound", "gap", "risk", "loss", "identity", "distortion", "epsilon")
+        for p in self.points:
+            units = p.to_dict()["units"]
+            for name in names:
+                yield {
+                    "columns": ", ".join(p.columns),
+                    "at": p.at,
+                    "asked": p.asked,
+                    "what": name,
+                    "value": getattr(p, name),
+                    "unit": units[name],
+                }
+
+    def charts(self) -> dict[str, Any]:
+        """Vega-Lite dicts by name: the curve of each alphabet."""
+        from sievert.charts import of_limit
+
+        return of_limit(self)

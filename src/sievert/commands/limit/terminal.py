@@ -1,0 +1,263 @@
+"""A limit in words and numbers: what no release can do better, and what the channel does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sievert.commands.assess.terminal import heading, notes
+from sievert.commands.compare.terminal import columns
+from sievert.formatting import percent, plural, printable, significant, wrap
+
+if TYPE_CHECKING:
+    from sievert.commands.limit.result import Limited, Part, Point
+
+FEW = 12  # points of a curve that are shown
+HEADS: dict[int | str, str] = {
+    2: "distorted",
+    "identity reverse": "distorted",
+    3: "told",
+    4: "lost",
+}
+CERTAIN = (1, 2, "identity", "identity reverse")  # models with a certificate
+
+
+def render(found: Limited, *, width: int = 100, everything: bool = False) -> str:
+    """The whole text."""
+    lines = [*heading(found, width), ""]
+    for part in found.parts:
+        for point in part.asked[:1] if len(part.asked) == 1 else part.asked:
+            lines += wrap(sentence(part, point, found), width, "")
+    for part in found.parts:
+        lines += ["", *_points(part, found, width, everything)]
+        if part.promise is not None:
+            lines += ["", *_channel(part, found, width)]
+    lines += _whole(found, width)
+    lines += ["", *_meaning(found, width)]
+    lines += notes(found.warnings, width)
+    if not everything and any(len(p.points) > FEW for p in found.parts):
+        lines += ["", "All points: --all."]
+    return "\n".join(lines)
+
+
+def secrets(found: Limited) -> str:
+    """The secrets in words."""
+    if found.settings["model"] in ("identity", "identity reverse"):
+        return "the values themselves"
+    return " with ".join(printable(s) for s in found.roles.sensitive)
+
+
+def who(part: Part, found: Limited) -> str:
+    """Of which releases a bound is true."""
+    if found.alphabet == "gaussian":
+        return "no method that works from these columns, were they Gaussian,"
+    these = "this column" if len(part.columns) == 1 else "these columns"
+    if part.reduced:
+        return f"no method that works from {these} and releases these combinations only"
+    if part.merged:
+        return "no method that takes rare combinations for their nearest frequent ones"
+    if part.hamming and (part.everything or len(part.columns) == 1):
+        return f"no method whatsoever that works from {these}"
+    if len(part.columns) == 1 or part.everything:
+        return f"no method that works from {these} and releases values of the table"
+    return f"no method that works from {these} and releases combinations of the table"
+
+
+def _far(part: Part, at: float) -> str:
+    if part.hamming:
+        return f"at most {percent(min(1.0, at))} of the values changed"
+    return f"a distortion of at most {at:g}"
+
+
+def sentence(part: Part, point: Point, found: Limited) -> str:
+    """What the limit says, in a sentence."""
+    about, none = secrets(found), who(part, found)
+    first = ""
+    if len(found.parts) > 1:
+        first = f"{printable(part.columns[0])}: "
+    whole = (
+        ""
+        if part.information is None
+        else (f"; the table itself {significant(part.information.value)}")
+    )
+    tells = (
+        ""
+        if part.information is None
+        else (f" The table tells {significant(part.information.value)} bits about {about}.")
+    )
+    if point.objective is None or point.bound is None:
+        return f"{first}At {point.at:g} what is disclosed about {about} is unbounded."
+    best, bound = significant(point.objective), significant(point.bound)
+    model = point.model
+    if model in (1, "identity"):
+        return (
+            f"{first}With {_far(part, point.at)}, {none} can disclose less than "
+            f"{bound} bits about {about}; this channel discloses {best}{whole}."
+        )
+    if model in (2, "identity reverse"):
+        least = percent(point.bound) if part.hamming else bound
+        this = percent(point.objective) if part.hamming else best
+        what = "changes fewer than {} of the values" if part.hamming else "distorts less than {}"
+        return (
+            f"{first}With at most {point.at:g} bits disclosed about {about}, {none} "
+            f"{what.format(least)}; this channel {this}{whole.replace('itself', 'itself tells')}."
+        )
+    if model == 3:
+        return (
+            f"{first}To lose at most {point.at:g} bits about {about}, the least that a release was "
+            f"found to tell of who is who is {best} bits; none tells less than {bound}.{tells}"
+        )
+    if model == 4:
+        return (
+            f"{first}With at most {point.at:g} bits told of who is who, the least that a release "
+            f"was found to lose about {about} is {best} bits; none loses less than {bound}.{tells}"
+        )
+    return (
+        f"{first}To keep at least {point.at:g} bits of the values, the least that a release was "
+        f"found to disclose about {about} is {best} bits; none discloses less than {bound}{whole}."
+    )
+
+
+def _points(part: Part, found: Limited, width: int, everything: bool) -> list[str]:
+    what = HEADS.get(part.points[0].model, "disclosed")
+    names = ", ".join(printable(c) for c in part.columns)
+    size = (
+        ""
+        if not part.values
+        else (f": {plural(part.values, 'combination')}, released as {part.released:,}")
+    )
+    lines = wrap(f"{names}{size}. Distortion: {part.words}", width, "", "  ")
+    unit = "" if what == "distorted" else ", bits"
+    rows = [[f"at{_unit_of_at(part)}", what + unit, "no less than", "gap", "I(X';Y)", "I(X;X')"]]
+    rows[0] += ["distortion", "epsilon"]
+    marks = [""]
+    for p in _shown(part.points, everything):
+        rows.append([f"{p.at:.4g}", *map(_number, (p.objective, p.bound)), _gap(p)])
+        rows[-1] += [*map(_number, (p.risk, p.identity, p.distortion)), _number(p.epsilon)]
+        marks.append("asked" if p.asked and len(part.points) > len(part.asked) else "")
+    lines += columns(rows, marks, width)
+    late = sum(1 for p in part.points if p.reached is False)
+    if late:
+        lines += wrap(
+            f"{plural(late, 'point')} stopped before the gap was reached: the truth lies between "
+            "the two numbers",
+            width,
+            "  ",
+        )
+    if part.recodings:
+        told = ", ".join(
+            f"{r.intervals}: {significant(r.risk)} at {significant(r.distortion)}"
+            for r in part.recodings[1:6]
+        )
+        if told:
+            text = f"Best recodings into intervals, bits disclosed at their distortion: {told}"
+            lines += wrap(text, width, "  ", "    ")
+    return lines
+
+
+def _unit_of_at(part: Part) -> str:
+    return "" if part.points[0].model in (1, "identity") else ", bits"
+
+
+def _gap(point: Point) -> str:
+    return "" if point.gap is None else f"{point.gap:.1e}"
+
+
+def _shown(points: Sequence[Point], everything: bool) -> list[Point]:
+    if everything or len(points) <= FEW:
+        return list(points)
+    kept = [p for p in points if p.asked]
+    others = [p for p in points if not p.asked]
+    step = -(-len(others) // max(1, FEW - len(kept)))
+    return sorted([*kept, *others[::step]], key=lambda p: (p.at, not p.asked))
+
+
+def _number(x: float | None) -> str:
+    return "unbounded" if x is None else _digits(x)
+
+
+def _digits(x: float) -> str:
+    """A number as the search knows it: what lies beyond its gap is rounding."""
+    return significant(round(x, 7))
+
+
+def _channel(part: Part, found: Limited, width: int) -> list[str]:
+    """What was promised, and what the release that was drawn shows."""
+    promise = part.promise
+    assert promise is not None
+    written = "this release" if found.settings["released"] else "one draw"
+    rows = [["", "promised", "95 % of draws", written, ""]]
+    done = part.achieved
+    ends = promise.risk_range
+    rows.append(
+        ["bits about the secret", _digits(promise.risk), _range(ends)]
+        + (["", ""] if done is None else [significant(done.risk.value), _inside(done.risk_inside)])
+    )
+    ends = promise.distortion_range
+    rows.append(
+        ["distortion", significant(promise.distortion), _range(ends)]
+        + (
+            ["", ""]
+            if done is None
+            else [significant(done.distortion), _inside(done.distortion_inside)]
+        )
+    )
+    if done is not None and found.alphabet != "gaussian":
+        corrected = significant(done.risk.corrected)
+        rows.append(["bits without chance", "", "", corrected, ""])
+    title = "The channel" + ("" if done is None else ", and a release drawn from it")
+    if len(found.parts) > 1:
+        title += f": {printable(part.columns[0])}"
+    local = "unbounded" if part.epsilon is None else f"{significant(part.epsilon)} nats"
+    return [title, *columns(rows, [""] * len(rows), width), f"  Local epsilon: {local}"]
+
+
+def _range(ends: tuple[float, float]) -> str:
+    return f"{significant(ends[0])} to {significant(ends[1])}"
+
+
+def _inside(yes: bool) -> str:
+    return "inside" if yes else "OUTSIDE"
+
+
+def _whole(found: Limited, width: int) -> list[str]:
+    table, release = found.whole.get("table"), found.whole.get("release")
+    if table is None:
+        return []
+    text = f"All columns together: the table tells {_bits(table.value, table.corrected)}"
+    if release is not None:
+        text += f", the release {_bits(release.value, release.corrected)}"
+    return ["", *wrap(f"{text} about {secrets(found)}.", width, "")]
+
+
+def _bits(value: float, corrected: float) -> str:
+    return f"{significant(value)} bits ({significant(corrected)} without chance)"
+
+
+def _meaning(found: Limited, width: int) -> list[str]:
+    if found.settings["model"] in CERTAIN:
+        text = (
+            "No release of these columns, made without looking at the secret, is below the bound; "
+            "the channel is at most the gap away from it."
+        )
+    else:
+        text = (
+            "The best that several searches have found; the bound is weak, and the truth lies "
+            "between the two."
+        )
+    text += (
+        " I(X';Y): bits told about the secret; I(X;X'): bits told of who is who; both, and epsilon "
+        "(nats), are risky when high. Bits are of these records, chance included."
+    )
+    drawn = [p for p in found.parts if p.promise is not None]
+    if drawn:
+        assert drawn[0].promise is not None
+        text += (
+            f" 95 %: {drawn[0].promise.by}, given these records; one in twenty is outside. A draw "
+            "of few records tells more than was promised by chance alone: the range has it."
+        )
+        text += (
+            " Local epsilon: max ln W(x'|x1)/W(x'|x2) of the channel; it is no differential "
+            "privacy of the release, since the channel was computed from the same records."
+        )
+    return wrap(text, width, "  ")

@@ -1,1 +1,0 @@
-"""A release beside its original: who is who, what it discloses, what it has lost, in bits."""

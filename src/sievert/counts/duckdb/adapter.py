@@ -1,0 +1,154 @@
+"""The DuckDB adapter: a locked-down connection that answers integer questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sievert.counts.duckdb import reading
+from sievert.counts.duckdb.reading import literal
+from sievert.counts.questions import Kind
+from sievert.errors import ExhaustedError
+from sievert.sources.table import Table
+
+CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+
+
+class DuckDB:
+    """One table on DuckDB, in memory, spilling to a private directory."""
+
+    name = "duckdb"
+
+    def __init__(
+        self,
+        table: Table,
+        scratch: Path,
+        *,
+        memory: str | None = None,
+        threads: int | None = None,
+        outputs: Sequence[Path] = (),
+    ) -> None:
+        self.table, self.behind = table, "given"
+        self.uncoded: str | None = None
+        self._connection = duckdb.connect(":memory:", config=dict(CONFIGURATION))
+        self.run(f"SET temp_directory = {literal(str(scratch))}")
+        if threads is not None:
+            self.run(f"SET threads = {int(threads)}")
+        if memory is not None:
+            self.run(f"SET memory_limit = {literal(reading.memory_size(memory))}")
+        self.run("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        # In this order, or the engine refuses: first what may be read and written, then the lock.
+        inputs = table.parts or tuple(p for p in (table.path,) if p is not None)
+        if table.kind == "duckdb":
+            inputs += (Path(f"{table.path}.wal"),)
+        paths = [literal(str(p)) for p in (*inputs, *outputs)]
+        self.run(f"SET allowed_paths = [{', '.join(paths)}]")
+        self.run("SET enable_external_access = false; SET lock_configuration = true")
+        self.unusable, self.notes = dict(table.unusable), list(table.notes)
+        self.columns, self.kinds, view = reading.view(self, table)
+        self.view("input", view)
+
+    def usable(self, column: str) -> None:
+        """An error where the values of a column cannot be compared one by one."""
+        reading.check_usable(column, self.kinds[column], self.unusable)
+
+    def kind(self, column: str) -> Kind:
+        """Text, a float, something else with an order of its own (numbers, dates), or neither."""
+        return reading.kind(self.kinds[column])
+
+    def register(self, name: str, frame: Any) -> None:
+        """Show a frame of the caller to the engine, without a copy."""
+        self._guard(lambda: self._connection.register(name, frame))
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        self._execute(sql, parameters)
+
+    def view(self, name: str, sql: str) -> None:
+        self.run(f"CREATE TEMP VIEW {name} AS {sql}")
+
+    def keep(self, name: str, sql: str) -> None:
+        self.run(f"CREATE TEMP TABLE {name} AS {sql}")
+
+    count = keep
+
+    def forget(self, name: str) -> None:
+        self.run(f"DROP TABLE {name}")
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return list(self._guard(lambda: self._execute(sql, parameters).fetchall()))
+
+    read = rows
+
+    def arrays(self, sql: str) -> list[Any]:
+        found = self._guard(lambda: self._execute(sql).fetchnumpy())
+        return list(found.values())
+
+    def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        return self._guard(lambda: self._connection.execute(sql, list(parameters)))
+
+    def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
+        values = [list(values) for _, values in columns.values()]
+        self.run(f"CREATE TEMP TABLE {table} AS SELECT {reading.lists(columns)}", values)
+
+    def write(self, sql: str, path: Path, kind: str) -> None:
+        self.run(f"COPY ({sql}) TO {literal(str(path))} ({reading.COPY[kind]})")
+
+    def progress(self) -> float:
+        """Per cent of the running query that is done, or -1."""
+        return float(self._connection.query_progress())
+
+    def interrupt(self) -> None:
+        """Stop the running query; whoever asked gets an error."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _guard(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except duckdb.Error as error:
+            # Not chained: the engine's message may repeat a line of the data.
+            raise reading.explain(error, self.table, self._connection, self.behind) from None
+        except MemoryError:
+            raise ExhaustedError("out of memory", hint="a smaller --memory") from None
+
+    # -- dialect --------------------------------------------------------------------------------
+
+    def downwards(self, value: str) -> str:
+        return f"list_sort(list({value}), 'DESC')"
+
+    def ordered(self, value: str, by: str) -> str:
+        return f"list({value} ORDER BY {by})"
+
+    def packed(self, n: str, ns: str, wide: bool) -> str:
+        """A class's (n, ns) pairs as a list of integers ns·2^b + n: a third of a struct's time."""
+        kind, bits = ("HUGEINT", 62) if wide else ("BIGINT", 31)
+        return f"list((CAST({ns} AS {kind}) << {bits}) + {n})"
+
+    def profile(self, wide: bool) -> str:
+        n, _ = self._unpacked(wide)
+        return f"list_sort(list_transform(held, lambda x: CAST({n} AS BIGINT)), 'DESC')"
+
+    def each_pair(self, table: str, wide: bool) -> str:
+        n, ns = (f"CAST({part} AS BIGINT)" for part in self._unpacked(wide))
+        unnested = f"SELECT nq, unnest(held) AS x FROM {table}"
+        return f"SELECT nq, {n} AS n, {ns} AS ns FROM ({unnested}) AS u"
+
+    def gap(self, records: int, wide: bool) -> str:
+        n, ns = self._unpacked(wide)
+        term = f"greatest(0, {n} * {records} - {ns} * nq)"
+        return f"list_sum(list_transform(held, lambda x: {term}))"
+
+    def _unpacked(self, wide: bool) -> tuple[str, str]:
+        bits = 62 if wide else 31
+        mask = f"CAST({(1 << bits) - 1} AS HUGEINT)" if wide else str((1 << bits) - 1)
+        return f"(x & {mask})", f"(x >> {bits})"
+
+    def as_text(self, value: str) -> str:
+        return f"CAST({value} AS VARCHAR)"

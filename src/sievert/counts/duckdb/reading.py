@@ -1,0 +1,343 @@
+"""How DuckDB reads each kind of table, and what its failures mean in our words.
+
+Everything is told to the engine: names, delimiter, that every CSV column is text. Its own messages
+repeat lines of the data, so only their kind and the line number are passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+
+from sievert.counts.questions import Kind
+from sievert.counts.quoting import quoted
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    InputError,
+    SievertError,
+    UsageError,
+    unknown,
+)
+from sievert.notes import Name, Note
+from sievert.sources.table import Table, check_names
+
+SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
+NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
+ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
+NO_ROOM = re.compile("(?i)no space left|file too large|disk quota|could not write|cannot write")
+COPY = {
+    "csv": "FORMAT csv, HEADER true, USE_TMP_FILE false",
+    "parquet": "FORMAT parquet, KV_METADATA {sievert: 'records'}, USE_TMP_FILE false",
+}
+INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"
+LINE = 1 << 21
+MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
+
+
+def literal(value: str) -> str:
+    """Text as an SQL literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def memory_size(given: str) -> str:
+    """A size as DuckDB understands it: 4GB, 512 MiB, 2G.
+
+    >>> memory_size("2g")
+    '2GB'
+    """
+    found = MEMORY.fullmatch(given.strip())
+    if not found or not 0 < float(found[1]) < 10**9:
+        raise UsageError("--memory is not a size", hint="--memory 4GB")
+    unit = (found[2] or "").upper().replace("I", "i")
+    return f"{found[1]}{unit}B"
+
+
+class _Stream:
+    """Shows a frame only through the Arrow interface, so that pyarrow is not needed to read it."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+def source(engine: Any, table: Table) -> str:
+    """What stands behind FROM for this table."""
+    if table.kind == "csv":
+        names = ", ".join(f"{literal(c)}: 'VARCHAR'" for c in table.columns)
+        na = ", ".join(literal(code) for code in ("", *table.na))
+        return (
+            f"read_csv({literal(str(table.path))}, auto_detect=false, "
+            f"header={str(table.header).lower()}, compression='none', hive_partitioning=false, "
+            f"delim={literal(table.delimiter or ',')}, quote='\"', escape='\"', "
+            f"columns={{{names}}}, nullstr=[{na}], allow_quoted_nulls=false, "
+            f"strict_mode=true, null_padding=false, ignore_errors=false, "
+            f"max_line_size={max(LINE, table.scan.longest + 2 if table.scan else 0)})"
+        )
+    if table.kind == "parquet":
+        keys = "true, hive_types_autocast=false" if table.member else "false"
+        return f"read_parquet([{_files(table)}], hive_partitioning={keys}, union_by_name=true)"
+    if table.kind == "duckdb":
+        return _database_table(engine, table)
+    if table.kind == "columns":
+        columns = {n: _typed(n, _listed(n, v)) for n, v in table.data.items()}
+        if len({len(values) for _, values in columns.values()}) > 1:
+            raise InputError("the columns differ in length")
+        engine.load("given", columns)
+    else:
+        pandas = type(table.data).__module__.startswith("pandas")
+        engine.register("given", table.data if pandas else _Stream(table.data))
+    return "given"
+
+
+def lists(columns: Mapping[str, tuple[str, Any]]) -> str:
+    """What stands behind SELECT where lists given as parameters become columns."""
+    return ", ".join(
+        f"unnest(CAST(? AS {SQL_TYPES.get(kind, kind)}[])) AS {quoted(name)}"
+        for name, (kind, _) in columns.items()
+    )
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise InputError(f"column {name!r} is not a list of values")
+    return list(values)
+
+
+def _files(table: Table) -> str:
+    return ", ".join(literal(str(p)) for p in table.parts or (table.path,))
+
+
+def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
+    """The columns of Parquet files as they spell them, from their flattened trees of names."""
+    sql = (
+        "SELECT file_name, name, num_children, precision, type, converted_type "
+        f"FROM parquet_schema([{_files(table)}])"
+    )
+    trees: dict[str, list[tuple[Any, ...]]] = {}
+    for file, *node in engine.rows(sql):
+        trees.setdefault(file, []).append(tuple(node))
+    found = [_branches(tree[1:]) for tree in trees.values()]
+    other = sum(dict(branches) != dict(found[0]) for branches in found)
+    if other:
+        raise InputError(
+            f"{table.name}: {other} of {len(trees)} files have other columns than the first"
+        )
+    for name, ((_, _, precision, kind, _), *_) in found[0]:
+        if precision is not None and precision > 38:
+            engine.unusable[name] = f"has {precision} digits, and would be rounded"
+        elif kind == "INT96":
+            engine.notes.append(Note(INT96, Name(name)))
+    keys = table.member.split("/") if table.member else []
+    return check_names([*(name for name, _ in found[0]), *keys], table.name)
+
+
+def _branches(nodes: list[tuple[Any, ...]]) -> list[tuple[str, list[tuple[Any, ...]]]]:
+    """The columns of a flattened tree, each with the nodes below it."""
+    found: list[tuple[str, list[tuple[Any, ...]]]] = []
+    below = 0
+    for node in nodes:
+        if below:
+            found[-1][1].append(node)
+            below += int(node[1] or 0) - 1
+        else:
+            found.append((str(node[0]), [node]))
+            below = int(node[1] or 0)
+    return found
+
+
+def _database_table(engine: Any, table: Table) -> str:
+    """A table of a DuckDB file, opened read-only; its views and macros are not executed."""
+    engine.run(f"ATTACH {literal(str(table.path))} AS stored (READ_ONLY)")
+    rows = engine.rows(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'stored'"
+    )
+    tables = {f"{schema}.{name}": (schema, name) for schema, name in sorted(rows)}
+    wanted = table.member
+    if wanted is None and len(tables) == 1:
+        (wanted,) = tables
+    if wanted is None:
+        raise UsageError(
+            f"{table.name}: which of its {len(tables)} tables?",
+            hint=" or ".join(f"{table.name}?table={t}" for t in list(tables)[:5]) or "another file",
+        )
+    found = tables.get(wanted) or tables.get(f"main.{wanted}")
+    if found is None:
+        raise unknown(f"{table.name}: table", wanted, tables)
+    return f"stored.{quoted(found[0])}.{quoted(found[1])}"
+
+
+def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
+    """A list of Python values with the type they have in common."""
+    kinds = {type(v).__name__ for v in values if v is not None}
+    for allowed, kind in (
+        ({"str"}, "VARCHAR"),
+        ({"bool"}, "BOOLEAN"),
+        ({"int"}, "HUGEINT"),
+        ({"int", "float"}, "DOUBLE"),
+        ({"date"}, "DATE"),
+        ({"datetime"}, "TIMESTAMP"),
+    ):
+        if kinds <= allowed:
+            if kind == "DOUBLE" and any(abs(v) > 2**53 for v in values if isinstance(v, int)):
+                break  # floats would make different integers equal
+            return kind, values
+    raise InputError(
+        f"column {name!r} holds values of type {', '.join(sorted(kinds))}",
+        hint="one type a column: text, numbers, dates or booleans",
+    )
+
+
+def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], str]:
+    """The columns, their types, and the query that calls them c0, c1, ... as they are compared."""
+    behind = engine.behind = source(engine, table)
+    columns = table.columns
+    if table.kind == "parquet":
+        columns = _parquet_names(engine, table)
+    described = engine.rows(f"DESCRIBE SELECT * FROM {behind}")
+    engine_names = [str(row[0]) for row in described]
+    columns = columns or check_names(engine_names, table.name)
+    for column in table.types:
+        if column not in columns:
+            raise unknown("--type: column", column, columns)
+    typed = {
+        n: (quoted(str(row[0])), str(row[1])) for n, row in zip(columns, described, strict=True)
+    }
+    if table.na:
+        plain = source(engine, replace(table, na=())) if table.kind == "csv" else behind
+        engine.uncoded = _select(replace(table, na=(), types={}), typed, plain)[0]
+    sql, kinds = _select(table, typed, behind)
+    return columns, kinds, sql
+
+
+def _select(
+    table: Table, typed: Mapping[str, tuple[str, str]], behind: str
+) -> tuple[str, dict[str, str]]:
+    compared = {n: _compared(table, n, value, kind) for n, (value, kind) in typed.items()}
+    values = ", ".join(f"{value} AS c{i}" for i, (value, _) in enumerate(compared.values()))
+    return f"SELECT {values} FROM {behind}", {n: kind for n, (_, kind) in compared.items()}
+
+
+# What text must look like to be of a type; a cast alone would round 1.4 to 1.
+PATTERNS = {
+    "int": r"[+-]?[0-9]+(\.0*)?",
+    "float": r"(?i)[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(inf|infinity|nan)",
+    "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
+}
+
+
+def fitting(value: str, wanted: str) -> str:
+    """The text of a value where it is of the type, and text that no cast accepts where not."""
+    text = f"CAST({value} AS VARCHAR)"
+    if wanted not in PATTERNS:
+        return text
+    fits = f"regexp_full_match({text}, {literal(PATTERNS[wanted])})"
+    return f"CASE WHEN {value} IS NULL THEN NULL WHEN {fits} THEN {text} ELSE 'no' END"
+
+
+def _compared(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
+    """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
+    if table.na and table.kind != "csv":
+        codes = ", ".join(literal(code) for code in table.na)
+        text = f"CAST({value} AS VARCHAR)"
+        value = f"CASE WHEN {text} IN ({codes}) THEN NULL ELSE {value} END"
+    if name in table.types:
+        kind = SQL_TYPES[table.types[name]]
+        value = f"CAST({fitting(value, table.types[name])} AS {kind})"
+    if kind == "INTERVAL":  # 30 days are not a month
+        value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
+    if kind in ("DOUBLE", "FLOAT"):
+        value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"
+    return value, kind
+
+
+def check_usable(column: str, kind: str, unusable: Mapping[str, str]) -> None:
+    """Lists and structures have no single value to compare; some types lose digits on the way."""
+    if column in unusable:
+        raise InputError(f"column {column!r} {unusable[column]}", hint="cast it to text")
+    if NESTED.search(kind):
+        raise UsageError(
+            f"column {column!r} is nested ({kind.partition('(')[0]})",
+            hint="a column of plain values",
+        )
+
+
+def kind(sql_type: str) -> Kind:
+    """What a type of DuckDB is to us."""
+    if sql_type in ("DOUBLE", "FLOAT"):
+        return "float"
+    if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
+        return "text"
+    return "ordered" if ORDERED.search(sql_type) else "other"
+
+
+def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> SievertError:
+    """A failure of the engine in our words, without a value of the data."""
+    message, name = str(error), table.name
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    where = f"{name}, line {line[1]}" if line else name
+    if "Expected Number of Columns" in message:
+        fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+        what = f"{fields[2]} field(s) where the header has {fields[1]}" if fields else "ragged"
+        return InputError(f"{where}: {what}", hint="repair the line, or --delimiter")
+    if "unterminated quote" in message:
+        return InputError(f"{where}: a quoted field does not end", hint="repair the quotes")
+    if "utf-8" in message or "unicode" in message:
+        return InputError(f"{where}: not UTF-8 text", hint="--encoding latin-1 or cp1252")
+    if "surrogate" in message:
+        return InputError("a text is not valid Unicode (a lone surrogate)", hint="repair the text")
+    if isinstance(error, duckdb.ConversionException):
+        return InputError(
+            f"{name}: {_unfit(table, connection, behind)}",
+            hint="--na CODE for what stands for missing, or --type COL=text",
+        )
+    if isinstance(error, duckdb.InterruptException):
+        return ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return ExhaustedError(
+            "memory or temporary space ran out",
+            hint="a larger --memory, or --temp on a larger disk",
+        )
+    if NO_ROOM.search(message):
+        return ExhaustedError(
+            "the disk is full: no room for output or temporary space",
+            hint="--temp on a larger disk",
+        )
+    if isinstance(error, duckdb.NotImplementedException) and not table.path:
+        return InputError(
+            "a column of the frame has a type that DuckDB does not read", hint="cast it to text"
+        )
+    if table.kind == "csv" and isinstance(error, duckdb.InvalidInputException):
+        return InputError(
+            f"{where}: not readable as delimited text", hint="one kind of line end throughout"
+        )
+    if "lock on file" in message:
+        return EngineError(f"{name}: in use by another program", hint="close it there")
+    damaged = isinstance(error, duckdb.InvalidInputException | duckdb.IOException)
+    if table.path and (damaged or type(error) is duckdb.Error):
+        return InputError(f"{name}: damaged, or not readable as {table.kind}")
+    return EngineError(f"DuckDB failed on {name} ({type(error).__name__})", hint="--debug")
+
+
+def _unfit(table: Table, connection: Any, behind: str) -> str:
+    """How many values of each typed column do not fit, by the column's name."""
+    found = []
+    for column, kind in table.types.items():
+        value = quoted(column)
+        sql = (
+            f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
+            f"AND TRY_CAST({fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
+        )
+        try:
+            (wrong,) = connection.execute(sql, []).fetchall()[0]
+        except duckdb.Error:
+            continue
+        if wrong:
+            found.append(f"{wrong} value(s) of column {column!r} are not {kind}")
+    return "; ".join(found) or "a value does not fit the type of its column"

@@ -1,0 +1,1 @@
+"""Postgres: its adapter, and how its tables are opened and read."""

@@ -1,0 +1,162 @@
+"""The Postgres adapter: records are counted where they are, and only counts leave the database.
+
+What reads the records runs in the database, in one snapshot that can only read. The counted cells
+are streamed into a DuckDB of our own, which answers everything that follows from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.postgres import reading
+from sievert.errors import EngineError, InputError, UsageError
+from sievert.sources.table import Table
+
+CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM (\w+) GROUP BY")
+FIELD = re.compile(r"c(\d+)(?: AS (\w+))?")
+RECORDS = re.compile(r"SELECT COUNT\(\*\) FROM (\w+)")
+
+
+class Postgres(DuckDB):
+    """One table of Postgres; its cells on DuckDB."""
+
+    name = "postgres"
+
+    def __init__(
+        self, table: Table, scratch: Path, *, memory: str | None = None, threads: int | None = None
+    ) -> None:
+        self._file = scratch / "cells"
+        self._server: Any = None
+        self._views: dict[str, str] = {}
+        self._records: dict[str, int] = {}
+        self._stopped = self._asking = self._doubting = False
+        none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
+        super().__init__(none, scratch, memory=memory, threads=threads, outputs=[self._file])
+        self.table = table
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        table = self.table
+        self._driver: Any = reading.driver()
+        self._server = reading.connect(self._driver, table.data)
+        self._ask(reading.BEGIN)
+        oid, self.behind = reading.relation(self._ask, table)
+        self.found = reading.columns(self._ask, oid, table)
+        self.columns = tuple(self.found)
+        self.kinds = {name: reading.kind(column, table) for name, column in self.found.items()}
+        self.notes += reading.secured(self._ask, oid)
+        if table.na:
+            raw = replace(table, na=(), types={})  # a code need not fit the type
+            self.uncoded = reading.select(self.found, raw, self.behind)
+        self.view("input", reading.select(self.found, table, self.behind))
+
+    def usable(self, column: str) -> None:
+        """An error where the values of a column cannot be compared, or not be read."""
+        notes = reading.check_usable(self.found[column], self.table)
+        self.notes += [note for note in notes if note not in self.notes]
+
+    # -- in the database ------------------------------------------------------------------------
+
+    def view(self, name: str, sql: str) -> None:
+        """Kept as text: whoever may only read cannot make a view."""
+        self._views[name] = sql
+
+    def _viewed(self, sql: str) -> str:
+        views = (f"{name} AS NOT MATERIALIZED ({view})" for name, view in self._views.items())
+        return f"WITH {', '.join(views)} {sql}"
+
+    def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        found = self._ask(self._viewed(sql), parameters or None)
+        if every := RECORDS.fullmatch(sql):
+            self._records[every[1]] = int(found[0][0])
+        return found
+
+    def count(self, name: str, sql: str) -> None:
+        """The cells, counted in the database, as a table of DuckDB."""
+        cells = CELLS.match(sql)
+        assert cells is not None
+        fields = {alias or f"c{i}": self.columns[int(i)] for i, alias in FIELD.findall(cells[1])}
+        ways = {field: reading.way(self.found[c], self.table) for field, c in fields.items()}
+        self.take(name, self._viewed(sql), ways)
+        ((found,),) = self.rows(f"SELECT SUM(n) FROM {name}")
+        if int(found or 0) != self._records.get(cells[2], found):
+            raise InputError(
+                f"{self.table.name}: two counts of its records differ",
+                hint="a table, or a view that does not depend on time or chance",
+            )
+
+    def take(self, name: str, sql: str, ways: Mapping[str, str]) -> None:
+        """Stream an answer into a private file, and that into a table of DuckDB."""
+        try:
+            with self._asked() as cursor:
+                longest = reading.stream(cursor, sql, self._file)
+                sent = cursor.rowcount
+            self.keep(name, reading.arriving(self._file, ways, longest))
+        finally:
+            self._file.unlink(missing_ok=True)
+        ((arrived,),) = self.rows(f"SELECT COUNT(*) FROM {name}")
+        if arrived != sent:
+            raise EngineError(f"{self.table.name}: {arrived} of {sent} cells arrived")
+
+    def _ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
+        with self._asked() as cursor:
+            cursor.execute(sql.encode(), parameters)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    @contextmanager
+    def _asked(self) -> Iterator[Any]:
+        if self._stopped:
+            raise reading.stopped()
+        self._asking = True
+        try:
+            with self._server.cursor() as cursor:
+                yield cursor
+        except self._driver.Error as error:
+            # Not chained: the database's message may repeat a value of the data.
+            found = reading.explain(error, self.table, lost=self._server.closed)
+        except UnicodeError:
+            found = UsageError("a name or a code for missing is not valid Unicode")
+        else:
+            return
+        finally:
+            self._asking = False
+        if isinstance(found, InputError) and not self._doubting:
+            self._doubting = True  # the snapshot goes on, to see which values do not fit
+            self._ask("ROLLBACK TO SAVEPOINT asked")
+            found = reading.unfit(self, self.table) or found
+        raise found from None
+
+    # -- the rest -------------------------------------------------------------------------------
+
+    def write(self, sql: str, path: Path, kind: str) -> None:
+        raise UsageError("--records needs the records here", hint="the table as a file or a frame")
+
+    def progress(self) -> float:
+        """Nothing is known of a query that the database works on."""
+        return -1.0 if self._asking else super().progress()
+
+    def interrupt(self) -> None:
+        """Stop the running query, here and in the database."""
+        self._stopped = True
+        super().interrupt()
+        with suppress(Exception):
+            self._server.cancel_safe(timeout=5)
+
+    def close(self) -> None:
+        """End the snapshot; what the database still works on for us is stopped."""
+        if self._server is not None and not self._server.closed:
+            with suppress(Exception):
+                if self._server.info.transaction_status == self._driver.pq.TransactionStatus.ACTIVE:
+                    self._server.cancel_safe(timeout=5)
+            self._server.close()
+        super().close()

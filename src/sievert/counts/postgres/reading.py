@@ -1,0 +1,430 @@
+"""How a table of Postgres is found and read, and what the database's failures mean in our words.
+
+The database compares values as DuckDB would: text byte by byte, NaN missing, -0 = 0, intervals and
+numbers of any length as text. What it says itself may repeat a value or a name, so only the code of
+its failures is passed on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sievert.counts.duckdb.reading import LINE, PATTERNS, SQL_TYPES, fitting, literal
+from sievert.counts.quoting import quoted
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    InputError,
+    SievertError,
+    UsageError,
+    unknown,
+)
+from sievert.notes import Name, Note
+from sievert.sources.table import Table, check_names
+
+Ask = Callable[..., list[tuple[Any, ...]]]
+
+OLDEST = 13
+BUFFER = 1 << 20
+SETTINGS = {  # unless the address says otherwise: seconds until a silent server is given up
+    "application_name": "sievert",
+    "connect_timeout": 15,
+    "keepalives_idle": 60,
+    "keepalives_interval": 10,
+    "keepalives_count": 5,
+}
+BEGIN = (
+    "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL datestyle = 'ISO'; "
+    "SET LOCAL intervalstyle = 'postgres'; SET LOCAL extra_float_digits = 1; "
+    "SET LOCAL standard_conforming_strings = on; SAVEPOINT asked"
+)
+REASONS = (
+    ("(?i)password|authentication", "the password was refused, or none was given"),
+    ("(?i)role +does not exist|no pg_hba", "the server does not admit this role from here"),
+    ("(?i)database +does not exist", "the server has no such database"),
+    ("(?i)resolve host|host name", "no such host"),
+    ("(?i)refused|no such file", "no server listens there"),
+    ("(?i)time", "no answer in time"),
+    ("(?i)ssl|certificate", "no agreement on encryption"),
+    ("(?i)too many|remaining connection|starting up|shutting down", "the server is busy"),
+)
+UNFIT = "--na CODE for what stands for missing, or --type COL=text"
+TIMED_OUT = ("57014", "25P03", "25P04", "55P03")  # of a statement, idling, a transaction, a lock
+CHAR = "{} is of type character(n): blanks at the end of its values do not count"
+DIGITS = "{} is numeric without a precision: compared as text; --type COL=float gives it an order"
+HIDDEN = "the role may not see all records (row-level security)"
+
+# A type of Postgres as one of DuckDB; NUMERIC and INTERVAL travel in their own way, as text.
+PLAIN = {
+    "bool": "BOOLEAN",
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "oid": "UINTEGER",
+    "float4": "FLOAT",
+    "float8": "DOUBLE",
+    "date": "DATE",
+    "time": "TIME",
+    "timetz": "TIME WITH TIME ZONE",
+    "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMP WITH TIME ZONE",
+    "uuid": "UUID",
+    "bytea": "BLOB",
+    "interval": "INTERVAL",
+    "char": "VARCHAR",
+    "xml": "VARCHAR",
+    "money": "VARCHAR",
+    "macaddr": "VARCHAR",
+    "macaddr8": "VARCHAR",
+}
+TEXTUAL = "SEIV"  # categories of types: strings, enumerations, addresses of networks, bits
+ESCAPED = {"n": 10, "r": 13, "t": 9, "b": 8, "f": 12, "v": 11}
+DECIMAL = re.compile(r"numeric\((\d+),(\d+)\)")
+
+TABLES = """
+SELECT c.oid, n.nspname, c.relname, has_schema_privilege(n.oid, 'USAGE') AND
+  has_any_column_privilege(c.oid, 'SELECT'), n.nspname = ANY (current_schemas(true))
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND """
+NAMED = """(n.nspname || '.' || c.relname = %s OR c.relname = %s AND
+  n.nspname = ANY (current_schemas(true)))
+ORDER BY n.nspname || '.' || c.relname <> %s, array_position(current_schemas(true), n.nspname)"""
+OTHERS = """n.nspname !~ '^(pg_|information_schema$)' ORDER BY n.nspname, c.relname LIMIT 10000"""
+
+COLUMNS = """
+WITH RECURSIVE based(number, name, type, modifier) AS (
+  SELECT attnum, attname, atttypid, atttypmod FROM pg_catalog.pg_attribute
+  WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
+  UNION ALL SELECT number, name, typbasetype, CASE modifier WHEN -1 THEN typtypmod ELSE modifier END
+  FROM based JOIN pg_catalog.pg_type AS t ON t.oid = type WHERE typtype = 'd')
+SELECT name, CASE typnamespace WHEN 'pg_catalog'::regnamespace THEN typname ELSE '' END,
+  typcategory::text, format_type(type, modifier), has_column_privilege(%s, number, 'SELECT')
+FROM based JOIN pg_catalog.pg_type AS t ON t.oid = type WHERE typtype <> 'd' ORDER BY number"""
+
+# The table itself, or what a view is made of.
+SECURED = """
+WITH RECURSIVE behind(relation) AS (
+  SELECT %s::oid UNION SELECT d.refobjid FROM behind JOIN pg_catalog.pg_rewrite AS r
+    ON r.ev_class = relation JOIN pg_catalog.pg_depend AS d ON d.objid = r.oid
+    AND d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass)
+SELECT 1 FROM behind JOIN pg_catalog.pg_class AS c ON c.oid = relation
+WHERE CASE relation WHEN %s THEN row_security_active(relation) ELSE relrowsecurity END LIMIT 1"""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the database has it, and what it is to DuckDB; no kind: not of plain values."""
+
+    name: str
+    kind: str | None
+    type: str
+    readable: bool
+    note: str | None = None
+
+
+def driver() -> Any:
+    """The library that speaks to Postgres."""
+    try:
+        import psycopg
+    except ImportError:
+        raise UsageError(
+            "tables of Postgres need the package psycopg", hint="pip install 'sievert[postgres]'"
+        ) from None
+    return psycopg
+
+
+def connect(psycopg: Any, url: str) -> Any:
+    """A connection; nothing of the address is repeated where there is none."""
+    try:
+        given = psycopg.conninfo.conninfo_to_dict(url)
+    except (psycopg.Error, UnicodeError):
+        raise UsageError(
+            "the address of the database cannot be read",
+            hint="postgresql://user@host/db?table=NAME, with % and two digits for odd characters",
+        ) from None
+    given = {**SETTINGS, **given, "client_encoding": "UTF8"}
+    try:
+        server = psycopg.connect(**given, autocommit=True, prepare_threshold=None)
+    except (psycopg.Error, OSError, UnicodeError) as error:
+        said = re.sub(r"""(["']).*?\1""", "", str(error))  # names, which could be any word
+        reason = next(
+            (words for sign, words in REASONS if re.search(sign, said)), "no reason given"
+        )
+        raise EngineError(
+            f"cannot connect to the database ({reason})",
+            hint="another address; a password in PGPASSWORD or ~/.pgpass",
+        ) from None
+    if server.info.server_version < OLDEST * 10_000:
+        server.close()
+        raise EngineError(f"the database is older than Postgres {OLDEST}")
+    return server
+
+
+def relation(ask: Ask, table: Table) -> tuple[int, str]:
+    """The table, view or partition meant, by its number and as it stands behind FROM."""
+    wanted = table.member or ""
+    found = ask(TABLES + NAMED, [wanted, wanted, wanted])
+    if not found:
+        seen = ask(TABLES + OTHERS)
+        near = [name for _, _, name, _, plain in seen if plain]
+        names = near + [f"{schema}.{name}" for _, schema, name, _, _ in seen]
+        if not names:
+            raise UsageError("the database has no tables", hint="another database")
+        raise unknown("table", wanted, names)
+    oid, schema, name, readable, _ = found[0]
+    if not readable:
+        raise EngineError(f"the role may not read {wanted!r}", hint="GRANT SELECT, or another role")
+    return int(oid), f"{quoted(schema)}.{quoted(name)}"
+
+
+def columns(ask: Ask, oid: int, table: Table) -> dict[str, Column]:
+    """The columns by name, in their order; domains are what they are made of."""
+    rows = ask(COLUMNS, [oid, oid])
+    names = check_names([row[0] for row in rows], table.name)
+    for column in table.types:
+        if column not in names:
+            raise unknown("--type: column", column, names)
+    return {name: _column(*row) for name, row in zip(names, rows, strict=True)}
+
+
+def _column(name: str, plain: str, category: str, full: str, readable: bool) -> Column:
+    kind = PLAIN.get(plain) or ("VARCHAR" if category in TEXTUAL else None)
+    note = CHAR if plain == "bpchar" else None
+    if plain == "numeric":
+        size = DECIMAL.fullmatch(full)
+        fits = size is not None and int(size[2]) <= int(size[1]) <= 38
+        kind, note = (
+            (f"DECIMAL({size[1]},{size[2]})", None) if size and fits else ("NUMERIC", DIGITS)
+        )
+    return Column(name, kind, full, bool(readable), note)
+
+
+def secured(ask: Ask, oid: int) -> list[Note]:
+    """A remark where policies may hide records from the role."""
+    return [Note(HIDDEN)] if ask(SECURED, [oid, oid]) else []
+
+
+def kind(column: Column, table: Table) -> str:
+    """The type a column has in DuckDB."""
+    found = way(column, table)
+    return "VARCHAR" if found in ("NUMERIC", "INTERVAL") else found
+
+
+def way(column: Column, table: Table) -> str:
+    """In which way the values of a column travel: as those of a type."""
+    if column.name in table.types:
+        return SQL_TYPES[table.types[column.name]]
+    return column.kind or "VARCHAR"
+
+
+def check_usable(column: Column, table: Table) -> list[Note]:
+    """An error where values cannot be compared, or not be read; what is to be said about them."""
+    if not column.readable:
+        raise EngineError(
+            f"the role may not read column {column.name!r}", hint="GRANT SELECT, or another role"
+        )
+    if column.name in table.types:
+        return []
+    if column.kind is None:
+        raise UsageError(
+            f"column {column.name!r} is of type {column.type}, not of plain values",
+            hint=f"a column of plain values, or --type {column.name}=text",
+        )
+    return [Note(column.note, Name(column.name))] if column.note else []
+
+
+# -- as the database compares ------------------------------------------------------------------
+
+
+def select(columns: Mapping[str, Column], table: Table, behind: str) -> str:
+    """The query that calls the columns c0, c1, ... as they are compared."""
+    values = [
+        f"{_compared(column, table)} AS c{i}"
+        for i, column in enumerate(columns.values())
+        if column.readable
+    ]
+    return f"SELECT {', '.join(values)} FROM {behind}"
+
+
+def _compared(column: Column, table: Table) -> str:
+    if column.name not in table.types:
+        return _coded(column, table, _plain(quoted(column.name), column.kind or "VARCHAR"))
+    wanted, text = table.types[column.name], _spelled(column, table)
+    if wanted == "text":
+        return text
+    fits = f"{text} ~ {literal('(?i)^(' + PATTERNS[wanted].removeprefix('(?i)') + ')$')}"
+    # Not a cast in each branch: one of a constant would fail before a value is looked at.
+    text = f"CASE WHEN {text} IS NULL THEN NULL WHEN {fits} THEN {text} ELSE 'no' END"
+    if wanted == "int":
+        return f"CAST(regexp_replace({text}, '[.]0*$', '') AS bigint)"
+    if wanted == "date":
+        return f"CAST({text} AS date)"
+    return _plain(f"CAST({text} AS float8)", "DOUBLE")
+
+
+def _plain(value: str, kind: str) -> str:
+    """A value so that equal ones are the same, and different ones are not."""
+    if kind in ("FLOAT", "DOUBLE"):
+        zero = "CAST(0 AS float4)" if kind == "FLOAT" else "CAST(0 AS float8)"
+        return f"CASE WHEN {value} = 'NaN' THEN NULL ELSE {value} + {zero} END"
+    if kind.startswith("DECIMAL"):
+        return f"CASE WHEN {value} = 'NaN' THEN NULL ELSE {value} END"
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f"({value} AT TIME ZONE 'UTC')"
+    text = f"CAST({value} AS text)"
+    if kind == "NUMERIC":
+        text = f"CASE WHEN {value} = 'NaN' THEN NULL ELSE CAST(trim_scale({value}) AS text) END"
+    elif kind == "INTERVAL":  # 30 days are not a month
+        text = f"replace({text}, '+', '')"
+    elif kind == "BLOB":
+        text = f"encode({value}, 'hex')"
+    elif kind != "VARCHAR":
+        return value
+    return f'({text}) COLLATE "C"'
+
+
+def _coded(column: Column, table: Table, value: str) -> str:
+    """A value, or nothing where it is one of the codes for missing."""
+    codes = ", ".join(literal(code) for code in table.na if "\0" not in code)
+    return f"CASE WHEN {_text(column)} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
+
+
+def _spelled(column: Column, table: Table) -> str:
+    """A value as DuckDB spells it, without the codes for missing."""
+    return f"({_coded(column, table, _text(column))})"
+
+
+def _text(column: Column) -> str:
+    value, kind = quoted(column.name), column.kind or "VARCHAR"
+    text = f"CAST({value} AS text)"
+    if kind in ("FLOAT", "DOUBLE"):  # 1.0 and 1e+16, but 1000000000000000.0
+        whole = r"'^([^.]*)$', '\1.0'"
+        text = (
+            f"CASE WHEN {text} ~ '[nN]' THEN replace(lower({text}), 'infinity', 'inf') "
+            f"WHEN {text} !~ 'e' THEN regexp_replace({text}, {whole}) "
+            f"WHEN {text} ~ 'e[+]' AND abs({value}) < 1e16 "
+            f"THEN regexp_replace(CAST(CAST({text} AS numeric) AS text), {whole}) ELSE {text} END"
+        )
+    elif kind == "NUMERIC":
+        text = f"CAST(trim_scale({value}) AS text)"
+    elif kind.startswith("DECIMAL") and len(set(re.findall(r"\d+", kind))) == 1:
+        text = rf"regexp_replace({text}, '^(-?)0[.]', '\1.')"
+    elif kind.startswith(("DATE", "TIMESTAMP")):
+        if kind == "TIMESTAMP WITH TIME ZONE":
+            utc = f"CAST({value} AT TIME ZONE 'UTC' AS text)"
+            text = f"CASE WHEN isfinite({value}) THEN {utc} || '+00' ELSE {utc} END"
+        text = rf"regexp_replace({text}, '^(\S+)(.*) BC', '\1 (BC)\2')"
+    elif kind == "INTERVAL":
+        text = f"replace(replace({text}, '+', ''), 'mon', 'month')"
+        text = rf"regexp_replace({text}, '(^| )-1 (year|month|day)s', '\1-1 \2', 'g')"
+    return f'({text}) COLLATE "C"'
+
+
+# -- as DuckDB takes it over -------------------------------------------------------------------
+
+
+def stream(cursor: Any, sql: str, path: Path) -> int:
+    """Write an answer to a private file, in the database's own text format; its longest line."""
+    longest = 0
+    try:
+        private = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(private, "wb", BUFFER) as file, cursor.copy(_copy(sql)) as copy:
+            for line in copy:
+                longest = max(longest, len(line))
+                file.write(line)
+    except OSError as error:
+        raise ExhaustedError(
+            f"no room for what the database sends ({error.strerror})",
+            hint="--temp on a larger disk",
+        ) from None
+    return longest
+
+
+def _copy(sql: str) -> bytes:
+    return f"COPY ({sql}) TO STDOUT".encode()
+
+
+def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
+    """The query that reads such a file: fields, and how often they occur."""
+    fields = ", ".join(f"{name}: 'VARCHAR'" for name in (*ways, "n"))
+    values = ", ".join(f"{_arrived(field, way)} AS {field}" for field, way in ways.items())
+    return (
+        f"SELECT {values}, CAST(n AS BIGINT) AS n FROM read_csv({literal(str(path))}, "
+        "auto_detect=false, header=false, compression='none', hive_partitioning=false, "
+        rf"delim='\t', quote='', escape='', nullstr='\N', columns={{{fields}}}, strict_mode=true, "
+        f"null_padding=false, ignore_errors=false, max_line_size={max(LINE, longest + 2)})"
+    )
+
+
+def _arrived(field: str, way: str) -> str:
+    """A field of the database's text format as a value of DuckDB."""
+    if way in ("VARCHAR", "NUMERIC"):
+        text = rf"replace({field}, '\\', chr(0))"  # which no text of Postgres holds
+        for letter, code in ESCAPED.items():
+            text = rf"replace({text}, '\{letter}', chr({code}))"
+        text = rf"replace({text}, chr(0), '\')"
+        return rf"CASE WHEN contains({field}, '\') THEN {text} ELSE {field} END"
+    if way == "INTERVAL":
+        return f"CAST(CAST({field} AS INTERVAL) AS VARCHAR)"
+    if way == "BLOB":
+        return f"unhex({field})"
+    if way.startswith(("DATE", "TIMESTAMP")):
+        field = rf"regexp_replace({field}, '^(\S+)(.*) BC$', '\1 (BC)\2')"
+        if way == "TIMESTAMP WITH TIME ZONE":
+            field = f"CASE WHEN {field} LIKE '%infinity' THEN {field} ELSE {field} || '+00' END"
+    return f"CAST({field} AS {way})"
+
+
+# -- what went wrong ---------------------------------------------------------------------------
+
+
+def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
+    """A failure of the database in our words, without a value of the data."""
+    code = getattr(error, "sqlstate", None) or ""
+    if code in TIMED_OUT:
+        return stopped()
+    if code.startswith("53"):
+        return ExhaustedError("the database ran out of memory, disk or connections")
+    if code in ("42501", "42703"):  # a column that may not be read is not in the view
+        return EngineError(
+            f"the role may not read all of {table.name!r}", hint="GRANT SELECT, or another role"
+        )
+    if lost or code[:2] in ("08", "57"):
+        return EngineError("the connection to the database was lost", hint="run again")
+    if code.startswith("22") and table.types:
+        return InputError(
+            f"{table.name}: a value does not fit the type of its column",
+            hint=UNFIT,
+        )
+    return EngineError(f"the database failed on {table.name} ({type(error).__name__})")
+
+
+def stopped() -> ExhaustedError:
+    """The time is up, ours or the database's."""
+    return ExhaustedError(
+        "stopped before the answer was there",
+        hint="a longer --timeout, or a longer statement_timeout of the database",
+    )
+
+
+def unfit(engine: Any, table: Table) -> InputError | None:
+    """How many values of each typed column do not fit: DuckDB looks at their texts."""
+    found = []
+    for column in engine.found.values():
+        wanted = table.types.get(column.name)
+        if wanted is None or not column.readable:
+            continue
+        sql = f"SELECT {_spelled(column, table)}, COUNT(*) FROM {engine.behind} GROUP BY 1"
+        engine.take("unfit", sql, {"v": "VARCHAR"})
+        fits = f"TRY_CAST({fitting('v', wanted)} AS {SQL_TYPES[wanted]})"
+        sql = f"SELECT SUM(n) FROM unfit WHERE v IS NOT NULL AND {fits} IS NULL"
+        ((wrong,),) = engine.rows(sql)
+        engine.forget("unfit")
+        if wrong:
+            found.append(f"{wrong} value(s) of column {column.name!r} are not {wanted}")
+    return InputError(f"{table.name}: {'; '.join(found)}", hint=UNFIT) if found else None

@@ -1,0 +1,144 @@
+"""Loops over shuffled records, cells and points, compiled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.packed.kernels import compiled
+from sievert.estimators.permutation import HALF, MIX, MORE, STEP
+
+CUT = 1e-18
+
+
+@compiled
+def _divergence(u: float) -> float:
+    """(1 + u)·ln(1 + u) - u, as `measures.kernel` has it."""
+    if abs(u) < 1e-2:
+        series = 0.0
+        for k in range(9, 1, -1):
+            series = 1.0 / (k * (k - 1)) - u * series
+        return u * u * series
+    if u <= -1.0:
+        return 1.0
+    return (1.0 + u) * math.log1p(u) - u
+
+
+@compiled
+def _mean(a: Any, b: Any, records: Any) -> float:
+    """E[(1 + u)·ln(1 + u) - u] of a cell, outward from the likeliest count."""
+    rest, product = records - a - b, a * b
+    mode = (a + 1) * (b + 1) // (records + 2)
+    whole = float(product)
+    weights = 1.0
+    found = _divergence((mode * records - product) / whole)
+    weight, most = 1.0, min(a, b)
+    for k in range(mode + 1, most + 1):
+        weight *= float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
+        own = _divergence((k * records - product) / whole)
+        weights += weight
+        found += weight * own
+        if weight * (1.0 + own) < CUT * found:
+            break
+    weight, least = 1.0, max(0, -rest)
+    for k in range(mode - 1, least - 1, -1):
+        weight *= float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
+        own = _divergence((k * records - product) / whole)
+        weights += weight
+        found += weight * own
+        if weight * (1.0 + own) < CUT * found:
+            break
+    return found / weights
+
+
+@compiled
+def expected(first: Ints, second: Ints, times: Ints, records: int, rows: Any) -> None:
+    """For each size of the one column the sum over the sizes of the other."""
+    for i in range(len(first)):
+        total = 0.0
+        for j in range(len(second)):
+            each = _mean(first[i], second[j], records)
+            total += each * float(first[i]) * float(second[j]) * float(times[j])
+        rows[i] = total
+
+
+@compiled
+def shuffle(
+    codes: Ints, key: Any, starts: Ints, ends: Ints, limits: Ints, values: int, most: int
+) -> Ints:
+    """Draw codes for runs of places; how many cells of them hold at least 0, 1, 2, ... records.
+
+    A place takes one of the codes from itself on below the limit of its run (Fisher and Yates). No
+    cell holds more than `most`. `shuffling._below` has the same numbers.
+    """
+    found = np.zeros(most + 2, dtype=np.int64)
+    held = np.zeros(values, dtype=np.int64)  # the start of the last run with a code, and its count
+    for run in range(len(starts)):
+        start = starts[run]
+        i, room = np.uint64(start), np.uint64(limits[run] - start)
+        for _ in range(ends[run] - start):
+            key += np.uint64(STEP)
+            z = (key ^ (key >> np.uint64(30))) * np.uint64(MIX)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(MORE)
+            z ^= z >> np.uint64(31)
+            low = (z & np.uint64(HALF)) * room >> np.uint64(32)
+            j = i + (((z >> np.uint64(32)) * room + low) >> np.uint64(32))
+            code = codes[j]
+            codes[j] = codes[i]  # the place itself is not asked again
+            i += np.uint64(1)
+            room -= np.uint64(1)
+            n = max(held[code] - start, np.int64(0)) + 1
+            held[code] = start + n
+            found[np.uint64(n)] += 1
+    return found
+
+
+@compiled
+def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
+    """How many of some sorted values are nearer than a radius to the one at a place, without it."""
+    low, high = 0, at
+    while low < high:
+        middle = (low + high) // 2
+        if value - sorted_[middle] < radius:
+            high = middle
+        else:
+            low = middle + 1
+    first = low
+    low, high = at, len(sorted_)
+    while low < high:
+        middle = (low + high) // 2
+        if sorted_[middle] - value < radius:
+            low = middle + 1
+        else:
+            high = middle
+    return max(0, low - first - 1)
+
+
+@compiled
+def neighbours(
+    x: Any, y: Any, sorted_y: Any, rank: Ints, k: int, first: int, last: int, nx: Ints, ny: Ints
+) -> None:
+    """How many points are nearer in x, and in y, than the k-th nearest in both; x ascending."""
+    best = np.empty(k)
+    for i in range(first, last):
+        best[:] = np.inf
+        left, right = i - 1, i + 1
+        while True:
+            to_left = x[i] - x[left] if left >= 0 else np.inf
+            to_right = x[right] - x[i] if right < len(x) else np.inf
+            if min(to_left, to_right) >= best[k - 1]:
+                break
+            if to_left <= to_right:
+                far = max(to_left, abs(y[left] - y[i]))
+                left -= 1
+            else:
+                far = max(to_right, abs(y[right] - y[i]))
+                right += 1
+            for j in range(k):
+                if far < best[j]:
+                    best[j], far = far, best[j]
+        nx[i] = _within(x, x[i], i, best[k - 1])
+        ny[i] = _within(sorted_y, y[i], rank[i], best[k - 1])

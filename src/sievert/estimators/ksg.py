@@ -1,0 +1,145 @@
+"""Mutual information of two columns of real numbers, by nearest neighbours."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.counts.cube import histogram
+from sievert.counts.machine import cores, loops
+from sievert.errors import UsageError
+from sievert.estimators.bins import continuous
+from sievert.measures import kernel
+
+COMPILE = 30_000  # points from which compiled loops pay
+EULER = 0.5772156649015329
+LARGE = 16  # from here on the asymptotic series has all digits
+
+
+def ksg(
+    x: Any,
+    y: Any,
+    k: int = 3,
+    *,
+    threads: int | None = None,
+    compiled: bool | None = None,
+) -> tuple[float | None, str | None]:
+    """I in bits, or None and why: Kraskov, Stögbauer and Grassberger 2004, first algorithm.
+
+    psi(k) + psi(N) - mean(psi(n_x + 1) + psi(n_y + 1)), n_x and n_y the points nearer in x and in
+    y than the k-th nearest in both (the larger of the two distances). Values are first replaced
+    by the normal scores of their ranks, which changes no information. May be a little below 0.
+
+    >>> ksg([1.0, 2.0], [1.0, 2.0])
+    (None, 'fewer than 300 values')
+    """
+    one, other = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(one) != len(other):
+        raise UsageError("two columns of one table have one place a record each")
+    if k < 1:
+        raise UsageError("at least one neighbour is needed")
+    for held in (one, other):
+        fit, reason = continuous(held)
+        if not fit:
+            return None, reason
+    if k >= len(one):
+        return None, f"no more than {k} values"
+    order = np.lexsort((other, one))
+    one, other = _scored(one)[order], _scored(other)[order]
+    if compiled is None:
+        compiled = len(one) >= COMPILE and loops() is not None
+    nx, ny = _compiled(one, other, k, cores(threads)) if compiled else _plain(one, other, k)
+    near = histogram(np.concatenate((nx, ny)))
+    mean = kernel.total(_harmonic(near.sizes) * near.times) / len(one)
+    head = _harmonic(np.array([k - 1, len(one) - 1]))
+    return float(head[0] + head[1] - mean) / kernel.LN2, None
+
+
+def _scored(values: Floats) -> Floats:
+    """Values as normal scores of their ranks: as much is told, and no scale or outlier matters."""
+    _, place, times = np.unique(values, return_inverse=True, return_counts=True)
+    middle = (np.cumsum(times) - times / 2.0) / len(values)
+    normal = NormalDist()
+    return np.array([normal.inv_cdf(share) for share in middle.tolist()])[place]
+
+
+def _harmonic(n: Ints) -> Floats:
+    """1 + 1/2 + ... + 1/n = psi(n + 1) + Euler's constant."""
+    head = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, LARGE))))
+    z = np.maximum(n, LARGE).astype(np.float64)
+    w = 1.0 / (z * z)
+    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
+    tail = np.log(z) + EULER + 0.5 / z - series
+    return np.asarray(np.where(n < LARGE, head[np.minimum(n, LARGE - 1)], tail))
+
+
+def _ranks(y: Floats) -> tuple[Floats, Ints]:
+    by = np.argsort(y, kind="stable")
+    rank = np.empty(len(y), dtype=np.int64)
+    rank[by] = np.arange(len(y))
+    return y[by], rank
+
+
+def _compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[Ints, Ints]:
+    """The points nearer in x, and in y; x ascending."""
+    from sievert.estimators import kernels
+
+    size = len(x)
+    nx, ny = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    sorted_y, rank = _ranks(y)
+    step = max(1, -(-size // (16 * threads)))
+
+    def work(at: int) -> None:
+        kernels.neighbours(x, y, sorted_y, rank, k, at, min(size, at + step), nx, ny)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(0, size, step)))
+    return nx, ny
+
+
+def _plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
+    """The same, one step to the left and to the right of all points at a time."""
+    size = len(x)
+    best = np.full((k, size), np.inf)
+    for side in (-1, 1):
+        active = np.arange(size)
+        for step in range(1, size):
+            other = active + side * step
+            inside = (other >= 0) & (other < size)
+            active, other = active[inside], other[inside]
+            far = np.abs(x[other] - x[active])
+            near = far < best[-1, active]
+            active, other = active[near], other[near]
+            if not len(active):
+                break
+            far = np.maximum(far[near], np.abs(y[other] - y[active]))
+            for held in best:
+                now = held[active]
+                held[active] = np.minimum(now, far)
+                far = np.maximum(now, far)
+    sorted_y, rank = _ranks(y)
+    return _within(x, np.arange(size), best[-1]), _within(sorted_y, rank, best[-1])[rank]
+
+
+def _within(values: Floats, rank: Ints, radius: Floats) -> Ints:
+    """How many sorted values are nearer than a radius to each; radii in another order."""
+    reach = np.empty_like(radius)
+    reach[rank] = radius
+    at = np.arange(len(values))
+    low = np.minimum(np.searchsorted(values, values - reach, side="right"), at)
+    high = np.maximum(np.searchsorted(values, values + reach, side="left"), at + 1)
+    # The sums above are rounded; the differences decide.
+    while (move := (low > 0) & (values - values[low - 1] < reach)).any():
+        low[move] -= 1
+    while (move := (low < at) & (values - values[low] >= reach)).any():
+        low[move] += 1
+    top = len(values) - 1
+    while (move := (high <= top) & (values[np.minimum(high, top)] - values < reach)).any():
+        high[move] += 1
+    while (move := (high > at + 1) & (values[high - 1] - values >= reach)).any():
+        high[move] -= 1
+    return np.asarray(np.maximum(0, high - low - 1))

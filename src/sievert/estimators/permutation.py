@@ -1,0 +1,262 @@
+"""How often chance does as well: records shuffled, the sizes of all values kept.
+
+With the sizes fixed, a mutual information rises and falls with the sum over cells of n·log2 n, so
+only the counts of the cells are needed. Tables of few cells are drawn whole, cell by cell; others
+by shuffling the codes of one column. Both are fixed by the seed, whatever the threads, compiled
+or not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import Sizes
+from sievert.counts.cube import histogram
+from sievert.counts.machine import cores, loops
+from sievert.errors import UsageError
+from sievert.estimators.cached import once
+from sievert.estimators.joint import Joint, counted
+from sievert.measures import kernel
+
+TOLERANCE = 1e-12  # of an information: two that differ by less are equal
+ROUNDING = 4e-15  # of a sum of n·log2 n
+PER_CELL = 128  # records a cell from which whole tables are drawn
+MOST_DRAWN = 10**9  # NumPy's limit for hypergeometric numbers
+DRAWN = 1 << 23  # numbers of the tables that are drawn at a time
+COMPILE = 1_000_000  # records to shuffle from which compiled loops pay
+# SplitMix64 (Steele, Lea and Flood 2014): a number for every step of a key.
+STEP, MIX, MORE = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+HALF = (1 << 32) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Runs of places that share a value of one column; the codes of the other are shuffled.
+
+    A run, from one of `starts` to one of `ends`, takes codes from where it is up to its limit.
+    `codes` are as they lie before the shuffle, below `values`. Places in no run cannot matter.
+    """
+
+    codes: Ints
+    values: int
+    starts: Ints
+    ends: Ints
+    limits: Ints
+
+    @classmethod
+    def of(cls, codes: Ints, values: int, sizes: Ints, firsts: Ints) -> Layout:
+        """Of values with such sizes in blocks, which begin at `firsts`, the largest first."""
+        ends = np.cumsum(sizes)
+        lengths = np.diff(np.append(firsts, len(sizes)))
+        limits = np.repeat(ends[firsts + lengths - 1], lengths)
+        runs = sizes > 1
+        return cls(codes, values, (ends - sizes)[runs], ends[runs], limits[runs])
+
+    @property
+    def size(self) -> int:
+        """How many places are in runs."""
+        return int((self.ends - self.starts).sum())
+
+    @once
+    def most(self) -> int:
+        """No cell holds more records than this."""
+        return int((self.ends - self.starts).max(initial=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Blocks as tables: sizes of their rows and columns, and where these are in the whole table."""
+
+    shape: tuple[int, int]
+    blocks: tuple[tuple[Ints, Ints, Ints, Ints], ...]  # rows, their sizes, columns, their sizes
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are to draw, or to add up."""
+        drawn = sum(len(rows) * len(columns) for rows, _, columns, _ in self.blocks)
+        return max(drawn, self.shape[0] * self.shape[1])
+
+
+class Shuffled(NamedTuple):
+    """What shuffles say of an information."""
+
+    p: float  # the share of shuffles, itself among them, that are not below it
+    above: float  # bits above the mean of the shuffles
+
+
+def shuffled(
+    counts: Ints, bits: float, plan: Layout | Tables, shuffles: int, seed: int, **how: Any
+) -> Shuffled:
+    """So many bits, of cells with these counts, against those of shuffled records."""
+    if shuffles < 1:
+        raise UsageError("at least one shuffle is needed")
+    records = int(counts.sum())
+    whole = score(histogram(counts))
+    slack = max(TOLERANCE * records * bits, ROUNDING * whole)
+    if isinstance(plan, Tables):
+        scores = _drawn(plan, shuffles, seed)
+    else:
+        scores = _shuffled(plan, shuffles, seed, **how)
+    gaps = whole - np.fromiter(scores, dtype=np.float64)
+    reached = int(np.count_nonzero(gaps <= slack))
+    gaps[np.abs(gaps) <= ROUNDING * whole] = 0.0
+    return Shuffled((1 + reached) / (shuffles + 1), math.fsum(gaps) / shuffles / records)
+
+
+def score(counts: Sizes) -> float:
+    """The sum over cells of n·log2 n."""
+    sizes = np.asarray(counts.sizes, dtype=np.float64)
+    return kernel.total(np.asarray(counts.times, dtype=np.float64) * (sizes * np.log2(sizes)))
+
+
+def few(values: int) -> type[np.unsignedinteger[Any]]:
+    """The type for codes below a number: the smaller, the more of them are near the processor."""
+    return np.uint8 if values <= 1 << 8 else np.uint16 if values <= 1 << 16 else np.uint32
+
+
+def independent(joint: Joint) -> Layout | Tables:
+    """All records as one block. Only sizes enter: neither names nor the order of columns matter."""
+    sides = [-np.sort(-side[side > 0]) for side in (joint.first, joint.second)]
+    columns, rows = sorted(sides, key=lambda side: (len(side), side.tolist()))
+    shape = len(rows), len(columns)
+    tables = Tables(shape, ((np.arange(shape[0]), rows, np.arange(shape[1]), columns),))
+    if small(tables, joint.records):
+        return tables
+    codes = np.repeat(np.arange(shape[1], dtype=few(shape[1])), columns)
+    return Layout.of(codes, shape[1], rows, np.zeros(1, dtype=np.int64))
+
+
+def small(tables: Tables, records: int) -> bool:
+    """Whether drawing tables costs less than shuffling records."""
+    return tables.cells * PER_CELL <= records < MOST_DRAWN
+
+
+# Tables drawn whole.
+
+
+def _drawn(tables: Tables, shuffles: int, seed: int) -> Iterator[float]:
+    """The score of each random table with the sizes of this one."""
+    step = max(1, DRAWN // (tables.shape[0] * tables.shape[1]))
+    for at in range(0, shuffles, step):
+        random = np.random.default_rng([seed, at])
+        many = min(step, shuffles - at)
+        found = np.zeros((many, *tables.shape), dtype=np.int64)
+        for rows, sizes, columns, totals in tables.blocks:
+            if len(rows) < len(columns):
+                drawn = _table(random, sizes, totals, many)
+            else:
+                drawn = _table(random, totals, sizes, many).transpose(0, 2, 1)
+            found[:, rows[:, None], columns] += drawn
+        for table in found.reshape(many, -1):
+            cells = np.maximum(table, 1).astype(np.float64)
+            yield float((cells * np.log2(cells)).sum())
+
+
+def _table(random: np.random.Generator, rows: Ints, columns: Ints, many: int) -> Ints:
+    """Random tables with these sizes of rows and columns: each row given those before it."""
+    found = np.empty((many, len(rows), len(columns)), dtype=np.int64)
+    left = np.zeros((many, 1 << (len(columns) - 1).bit_length()), dtype=np.int64)
+    left[:, : len(columns)] = columns
+    for i, size in enumerate(rows[:-1].tolist()):
+        sums = [left]
+        while sums[-1].shape[1] > 1:
+            sums.append(sums[-1][:, 0::2] + sums[-1][:, 1::2])
+        row = np.full((many, 1), size)
+        for halves in sums[-2::-1]:  # what both have, then each half of them, and so on
+            taken = random.hypergeometric(halves[:, 0::2], halves[:, 1::2], row)
+            row = np.stack((taken, row - taken), axis=2).reshape(many, -1)
+        found[:, i] = row[:, : len(columns)]
+        left -= row
+    found[:, -1] = left[:, : len(columns)]
+    return found
+
+
+# Records shuffled.
+
+
+def _shuffled(
+    layout: Layout,
+    shuffles: int,
+    seed: int,
+    *,
+    threads: int | None = None,
+    compiled: bool | None = None,
+) -> Iterator[float]:
+    """The score of each shuffle."""
+    work = layout.size * shuffles
+    if compiled is None:
+        compiled = work >= COMPILE and loops() is not None
+    shuffle = _once_compiled if compiled else _once
+    keys = np.random.SeedSequence(seed).generate_state(shuffles, np.uint64)
+    workers = cores(threads)
+    if workers == 1 or work < COMPILE:
+        yield from (score(shuffle(layout, key)) for key in keys)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(lambda key: score(shuffle(layout, key)), keys)
+
+
+def _once_compiled(layout: Layout, key: np.uint64) -> Sizes:
+    """The counts, from 2 on, of the cells of one shuffle."""
+    from sievert.estimators import kernels
+
+    reached = kernels.shuffle(
+        layout.codes.copy(),
+        key,
+        layout.starts,
+        layout.ends,
+        layout.limits,
+        layout.values,
+        layout.most,
+    )
+    times = reached[:-1] - reached[1:]
+    times[:2] = 0
+    sizes = np.flatnonzero(times)
+    return Sizes(sizes, times[sizes])
+
+
+def _once(layout: Layout, key: np.uint64) -> Sizes:
+    """The same in NumPy."""
+    lengths = layout.ends - layout.starts
+    begins = np.cumsum(lengths) - lengths
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    place = np.arange(len(run)) + (layout.starts - begins)[run]
+    codes = _swapped(layout.codes.copy(), place, place + _below(layout.limits[run] - place, key))
+    _, counts = counted(run * layout.values + codes[place], len(lengths) * layout.values)
+    return histogram(counts[counts > 1])
+
+
+def _below(room: Ints, key: np.uint64) -> Ints:
+    """A random number below each of these, which are below 2^32."""
+    room = room.astype(np.uint64)
+    z = np.arange(1, len(room) + 1, dtype=np.uint64) * np.uint64(STEP) + key
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(MIX)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(MORE)
+    z ^= z >> np.uint64(31)
+    low = (z & np.uint64(HALF)) * room >> np.uint64(32)
+    return (((z >> np.uint64(32)) * room + low) >> np.uint64(32)).astype(np.int64)
+
+
+def _swapped(codes: Ints, one: Ints, other: Ints) -> Ints:
+    """Codes swapped in the order given, many swaps at a time.
+
+    A swap is done once it is the first left of both its places.
+    """
+    first = np.empty(len(codes), dtype=np.int64)
+    while len(one):
+        turn = np.arange(len(one))
+        first[one] = first[other] = len(one)
+        first[other[::-1]] = turn[::-1]  # of several the last is kept: the earliest swap
+        first[one] = np.minimum(first[one], turn)
+        ready = (first[one] == turn) & (first[other] == turn)
+        a, b = one[ready], other[ready]
+        codes[a], codes[b] = codes[b], codes[a]
+        one, other = one[~ready], other[~ready]
+    return codes

@@ -1,0 +1,87 @@
+"""Numbers and names as text: for terminals, pages and messages."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+from difflib import get_close_matches
+
+
+def printable(name: str) -> str:
+    """A name as it may be shown on a terminal: no line breaks, no escape sequences.
+
+    >>> printable("a\\x1b[31m\\nb")
+    'a\\\\x1b[31m\\\\nb'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def plural(number: int, thing: str) -> str:
+    """A number and its thing.
+
+    >>> plural(1, "record"), plural(2_000, "record"), plural(2, "class")
+    ('1 record', '2,000 records', '2 classes')
+    """
+    if number != 1:
+        thing += "es" if thing.endswith("s") else "s"
+    return f"{number:,} {thing}"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name most like a mistyped one, or None.
+
+    >>> nearest("ocupation", ["age", "occupation"])
+    'occupation'
+    """
+    known = {n.casefold(): n for n in names}
+    found = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
+    return known[found[0]] if found else None
+
+
+# -- numbers ------------------------------------------------------------------------------------
+
+
+def significant(x: float) -> str:
+    """Four significant digits without an exponent; certainty is never rounded to, or away.
+
+    >>> [significant(x) for x in (1.0, 0.99999, 0.5, 0.0, 0.000123456, 1234.56, 6.631e-05)]
+    ['1', '0.99999', '0.5', '0', '0.0001235', '1,235', '0.00006631']
+    """
+    if x == int(x) or abs(x) >= 1000:
+        return f"{x:,.0f}"
+    if abs(x) < 1e-9:
+        return f"{x:.3e}"
+    digits = 4
+    while digits < 17 and float(f"{x:.{digits}g}") == 1.0:
+        digits += 1
+    return f"{Decimal(f'{x:.{digits}g}'):f}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent that never rounds something to nothing or to all.
+
+    >>> [percent(x) for x in (0.0, 0.00001, 0.12345, 0.9996, 0.99999, 1.0)]
+    ['0 %', 'under 0.01 %', '12.3 %', '99.96 %', 'over 99.99 %', '100 %']
+    """
+    if 0 < share < 0.0001:
+        return "under 0.01 %"
+    if 0.9999 < share < 1:
+        return "over 99.99 %"
+    text = f"{100 * share:.3g}"
+    return f"{100 * share:.4g} %" if text == "100" and share < 1 else f"{text} %"
+
+
+def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[str]:
+    """Wrapped lines that do not part a number from its per cent sign."""
+    after = indent if after is None else after
+    kept = text.replace(" %", "\xa0%")
+    lines = textwrap.wrap(
+        kept, width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
+    )
+    return [line.replace("\xa0", " ") for line in lines]

@@ -1,0 +1,312 @@
+"""Loops over cells that are rolled up from finer ones, compiled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.packed.kernels import DIGIT, compiled
+
+SMALL = 4096  # class sizes that are counted into an array
+LOGS = 1 << 16  # counts whose logarithms are looked up
+DENSE_BITS = 22
+INDEX_BITS = 18  # of keys whose rows are looked up in an array
+
+
+@compiled
+def without(keys: Ints, low: int, bits: int) -> Ints:
+    """Keys without the field of so many bits above the lowest `low`."""
+    below, by, rest = np.uint64((1 << low) - 1), np.uint64(low + bits), np.uint64(low)
+    found = np.empty(len(keys), dtype=np.uint64)
+    for i in range(len(keys)):
+        found[i] = ((keys[i] >> by) << rest) | (keys[i] & below)
+    return found
+
+
+@compiled
+def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
+    """Keys of some fields only, the last one lowest."""
+    found = np.zeros(len(keys), dtype=np.uint64)
+    for f in range(len(lows)):
+        by, bits = np.uint64(lows[f]), np.uint64(widths[f])
+        mask = np.uint64((1 << widths[f]) - 1)
+        for i in range(len(keys)):
+            found[i] = (found[i] << bits) | ((keys[i] >> by) & mask)
+    return found
+
+
+@compiled
+def _summed(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
+    """Counts of equal keys added up in an array with a place for every key."""
+    sums = np.zeros(1 << bits, dtype=np.int64)
+    for i in range(len(keys)):
+        sums[keys[i]] += counts[i]
+    number = 0
+    for key in range(len(sums)):
+        if sums[key]:
+            number += 1
+    found, times = np.empty(number, dtype=np.uint64), np.empty(number, dtype=np.int64)
+    at = 0
+    for key in range(len(sums)):
+        if sums[key]:
+            found[at], times[at] = key, sums[key]
+            at += 1
+    return found, times
+
+
+@compiled
+def _sorted(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
+    """Keys in ascending order and their counts, by digits from the lowest."""
+    size, mask = 1 << DIGIT, np.uint64((1 << DIGIT) - 1)
+    source, target = keys, np.empty_like(keys)
+    numbers, others = counts, np.empty_like(counts)
+    for shift in range(0, bits, DIGIT):
+        by = np.uint64(shift)
+        starts = np.zeros(size + 1, dtype=np.int64)
+        for i in range(len(source)):
+            starts[np.int64((source[i] >> by) & mask) + 1] += 1
+        if starts.max() == len(source):  # one digit for all
+            continue
+        for d in range(size):
+            starts[d + 1] += starts[d]
+        for i in range(len(source)):
+            digit = np.int64((source[i] >> by) & mask)
+            target[starts[digit]] = source[i]
+            others[starts[digit]] = numbers[i]
+            starts[digit] += 1
+        if shift == 0:  # what was given stays as it is
+            source, target = target, np.empty_like(keys)
+            numbers, others = others, np.empty_like(counts)
+        else:
+            source, target = target, source
+            numbers, others = others, numbers
+    return source, numbers
+
+
+@compiled
+def merged(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
+    """The different keys in ascending order, and the sums of their counts."""
+    if bits <= DENSE_BITS and (1 << bits) <= 8 * len(keys) + 4096:
+        return _summed(keys, counts, bits)
+    found, times = _sorted(keys, counts, bits)
+    number = 0
+    for i in range(len(found)):
+        if i == 0 or found[i] != found[i - 1]:
+            number += 1
+    different, sums = np.empty(number, dtype=np.uint64), np.zeros(number, dtype=np.int64)
+    at = -1
+    for i in range(len(found)):
+        if i == 0 or found[i] != found[i - 1]:
+            at += 1
+            different[at] = found[i]
+        sums[at] += times[i]
+    return different, sums
+
+
+@compiled
+def grouped(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
+    """The different keys in the order they come, and the sums of their rows."""
+    where = np.empty(len(keys), dtype=np.int32)
+    number = 0
+    if bits <= INDEX_BITS:
+        place = np.full(1 << bits, np.int32(-1))
+        for i in range(len(keys)):
+            row = place[keys[i]]
+            if row < 0:
+                row = place[keys[i]] = number
+                number += 1
+            where[i] = row
+    else:
+        size = 1024
+        while size < 2 * len(keys):
+            size *= 2
+        place = np.full(size, np.int32(-1))
+        held = np.empty(size, dtype=np.uint64)
+        mask = np.uint64(size - 1)
+        for i in range(len(keys)):
+            key = keys[i]
+            slot = np.int64(((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(29)) & mask)
+            while place[slot] >= 0 and held[slot] != key:
+                slot = np.int64(np.uint64(slot + 1) & mask)
+            if place[slot] < 0:
+                place[slot], held[slot] = number, key
+                number += 1
+            where[i] = place[slot]
+    found = np.empty(number, dtype=np.uint64)
+    sums = np.zeros((number, matrix.shape[1]), dtype=matrix.dtype)
+    for i in range(len(keys)):
+        row = where[i]
+        found[row] = keys[i]
+        for s in range(matrix.shape[1]):
+            sums[row, s] += matrix[i, s]
+    return found, sums
+
+
+@compiled
+def spread(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
+    """Sorted cells as one row a class and one column a value; the keys of the rows."""
+    by, mask = np.uint64(low), np.uint64((1 << low) - 1)
+    found = np.empty(len(matrix), dtype=np.uint64)
+    row = -1
+    for i in range(len(keys)):
+        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
+            row += 1
+            found[row] = keys[i] >> by
+        matrix[row, keys[i] & mask] = counts[i]
+    return found
+
+
+@compiled
+def _left(nq: Any, n: Any) -> float:
+    """n·log2(nq / n)."""
+    return float(n * math.log1p((nq - n) / n) / math.log(2.0))
+
+
+@compiled
+def table_of_logs() -> Any:
+    """n·log2(n) of small counts."""
+    found = np.zeros(LOGS)
+    for n in range(2, LOGS):
+        found[n] = n * math.log2(n)
+    return found
+
+
+@compiled
+def _times_log(n: Any, logs: Any) -> float:
+    return float(logs[n] if n < LOGS else n * math.log2(n))
+
+
+@compiled
+def about_rows(matrix: Ints, logs: Any) -> Any:
+    """Of one row a class and one column a value of the secret; what is returned, as of `about`."""
+    small = np.zeros(SMALL, dtype=np.int64)
+    large = np.empty(64, dtype=np.int64)
+    many = 0
+    total = lost = 0.0
+    least = np.inf
+    fewest = np.int64(1 << 62)
+    top, bottom = np.int64(0), np.int64(1)
+    secret = matrix.shape[1] > 1
+    for row in range(len(matrix)):
+        nq, most, values = np.int64(0), np.int64(0), np.int64(0)
+        for s in range(matrix.shape[1]):
+            n = np.int64(matrix[row, s])
+            nq += n
+            most = max(most, n)
+            values += n > 0
+        if nq < SMALL:
+            small[nq] += 1
+        else:
+            if many == len(large):
+                before, large = large, np.empty(2 * many, dtype=np.int64)
+                large[:many] = before
+            large[many] = nq
+            many += 1
+        if not secret:
+            continue
+        fewest = min(fewest, values)
+        if float(most) * float(bottom) > float(top) * float(nq):
+            top, bottom = most, nq
+        own = 0.0
+        if values > 1:
+            whole = _times_log(nq, logs)
+            own = whole
+            for s in range(matrix.shape[1]):
+                own -= _times_log(np.int64(matrix[row, s]), logs)
+            if own < 1e-3 * whole:  # nearly certain: the difference has lost its digits
+                own = 0.0
+                for s in range(matrix.shape[1]):
+                    if matrix[row, s]:
+                        own += _left(nq, np.int64(matrix[row, s]))
+        least = min(least, own)
+        after = total + own
+        lost += (total - after) + own if total >= own else (own - after) + total
+        total = after
+    return small, large[:many], total + lost, least, fewest, top, bottom
+
+
+@compiled
+def about(keys: Ints, counts: Ints, low: int) -> Any:
+    """Of sorted cells whose `low` lowest bits are the secret.
+
+    Returns the histogram of class sizes below SMALL, the other sizes; the sum over cells of
+    n·log2(nq / n), compensated; the least such sum of a class; the fewest values of a class; the
+    greatest share n / nq as its two integers.
+    """
+    by = np.uint64(low)
+    small = np.zeros(SMALL, dtype=np.int64)
+    large = np.empty(64, dtype=np.int64)
+    many = 0
+    total = lost = 0.0
+    least = np.inf
+    fewest = np.int64(1 << 62)
+    top, bottom = np.int64(0), np.int64(1)
+    start = 0
+    while start < len(keys):
+        group = keys[start] >> by
+        end, nq, most = start, np.int64(0), np.int64(0)
+        while end < len(keys) and keys[end] >> by == group:
+            nq += counts[end]
+            most = max(most, counts[end])
+            end += 1
+        if nq < SMALL:
+            small[nq] += 1
+        else:
+            if many == len(large):
+                before, large = large, np.empty(2 * many, dtype=np.int64)
+                large[:many] = before
+            large[many] = nq
+            many += 1
+        own = 0.0
+        for i in range(start, end):
+            n = counts[i]
+            own += _left(nq, n)
+        after = total + own
+        lost += (total - after) + own if total >= own else (own - after) + total
+        total = after
+        least = min(least, own)
+        fewest = min(fewest, np.int64(end - start))
+        if float(most) * float(bottom) > float(top) * float(nq):
+            top, bottom = most, nq
+        start = end
+    return small, large[:many], total + lost, least, fewest, top, bottom
+
+
+@compiled
+def dependence(matrix: Ints, totals: Ints, records: int) -> float:
+    """Mutual information in bits of rows that say little about columns; up to 3·10^9 records.
+
+    As `measures.kernel` does it: from the exact integers n·N - nq·ns, every term positive.
+    """
+    total = lost = 0.0
+    occupied, any_ = np.int64(0), False
+    for row in range(len(matrix)):
+        nq = np.int64(0)
+        for s in range(matrix.shape[1]):
+            nq += matrix[row, s]
+        for s in range(matrix.shape[1]):
+            n = np.int64(matrix[row, s])
+            if n == 0:
+                continue
+            expected = nq * totals[s]
+            excess = n * records - expected
+            any_ = any_ or excess != 0
+            occupied += expected
+            u = np.float64(excess) / np.float64(expected)
+            if abs(u) < 1e-2:
+                series = 0.0
+                for k in range(9, 1, -1):
+                    series = 1.0 / (k * (k - 1)) - u * series
+                term = np.float64(expected) * u * u * series
+            else:
+                term = np.float64(expected) * ((1.0 + u) * math.log1p(u) - u)
+            after = total + term
+            lost += (total - after) + term if total >= term else (term - after) + total
+            total = after
+    if not any_:
+        return 0.0
+    whole = total + lost + np.float64(np.int64(records) * records - occupied)
+    return float(whole / (np.float64(records) * np.float64(records)) / math.log(2.0))

@@ -1,0 +1,244 @@
+"""What a released label stands for: values of a hierarchy, or those that were seen to become it.
+
+Everything is said of the different pairs (original value, released label) of a column and how
+often each occurs; a column has few of them, however many records there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from sievert.arrays import Bools, Ints
+from sievert.hierarchies import Hierarchy
+from sievert.losses.loss import Column
+
+Thing = TypeVar("Thing")
+SMALL = 1 << 16  # a table of so many cells is counted without sorting
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The different pairs of codes of a column, and how many records have each."""
+
+    original: Ints
+    released: Ints
+    times: Ints
+    suppressed: Bools
+    unchanged: Bools  # the same text before and after
+
+    @property
+    def withheld(self) -> int:
+        """How many cells were suppressed."""
+        return int(self.times[self.suppressed].sum())
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What the label of each pair of a column stands for.
+
+    `leaves` is how many values it covers, all of them where the cell is suppressed; `covered` how
+    many records of the original have one of these, or the cell's own value; `own` how many have
+    its own. `level` is the label's, the height where suppressed, and `meeting` that of the lowest
+    common ancestor of label and value.
+    """
+
+    pairs: Pairs
+    values: int
+    leaves: Ints
+    own: Ints
+    covered: Ints
+    hierarchy: Hierarchy | None
+    level: Ints
+    meeting: Ints
+    strayed: Bools  # the label is in the hierarchy, but not above the value
+    unknown: Bools  # the label is not in the hierarchy
+
+    @property
+    def times(self) -> Ints:
+        """How many records have each pair."""
+        return self.pairs.times
+
+    def records(self, which: Bools) -> int:
+        """How many records have one of these pairs."""
+        return int(self.times[which].sum())
+
+
+def pairs(column: Column) -> Pairs:
+    """The different pairs of a column."""
+    return kept(column, "pairs", _pairs)
+
+
+def cells(column: Column) -> Cells:
+    """What the labels of a column stand for."""
+    return kept(column, "cells", _cells)
+
+
+def renamed(column: Column) -> tuple[Ints, int]:
+    """Of each label the code of the value with its text, or a code after all these; how many."""
+    return kept(column, "renamed", _renamed)
+
+
+def kept(column: Column, name: str, made: Callable[[Column], Thing]) -> Thing:
+    """Made once a column and kept with it, as its own properties are."""
+    held = vars(column)
+    key = f"{__name__}.{name}"
+    if key not in held:
+        held[key] = made(column)
+    found: Thing = held[key]
+    return found
+
+
+def counted(keys: Ints, size: int) -> tuple[Ints, Ints]:
+    """Which of the keys 0..size-1 occur, and how often.
+
+    >>> [x.tolist() for x in counted(np.array([4, 1, 4]), 6)]
+    [[1, 4], [1, 2]]
+    """
+    if size <= max(SMALL, 2 * len(keys)):
+        found = np.bincount(keys, minlength=size)
+        present = np.flatnonzero(found)
+        return present, found[present]
+    present, times = np.unique(keys, return_counts=True)
+    return present, times
+
+
+def added(codes: Ints, times: Ints, size: int) -> Ints:
+    """The sum of `times` of each code."""
+    return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
+
+
+def _renamed(column: Column) -> tuple[Ints, int]:
+    codes: dict[str | None, int] = {}
+    for code, text in enumerate(column.values):
+        codes.setdefault(text, code)
+    size = len(column.values)
+    names = [codes.get(text, size + i) for i, text in enumerate(column.labels)]
+    return np.array(names, dtype=np.int64), size + len(column.labels)
+
+
+def _pairs(column: Column) -> Pairs:
+    width = len(column.labels) + 1
+    keys = column.original.astype(np.int64) * width + column.released + 1
+    present, times = counted(keys, len(column.values) * width)
+    original, released = present // width, present % width - 1
+    suppressed = replace(column, original=original, released=released).suppressed
+    names = np.append(renamed(column)[0], -1)
+    unchanged = ~suppressed & (names[released] == original)
+    return Pairs(original, released, times, suppressed, unchanged)
+
+
+def _cells(column: Column) -> Cells:
+    if column.hierarchy is None:
+        return _observed(column)
+    return _laddered(column, column.hierarchy.rooted())
+
+
+def _own(column: Column) -> tuple[Ints, Ints]:
+    """How many records have the value of each code, and that of each pair."""
+    found = pairs(column)
+    totals = added(found.original, found.times, len(column.values))
+    return totals, totals[found.original]
+
+
+def _seen(column: Column, own: Ints) -> tuple[Ints, Ints]:
+    """Of each pair: how many values became its label, and how many records have one of them."""
+    found = pairs(column)
+    size = len(column.labels) + 1
+    shown = (~found.suppressed).astype(np.int64)
+    values = added(found.released + 1, shown, size)
+    records = added(found.released + 1, shown * own, size)
+    return values[found.released + 1], records[found.released + 1]
+
+
+def _observed(column: Column) -> Cells:
+    """Without a hierarchy: a label stands for the values that became it."""
+    found = pairs(column)
+    totals, own = _own(column)
+    values = int(np.count_nonzero(totals))
+    leaves, covered = _seen(column, own)
+    none = np.zeros(len(own), dtype=bool)
+    return Cells(
+        found,
+        values,
+        np.where(found.suppressed, values, leaves),
+        own,
+        np.where(found.suppressed, totals.sum(), covered),
+        None,
+        np.full(len(own), -1),
+        np.full(len(own), -1),
+        none,
+        none,
+    )
+
+
+class _Rungs:
+    """A hierarchy as numbers: of each value, and each level, the number of its label's text."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.height = hierarchy.height
+        self.leaf: dict[str | None, int] = {v: i for i, v in enumerate(hierarchy.ladder)}
+        self.text = dict(self.leaf)
+        number = self.text.setdefault
+        columns = zip(*hierarchy.ladder.values(), strict=True)
+        self.labels = [np.arange(len(self.leaf))]
+        self.labels += [
+            np.array([number(label, len(self.text)) for label in level]) for level in columns
+        ]
+        # The lowest level on which a text occurs, and a leaf below it there.
+        self.lowest = np.full(len(self.text), -1)
+        self.below = np.zeros(len(self.text), dtype=np.int64)
+        for level in range(self.height, -1, -1):
+            self.lowest[self.labels[level]] = level
+            self.below[self.labels[level]] = np.arange(len(self.leaf))
+        self.leaves = np.stack([self.over(level) for level in range(self.height + 1)])
+
+    def over(self, level: int, each: Ints | None = None) -> Ints:
+        """Of each text the sum over the leaves that have it on this level."""
+        each = np.ones(len(self.leaf), dtype=np.int64) if each is None else each
+        return added(self.labels[level], each, len(self.text))
+
+
+def _laddered(column: Column, hierarchy: Hierarchy) -> Cells:
+    found = pairs(column)
+    rungs = _Rungs(hierarchy)
+    totals, own = _own(column)
+    everything = int(totals.sum())
+    leaf_of = np.array([rungs.leaf.get(value, -1) for value in column.values])
+    text_of = np.array([*(rungs.text.get(t, -1) for t in column.labels), -1])
+    leaf, text = leaf_of[found.original], text_of[found.released]
+    held = np.zeros(len(rungs.leaf), dtype=np.int64)
+    np.add.at(held, leaf_of[leaf_of >= 0], totals[leaf_of >= 0])
+    records = np.stack([rungs.over(level, held) for level in range(rungs.height + 1)])
+
+    # The lowest level on which the value has this label; on which value and label meet.
+    level, meeting = np.full(len(own), -1), np.full(len(own), rungs.height)
+    lowest, below = rungs.lowest[text], rungs.below[text]
+    placed, known = leaf >= 0, text >= 0
+    for rung in range(rungs.height, -1, -1):
+        mine = np.where(placed, rungs.labels[rung][leaf], -1)
+        level[known & (mine == text)] = rung
+        meeting[known & (mine == rungs.labels[rung][below])] = rung
+    above = (level >= 0) | found.unchanged
+    level[found.unchanged] = 0
+    meeting = np.where(above, level, meeting)
+    strayed = ~above & known & ~found.suppressed
+    unknown = ~above & ~known & ~found.suppressed
+    level = np.where(strayed, lowest, level)
+
+    seen, seen_records = _seen(column, own)
+    rung = np.maximum(level, 0)
+    leaves = np.where(unknown, np.minimum(seen, len(rungs.leaf)), rungs.leaves[rung, text])
+    covered = np.where(unknown, seen_records, records[rung, text] + np.where(strayed, own, 0))
+    leaves, covered = (
+        np.where(found.unchanged, least, np.where(found.suppressed, most, some))
+        for least, most, some in ((1, len(rungs.leaf), leaves), (own, everything, covered))
+    )
+    for some in (level, meeting):
+        some[found.suppressed] = rungs.height
+    return Cells(
+        found, len(rungs.leaf), leaves, own, covered, hierarchy, level, meeting, strayed, unknown
+    )

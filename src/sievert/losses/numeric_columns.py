@@ -1,0 +1,261 @@
+"""The numeric columns of a release: numbers before and after, alone and in pairs.
+
+Pairs are kept in standard units, so that no power of a large number is ever formed. The original's
+moments are over its records, the release's over the cells it still shows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.losses.loss import Column, Release, as_numbers
+from sievert.measures.kernel import total
+
+LARGEST = 1e150  # beyond, a square is no number any more
+FARTHEST = 1e75  # standard deviations beyond which a fourth power is none
+BLOCK = 1 << 13
+REACH = 8.6  # bandwidths beyond which a normal density adds nothing
+
+
+@dataclass(frozen=True)
+class Side:
+    """The numbers of a column on one side: distinct, in order, and how often each occurs."""
+
+    values: Floats
+    counts: Ints
+
+    @classmethod
+    def of(cls, numbers: Floats, counts: Ints) -> Side:
+        """From a number a code (NaN for none) and how often each code occurs."""
+        there = (counts > 0) & ~np.isnan(numbers)
+        values, place = np.unique(numbers[there], return_inverse=True)
+        times = np.bincount(place, weights=counts[there], minlength=len(values))
+        return cls(values, times.astype(np.int64))
+
+    @cached_property
+    def records(self) -> int:
+        """How many records have a number."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean."""
+        if len(self.values) == 1:
+            return float(self.values[0])
+        return total(self.values * self.counts) / self.records
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation, over all records (divided by n)."""
+        apart = self.values - self.mean
+        return math.sqrt(total(apart * apart * self.counts) / self.records)
+
+    def quantile(self, q: float) -> float:
+        """The q-quantile, interpolated between neighbours (R's type 7)."""
+        at = q * (self.records - 1)
+        upto = np.cumsum(self.counts)
+        low, high = (
+            float(self.values[np.searchsorted(upto, math.floor(x), side="right")])
+            for x in (at, min(at + 1, self.records - 1))
+        )
+        return low + (high - low) * (at - math.floor(at))
+
+    @cached_property
+    def bandwidth(self) -> float:
+        """Silverman's rule: 0.9·min(s, interquartile range/1.34)·n^(-1/5)."""
+        spread = (self.quantile(0.75) - self.quantile(0.25)) / 1.34
+        narrow = min(self.deviation, spread) if spread > 0 else self.deviation
+        return 0.9 * narrow * math.exp(-0.2 * math.log(self.records))
+
+    def density(self, x: float) -> float:
+        """A kernel density: normal kernels of that bandwidth."""
+        h = self.bandwidth
+        low, high = np.searchsorted(self.values, (x - REACH * h, x + REACH * h))
+        apart = (self.values[low:high] - x) / h
+        mass = total(np.exp(-0.5 * apart * apart) * self.counts[low:high])
+        return mass / (self.records * h * math.sqrt(2 * math.pi))
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A column that is numeric before and after."""
+
+    name: str
+    before: Side
+    after: Side
+    coded: tuple[Floats, Floats]  # a number for each code; NaN where there is none
+    numbers: tuple[Floats, Floats]  # a number for each record
+
+    @cached_property
+    def missing(self) -> tuple[bool, bool]:
+        """Whether a record lacks a number, before and after."""
+        records = len(self.numbers[0])
+        return self.before.records < records, self.after.records < records
+
+    @cached_property
+    def standard(self) -> tuple[Floats, Floats]:
+        """Before and after in standard units; zeros where there is one value."""
+        found = [
+            (x - side.mean) / (side.deviation or 1.0) if side.records else x
+            for x, side in zip(self.numbers, (self.before, self.after), strict=True)
+        ]
+        return found[0], found[1]
+
+
+def _numeric(column: Column) -> Numeric | None:
+    """The column as numbers, if it is numeric before and after."""
+    before, after = as_numbers(column.values), as_numbers(column.labels)
+    if before is None or after is None or not (in_range(before) and in_range(after)):
+        return None
+    counts = np.bincount(column.original, minlength=len(before))
+    left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
+    numbers = before[column.original], np.append(after, np.nan)[column.released]
+    sides = Side.of(before, counts), Side.of(after, left)
+    return Numeric(column.name, *sides, (before, after), numbers) if _on_scale(*sides) else None
+
+
+def in_range(numbers: Floats) -> bool:
+    """Whether squares of all numbers are numbers."""
+    return bool(np.nanmax(np.abs(numbers)) <= LARGEST)
+
+
+def _on_scale(before: Side, after: Side) -> bool:
+    """Whether the original's standard deviation is a unit for the numbers of both sides."""
+    if not before.records or (len(before.values) > 1 and before.deviation < 1 / LARGEST):
+        return False
+    far = np.abs(after.values - before.mean) / (before.deviation or 1.0)
+    return bool(far.max(initial=0.0) <= FARTHEST)
+
+
+def original_numbers(column: Column) -> Floats | None:
+    """The original's numbers of a column, whatever was released of it."""
+    numbers = as_numbers(column.values)
+    return numbers[column.original] if numbers is not None and in_range(numbers) else None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two numeric columns over the records that have both: what they share before and after.
+
+    `spread` and `wobble` are n times the sampling variances of the covariance, in units of both
+    standard deviations, and of the correlation.
+    """
+
+    columns: tuple[str, str]
+    records: int
+    scale: float  # product of the standard deviations in the original
+    correlation: float | None
+    covariance: float
+    spread: float
+    wobble: float
+    released_correlation: float | None
+    released_covariance: float | None
+
+    @classmethod
+    def of(cls, a: Numeric, b: Numeric) -> Pair:
+        """What two columns share."""
+        names = (a.name, b.name)
+        scale, x, y = _standardised(a, b, 0)
+        now, x2, y2 = _standardised(a, b, 1)
+        later: tuple[float | None, float | None] = (None, None)
+        if len(x2) > 1:
+            r = _mean_product(x2, y2) if now > 0 else None
+            later = (r, (r or 0.0) * now)
+        if scale <= 0:
+            return cls(names, len(x), 0.0, None, 0.0, 0.0, 0.0, *later)
+        r = _mean_product(x, y)
+        spread, wobble = _variances(x, y, r)
+        return cls(names, len(x), scale, r, r * scale, spread, wobble, *later)
+
+
+def _standardised(a: Numeric, b: Numeric, side: int) -> tuple[float, Floats, Floats]:
+    """Two columns in standard units, and the product of the standard deviations (0: one value)."""
+    sides = [(c.before, c.after)[side] for c in (a, b)]
+    product = math.prod(s.deviation for s in sides) if all(s.records for s in sides) else 0.0
+    x, y = a.standard[side], b.standard[side]
+    if not (a.missing[side] or b.missing[side]):
+        return product, x, y
+    both = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[both], y[both]
+    for z in (x, y):
+        if product == 0 or len(z) == 0 or z.min() == z.max():
+            return 0.0, x, y
+        z -= z.mean()
+        deviation = math.sqrt(float((z * z).mean()))
+        z /= deviation
+        product *= deviation
+    return product, x, y
+
+
+def _blocks(*columns: Floats) -> Iterator[tuple[Floats, ...]]:
+    """Columns cut into pieces that stay in a core's cache."""
+    for start in range(0, len(columns[0]), BLOCK):
+        yield tuple(c[start : start + BLOCK] for c in columns)
+
+
+def correlations(columns: Sequence[Floats]) -> Floats:
+    """Mean products of columns in standard units."""
+    found: list[list[list[float]]] = [[[] for _ in columns] for _ in columns]
+    for block in _blocks(*columns):
+        rows = np.stack(block)
+        for i, row in enumerate(rows):
+            for j, x in enumerate((row * rows[i:]).sum(axis=1).tolist(), i):
+                found[i][j].append(x)
+    size = len(columns[0])
+    upper = np.array([[math.fsum(cell) / size for cell in row] for row in found])
+    return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
+
+
+def _mean_product(x: Floats, y: Floats) -> float:
+    found = math.fsum(float((a * b).sum()) for a, b in _blocks(x, y)) / len(x)
+    return max(-1.0, min(1.0, found))
+
+
+def _variances(x: Floats, y: Floats, r: float) -> tuple[float, float]:
+    """Means of (xy - r)^2 and (xy - r·(x^2 + y^2)/2)^2, x and y in standard units.
+
+    They are n times the variances of the covariance and of the correlation: multiplied out, the
+    second is r^2·[mu_22/mu_11^2 + (mu_40/mu_20^2 + mu_04/mu_02^2 + 2·mu_22/(mu_20·mu_02))/4
+    - mu_31/(mu_11·mu_20) - mu_13/(mu_11·mu_02)], and mu_22/(mu_20·mu_02) where mu_11 = 0.
+    """
+    first, second = [], []
+    for a, b in _blocks(x, y):
+        p = a * b
+        first.append(float(((p - r) ** 2).sum()))
+        second.append(float(((p - (0.5 * r) * (a * a + b * b)) ** 2).sum()))
+    return math.fsum(first) / len(x), math.fsum(second) / len(x)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """All numeric columns of a release, and each pair of them."""
+
+    columns: tuple[Numeric, ...]
+
+    @classmethod
+    def of(cls, columns: Iterable[Column]) -> Numbers:
+        """Those of the columns that are numeric before and after."""
+        return cls(tuple(found for c in columns if (found := _numeric(c)) is not None))
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every two columns."""
+        return tuple(Pair.of(a, b) for a, b in itertools.combinations(self.columns, 2))
+
+
+def numbers_of(release: Release) -> Numbers:
+    """The numeric columns of a release; kept with it, as several losses ask for them."""
+    kept: dict[str, Any] = vars(release)
+    found = kept.get("_numbers")
+    if found is None:
+        found = kept["_numbers"] = Numbers.of(release.columns)
+    assert isinstance(found, Numbers)
+    return found

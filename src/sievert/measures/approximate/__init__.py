@@ -1,0 +1,1 @@
+"""Approximate compromise: how near an intruder comes to a confidential number."""

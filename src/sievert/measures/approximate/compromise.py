@@ -1,0 +1,305 @@
+"""Approximate compromise: how near somebody comes to a number that he may not get exactly.
+
+H(eps) is the entropy that is left to an intruder who is content with a window of length eps; its
+integral, the area, is small where the values that he thinks possible are close to each other.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sievert.arrays import Floats
+from sievert.counts.cube import runs
+from sievert.counts.machine import cores
+from sievert.errors import UsageError
+from sievert.formatting import plural
+from sievert.measures import kernel
+from sievert.measures.approximate.curves import Axis, descents, enclosed, least
+from sievert.measures.approximate.distributions import (
+    LARGEST,
+    adding_up,
+    different,
+    distribution,
+    domain_of,
+    merged,
+    numbers,
+    spread,
+)
+
+EXACT, MOST = 500_000, 20_000_000  # differences: for all steps unless asked; at most
+WORK = 50_000_000  # values times windows tried, for all steps unless asked
+TRIED = 40  # windows a value that finding all steps may need
+MOST_VALUES = 1_000  # of a domain with many distributions
+ROOM = 1 << 18  # costs that are kept at a time
+COMPILE = 300_000  # rows of loops from which compiled code is worth its loading
+COMPILE_MANY = 500_000_000  # the same of many distributions, costs looked at
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compromise:
+    """What is left of an intruder's uncertainty about a number, by the window he is content with.
+
+    Entropies are in bits, `range`, `standard_deviation` and `width90` in the unit of the values,
+    areas in bits times that unit. `range` is the least window that leaves nothing. Where not
+    `exact`, the area is the middle of its `bounds`, and `steps` are points of the curve: between
+    two of them H lies between theirs.
+    """
+
+    initial_entropy: float
+    area: float
+    range: float
+    steps: tuple[tuple[float, float], ...]
+    bounds: tuple[float, float]
+    exact: bool
+    standard_deviation: float
+    width90: float  # the shortest interval with at least 90 % of the probability
+    _domain: Floats = field(default_factory=lambda: np.zeros(1))
+    _at: Callable[[float], float] | None = None
+    _tolerance: float = 1e-3
+
+    def entropy(self, eps: float) -> float:
+        """H(eps): what is left for a window of this length.
+
+        >>> found = approximate_compromise([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05])
+        >>> [round(found.entropy(eps), 3) for eps in (0, 1, 5, 6, 8)]
+        [1.319, 1.054, 0.811, 0.61, 0.0]
+        """
+        if not eps >= 0.0:
+            raise UsageError("a window is not a number from 0 on")
+        if eps >= self.range:
+            return 0.0
+        if self._at is not None:
+            return self._at(float(eps))
+        return self.steps[bisect_right(self.steps, (float(eps), math.inf)) - 1][1]
+
+    @property
+    def average_entropy(self) -> float | None:
+        """The area over the range; None where there is one value."""
+        return self.area / self.range if self.range else None
+
+    @cached_property
+    def relative_area(self) -> float | None:
+        """The area over that of the uniform distribution on the domain; None where that is 0."""
+        whole = _uniform_area(self._domain, self._tolerance)
+        return self.area / whole if whole else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return {
+            "initial_entropy": self.initial_entropy,
+            "area": self.area,
+            "bounds": list(self.bounds),
+            "exact": self.exact,
+            "range": self.range,
+            "average_entropy": self.average_entropy,
+            "relative_area": self.relative_area,
+            "standard_deviation": self.standard_deviation,
+            "width90": self.width90,
+            "steps": [list(step) for step in self.steps],
+        }
+
+    def __repr__(self) -> str:
+        area = f"{self.area:.6g}"
+        if not self.exact:
+            area += f" ({self.bounds[0]:.6g} to {self.bounds[1]:.6g})"
+        return (
+            f"Compromise(initial entropy {self.initial_entropy:.6g} bits, area {area}, "
+            f"range {self.range:.6g}, {plural(len(self.steps), 'step' if self.exact else 'point')})"
+        )
+
+
+def approximate_compromise(
+    values: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    domain: ArrayLike | None = None,
+    exact: bool | None = None,
+    tolerance: float = 1e-3,
+    threads: int | None = None,
+    compiled: bool | None = None,
+) -> Compromise:
+    """Measure how well a number is known to somebody who holds these values possible.
+
+    H(eps) is the least entropy of the probabilities of runs, over all ways to cut the sorted
+    values into runs no longer than eps. Equal values are one, their probabilities added; values
+    of probability 0 (below 1e-30) are left out; any order will do.
+
+    Parameters
+    ----------
+    values, probabilities
+        What the number may be, and how likely each is for the intruder. Probabilities that miss
+        a sum of 1 by no more than 1e-9 are divided by their sum.
+    domain
+        What the number might have been; the values unless given. For `relative_area`.
+    exact
+        Whether every step is found, or the area enclosed. By default steps, where that is quick:
+        for up to 1,000 values, or 7,000 equally spaced ones.
+    tolerance
+        Of an enclosed area: the largest share of it that half the distance of the bounds may be.
+    threads
+        How many to use; all cores by default. The numbers are the same.
+    compiled
+        Whether to use compiled code, if numba is there; by default where it pays.
+
+    Examples
+    --------
+    One salary is 50 or 107, another 77 or 80: both are one bit, but the second is as good as known.
+
+    >>> approximate_compromise([50, 107], [0.5, 0.5]).area
+    57.0
+    >>> approximate_compromise([77, 80], [0.5, 0.5])
+    Compromise(initial entropy 1 bits, area 3, range 3, 2 steps)
+    """
+    if not tolerance > 0.0:
+        raise UsageError("the tolerance of an area is not above 0", hint="0.001")
+    every, p = distribution(values, probabilities)
+    held = p > 0.0
+    axis = Axis.of(every)
+    places, p = axis.places[held], p[held]
+    within = every if domain is None else domain_of(domain)
+    if domain is not None and not np.isin(every[held], within).all():
+        raise UsageError("a value is not in the domain", hint="a domain with all values")
+    beside = spread(axis.real(places - places[0]), p)
+    size, top = len(p), float(places[-1] - places[0])
+    if size == 1:
+        return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *beside, _domain=within)
+    windows = None if exact is False else axis.differences(MOST if exact else EXACT, places)
+    tried = TRIED * size if windows is None else min(TRIED * size, len(windows))
+    if exact is None and tried * size > WORK:
+        windows = None
+    if exact and windows is None:
+        raise UsageError(
+            f"{size:,} values have too many differences for an exact curve",
+            hint="bounds of the area (exact=False), or rounded values",
+        )
+    if compiled is None:
+        compiled = windows is None or tried * size >= COMPILE
+    at = least(places, p[None], compiled=compiled, threads=cores(threads))
+    if windows is None:
+        low, high, points = enclosed(at, top, axis.whole, tolerance)
+
+        def entropy(eps: float) -> float:
+            return float(at(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
+    else:
+        _, where, h = descents(at, windows, 1)
+        points = list(zip(windows[where].tolist(), h.tolist(), strict=True))
+        low = high = math.fsum(a[1] * (b[0] - a[0]) for a, b in pairwise(points))
+    low, high = axis.real(low), axis.real(high)
+    return Compromise(
+        points[0][1],
+        low + (high - low) / 2.0,
+        axis.real(top),
+        tuple((axis.real(eps), h) for eps, h in points),
+        (low, high),
+        low == high,
+        *beside,
+        _domain=within,
+        _at=None if low == high else entropy,
+        _tolerance=tolerance,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Many distributions over one domain, a place for each in every array.
+
+    `entropies` has a column for each of the `epsilons`.
+    """
+
+    initial_entropy: Floats
+    area: Floats
+    range: Floats
+    entropies: Floats
+    epsilons: tuple[float, ...]
+    distinct: int  # how many of the distributions differ
+
+
+def compromises(
+    domain: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    epsilons: ArrayLike | None = None,
+    threads: int | None = None,
+    compiled: bool | None = None,
+) -> Batch:
+    """Measure many distributions over one domain of up to 1,000 values; a row for each.
+
+    >>> found = compromises([10, 20, 30, 40], [[0.5, 0.1, 0.3, 0.1], [0.5, 0, 0, 0.5]])
+    >>> found.initial_entropy.round(6).tolist(), found.area.round(6).tolist(), found.range.tolist()
+    ([1.685475, 1.0], [31.254215, 30.0], [30.0, 30.0])
+    """
+    values, order, starts = merged(numbers(domain, "the domain", 1))
+    matrix = numbers(probabilities, "the probabilities", 2)
+    if matrix.shape[1] != len(order):
+        raise UsageError("a row of probabilities has one place for each value of the domain")
+    if len(values) > MOST_VALUES:
+        raise UsageError(
+            f"{len(values):,} values are too many for many distributions at once",
+            hint="approximate_compromise of each",
+        )
+    wanted = np.zeros(0) if epsilons is None else numbers(epsilons, "the windows", 1, empty=True)
+    if (wanted < 0.0).any():
+        raise UsageError("a window is not a number from 0 on")
+    matrix = np.add.reduceat(adding_up(matrix)[:, order], starts, axis=1)
+    first, place = different(matrix)
+    matrix = matrix[first]
+    axis = Axis.of(values)
+    windows = axis.differences(math.inf)
+    assert windows is not None
+    asked = np.array([axis.window(min(e, LARGEST)) for e in wanted.tolist()])
+    rows, size = matrix.shape
+    if compiled is None:
+        work = rows * size * size * (min(len(windows), TRIED * size) + len(asked))
+        compiled = work >= COMPILE_MANY
+
+    def measured(some: Floats) -> Floats:
+        possible = some[0] > 0.0 if len(some) == 1 else np.ones(size, dtype=bool)
+        at = least(axis.places[possible], some[:, possible], compiled=compiled)
+        row, where, h = descents(at, windows, len(some))
+        begin = runs(row)
+        width = np.append(windows[where[1:]] - windows[where[:-1]], 0.0)
+        width[begin[1:] - 1] = 0.0
+        held = some > 0.0
+        last = size - 1 - np.argmax(held[:, ::-1], axis=1)
+        out = np.empty((len(some), 3 + len(asked)))
+        out[:, 0] = h[begin]
+        out[:, 1] = axis.real(np.add.reduceat(h * width, begin))
+        out[:, 2] = axis.real(axis.places[last] - axis.places[np.argmax(held, axis=1)])
+        every = np.arange(len(some))
+        for k, eps in enumerate(asked.tolist()):
+            out[:, 3 + k] = at(every, np.full(len(some), eps))
+        return out
+
+    step = max(1, ROOM // (size * (size + 1) // 2))
+    with ThreadPoolExecutor(cores(threads)) as pool:
+        parts = list(pool.map(measured, (matrix[k : k + step] for k in range(0, rows, step))))
+    whole = np.concatenate(parts)[place]
+    initial, area, top = whole[:, :3].T.copy()
+    return Batch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
+
+
+def _uniform_area(domain: Floats, tolerance: float) -> float:
+    """The area of the uniform distribution: in closed form where the domain is equally spaced.
+
+    Windows of k steps hold k + 1 of n values: n // (k + 1) full runs and what is left over.
+    """
+    axis, size = Axis.of(domain), len(domain)
+    if size == 1:
+        return 0.0
+    if not axis.whole or axis.places[-1] != size - 1:
+        found = approximate_compromise(domain, np.full(size, 1.0 / size), tolerance=tolerance)
+        return found.area
+    held = np.arange(1.0, size)
+    full, left = size // held * held, size % held
+    h = full * np.log2(size / held) + left * np.log2(size / np.maximum(left, 1.0))
+    return float(axis.real(kernel.total(h) / size))

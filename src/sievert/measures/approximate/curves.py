@@ -1,0 +1,318 @@
+"""The least entropy as a function of the window: where it falls, and how much lies below it.
+
+H of a window falls in steps, at differences of values. Where these are few enough, they are halved
+until every step is found; otherwise the area is enclosed, since H never rises.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.counts.cube import runs
+from sievert.counts.machine import loops
+
+Entropies = Callable[[Ints, Floats], Floats]
+
+DECIMALS = 9  # values with no more are taken as they are written
+MOST_WHOLE = 2.0**53
+FLAT = 1e-13  # shares of H by which rounding may lower it
+TABLE, PLAIN_TABLE = 256, 1_500  # values up to which every cost is kept: compiled, in NumPy
+AT_ONCE = 16  # windows tried at a time where an area is enclosed
+PER_NAT = 1.4426950408889634  # bits
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Ascending values at places whose differences are equal where those of the values should be.
+
+    0.3 - 0.2 and 0.2 - 0.1 are not the same to a computer. Values with few decimals, or equally
+    spaced ones, are put at whole numbers; others are their own places. A difference of places
+    times `over/under` is a difference of values.
+    """
+
+    places: Floats
+    over: float = 1.0
+    under: float = 1.0
+    whole: bool = False
+
+    @classmethod
+    def of(cls, values: Floats) -> Axis:
+        """The places of ascending values.
+
+        >>> Axis.of(np.array([0.1, 0.2, 0.4])).places.tolist()
+        [0.0, 1.0, 3.0]
+        """
+        if len(values) == 1:
+            return cls(np.zeros(1), whole=True)
+        most = float(np.abs(values).max())
+        for decimals in range(DECIMALS + 1):
+            if 2 * most * 10.0**decimals >= MOST_WHOLE:
+                break
+            whole = np.rint(values * 10.0**decimals)
+            if np.array_equal(whole / 10.0**decimals, values):
+                steps = (whole - whole[0]).astype(np.int64)
+                common = int(np.gcd.reduce(steps))
+                places = (steps // common).astype(np.float64)
+                return cls(places, float(common), 10.0**decimals, whole=True)
+        places = np.arange(len(values), dtype=np.float64)
+        span, last = float(values[-1] - values[0]), len(values) - 1
+        off = np.abs(values - (values[0] + places * (span / last)))
+        slack = 4.0 * float(np.spacing(most))
+        if last > 1 and span > 1e3 * slack * last and bool((off <= slack).all()):
+            return cls(places, span, float(last), whole=True)
+        return cls(values)
+
+    def real(self, places: Any) -> Any:
+        """A difference of places as one of values."""
+        return places * self.over / self.under if self.whole else places
+
+    def window(self, eps: float) -> float:
+        """The longest window of places that is not above one of values."""
+        if not self.whole:
+            return eps
+        found = float(np.rint(min(eps / self.over * self.under, MOST_WHOLE)))
+        return found if self.real(found) <= eps else found - 1.0
+
+    def differences(self, most: float, places: Floats | None = None) -> Floats | None:
+        """All that the differences of places may be, ascending; None where they are too many."""
+        places = self.places if places is None else places
+        size, top = len(places), float(places[-1] - places[0])
+        pairs = size * (size - 1) // 2
+        if self.whole and top <= min(pairs, most):
+            return np.arange(int(top) + 1, dtype=np.float64)
+        if pairs > most:
+            return None
+        return np.unique(np.concatenate([places[i] - places[: i + 1] for i in range(size)]))
+
+
+class Masses:
+    """What runs of values weigh: prefix sums of probabilities in two parts, a row for each."""
+
+    def __init__(self, probabilities: Floats) -> None:
+        one = len(probabilities) == 1
+        columns: Sequence[Any] = probabilities[0].tolist() if one else list(probabilities.T)
+        total: Any = columns[0] * 0.0
+        error = total
+        high, low = [total], [error]
+        for p in columns:
+            new = total + p
+            part = new - total
+            error = error + ((total - (new - part)) + (p - part))
+            total = new
+            high.append(total)
+            low.append(error)
+        shape = (len(columns) + 1, len(probabilities))
+        self.high = np.ascontiguousarray(np.array(high).reshape(shape).T)
+        self.low = np.ascontiguousarray(np.array(low).reshape(shape).T)
+        self.rest = (self.high[:, -1:] - self.high) + (self.low[:, -1:] - self.low)
+
+    def costs(self, i: int, j: Any) -> Floats:
+        """-q·log2(q) of runs (j, i] of every row, accurate near 0 and near 1."""
+        high, low = self.high, self.low
+        mass = (high[:, i, None] - high[:, j]) + (low[:, i, None] - low[:, j])
+        found = -mass * np.log2(mass, out=np.zeros_like(mass), where=mass > 0.0)
+        large = mass > 0.5
+        if large.any():
+            rest = (high[:, j] + self.rest[:, i, None])[large]
+            found[large] = -mass[large] * np.log1p(-rest) * PER_NAT
+        return np.asarray(found)
+
+    def table(self) -> Floats:
+        """The costs of all runs, (j, i] at place i·(i-1)/2 + j."""
+        rows, size = self.high.shape[0], self.high.shape[1] - 1
+        found = np.empty((rows, size * (size + 1) // 2))
+        for i in range(1, size + 1):
+            base = i * (i - 1) // 2
+            found[:, base : base + i] = self.costs(i, slice(0, i))
+        return found
+
+
+def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int = 1) -> Entropies:
+    """A function of rows and windows, pair by pair: H of each; a distribution a row.
+
+    The probabilities of a single distribution are positive.
+    """
+    masses = Masses(probabilities)
+    rows, size = probabilities.shape
+    compiled = compiled and loops() is not None
+    if rows > 1 or size <= (TABLE if compiled else PLAIN_TABLE):
+        table = masses.table()
+        if not compiled:
+            return _plain(places, np.ascontiguousarray(table.T))
+
+        def work(at: Ints, epsilons: Floats, found: Floats) -> None:
+            windows.tabled(table, places, at, epsilons, found)
+
+    elif not compiled:
+        return lambda _, epsilons: np.array([_direct(places, masses, e) for e in epsilons.tolist()])
+    else:
+        parts = (masses.high[0], masses.low[0], masses.rest[0])
+
+        def work(at: Ints, epsilons: Floats, found: Floats) -> None:
+            windows.searched(places, *parts, epsilons, found)
+
+    from sievert.measures.approximate import windows
+
+    def entropies(at: Ints, epsilons: Floats) -> Floats:
+        found = np.empty(len(at))
+        step = max(1, -(-len(at) // (4 * threads)))
+        pieces = [np.s_[k : k + step] for k in range(0, len(at), step)]
+        if threads == 1 or len(at) * size < 1 << 14:
+            work(at, epsilons, found)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda k: work(at[k], epsilons[k], found[k]), pieces))
+        return found
+
+    return entropies
+
+
+def reached(places: Floats, eps: float) -> list[int]:
+    """Where the longest run begins that ends before each place, from 0 on."""
+    first = np.searchsorted(places, places - eps)
+    # The differences above are rounded; those of two places decide.
+    while (move := (first > 0) & (places - places[np.maximum(first - 1, 0)] <= eps)).any():
+        first[move] -= 1
+    while (move := places - places[first] > eps).any():
+        first[move] += 1
+    return [0, *first.tolist()]
+
+
+def _plain(places: Floats, table: Floats) -> Entropies:
+    """The loops of `windows.tabled` in NumPy: all distributions that have a window at a time."""
+    size, rows = len(places), table.shape[1]
+
+    def entropies(at: Ints, epsilons: Floats) -> Floats:
+        found = np.empty(len(at))
+        order = np.argsort(epsilons, kind="stable")
+        starts = runs(epsilons[order])
+        for some in np.split(order, starts[1:]):
+            first = reached(places, float(epsilons[some[0]]))
+            every = 2 * len(some) > rows
+            costs = table if every else table[:, at[some]]
+            h = np.zeros((size + 1, costs.shape[1]))
+            for i in range(1, size + 1):
+                base, j = i * (i - 1) // 2, first[i]
+                (h[j:i] + costs[base + j : base + i]).min(axis=0, out=h[i])
+            found[some] = h[size][at[some]] if every else h[size]
+        return found
+
+    return entropies
+
+
+def _direct(places: Floats, masses: Masses, eps: float) -> float:
+    """H of one distribution for one window, costs as they are needed."""
+    first = reached(places, eps)
+    size = len(places)
+    ends = np.array([0, *(i for i in range(1, size) if first[i + 1] > first[i])])
+    needed = np.zeros(size + 1, dtype=bool)
+    needed[ends], needed[size] = True, True
+    for i in range(size, 0, -1):
+        if needed[i]:
+            needed[first[i]] = True
+    h = np.zeros(size + 1)
+    for i in np.flatnonzero(needed)[1:].tolist():
+        among = ends[np.searchsorted(ends, first[i]) : np.searchsorted(ends, i)]
+        j = np.append(among, first[i])
+        h[i] = (h[j] + masses.costs(i, j)[0]).min()
+    return float(h[size])
+
+
+def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, Ints, Floats]:
+    """Every step of every row: the row, the place of its window, H from there on; in this order."""
+    all_ = np.arange(rows)
+    row, low = all_, np.zeros(rows, dtype=np.int64)
+    high = np.full(rows, len(windows) - 1)
+    above = entropies(row, np.zeros(rows))
+    below = np.zeros(rows)
+    found = [(row, low, above)]
+    row, low, high, above, below = _split(found, row, low, high, above, below)
+    while len(row):
+        middle = (low + high) // 2
+        value = entropies(row, windows[middle])
+        pairs = ((row, row), (low, middle), (middle, high), (above, value), (value, below))
+        sides = (np.concatenate(pair) for pair in pairs)
+        row, low, high, above, below = _split(found, *sides)
+    steps = [np.concatenate(part) for part in zip(*found, strict=True)]
+    order = np.lexsort((steps[1], steps[0]))
+    return steps[0][order], steps[1][order], steps[2][order]
+
+
+def _split(
+    found: list[tuple[Ints, Ints, Floats]],
+    row: Ints,
+    low: Ints,
+    high: Ints,
+    above: Floats,
+    below: Floats,
+) -> tuple[Ints, Ints, Ints, Floats, Floats]:
+    """Note the steps that are found; keep those between whose ends H falls somewhere."""
+    falls = above - below > FLAT * above
+    done = falls & (high - low == 1)
+    found.append((row[done], high[done], below[done]))
+    left = falls & ~done
+    return row[left], low[left], high[left], above[left], below[left]
+
+
+def enclosed(
+    entropies: Entropies, top: float, whole: bool, tolerance: float
+) -> tuple[float, float, list[tuple[float, float]]]:
+    """The area, from below and from above, and the points of the curve that say so.
+
+    The intervals with most between their bounds are halved until the bounds are near enough.
+    """
+
+    def at(windows: list[float]) -> list[float]:
+        found = entropies(np.zeros(len(windows), dtype=np.int64), np.array(windows))
+        return [float(h) for h in found]
+
+    points = {0.0: at([0.0])[0], top: 0.0}
+    ends: dict[float, float] = {}  # of the interval that begins somewhere
+    heap: list[tuple[float, float]] = []
+
+    def bounds(start: float) -> tuple[float, float]:
+        """The area of an interval, from below and from above."""
+        end = ends[start]
+        high, low = points[start], points[end]
+        if high - low <= FLAT * high or not start < _middle(start, end, whole) < end:
+            low = high  # H is the same up to the end of the interval
+        return low * (end - start), high * (end - start)
+
+    def add(start: float, end: float) -> float:
+        ends[start] = end
+        low, high = bounds(start)
+        if low < high:
+            heapq.heappush(heap, (low - high, start))
+        return low
+
+    low = add(0.0, top)
+    while heap:
+        # What lies between the bounds is in the heap.
+        between = -math.fsum(gap for gap, _ in heap)
+        if between <= tolerance * (2.0 * low + between):
+            break
+        for _ in range(1 + len(heap) // (8 * AT_ONCE)):
+            some = [heapq.heappop(heap)[1] for _ in range(min(AT_ONCE, len(heap)))]
+            middles = [_middle(a, ends[a], whole) for a in some]
+            for a, m, value in zip(some, middles, at(middles), strict=True):
+                b, old = ends[a], bounds(a)[0]
+                points[m] = min(max(value, points[b]), points[a])
+                low += add(a, m) + add(m, b) - old
+    each = [bounds(start) for start in ends]
+    found = sorted(points.items())
+    if not heap:  # every step is known
+        found[1:] = [b for a, b in pairwise(found) if a[1] - b[1] > FLAT * a[1]]
+    return math.fsum(x for x, _ in each), math.fsum(x for _, x in each), found
+
+
+def _middle(a: float, b: float, whole: bool) -> float:
+    return float(math.floor((a + b) / 2.0)) if whole else a + (b - a) / 2.0

@@ -1,0 +1,101 @@
+"""Probabilities over numbers, as they are given: checked, sorted, equal values merged."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sievert.arrays import Floats, Ints
+from sievert.counts.cube import runs
+from sievert.errors import UsageError
+from sievert.formatting import plural
+from sievert.measures import kernel
+from sievert.measures.approximate.curves import Masses
+
+SUM = 1e-9  # by which probabilities may miss 1
+LARGEST = 1e300  # a range that leaves room for the area
+SHARE = 0.9
+NEVER = 1e-30  # less likely values count as impossible: sums could not tell them from 0
+
+
+def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -> Floats:
+    """An array of finite numbers."""
+    try:
+        found = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{what}: not an array of numbers") from None
+    if found.ndim != dimensions:
+        raise UsageError(f"{what}: {plural(found.ndim, 'dimension')} instead of {dimensions}")
+    if found.size == 0 and not empty:
+        raise UsageError(f"{what}: there are none")
+    if not np.isfinite(found).all():
+        raise UsageError(f"{what}: one is missing or not finite")
+    return found
+
+
+def merged(values: Floats) -> tuple[Floats, Ints, Ints]:
+    """Different values in order, the order of all, and where each value begins in it."""
+    order = np.argsort(values, kind="stable")
+    starts = runs(values[order])
+    found = values[order][starts]
+    with np.errstate(over="ignore"):
+        if not found[-1] - found[0] < LARGEST:
+            raise UsageError("the values are too far apart to be measured")
+    return found + 0.0, order, starts
+
+
+def domain_of(given: ArrayLike) -> Floats:
+    """Different values in order."""
+    return merged(numbers(given, "the domain", 1))[0]
+
+
+def adding_up(matrix: Floats) -> Floats:
+    """Rows of probabilities, each divided by its sum; the smallest are 0."""
+    if (matrix < 0.0).any():
+        raise UsageError("a probability is negative")
+    with np.errstate(over="ignore"):
+        totals = matrix.sum(axis=1)
+    if len(matrix) == 1 and np.isfinite(totals[0]):
+        totals[0] = kernel.total(matrix[0])
+    off = np.flatnonzero(~(np.abs(totals - 1.0) <= SUM))
+    if len(off):
+        which = "" if len(matrix) == 1 else f" of distribution {off[0] + 1}"
+        raise UsageError(f"the probabilities{which} do not add up to 1")
+    found = matrix / totals[:, None]
+    return np.asarray(np.where(found < NEVER, 0.0, found))
+
+
+def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, Floats]:
+    """Different values in order, with their probabilities, which may be 0."""
+    given = numbers(values, "the values", 1)
+    p = numbers(probabilities, "the probabilities", 1)
+    if len(given) != len(p):
+        raise UsageError(f"{plural(len(given), 'value')} and {len(p):,} probabilities")
+    p = adding_up(p[None])[0]
+    x, order, starts = merged(given)
+    return x, np.add.reduceat(p[order], starts)
+
+
+def different(matrix: Floats) -> tuple[Ints, Ints]:
+    """Rows that differ: where each occurs first, and which of them every row is."""
+    kind = np.dtype((np.void, matrix.dtype.itemsize * matrix.shape[1]))
+    rows = np.ascontiguousarray(matrix).view(kind).ravel()
+    _, first, place = np.unique(rows, return_index=True, return_inverse=True)
+    return first, place
+
+
+def spread(x: Floats, p: Floats) -> tuple[float, float]:
+    """The standard deviation, and the length of the shortest interval with 90 %."""
+    if len(x) == 1:
+        return 0.0, 0.0
+    top = float(x[-1])
+    share = x / top
+    mean = kernel.total(share * p)
+    deviation = top * math.sqrt(kernel.total(p * (share - mean) ** 2))
+    masses = Masses(p[None])
+    sums = masses.high[0] + masses.low[0]
+    start = np.searchsorted(sums, sums[1:] - SHARE + 1e-12, side="right") - 1
+    enough = start >= 0
+    return deviation, float((x - x[np.maximum(start, 0)])[enough].min())

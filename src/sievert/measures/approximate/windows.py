@@ -1,0 +1,307 @@
+"""Values cut into runs no longer than a window so that least entropy is left: the loops.
+
+Plain functions, compiled where numba is there. Values x ascend; a run (j, i] holds x[j] to x[i-1];
+its mass comes from prefix sums in two parts, `high + low`, and `rest[i]` is the mass from x[i] on.
+h[i] is the least entropy, in bits, of the first i values; first[i] is the least j such that (j, i]
+fits the window. For every i, h[i] = min over first[i] <= j < i of h[j] + cost(j, i).
+
+Three facts make it quick. The cost of two neighbouring runs is strictly concave in their common
+end, so the end is where the left run cannot grow or the right run cannot: j is first[i], or one of
+the `cols`, beyond which a window no longer reaches as far back. An older j that is as good as a
+younger one stays so for all larger i that it reaches (the inverse quadrangle inequality). And rows
+come in chunks: those of a chunk all reach back to its start, so that only columns of the chunk
+before expire.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.counts.machine import loops
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PER_NAT = 1.4426950408889634  # bits
+FEW = 12  # columns a row up to which all are tried
+DEEP = 512  # more than what is kept of all halvings of any number of rows
+
+
+def _kept(function: F) -> F:
+    """The function compiled, or as it is."""
+    found = loops(function)
+    return function if found is None else cast("F", found[0])
+
+
+@_kept
+def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
+    """-q·log2(q) of the run (j, i], accurate near 0 and near 1."""
+    mass: float = (high[i] - high[j]) + (low[i] - low[j])
+    if mass > 0.5:
+        return -mass * math.log1p(-(high[j] + rest[i])) * PER_NAT
+    if mass > 0.0:
+        return -mass * math.log2(mass)
+    return 0.0
+
+
+@_kept
+def reach(x: Floats, eps: float, first: Ints) -> None:
+    """Where the longest run that ends at each place begins."""
+    j = 0
+    for i in range(len(x)):
+        while x[i] - x[j] > eps:
+            j += 1
+        first[i + 1] = j
+
+
+@_kept
+def tabled(costs: Floats, x: Floats, rows: Ints, epsilons: Floats, found: Floats) -> None:
+    """The least entropy of distributions for windows, pair by pair, all costs being known.
+
+    The cost of (j, i] is at place i·(i-1)/2 + j of the distribution's row.
+    """
+    size = len(x)
+    first = np.zeros(size + 1, dtype=np.int64)
+    h = np.zeros(size + 1)
+    eps = -1.0
+    for pair in range(len(rows)):
+        if epsilons[pair] != eps:
+            eps = epsilons[pair]
+            reach(x, eps, first)
+        row = rows[pair]
+        for i in range(1, size + 1):
+            base = i * (i - 1) // 2
+            least = h[i - 1] + costs[row, base + i - 1]
+            for j in range(first[i], i - 1):
+                value = h[j] + costs[row, base + j]
+                if value < least:
+                    least = value
+            h[i] = least
+        found[pair] = h[size]
+
+
+@_kept
+def _rectangle(
+    high: Floats,
+    low: Floats,
+    rest: Floats,
+    h: Floats,
+    best: Floats,
+    rows: Ints,
+    cols: Ints,
+    todo: Ints,
+    top: int,
+    rfirst: int,
+    rlast: int,
+    cfirst: int,
+    clast: int,
+) -> None:
+    """Columns that serve all these rows: the best is older the later the row. Ends are included."""
+    floor = top
+    todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = rfirst, rlast, cfirst, clast
+    top += 4
+    while top > floor:
+        top -= 4
+        a, b, c, d = todo[top], todo[top + 1], todo[top + 2], todo[top + 3]
+        m = (a + b) // 2
+        i = rows[m]
+        least, where = np.inf, c
+        for k in range(c, d + 1):
+            value = h[cols[k]] + cost(high, low, rest, cols[k], i)
+            if value < least:
+                least, where = value, k
+        if least < best[m]:
+            best[m] = least
+        if a < m:
+            todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = a, m - 1, where, d
+            top += 4
+        if m < b:
+            todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = m + 1, b, c, where
+            top += 4
+
+
+@_kept
+def _staircase(
+    high: Floats,
+    low: Floats,
+    rest: Floats,
+    h: Floats,
+    best: Floats,
+    rows: Ints,
+    cols: Ints,
+    begin: Ints,
+    todo: Ints,
+    rfirst: int,
+    rlast: int,
+    cend: int,
+) -> None:
+    """Columns before `cend` that expire one after the other: row m is served from begin[m] on."""
+    todo[0], todo[1], todo[2] = rfirst, rlast, cend
+    top = 3
+    while top > 0:
+        top -= 3
+        a, b, end = todo[top], todo[top + 1], todo[top + 2]
+        m = (a + b) // 2
+        start = begin[m]
+        if m < b:
+            todo[top], todo[top + 1], todo[top + 2] = m + 1, b, end
+            top += 3
+        if a < m and begin[a] < min(start, end):
+            todo[top], todo[top + 1], todo[top + 2] = a, m - 1, min(start, end)
+            top += 3
+        if start < end:
+            _rectangle(high, low, rest, h, best, rows, cols, todo, top, a, m, start, end - 1)
+
+
+@_kept
+def _overtaken(
+    high: Floats,
+    low: Floats,
+    rest: Floats,
+    h: Floats,
+    rows: Ints,
+    old: int,
+    new: int,
+    after: int,
+    last: int,
+) -> int:
+    """The first row behind `after` where the older column is as good; last + 1 if there is none."""
+    a, b = after + 1, last + 1
+    while a < b:
+        m = (a + b) // 2
+        i = rows[m]
+        if h[old] + cost(high, low, rest, old, i) <= h[new] + cost(high, low, rest, new, i):
+            b = m
+        else:
+            a = m + 1
+    return a
+
+
+@_kept
+def _chunk(
+    high: Floats,
+    low: Floats,
+    rest: Floats,
+    h: Floats,
+    best: Floats,
+    rows: Ints,
+    first: Ints,
+    ends: Ints,
+    kept: Ints,
+    until: Ints,
+    start: int,
+    rfirst: int,
+    rlast: int,
+) -> None:
+    """Fill in h of the rows of a chunk: columns of the chunk are kept as long as they may be best.
+
+    The youngest is on top; each is best until the one below it overtakes.
+    """
+    kept[0], top = start, 0
+    for r in range(rfirst, rlast + 1):
+        i = rows[r]
+        while top > 0 and until[top] <= r:
+            top -= 1
+        least = min(best[r], h[kept[top]] + cost(high, low, rest, kept[top], i))
+        j = first[i]
+        if j < start:
+            least = min(least, h[j] + cost(high, low, rest, j, i))
+        h[i] = least
+        if r == rlast or not ends[i]:
+            continue
+        while top > 0 and until[top] <= r + 1:
+            top -= 1
+        then, old = rows[r + 1], kept[top]
+        if least + cost(high, low, rest, i, then) >= h[old] + cost(high, low, rest, old, then):
+            continue
+        when = _overtaken(high, low, rest, h, rows, old, i, r + 1, rlast)
+        while top > 0 and when >= until[top]:
+            top -= 1
+            when = _overtaken(high, low, rest, h, rows, kept[top], i, r + 1, rlast)
+        top += 1
+        kept[top], until[top] = i, when
+
+
+@_kept
+def _one_by_one(
+    high: Floats,
+    low: Floats,
+    rest: Floats,
+    h: Floats,
+    rows: Ints,
+    first: Ints,
+    cols: Ints,
+    begin: Ints,
+    before: Ints,
+    nrows: int,
+) -> None:
+    """Fill in h of all rows, trying every column."""
+    for r in range(nrows):
+        i = rows[r]
+        least = h[first[i]] + cost(high, low, rest, first[i], i)
+        for k in range(begin[r], before[i]):
+            value = h[cols[k]] + cost(high, low, rest, cols[k], i)
+            if value < least:
+                least = value
+        h[i] = least
+
+
+@_kept
+def searched(
+    x: Floats, high: Floats, low: Floats, rest: Floats, epsilons: Floats, found: Floats
+) -> None:
+    """The least entropy for each window in O(n log² n), for positive probabilities."""
+    size = len(x)
+    first, ends, rows, cols, begin, kept, until, before = np.zeros((8, size + 2), dtype=np.int64)
+    h, best = np.zeros((2, size + 1))
+    todo = np.empty(DEEP, dtype=np.int64)
+    for number in range(len(epsilons)):
+        reach(x, epsilons[number], first)
+        # ends: 1 where a run ends that cannot be longer. rows: those, and what windows reach.
+        ends[:] = 0
+        before[:] = 0
+        before[size] = 1
+        for i in range(1, size):
+            if first[i + 1] > first[i]:
+                ends[i] = before[i] = 1
+        ends[0] = 1
+        for i in range(size, 0, -1):
+            if before[i]:
+                before[first[i]] = 1
+        nrows = ncols = 0
+        for i in range(size + 1):
+            if i > 0 and before[i]:
+                rows[nrows] = i
+                nrows += 1
+            before[i] = ncols  # from here on: how many columns come before a place
+            if ends[i]:
+                cols[ncols] = i
+                ncols += 1
+        tries = 0
+        for r in range(nrows):
+            begin[r] = before[first[rows[r]]]
+            best[r] = np.inf
+            tries += before[rows[r]] - begin[r]
+        if tries <= FEW * nrows:
+            _one_by_one(high, low, rest, h, rows, first, cols, begin, before, nrows)
+            found[number] = h[size]
+            continue
+        start = r = 0
+        while r < nrows:
+            rlast = r
+            while rlast + 1 < nrows and first[rows[rlast + 1]] <= start:
+                rlast += 1
+            _chunk(high, low, rest, h, best, rows, first, ends, kept, until, start, r, rlast)
+            start = rows[rlast]
+            r = last = rlast + 1
+            while last < nrows and first[rows[last]] < start:
+                last += 1
+            if r < last:
+                _staircase(
+                    high, low, rest, h, best, rows, cols, begin, todo, r, last - 1, before[start]
+                )
+        found[number] = h[size]

@@ -1,0 +1,101 @@
+"""The record a measure carries: what it is, how to read it, and which laws it obeys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+Number = int | float
+UNBOUNDED = "unbounded"
+NOTHING_TO_LEARN = "H(X) = 0"
+ONE_RECORD = "one record"
+UNORDERED_MISSING = "missing values have no place in the order"
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """A measured number with what belongs beside it; None with a reason where it is undefined."""
+
+    value: Number | None
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def undefined(reason: str, **details: Any) -> MeasureResult:
+    """A value that does not exist, and why."""
+    return MeasureResult(None, reason, details)
+
+
+class Law(StrEnum):
+    """A law that a measure declares and the tests hold it to."""
+
+    PERMUTATION = "the order of the records does not matter"
+    RENAMING = "names, order of columns and unused columns do not matter"
+    RELABEL_QUASI = "renaming the values of a quasi-identifier one to one changes nothing"
+    RELABEL_SECRET = "renaming the values of the secret one to one changes nothing"
+    COPY = "adding a constant column or a copy of a quasi-identifier changes nothing"
+    COARSENING = "merging values of a quasi-identifier never raises the risk"
+    REFINING = "adding a quasi-identifier never lowers the risk"
+    MERGED_SECRET_LOWER = "merging values of the secret never raises the number"
+    MERGED_SECRET_HIGHER = "merging values of the secret never lowers the number"
+    REPETITION = "repeating every record changes nothing about a secret"
+    REPETITION_RECORD = "repeating every record changes nothing about finding one"
+    SYMMETRY = "exchanging the secret and the quasi-identifier changes nothing"
+
+
+class Decides(StrEnum):
+    """What decides a number. From it follows how the number may be passed on, if at all."""
+
+    UNDECLARED = "nobody has said what: never passed on"
+    RECORD = "one record, or one extreme value: never passed on"
+    CELL = "one cell, a ratio or logarithm of its count: never passed on"
+    CLASS_SIZE = "the sizes of single classes"
+    CLASS_UNCERTAINTY = "how uncertain the target is in one class"
+    CLASS_SHARE = "a share of the records of one class"
+    SMALLEST_CLASS = "the smallest class: the number is its size"
+    SMALL_CLASSES = "small classes: their records, for each k in `by_k`"
+    UNIQUES = "records that are alone; their number is the detail `records`"
+    COUNT = "so many records or values as the number says"
+    CLASSES = "the number of classes"
+    UNCERTAINTY = "all records: a share of the uncertainty about the target"
+    BITS = "all records, each by as many bits as it can be uncertain"
+    ROOT = "all records, as the root of a mean"
+    TWICE = "all records, each in two places"
+    EVERYBODY = "all records, each in one place"
+    SETTING = "nothing in the data: a setting, a limit"
+
+
+ALWAYS = (Law.PERMUTATION, Law.RENAMING, Law.RELABEL_QUASI, Law.COPY)
+MONOTONE = (Law.COARSENING, Law.REFINING)
+
+Kind = Literal["record", "secret"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure: a pure function of counts, and everything a reader needs beside the number."""
+
+    id: str
+    title: str
+    unit: str
+    low: float | None
+    high: float | None
+    riskier: Literal["high", "low", "neither"]
+    formula: str
+    source: str
+    reading: str
+    laws: tuple[Law, ...]
+    compute: Callable[[Any, Mapping[str, Any]], Number | MeasureResult]
+    kinds: tuple[Kind, ...] = ("record", "secret")
+    needs: frozenset[str] = frozenset()
+    decided_by: Decides = field(kw_only=True)
+    # Details without an entry are not passed on.
+    details: Mapping[str, Decides] = field(default_factory=dict, kw_only=True, hash=False)
+
+    @property
+    def bounds(self) -> str:
+        """The range in words."""
+        low = "-∞" if self.low is None else f"{self.low:g}"
+        return f"[{low}, {self.high:g}]" if self.high is not None else f">= {low}"

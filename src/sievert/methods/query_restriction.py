@@ -1,0 +1,220 @@
+"""Query restriction: only sums over many records are released, in a chain of ranges that overlap.
+
+Records are shuffled and cut into blocks of l = Q/2; each query is the sum over two neighbouring
+blocks. All arithmetic is in whole multiples of the domain's unit, and exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.errors import InputError, UsageError
+from sievert.formatting import plural
+from sievert.methods.intruder import (
+    LONG,
+    WHOLE,
+    Seed,
+    alike,
+    coded,
+    domain,
+    generator,
+    mixed,
+    scaled,
+    windows,
+)
+from sievert.methods.known_columns import Groups, compact
+
+USE = 0x5A3D1E02  # tells the random numbers of the shuffle from those of other methods
+FINE = 10**12  # units of an answer, beyond which sums of doubles may miss the right one
+PARTS = 10**9  # of the largest answer: how much wider bounds are then
+NEAR = Fraction(1, 1000)  # of a unit
+
+
+class Bounds(NamedTuple):
+    """Of each block the least and greatest sum, and those of any one of its records."""
+
+    sum_low: Ints
+    sum_high: Ints
+    low: Ints
+    high: Ints
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """A chain of range sums, and what follows from it for every record.
+
+    `order` has the records in the order of the ranges; `first` and `last` are the places in
+    `values` of the least and greatest value that each record may have, `low` and `high` its bounds
+    before they are cut to the domain.
+    """
+
+    size: int
+    values: Floats
+    order: Ints
+    answers: Floats
+    low: Floats
+    high: Floats
+    first: Ints
+    last: Ints
+    estimates: Floats  # of each record, for a user of the sums
+
+    @property
+    def axis(self) -> float:
+        """1/Q."""
+        return 1 / self.size
+
+    @cached_property
+    def _kinds(self) -> tuple[Ints, Floats]:
+        """Of each record which window it has; the probabilities in each window."""
+        size = len(self.values)
+        kinds, count = compact(self.first * size + self.last, size * size)
+        first, last = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+        first[kinds], last[kinds] = self.first, self.last
+        return kinds, windows(first, last, size)
+
+    def probabilities(self, groups: Groups) -> Floats:
+        """Of each group the mean over its records of equal probabilities on D within [L, U]."""
+        alike(groups, len(self.order))
+        return mixed(groups, *self._kinds)
+
+
+def restricted(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricted:
+    """Sums over ranges of `size` (Q) shuffled records, each overlapping the next by half.
+
+    >>> found = restricted([0, 4, 1, 0, 3, 2, 2, 1], [1, 2, 3, 4, 5], 4)
+    >>> len(found.answers), bool(np.all(found.low <= found.high))
+    (3, True)
+    """
+    held = domain(values)
+    codes = coded(secret, len(held))
+    half = _half(size, len(codes))
+    order = generator(seed, USE).permutation(len(codes))
+    whole, units = scaled(held)
+    if size * _largest(whole) >= LONG:
+        whole = whole.astype(object)
+    sums = whole[codes[order[: len(codes) // half * half]]].reshape(-1, half).sum(axis=1)
+    return _restricted(sums[1:] + sums[:-1], held, whole, units, size, order)
+
+
+def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
+    """What follows from given answers: one for each range of `size` records, by their `order`.
+
+    Answers may be off by rounding: each is read as the nearest multiple of the domain's unit. Where
+    doubles cannot tell these apart, bounds are wider by 1e-9 of the largest answer there could be.
+
+    >>> chain = answered([9, 16, 14], [1, 2, 3, 4, 5], 4, range(8))
+    >>> list(zip(chain.low.tolist(), chain.high.tolist()))[::2]
+    [(1.0, 2.0), (1.0, 5.0), (4.0, 5.0), (1.0, 4.0)]
+    """
+    held = domain(values)
+    places = np.asarray(order)
+    if places.ndim != 1 or not np.array_equal(np.sort(places), np.arange(len(places))):
+        raise UsageError("the order of the queries has every record once")
+    half = _half(size, len(places))
+    given = np.asarray(answers)
+    expected = len(places) // half - 1
+    if given.dtype.kind not in "iuf" or given.shape != (expected,):
+        raise UsageError(f"{len(places)} records have {plural(expected, 'answer')}, as numbers")
+    if not np.isfinite(given).all():
+        raise InputError("an answer is not a finite number")
+    whole, units = scaled(held)
+    exact = [Fraction(repr(answer)) * units for answer in given.tolist()]
+    sums = [round(answer) for answer in exact]
+    top = max(map(abs, sums))
+    slack = 0
+    if units > 1 and top >= FINE:
+        slack = size * _largest(whole) // PARTS + 1
+    elif any(abs(a - b) > NEAR for a, b in zip(exact, sums, strict=True)):
+        raise InputError("an answer is no sum of values of the domain")
+    kind = np.int64 if top < LONG else object
+    return _restricted(np.array(sums, dtype=kind), held, whole, units, size, places, slack)
+
+
+def chained(answers: Ints, size: int, low: int, high: int, slack: int = 0) -> Bounds:
+    """Bounds that sums over neighbouring blocks leave, where values are from `low` to `high`.
+
+    Exact for whole numbers: neighbouring blocks add up to an answer, so one number t tells the sums
+    of all blocks, B_j = ±(h_j + t), and inside a block all records but one are free. `slack` widens
+    the interval of t.
+    """
+    half = size // 2
+    reach = len(answers) * _largest(answers) + 4 * (size * max(abs(low), abs(high)) + slack)
+    kind: Any = np.int64 if reach < LONG else object
+    sign = np.ones(len(answers) + 1, dtype=kind)
+    sign[1::2] = -1
+    shift = np.zeros(len(answers) + 1, dtype=kind)
+    shift[1:] = -np.cumsum(sign[:-1] * answers.astype(kind))
+    least, most = half * low, half * high
+    turned = (sign < 0).astype(np.int64)
+    t_low = (np.array([least, -most], dtype=kind)[turned] - shift).max() - slack
+    t_high = (np.array([most, -least], dtype=kind)[turned] - shift).min() + slack
+    if t_low > t_high:
+        raise InputError("no values between the least and the greatest have these sums")
+    ends = sign * (shift + t_low), sign * (shift + t_high)
+    sum_low, sum_high, others = np.minimum(*ends), np.maximum(*ends), half - 1
+    return Bounds(
+        sum_low,
+        sum_high,
+        np.maximum(sum_low - others * high, low),
+        np.minimum(sum_high - others * low, high),
+    )
+
+
+def _restricted(
+    sums: Ints,
+    held: Floats,
+    whole: Ints,
+    units: int,
+    size: int,
+    order: Ints,
+    slack: int = 0,
+) -> Restricted:
+    low, high, half = int(whole[0]), int(whole[-1]), size // 2
+    found = chained(sums, size, low, high, slack)
+    # Records behind the last block are in no query: a block of their own.
+    block = np.empty(len(order), dtype=np.int64)
+    block[order] = np.minimum(np.arange(len(order)) // half, len(found.low))
+    lows, highs = np.append(found.low, low), np.append(found.high, high)
+    first = np.searchsorted(whole, lows.astype(whole.dtype), "left")
+    last = np.searchsorted(whole, highs.astype(whole.dtype), "right") - 1
+    if np.any(first > last):
+        raise InputError("the answers leave a record no value of the domain")
+    middle = _numbers(found.sum_low + found.sum_high, size * units)
+    middle = np.append(middle, middle.mean())
+    return Restricted(
+        size,
+        held,
+        order,
+        _numbers(sums, units),
+        _numbers(lows, units)[block],
+        _numbers(highs, units)[block],
+        first[block],
+        last[block],
+        middle[block],
+    )
+
+
+def _half(size: int, records: int) -> int:
+    """l = Q/2, for a Q that a chain over so many records can have."""
+    if size < 2 or size % 2:
+        raise UsageError(f"a query is over an even number of records, not {size}")
+    if size > records:
+        raise UsageError(f"a query over {size} records needs as many; there are {records}")
+    return size // 2
+
+
+def _largest(whole: Ints) -> int:
+    return max(abs(int(whole.min())), abs(int(whole.max())))
+
+
+def _numbers(whole: Ints, units: int) -> Floats:
+    """Whole multiples as doubles, each the nearest one."""
+    if units < LONG and _largest(whole) < WHOLE:
+        return np.asarray(whole.astype(np.int64) / units)
+    return np.asarray(whole.astype(object) / units).astype(np.float64)

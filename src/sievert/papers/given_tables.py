@@ -1,0 +1,63 @@
+"""A table that was given by its path: some of its columns as texts, and a plain release of it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sievert.counts.record_pairs import in_order
+from sievert.errors import InputError
+from sievert.session import opened
+
+ADULT = "Adult"
+GIVE_ADULT = "Give Adult with --data adult=FILE to have it computed."
+HIDDEN = "*"
+
+Columns = dict[str, list[str]]
+
+
+def read_columns(path: str, names: Sequence[str], what: str, *, ordered: bool = False) -> Columns:
+    """Some columns as texts without blanks around them; in the file's order where that matters."""
+    with opened(path) as (table, questions):
+        lacking = [name for name in names if name not in questions.columns]
+        if lacking:
+            raise InputError(
+                f"{table.name} is not {what}: it has no column {', '.join(map(repr, lacking))}",
+                hint=f"a file with a header and the columns {', '.join(names)}",
+            )
+        cube = in_order(questions, names, table.name) if ordered else questions.cube(names)
+        times = np.asarray(cube.counts)
+        return {
+            name: [(texts[code] or "").strip() for code in np.repeat(codes, times).tolist()]
+            for name, codes, texts in zip(cube.columns, cube.codes, cube.values, strict=True)
+            if name in names
+        }
+
+
+def too_few(path: str, found: int, of: str, needed: int, what: str) -> InputError:
+    """The error for a table that has not enough records of the kind that is needed."""
+    return InputError(
+        f"{Path(path).name}: {found:,} {of}, fewer than {needed:,}",
+        hint=f"a larger file of {what}",
+    )
+
+
+def suppressed(
+    table: Columns, quasi: Sequence[str], least: int, *, secret: str = "", diverse: int = 1
+) -> Columns:
+    """The table without the key of everybody in a class that is too small or not diverse enough.
+
+    >>> suppressed({"age": ["30", "30", "41"]}, ["age"], 2)
+    {'age': ['30', '30', '*']}
+    """
+    keys = list(zip(*(table[name] for name in quasi), strict=True))
+    sizes = Counter(keys)
+    secrets: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for key, held in zip(keys, table[secret] if secret else keys, strict=True):
+        secrets[key].add(str(held))
+    kept = {key for key, n in sizes.items() if n >= least and len(secrets[key]) >= diverse}
+    rows = [key if key in kept else (HIDDEN,) * len(quasi) for key in keys]
+    return {**table, **{name: [row[i] for row in rows] for i, name in enumerate(quasi)}}

@@ -1,0 +1,219 @@
+"""A comparison as a page may show it: each release's numbers, and what follows from these.
+
+All that is concluded here is concluded from the numbers that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sievert.report.chapters.limit.numbers import bits, labels, share_of, step
+from sievert.report.parts import Part
+from sievert.report.redaction import Pen, Said
+
+Data = Mapping[str, Any]
+RARE = 0.05  # a p-value up to which chance is not the reason
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one release tells of one secret, and what it no longer tells; bits a record."""
+
+    value: Said
+    corrected: Said
+    low: Said
+    high: Said
+    lost: Said
+    lost_low: Said
+    lost_high: Said
+    kept: Said  # a share
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One release."""
+
+    number: int
+    label: str
+    data: Data
+    identity: Said
+    corrected: Said
+    low: Said
+    high: Said
+    share: Said
+    secrets: Mapping[str, Told]
+
+
+@dataclass(frozen=True)
+class View:
+    """All releases beside their original."""
+
+    part: Part
+
+    @property
+    def pen(self) -> Pen:
+        """The hand it is written with."""
+        return self.part.pen
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """The secrets, in their order."""
+        return tuple(self.part.data["original"]["attribute_disclosure"])
+
+    @cached_property
+    def key(self) -> Said:
+        """What the original key holds: the most that can be told of it."""
+        held = self.part.data["releases"][0]["identity_disclosure"]
+        return bits(self.pen, held["maximum"])
+
+    def before(self, secret: str, what: str) -> Said:
+        """A number of the original about a secret."""
+        return bits(self.pen, self.part.data["original"]["attribute_disclosure"][secret][what])
+
+    @cached_property
+    def releases(self) -> tuple[Shown, ...]:
+        """Each release, in the order given."""
+        held = self.part.data["releases"]
+        return tuple(
+            self._shown(number, label, data)
+            for number, (label, data) in enumerate(
+                zip(labels(self.part, held), held, strict=True), 1
+            )
+        )
+
+    def _shown(self, number: int, label: str, data: Data) -> Shown:
+        pen, found = self.pen, data["identity_disclosure"]
+        value = bits(pen, found["value"])
+        low, high = (bits(pen, end) for end in found["interval"])
+        return Shown(
+            number,
+            label,
+            data,
+            value,
+            bits(pen, found["corrected"]),
+            low,
+            high,
+            share_of(pen, value, self.key),
+            {s: self._told(data, s) for s in self.secrets},
+        )
+
+    def _told(self, data: Data, secret: str) -> Told:
+        pen = self.pen
+        found, loss = data["attribute_disclosure"][secret], data["information_loss"][secret]
+        beyond, half = loss_of(loss)
+        low, high = (bits(pen, end) for end in found["interval"])
+        lost = bits(pen, beyond)
+        return Told(
+            bits(pen, found["value"]),
+            bits(pen, found["corrected"]),
+            low,
+            high,
+            lost,
+            bits(pen, beyond - half),
+            bits(pen, beyond + half),
+            share_of(pen, lost, self.before(secret, "corrected"), rest=True),
+        )
+
+    # -- what follows ---------------------------------------------------------------------------
+
+    @cached_property
+    def dominated(self) -> Mapping[int, tuple[int, ...]]:
+        """Of each release those that are nowhere worse and somewhere better.
+
+        Where numbers are rounded: those that are better everywhere, even so.
+        """
+        if self.pen.internal:
+            numbers = {r.data["name"]: r.number for r in self.releases}
+            return {
+                r.number: tuple(numbers[n] for n in r.data["dominated_by"]) for r in self.releases
+            }
+        points = {r.number: _point(r) for r in self.releases}
+        return {
+            number: tuple(n for n, theirs in points.items() if _better(theirs, mine))
+            for number, mine in points.items()
+        }
+
+    @property
+    def left(self) -> tuple[Shown, ...]:
+        """The releases that no other one dominates."""
+        return tuple(r for r in self.releases if not self.dominated[r.number])
+
+    @property
+    def told(self) -> bool:
+        """Whether what releases disclose of the key is shown at all."""
+        return all(r.identity.number is not None for r in self.releases)
+
+    @property
+    def least(self) -> tuple[Shown, ...]:
+        """Of those left the one that discloses least of the key, or several alike."""
+        return _lowest(self.left, [r.identity.number for r in self.left])
+
+    def keeps_most(self, secret: str) -> tuple[Shown, ...]:
+        """Of those left the one that has lost least; none where intervals do not tell them apart.
+
+        Rounded intervals have to be a step apart.
+        """
+        held = [(r, r.secrets[secret]) for r in self.left]
+        best = _lowest([r for r, _ in held], [t.lost.number for _, t in held])
+        if not best:
+            return ()
+        end = best[0].secrets[secret].lost_high.number
+        if all(_reaches(t.lost_low.number, end, step(self.pen)) for _, t in held):
+            return ()
+        return best
+
+    def by_chance(self, secret: str, what: str) -> tuple[Shown, ...]:
+        """Releases of which so much would be told, or lost, by chance; for the operator only."""
+        if not self.pen.internal:
+            return ()
+        held = {r.number: r.data[what][secret]["p_value"] for r in self.releases}
+        return tuple(r for r in self.releases if (held[r.number] or 0.0) > RARE)
+
+    def near_nothing(self, secret: str) -> tuple[Shown, ...]:
+        """Releases of which what is told of a secret beyond chance has an interval down to 0."""
+        return self._at_nothing({r.number: r.secrets[secret].low for r in self.releases})
+
+    def not_lost(self, secret: str) -> tuple[Shown, ...]:
+        """Releases of which the loss has an interval down to 0."""
+        return self._at_nothing({r.number: r.secrets[secret].lost_low for r in self.releases})
+
+    def _at_nothing(self, lows: Mapping[int, Said]) -> tuple[Shown, ...]:
+        return tuple(
+            r
+            for r in self.releases
+            if (low := lows[r.number].number) is not None and low <= step(self.pen)
+        )
+
+
+def loss_of(found: Data) -> tuple[float, float]:
+    """What was lost beyond chance, and half of its interval."""
+    low, high = found["interval"]
+    return found.get("excess", found["corrected"]), (high - low) / 2
+
+
+def _point(release: Shown) -> list[float | None]:
+    losses = (t.lost.number for t in release.secrets.values())
+    kept = [None if x is None else max(0.0, x) for x in losses]
+    return [release.identity.number, release.corrected.number, *kept] if kept else []
+
+
+def _better(theirs: Sequence[float | None], mine: Sequence[float | None]) -> bool:
+    """Whether every number is known and lower."""
+    return bool(mine) and all(
+        t is not None and m is not None and t < m for t, m in zip(theirs, mine, strict=True)
+    )
+
+
+def _lowest(held: Sequence[Shown], numbers: Sequence[float | None]) -> tuple[Shown, ...]:
+    known = [n for n in numbers if n is not None]
+    if not known or len(known) < len(numbers):
+        return ()
+    return tuple(r for r, n in zip(held, numbers, strict=True) if n == min(known))
+
+
+def _reaches(low: float | None, end: float | None, slack: float) -> bool:
+    """Whether an interval begins before another one ends, as far as rounding tells."""
+    return low is None or end is None or low <= end + slack

@@ -1,0 +1,128 @@
+"""Numbers that comparisons and limits share: bits, distortions, and quotients of what is shown.
+
+A quotient is made of the two numbers that stand on the page, never of the exact ones: a share of
+little would tell more than both of its parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sievert.formatting import percent, printable, significant
+from sievert.report.page import Block, Chapter, Words
+from sievert.report.parts import Part
+from sievert.report.redaction import Pen, Said
+from sievert.report.texts import Texts
+from sievert.sharing import FINEST, step_of
+
+NOISE = 1e-9  # bits: rounding alone
+TELLING = 10  # steps of rounding that a number must have before others are divided by it
+LONGEST = 18  # letters of a release's name
+NOTHING = 1e-3  # bits: a ratio to less is not told
+
+Blocks = tuple[Block | Chapter, ...]
+
+
+def clean(value: float | None) -> float | None:
+    """A number without what rounding alone leaves of nothing.
+
+    >>> clean(-2e-17), clean(0.25), clean(None)
+    (0.0, 0.25, None)
+    """
+    return None if value is None else float(value) if abs(value) > NOISE else 0.0
+
+
+def bits(pen: Pen, value: float | None) -> Said:
+    """Bits a record; never minus nothing."""
+    return pen.bits(clean(value))
+
+
+def proportion(pen: Pen, value: float | None) -> Said:
+    """A mean share of cells that were changed, in per cent; nothing is drawn as nothing."""
+    found = pen.mean(clean(value))
+    return found if found.number is None else Said(percent(found.number), found.number)
+
+
+def step(pen: Pen) -> float:
+    """The step that bits are rounded to; 0 where they are exact."""
+    if pen.internal:
+        return 0.0
+    rows = max(pen.rows, 2)
+    return step_of(max(pen.least / rows * math.log2(rows), FINEST))
+
+
+def divisible(pen: Pen, whole: Said) -> bool:
+    """Whether bits are enough to divide by."""
+    return whole.number is not None and whole.number > max(NOISE, (TELLING - 0.5) * step(pen))
+
+
+def share_of(pen: Pen, part: Said, whole: Said, *, rest: bool = False) -> Said:
+    """A shown part as a share of a shown whole, or what is left of it."""
+    if part.number is None or whole.number is None:
+        return pen.withheld() if not pen.internal else pen.undefined()
+    if not divisible(pen, whole):
+        return pen.undefined() if pen.internal else pen.withheld()
+    if rest and part.number > whole.number:
+        return pen.undefined()
+    share = part.number / whole.number
+    share = min(1.0, max(0.0, 1.0 - share if rest else share))
+    share = share if pen.internal else round(share, 2)
+    return Said(percent(clean(share) or 0.0), share)
+
+
+def times(pen: Pen, told: Said, least: Said) -> Said:
+    """How many times the least possible is told; not where that is next to nothing."""
+    if told.number is None or least.number is None:
+        return pen.undefined()
+    if not divisible(pen, least) or least.number <= NOTHING:
+        return pen.undefined() if pen.internal else pen.withheld()
+    found = told.number / least.number
+    found = found if pen.internal else float(f"{found:.2g}")
+    return Said(significant(found), found)
+
+
+def about(pen: Pen, said: Said) -> str:
+    """A number in a sentence: rounded ones are said to be."""
+    if pen.internal or said.number is None:
+        return str(said)
+    return pen.texts("words.about", number=str(said))
+
+
+def listed(texts: Texts, items: Sequence[str]) -> str:
+    """Things in a sentence."""
+    if len(items) < 2:
+        return items[0] if items else texts("words.none")
+    return texts("words.and", first=", ".join(items[:-1]), last=items[-1])
+
+
+def interval(pen: Pen, low: Said, high: Said) -> str:
+    """From here to there."""
+    if low.number is None or high.number is None:
+        return str(low)
+    return pen.texts("compared.range", low=str(low), high=str(high))
+
+
+def labels(part: Part, releases: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What releases are called: by their number, and by their name for the operator."""
+    found = []
+    for number, release in enumerate(releases, 1):
+        text = part.texts("compared.release", number=number)
+        if part.pen.internal:
+            name = printable(str(release["name"])[: LONGEST + 1])
+            name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+            text = part.texts("compared.named", number=number, name=name)
+        found.append(text)
+    return found
+
+
+def too_small(part: Part) -> Blocks:
+    """All that is said of a table of a few records."""
+    return (Words(part.texts("compared.silent"), "note"),)
+
+
+def rounding(part: Part) -> Words:
+    """How numbers that are passed on are rounded."""
+    said = part.texts("compared.rounded", step=significant(step(part.pen)), least=part.pen.least)
+    return Words(said, "note")

@@ -1,0 +1,193 @@
+"""A limit as a page may show it: points of the curve, of each alphabet, in numbers that are told.
+
+Constraints that were asked for are settings; those of other points follow from the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sievert.formatting import percent, significant
+from sievert.report.chapters.limit.numbers import bits, proportion
+from sievert.report.parts import Part
+from sievert.report.redaction import Pen, Said
+
+CERTAIN = ("1", "2", "identity", "identity_reverse")  # models with a certificate
+REVERSED = ("2", "identity_reverse")  # whose result is a distortion
+AT_DISTORTION = ("1", "identity")
+MOST_INTERVALS = 12
+MANY = 4  # the share of records, one in so many, from which combinations are not counted
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the curve."""
+
+    at: Said
+    objective: Said
+    bound: Said
+    risk: Said
+    identity: Said
+    distortion: Said
+    gap: Said
+    epsilon: Said
+    asked: bool
+    reached: bool | None
+    unbounded: bool
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """The best recoding into so many intervals, where the curve has its point."""
+
+    intervals: int
+    at: Said
+    objective: Said
+
+
+@dataclass(frozen=True)
+class Column:
+    """The columns of one channel: their points, what the table itself tells, the JSON."""
+
+    names: tuple[str, ...]
+    points: tuple[Point, ...]
+    information: Said
+    values: str
+    released: str
+    data: Mapping[str, Any]
+    recoded: tuple[Recoded, ...] = ()  # none where the page is passed on
+
+    @property
+    def asked(self) -> tuple[Point, ...]:
+        """The points that were asked for."""
+        return tuple(p for p in self.points if p.asked)
+
+
+@dataclass(frozen=True)
+class View:
+    """A limit, and how it was asked for."""
+
+    part: Part
+
+    @property
+    def pen(self) -> Pen:
+        """The hand it is written with."""
+        return self.part.pen
+
+    @property
+    def model(self) -> str:
+        """Which model, as a part of a text's key."""
+        return str(self.part.data["settings"]["model"]).replace(" ", "_")
+
+    @property
+    def certain(self) -> bool:
+        """Whether the bound is close to what was found."""
+        return self.model in CERTAIN
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether columns are taken as Gaussian."""
+        return bool(self.part.data["settings"]["gaussian"])
+
+    @property
+    def distortion(self) -> str:
+        """What a distortion is, as a part of a text's key."""
+        settings = self.part.data["settings"]
+        if self.gaussian:
+            return "gaussian"
+        return "hierarchy" if settings["hierarchies"] else str(settings["distortion"])
+
+    @property
+    def changed(self) -> bool:
+        """Whether a distortion is the share of values changed."""
+        return self.distortion == "hamming"
+
+    @property
+    def secret(self) -> str:
+        """The secrets in words."""
+        if self.model.startswith("identity"):
+            return self.part.texts("limits.themselves")
+        return self.pen.names(self.part.data["roles"]["sensitive"])
+
+    @property
+    def valid(self) -> str:
+        """Of which releases a bound is true, as a part of a text's key."""
+        channel = self.part.data["channel"]
+        if self.gaussian:
+            return "gaussian"
+        if any(p["reduced"] for p in channel["parts"]):
+            return "reduced"
+        if channel["alphabet"] == "merged":
+            return "merged"
+        single = all(len(p["columns"]) == 1 or p["all_combinations"] for p in channel["parts"])
+        if self.changed and single:
+            return "any"
+        return "values" if single else "combinations"
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """Each alphabet with its points."""
+        held = self.part.data["points"]
+        return tuple(
+            Column(
+                tuple(p["columns"]),
+                tuple(self._point(x) for x in held if x["columns"] == p["columns"]),
+                bits(self.pen, None if p["information"] is None else p["information"]["value"]),
+                self._size(p["values"]),
+                self._size(p["released"]),
+                p,
+                tuple(self._recoded(r) for r in self._recodings(p)),
+            )
+            for p in self.part.data["channel"]["parts"]
+        )
+
+    def _recodings(self, part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        ordered = self.pen.internal and self.certain
+        return list(part["recodings"][:MOST_INTERVALS]) if ordered else []
+
+    def _recoded(self, found: Mapping[str, Any]) -> Recoded:
+        ends = proportion(self.pen, found["distortion"]), bits(self.pen, found["risk"])
+        far, told = ends if self.model in AT_DISTORTION else ends[::-1]
+        return Recoded(int(found["intervals"]), far, told)
+
+    def _size(self, number: int) -> str:
+        """So many combinations; not where their number would tell of people who are alone."""
+        said = self.pen.count(number)
+        if self.pen.internal or said.number is None or said.number <= self.pen.rows / MANY:
+            return str(said)
+        return self.part.texts("limits.many")
+
+    def _result(self, value: float | None) -> Said:
+        return proportion(self.pen, value) if self.model in REVERSED else bits(self.pen, value)
+
+    def _at(self, point: Mapping[str, Any]) -> Said:
+        far = self.model in AT_DISTORTION
+        if point["asked"]:
+            told = point["at"]
+            return Said(percent(told) if far else significant(told), told)
+        return proportion(self.pen, point["at"]) if far else bits(self.pen, point["at"])
+
+    def _point(self, point: Mapping[str, Any]) -> Point:
+        pen, unbounded = self.pen, point["reason"]
+        endless = Said(self.part.texts("words.unbounded"), None)
+
+        def said(what: str) -> Said:
+            return endless if what in unbounded else bits(pen, point[what])
+
+        lacking = point["objective"] is None or point["bound"] is None
+        return Point(
+            self._at(point),
+            endless if lacking else self._result(point["objective"]),
+            endless if lacking else self._result(point["bound"]),
+            said("risk"),
+            said("identity"),
+            proportion(pen, point["distortion"]),
+            pen.only_internal(None if point["gap"] is None else float(f"{point['gap']:.2g}")),
+            endless if point["epsilon"] is None else pen.only_internal(point["epsilon"]),
+            bool(point["asked"]),
+            point["reached"],
+            lacking,
+        )

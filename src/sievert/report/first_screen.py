@@ -1,0 +1,163 @@
+"""The first screen: what was assessed, what matters, the limits, and what was not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sievert.measures.value import SUPPRESSED
+from sievert.report.chapters.compare import policy as compared_policy
+from sievert.report.chapters.compare.policy import asked, figure, side, where
+from sievert.report.chapters.numbers import titled, why
+from sievert.report.page import Block, Chapter, Points, Words
+from sievert.report.parts import Part
+
+
+def front(parts: Sequence[Part], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
+    """The blocks below the title."""
+    texts, pen = parts[0].texts, parts[0].pen
+    verdicts = [v for part in parts for v in _verdicts(part)]
+    compared = [part for part in parts if compared_policy.judged(part)]
+    leads = [_lead(parts[0], verdicts, bool(compared))] if verdicts or not compared else []
+    leads += [compared_policy.lead(part) for part in compared]
+    found: list[Block | Chapter] = []
+    if pen.internal:
+        found.append(Words(texts("front.internal"), "warning"))
+    found.append(Words(" ".join(leads), "lead"))
+    if sentences:
+        found.append(Chapter(texts("front.short"), "short", (Points(tuple(sentences)),)))
+    found.append(Chapter(texts("front.assessed"), "assessed", (Points(tuple(_what(parts))),)))
+    if verdicts or compared:
+        found.append(_limits(parts, compared))
+    lacking = tuple(
+        texts(f"front.{key}") for key in ("no_dp", "no_tables", "no_outside", "no_judgement")
+    )
+    found.append(Chapter(texts("front.not_measured"), "not-measured", (Points(lacking),)))
+    if not pen.internal:
+        found.append(Words(texts("front.shared", least=pen.least), "note"))
+    return tuple(found)
+
+
+def _verdicts(part: Part) -> list[Mapping[str, Any]]:
+    policy = part.data.get("policy")
+    return list(policy["limits"]) if policy else []
+
+
+def _lead(part: Part, verdicts: Sequence[Mapping[str, Any]], compared: bool) -> str:
+    texts = part.texts
+    if not verdicts:
+        return texts("front.open")
+    breached = sum(v["met"] is False for v in verdicts)
+    if breached:
+        key = "front.one_breached" if breached == 1 else "front.some_breached"
+        key = "front.table_breached" if compared else key
+        return texts(key, breached=breached, number=len(verdicts))
+    doubtful = sum(v["met"] is None for v in verdicts)
+    key = "front.some_doubtful" if doubtful else "front.all_met"
+    lead = texts(key, doubtful=doubtful, number=len(verdicts))
+    others = len(part.data["roles"].get("unassessed") or ())
+    if not others:
+        return lead
+    key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
+    return f"{lead} {texts(key, number=others)}"
+
+
+# -- what was assessed ------------------------------------------------------------------------
+
+
+def _what(parts: Sequence[Part]) -> Iterator[str]:
+    """The table of the first part; another one only where a later part speaks of it."""
+    first = parts[0]
+    yield from _table(first)
+    for part in parts[1:]:
+        if subject(part) != subject(first):
+            yield part.texts(
+                "front.another",
+                number=part.number,
+                rows=_rows(part),
+                columns=part.pen.names(part.data["roles"]["quasi"]),
+                secrets=part.pen.names(part.data["roles"]["sensitive"]),
+            )
+
+
+ROLES = ("quasi", "sensitive")
+
+
+def subject(part: Part) -> tuple[object, ...]:
+    """What a part speaks of, whatever its columns are called here: its roles, its records."""
+    data = part.exact or part.data
+    rows = data["table"]["rows"] or 0
+    few = not part.pen.internal and rows < part.pen.least
+    return (*(tuple(data["roles"].get(r) or ()) for r in ROLES), 0 if few else rows)
+
+
+def _rows(part: Part) -> str:
+    rows = part.data["table"]["rows"]
+    few = not part.pen.internal and (rows or 0) < part.pen.least
+    return part.texts("words.few", least=part.pen.least) if few else f"{rows:,}"
+
+
+def _table(part: Part) -> Iterator[str]:
+    texts, table, roles, pen = part.texts, part.data["table"], part.data["roles"], part.pen
+    columns = table["columns"]
+    if not pen.internal and (table["rows"] or 0) < pen.least:
+        yield texts("front.table_few")
+    else:
+        key = "front.table_one" if columns == 1 else "front.table"
+        yield texts(key, rows=f"{table['rows']:,}", columns=f"{columns:,}")
+    if pen.internal and table.get("name"):
+        yield texts("front.named", name=pen.file(table["name"]))
+    for key, role in (
+        ("outsider", "quasi"),
+        ("secrets", "sensitive"),
+        ("dropped", "identifier"),
+        ("unassessed", "unassessed"),
+    ):
+        if roles.get(role):
+            yield texts(f"front.{key}", columns=pen.names(roles[role]))
+
+
+# -- limits -------------------------------------------------------------------------------------
+
+
+def _limits(parts: Sequence[Part], compared: Sequence[Part]) -> Chapter:
+    texts = parts[0].texts
+    held = [(part, v) for part in parts for v in _verdicts(part)]
+    held.sort(key=lambda pair: pair[1]["met"] is not False)
+    words = {True: "met", False: "breached", None: "doubtful"}
+    marks = tuple(texts(f"front.{words[v['met']]}") for _, v in held)
+    found: list[Block] = []
+    if held:
+        found += [Words(texts("front.limits_table"))] if compared else []
+        found.append(Points(tuple(_limit(part, v) for part, v in held), marks))
+    for part in compared:
+        found += [Words(texts("front.limits_releases"))] if held else []
+        found += compared_policy.blocks(part)
+    if any(not part.pen.internal for part in (*(part for part, _ in held), *compared)):
+        found.append(Words(texts("front.exact"), "note"))
+    return Chapter(texts("front.limits"), "limits", tuple(found))
+
+
+def _limit(part: Part, verdict: Mapping[str, Any]) -> str:
+    texts, about = part.texts, where(part, verdict)
+    if verdict["reading"]:
+        about = f"{about}, {texts('front.without_missing')}"
+    return texts(
+        "front.limit",
+        what=titled(texts, verdict["measure"]),
+        where=about,
+        value=_value(part, verdict),
+        asked=asked(part, verdict),
+    )
+
+
+def _value(part: Part, verdict: Mapping[str, Any]) -> str:
+    if verdict["value"] is not None:
+        return figure(part, verdict)
+    beside = side(part, verdict) if verdict["reason"] == SUPPRESSED else None
+    if beside is not None:
+        return beside
+    chapter, _, secret = verdict["where"].partition(".")
+    held = part.data[chapter]
+    held = (held[secret] if secret else held)[verdict["measure"]]
+    return why(part.texts, {**held, "reason": verdict["reason"]})

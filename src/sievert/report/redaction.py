@@ -1,0 +1,200 @@
+"""How numbers and names are written: exact for the operator, or fit to pass on.
+
+Fit to pass on: a count is rounded down to whole cells and not told below one, nor is it told apart
+from none; a share or a number of bits is rounded to a step that more than a cell of records must
+move. What a page shows, in its words, tables, pictures and their descriptions, goes through here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sievert.formatting import percent, printable, significant
+from sievert.measures import Decides
+from sievert.report.declared import decides
+from sievert.report.texts import Texts
+from sievert.sharing import COARSEST, FEW_CELLS, FINEST, LEAST, step_of
+
+LONGEST = 60  # letters of a name on a page
+NEAR = 1e-9  # to an end of a scale
+
+
+@dataclass(frozen=True)
+class Said:
+    """A number as a page tells it: in words, and as a picture may draw it (None: not at all)."""
+
+    text: str
+    number: float | None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Pen:
+    """The hand a page is written with; `rows` records stand behind its numbers."""
+
+    texts: Texts
+    rows: int
+    internal: bool = False
+    least: int = LEAST
+    masks: Mapping[str, str] | None = field(default=None)
+
+    # -- who sees what --------------------------------------------------------------------------
+
+    @property
+    def silent(self) -> bool:
+        """Whether the table is too small for any number of it to be passed on."""
+        return not self.internal and self.rows < FEW_CELLS * self.least
+
+    def name(self, column: str) -> str:
+        """A column as it may be called."""
+        if self.masks is not None:
+            column = self.masks.get(column, self.texts("words.column"))
+        text = printable(column[: LONGEST + 1])
+        return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+    def file(self, name: str) -> str:
+        """A file as it may be called: not at all, unless the page stays inside."""
+        text = printable(name[: LONGEST + 1])
+        return text[:LONGEST] if self.internal else self.texts("words.withheld")
+
+    def names(self, columns: Iterable[str]) -> str:
+        """Columns in a sentence."""
+        named = [self.name(c) for c in columns]
+        if len(named) < 2:
+            return named[0] if named else self.texts("words.none")
+        return self.texts("words.and", first=", ".join(named[:-1]), last=named[-1])
+
+    # -- numbers --------------------------------------------------------------------------------
+
+    def withheld(self) -> Said:
+        """In place of a number that is not told."""
+        return Said(self.texts("words.withheld"), None)
+
+    def undefined(self) -> Said:
+        """In place of a number that there is not."""
+        return Said(self.texts("words.undefined"), None)
+
+    def count(self, number: float | None) -> Said:
+        """So many records, people, classes or values."""
+        if number is None:
+            return self.undefined()
+        if self.internal:
+            return Said(f"{number:,.0f}", number)
+        if self.silent:
+            return self.withheld()
+        told = int(number)
+        if told <= self.rows:  # all and nearly all are not told apart
+            told = min(told, self.rows - self.least + 1)
+        cells = told // self.least * self.least
+        if not cells:
+            return Said(self.texts("words.few", least=self.least), None)
+        return Said(self.texts("words.about", number=f"{cells:,}"), cells)
+
+    def everybody(self) -> Said:
+        """So many records as the table has: its size, not how many of them are something."""
+        return self.withheld() if self.silent else Said(f"{self.rows:,}", self.rows)
+
+    def share(self, part: float | None, of: int | None = None) -> Said:
+        """A share of `of` records (all of them unless given), in per cent."""
+        return self._share(part, of, people=True)
+
+    def rate(self, value: float | None, of: int | None = None, bits: float | None = None) -> Said:
+        """A share of an uncertainty of `bits` (one, unless known), in per cent.
+
+        One record can move it by as much as that record can be uncertain, log2 of their number.
+        Exactly nothing and nearly nothing differ by what a few people have: not told apart.
+        """
+        if value is not None and not self.internal:
+            value = min(max(value, NEAR), 1.0 - NEAR)
+        most = math.log2(max(of or self.rows, 2))
+        known = 1.0 if bits is None else max(bits, NEAR)
+        return self._share(value, of, people=False, finer=max(1.0, most / known))
+
+    def identity(self, value: float | None, of: int | None = None) -> Said:
+        """A share of the uncertainty about whose a record is."""
+        return self.rate(value, of, math.log2(max(of or self.rows, 2)))
+
+    def bits(self, value: float | None, of: int | None = None) -> Said:
+        """Bits a record; the unit is said beside it."""
+        return self.mean(value, span=math.log2(max(of or self.rows, 2)), of=of)
+
+    def mean(self, value: float | None, *, span: float = 1.0, of: int | None = None) -> Said:
+        """A mean over `of` records of what lies between 0 and `span`."""
+        if value is None:
+            return self.undefined()
+        if self.internal:
+            return Said(significant(value), value)
+        step = self._step(of, span)
+        if self.silent or step is None:
+            return self.withheld()
+        rounded = _rounded(value, step)
+        return Said(significant(rounded), rounded)
+
+    def setting(self, name: str, value: float | None) -> Said:
+        """A number that nothing in the data decides, by the name under which it is declared."""
+        if not self.internal and decides(name) is not Decides.SETTING:
+            return self.withheld()
+        return self.undefined() if value is None else Said(significant(value), value)
+
+    def only_internal(self, value: float | None) -> Said:
+        """A number that one class or record decides."""
+        if not self.internal:
+            return self.withheld()
+        return self.undefined() if value is None else Said(significant(value), value)
+
+    def _of(self, of: int | None) -> int:
+        """So many records a number is of, in whole cells: bounds that are printed tell it."""
+        if of is None or 0 <= self.rows - of < self.least:
+            return max(self.rows, 1)
+        return max(of // self.least * self.least, min(of, self.least), 1)
+
+    def _step(self, of: int | None, span: float = 1.0) -> float | None:
+        least = self.least / self._of(of) * span
+        step = step_of(max(least, FINEST))
+        return None if step > COARSEST * max(span, 1.0) else step
+
+    def _share(
+        self, part: float | None, of: int | None, *, people: bool, finer: float = 1.0
+    ) -> Said:
+        if part is None:
+            return self.undefined()
+        if self.internal:
+            return Said(percent(part), part)
+        step = self._step(of, finer)
+        if self.silent or step is None or step >= 0.5:
+            return self.withheld()
+        number = self._of(of)
+        cell = self.least / number
+        if people and part * number < self.least:  # not told apart from nobody
+            return Said(self.texts("words.under", share=percent(cell)), None)
+        if people and (1 - part) * number < self.least:
+            return Said(self.texts("words.over", share=percent(1 - cell)), None)
+        rounded = _rounded(part, step)
+        if rounded <= 0:
+            return Said(self.texts("words.under", share=percent(step)), None)
+        if rounded >= 1:
+            return Said(self.texts("words.over", share=percent(1 - step)), None)
+        return Said(percent(rounded), rounded)
+
+
+def _rounded(value: float, step: float) -> float:
+    """To the nearest step; -0 is 0.
+
+    >>> _rounded(0.1234, 0.02), _rounded(-0.001, 0.01)
+    (0.12, 0.0)
+    """
+    return round(round(value / step) * step, 9) + 0.0
+
+
+def masks(roles: Mapping[str, Any], texts: Texts) -> dict[str, str]:
+    """Names that tell the role of a column and nothing else."""
+    found: dict[str, str] = {}
+    for role in ("quasi", "sensitive", "identifier", "unassessed"):
+        for number, column in enumerate(roles.get(role) or (), 1):
+            found.setdefault(column, texts(f"words.mask_{role}", number=number))
+    return found

@@ -1,0 +1,1 @@
+"""A table opened read-only: files, frames, databases; isolation and checksums."""

@@ -1,0 +1,216 @@
+"""The large matrices of a search for a channel, worked on in blocks of rows that stay in cache.
+
+All numbers here are in nats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.tradeoff.joint_distribution import Joint
+
+FLOOR = -230.0  # of a logarithm: smaller shares of a channel are as good as none
+TINY = 1e-280
+LARGEST = 1e30  # of a multiplier
+BLOCK = 1 << 16  # numbers worked on at a time
+ROUNDING = 1e-15  # share of a bound that may be wrong
+PRICES = 5  # that a bound is tried with
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A line below the whole curve: I(X';Y) >= level - price·E d for every channel."""
+
+    level: float
+    price: float
+
+    def at(self, distortion: float) -> float:
+        """What it bounds I by at a distortion."""
+        return self.level - self.price * distortion
+
+
+class Field:
+    """A joint distribution, a distortion, what it may be at most, and what a channel costs besides.
+
+    `limit` None leaves the distortion free; `cost` is added to I(X';Y), p(x)·W(x'|x) times;
+    `allowed` is 1 where a value may be released for another, 0 where not.
+    """
+
+    def __init__(
+        self,
+        joint: Joint,
+        distortion: Floats,
+        limit: float | None = None,
+        *,
+        cost: Floats | None = None,
+        allowed: Floats | None = None,
+    ) -> None:
+        self.joint, self.distortion, self.limit, self.cost = joint, distortion, limit, cost
+        self.p, self.given, self.allowed = joint.weights, joint.given, allowed
+        self.weighted = self.p[:, None] * self.given
+        self.logs = np.log(joint.secret)
+        self.never = None if allowed is None else np.where(allowed > 0, 0.0, np.inf)
+        self.nearest = float(self.p @ distortion.min(axis=1))
+        self.slack = 0.0  # how far below the limit a channel may stay
+        self.work = np.empty(distortion.shape)
+        self.step = max(1, BLOCK // distortion.shape[1])
+        self.each = np.arange(min(self.step, len(self.p)))
+
+    def blocks(self) -> Iterator[slice]:
+        """The rows, some at a time."""
+        for at in range(0, len(self.p), self.step):
+            yield slice(at, at + self.step)
+
+    def together(self, channel: Floats) -> Floats:
+        """p(x', y)."""
+        if self.joint.alike:
+            return np.ascontiguousarray((self.p[:, None] * channel).T)
+        return np.asarray(channel.T @ self.weighted)
+
+    def slopes(self, ratios: Floats, out: Floats) -> Floats:
+        """What one more share of each release adds to the objective."""
+        if self.joint.alike:
+            out[:] = ratios.T
+        else:
+            np.matmul(self.given, ratios.T, out=out)
+        if self.cost is not None:
+            out += self.cost
+        return out
+
+    def ratios(self, together: Floats, released: Floats) -> Floats:
+        """ln of p(y|x') / p(y)."""
+        found = np.log(np.maximum(together, TINY))
+        found -= np.log(np.maximum(released, TINY))[:, None]
+        found -= self.logs
+        return found
+
+    def costs(self, channel: Floats) -> float:
+        """What a channel costs besides."""
+        if self.cost is None:
+            return 0.0
+        return float(self.p @ np.einsum("ij,ij->i", channel, self.cost))
+
+    def divergence(self, channel: Floats, logs: Floats, earlier: Floats) -> float:
+        """The mean KL distance of a channel from another, from their logarithms."""
+        found = np.empty(len(self.p))
+        for at in self.blocks():
+            found[at] = np.einsum("ij,ij->i", channel[at], logs[at] - earlier[at])
+        return float(self.p @ found)
+
+    def tilted(
+        self, base: Floats, less: Floats | None, at: float, logs: Floats, channel: Floats
+    ) -> tuple[float, float]:
+        """The channel exp(base - less - at·d), `at` moved until the limit is kept.
+
+        Fills its logarithms and itself; returns `at` and its distortion.
+        """
+        low, high = 0.0, math.inf
+        n = len(self.p)
+        sums, far, square = np.empty(n), np.empty(n), np.empty(n)
+        for _ in range(100):
+            for rows in self.blocks():
+                self._tilt(rows, base, less, at, logs, channel, sums, far, square)
+            mean = float(self.p @ far)
+            if self.limit is None:
+                break
+            beyond = mean - (self.limit - self.slack)
+            if abs(beyond) <= self.slack or (at == 0 and beyond <= 0):
+                break
+            low, high = (at, high) if beyond > 0 else (low, at)
+            if high < math.inf and high - low <= 1e-15 * high:
+                break
+            slope = float(self.p @ (square - far * far))
+            ahead = at + beyond / slope if slope > abs(beyond) * 1e-12 else math.inf
+            if not low < ahead < high:
+                ahead = 0.0 if low == 0 and beyond < 0 else _middle(low, high)
+            at = min(ahead, LARGEST)
+        return at, mean
+
+    def _tilt(
+        self,
+        rows: slice,
+        base: Floats,
+        less: Floats | None,
+        at: float,
+        logs: Floats,
+        channel: Floats,
+        sums: Floats,
+        far: Floats,
+        square: Floats,
+    ) -> None:
+        held, shares, d = logs[rows], channel[rows], self.distortion[rows]
+        np.multiply(d, -at, out=held)
+        held += base[rows]
+        if less is not None:
+            held -= less[rows]
+        if self.never is not None:
+            held -= self.never[rows]
+        held -= held.max(axis=1, keepdims=True)
+        np.maximum(held, FLOOR, out=held)
+        np.exp(held, out=shares)
+        if self.allowed is not None:
+            shares *= self.allowed[rows]
+        some = shares.sum(axis=1, keepdims=True)
+        shares /= some
+        held -= np.log(some)
+        sums[rows] = some[:, 0]
+        product = shares * d
+        far[rows] = product.sum(axis=1)
+        square[rows] = np.einsum("ij,ij->i", product, d)
+
+    def lower(self, ratios: Floats, price: float) -> tuple[float, Cut]:
+        """The best bound of these distributions of Y, over prices from a first one on."""
+        costs = self.slopes(ratios, self.work)
+        if self.never is not None:
+            costs += self.never
+        if self.limit is None:
+            level = float(self.p @ costs.min(axis=1))
+            level -= ROUNDING * abs(level)
+            return level, Cut(level, 0.0)
+        best, line = -math.inf, Cut(0.0, 0.0)
+        cheap: Cut | None = None
+        dear: Cut | None = None
+        for _ in range(PRICES):
+            level, far = self._least(costs, price)
+            beyond = far - self.limit
+            sure = level - ROUNDING * (abs(level) + price * (far + self.limit))
+            if sure + price * beyond > best:
+                best, line = sure + price * beyond, Cut(sure + price * far, price)
+            if beyond > 0:
+                cheap = Cut(level, beyond)
+            else:
+                dear = Cut(level, beyond)
+            if cheap is None:
+                ahead = price / 4 if price > 1e-9 else 0.0
+            elif dear is None:
+                ahead = 2 * price + 1e-3
+            else:
+                ahead = (cheap.level - dear.level) / (dear.price - cheap.price)
+                if cheap.level + ahead * cheap.price <= best + 1e-13:
+                    break
+            if ahead == price:
+                break
+            price = ahead
+        return best, line
+
+    def _least(self, costs: Floats, price: float) -> tuple[float, float]:
+        """The mean cost and distortion of the cheapest release of each value."""
+        level, far = np.empty(len(self.p)), np.empty(len(self.p))
+        for rows in self.blocks():
+            d = self.distortion[rows]
+            held = d * price
+            held += costs[rows]
+            least = held.argmin(axis=1)
+            each = self.each[: len(least)]
+            level[rows] = costs[rows][each, least]
+            far[rows] = d[each, least]
+        return float(self.p @ level), float(self.p @ far)
+
+
+def _middle(low: float, high: float) -> float:
+    return 2.0 * low + 1.0 if math.isinf(high) else 0.5 * (low + high)

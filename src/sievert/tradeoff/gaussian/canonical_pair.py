@@ -1,0 +1,236 @@
+"""Two jointly Gaussian vectors, X of key attributes and Y of secrets, and their canonical form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.errors import InputError, UsageError
+from sievert.losses.gaussian import gaussian_information
+from sievert.losses.numeric_columns import LARGEST, correlations
+from sievert.tradeoff.gaussian.channel import Channel
+
+DEPENDENT = 1e-12  # the share of its variance that a direction keeps beside others to be its own
+INVALID = 1e-9  # how far beyond 1 or below 0 rounding can take a correlation or an eigenvalue
+TINY = 1e-12  # correlations below carry less than 1e-24 bits
+SAME = 1e-13  # correlations that differ by less are the same
+MAHALANOBIS = "mahalanobis"
+
+Weights = str | Sequence[float] | Sequence[Sequence[float]] | Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Canonical:
+    """X - mean = root·U, U white; U_i has correlation rho_i with one white direction of Y."""
+
+    rho: Floats
+    rest: Floats  # 1 - rho^2
+    root: Floats
+    back: Floats  # U = back·(X - mean)
+
+    def rotated(self, turn: Floats) -> Canonical:
+        """The same with other directions, which `turn` mixes from those of equal correlation."""
+        return Canonical(self.rho, self.rest, self.root @ turn, turn.T @ self.back)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Means of X and covariances of X and Y; `records` they come from, None if they are given."""
+
+    mean: Floats
+    cov_x: Floats
+    cov_y: Floats
+    cov_xy: Floats
+    records: int | None = None
+
+    @classmethod
+    def of(cls, cov_x: Any, cov_y: Any, cov_xy: Any, mean: Any = None) -> Pair:
+        """From covariances.
+
+        >>> Pair.of([[4.0]], [[1.0]], [[1.6]]).canonical.rho.round(9).tolist()
+        [0.8]
+        """
+        x, y, xy = (np.atleast_2d(np.asarray(m, dtype=np.float64)) for m in (cov_x, cov_y, cov_xy))
+        middle = np.zeros(len(x)) if mean is None else np.asarray(mean, np.float64).reshape(-1)
+        if x.shape != (len(x),) * 2 or y.shape != (len(y),) * 2 or xy.shape != (len(x), len(y)):
+            raise UsageError("the covariances of X, of Y and between them do not fit each other")
+        if len(middle) != len(x):
+            raise UsageError("X has one mean a column")
+        for held in (x, y, xy, middle):
+            if not (np.isfinite(held).all() and np.abs(held).max(initial=0) <= LARGEST):
+                raise InputError("a mean or a covariance is missing or too large")
+        for held in (x, y):
+            scale = np.sqrt(np.abs(np.diag(held)))
+            if (np.diag(held) < 0).any() or (
+                np.abs(held - held.T) > INVALID * np.outer(scale, scale)
+            ).any():
+                raise InputError("a covariance matrix is symmetric, with no negative variance")
+        found = cls(middle, (x + x.T) / 2, (y + y.T) / 2, xy)
+        assert found.canonical  # no covariance matrix: no canonical form
+        return found
+
+    @classmethod
+    def of_records(cls, x: Any, y: Any) -> Pair:
+        """From records (rows) of X and Y; those without all numbers are left out."""
+        one, two = matrix(x), matrix(y)
+        if len(one) != len(two):
+            raise UsageError("X and Y have one row a record each")
+        joint = np.concatenate((one, two), axis=1)
+        joint = joint[~np.isnan(joint).any(axis=1)]
+        if len(joint) < 2:
+            raise InputError("fewer than two records have all numbers")
+        if not np.abs(joint).max() <= LARGEST:
+            raise InputError("some numbers are too large for their squares")
+        mean, spread, scores = standard(joint)
+        both = correlations(list(scores.T)) * np.outer(spread, spread)
+        p = one.shape[1]
+        held = cls.of(both[:p, :p], both[p:, p:], both[:p, p:], mean[:p])
+        return cls(held.mean, held.cov_x, held.cov_y, held.cov_xy, len(joint))
+
+    @cached_property
+    def canonical(self) -> Canonical:
+        """The canonical directions of X, the most correlated with Y first."""
+        white_x, root_x, spread = _white(self.cov_x)
+        white_y, _, spread_y = _white(self.cov_y)
+        inside = np.outer(spread, spread_y)
+        cross = np.divide(self.cov_xy, inside, out=np.zeros_like(inside), where=inside > 0)
+        if (self.cov_xy[inside == 0] != 0).any():
+            raise InputError("a column without variance has a covariance")
+        turn, found, _ = np.linalg.svd(white_x.T @ cross @ white_y, full_matrices=True)
+        rho = np.zeros(len(turn))
+        rho[: len(found)] = found
+        if rho.max(initial=0) > 1 + INVALID / 2:
+            raise InputError("these are no covariances: Y would be more than determined by X")
+        rest = np.maximum(0.0, (1 - rho) * (1 + rho))
+        rest[rest <= DEPENDENT] = 0.0
+        rho[rest == 0] = 1.0
+        rho[rho < TINY] = 0.0
+        rest[rho == 0] = 1.0
+        unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        return Canonical(rho, rest, spread[:, None] * (root_x @ turn), (turn.T @ white_x.T) * unit)
+
+    @cached_property
+    def information(self) -> float | None:
+        """I(X;Y) in bits; None where it is unbounded."""
+        return gaussian_information(self.cov_x, self.cov_y, self.cov_xy)
+
+    def weighted(self, weights: Weights) -> Floats:
+        """R with E(X-X')^T·W·(X-X') = tr(R·T·R^T), T the errors' canonical covariance."""
+        root = self.canonical.root
+        if isinstance(weights, str):
+            if weights != MAHALANOBIS:
+                raise UsageError(f"weights are numbers or {MAHALANOBIS!r}")
+            return np.eye(root.shape[1])
+        if weights is None:
+            return root
+        held = np.asarray(weights, dtype=np.float64)
+        held = np.diag(held) if held.ndim == 1 else held
+        if held.shape != (len(root),) * 2 or not np.abs(held).max(initial=0) <= LARGEST:
+            raise UsageError("weights are one number a column of X, or a square matrix of them")
+        scale = np.sqrt(np.maximum(np.diag(held), 0.0))
+        inside = np.outer(scale, scale)
+        unit = np.divide(held, inside, out=np.zeros_like(held), where=inside > 0)
+        values, vectors = np.linalg.eigh((unit + unit.T) / 2)
+        if (
+            (held[inside == 0] != 0).any()
+            or (np.abs(unit - unit.T) > INVALID).any()
+            or values[0] < -INVALID
+        ):
+            raise UsageError("a matrix of weights is symmetric, with no negative eigenvalue")
+        kept = values > DEPENDENT
+        return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T @ (scale[:, None] * root))
+
+    def cost(self, weights: Weights = None) -> Floats:
+        """C with E(X-X')^T·W·(X-X') = tr(C·T), T the errors' canonical covariance."""
+        root = self.weighted(weights)
+        return np.asarray(root.T @ root)
+
+    def free(self, weights: Weights, canonical: Canonical) -> Floats:
+        """The largest of the errors that cost nothing, in these canonical directions."""
+        rows = self.weighted(weights) @ self.canonical.back @ canonical.root
+        size = np.sqrt((rows * rows).sum(axis=1))
+        rows = rows[size > 0] / size[size > 0, None]
+        _, values, vectors = np.linalg.svd(rows, full_matrices=True)
+        null = vectors[int((values > DEPENDENT).sum()) :]
+        return np.asarray(null.T @ null)
+
+    def aligned(self, weights: Weights = None) -> tuple[Canonical, Floats]:
+        """Canonical directions and the cost in them, diagonal where correlations are equal."""
+        held, cost = self.canonical, self.cost(weights)
+        turn = np.eye(len(cost))
+        start = 0
+        for end in range(1, len(cost) + 1):
+            if end == len(cost) or held.rho[start] - held.rho[end] > SAME:
+                if end - start > 1:
+                    part = slice(start, end)
+                    turn[part, part] = np.linalg.eigh(cost[part, part])[1]
+                start = end
+        turned = turn.T @ cost @ turn
+        return held.rotated(turn), np.asarray((turned + turned.T) / 2)
+
+    def channel(self, error: Floats, canonical: Canonical) -> Channel:
+        """The channel whose errors have this covariance in these canonical directions."""
+        kept = np.eye(len(error)) - error
+        noise = canonical.root @ (error @ kept) @ canonical.root.T
+        if np.abs(error).sum() > np.abs(kept).sum():  # so that nothing told is exactly nothing
+            matrix = canonical.root @ kept @ canonical.back
+        else:
+            matrix = np.eye(len(self.mean)) - canonical.root @ error @ canonical.back
+        return Channel(matrix, np.asarray((noise + noise.T) / 2), self.mean)
+
+    def risk(self, channel: Channel) -> float | None:
+        """I(X';Y) in bits of what a channel releases; None where it is unbounded."""
+        after = channel.covariance(self.cov_x)
+        return gaussian_information(after, self.cov_y, channel.matrix @ self.cov_xy)
+
+    def distortion(self, channel: Channel, weights: Weights = None) -> float:
+        """E(X-X')^T·W·(X-X') of what a channel releases."""
+        rest = np.eye(len(self.mean)) - channel.matrix
+        error = rest @ self.cov_x @ rest.T + channel.noise
+        back = self.canonical.back
+        return max(0.0, float(np.sum(self.cost(weights) * (back @ error @ back.T))))
+
+
+def matrix(columns: Any) -> Floats:
+    """Records as rows; a flat list is one column."""
+    held = np.asarray(columns, dtype=np.float64)
+    held = held[:, None] if held.ndim == 1 else held
+    if held.ndim != 2 or not held.shape[1]:
+        raise UsageError("records are rows of one number a column")
+    return held
+
+
+def standard(records: Floats) -> tuple[Floats, Floats, Floats]:
+    """Means, standard deviations (divided by n), and records in these units."""
+    mean = np.array([math.fsum(column) / len(records) for column in records.T.tolist()])
+    mean = np.where(records.min(axis=0) == records.max(axis=0), records[0], mean)
+    apart = records - mean
+    size = np.abs(apart).max(axis=0)
+    size[size == 0] = 1.0
+    apart = apart / size
+    spread = np.array([math.sqrt(math.fsum(c) / len(apart)) for c in (apart * apart).T.tolist()])
+    scores = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
+    return mean, np.asarray(size * spread), scores
+
+
+def _white(covariance: Floats) -> tuple[Floats, Floats, Floats]:
+    """A, B and s with A^T·(x/s) white and x/s = B·A^T·(x/s), s the standard deviations."""
+    spread = np.sqrt(np.diag(covariance))
+    inside = np.outer(spread, spread)
+    unit = np.divide(covariance, inside, out=np.zeros_like(inside), where=inside > 0)
+    values, vectors = np.linalg.eigh(unit)
+    most = float(values.max(initial=0))
+    if (
+        float(values.min(initial=0)) < -INVALID * max(1.0, most)
+        or (covariance[inside == 0] != 0).any()
+    ):
+        raise InputError("a covariance matrix has no negative eigenvalue")
+    held = values > DEPENDENT * most
+    size, vectors = np.sqrt(values[held]), vectors[:, held]
+    return vectors / size, vectors * size, spread

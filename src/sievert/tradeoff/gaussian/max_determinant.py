@@ -1,0 +1,284 @@
+"""Models 1 and 2 for any cost: the largest determinant of what stays unknown, with a certificate.
+
+In canonical directions the error's covariance T, 0 <= T <= I, costs tr(C·T) and leaves
+f(T) = ln det(L + P·T·P), P = diag(rho), L = I - P^2; I(X';Y) = -f/2 nats. Newton's method follows
+the centre of the set, in the eigenvectors of T, where the Hessian of its barrier is diagonal.
+
+Certificate: f is concave, so f(T') <= f(T) + tr(G·(T'-T)) with G = P·(L + P·T·P)^-1·P. Hence for
+any multiplier m >= 0 no T' within tr(C·T') <= D has f above
+f(T) + m·(D - tr(C·T)) + tr((G-m·C)+) - tr((G-m·C)·T), and no T' with f(T') >= F costs less than
+tr(C·T) - m·(f(T) - F) - tr((m·G-C)+) + tr((m·G-C)·T).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sievert.arrays import Floats
+
+TOLERANCE = 1e-10  # nats, or the share of the cost
+GROWTH = 12.0
+LAST = 1e14  # weight of the objective beyond which rounding rules
+STEPS = 60  # of Newton's method for one weight
+CENTRED = 0.05
+SHARP = 1e-6
+ROUNDING = 2.0**-51  # of eigenvalues, as a share of the trace
+GOLDEN = (math.sqrt(5) - 1) / 2
+SEARCHES = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The error's covariance in canonical directions, and how far the optimum can be from it."""
+
+    error: Floats
+    gap: float  # of f in model 1, of the cost in model 2
+    multiplier: float
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Correlations, what they leave, and the cost; `limit` is on the cost or, for model 2, on f."""
+
+    rho: Floats
+    rest: Floats
+    cost: Floats
+    limit: float
+    cheapest: bool  # model 2
+
+    def unknown(self, error: Floats) -> float:
+        """f(T), with all its digits where little is known."""
+        left, known = self.values(error)
+        return math.fsum(
+            math.log1p(-k) if k < 0.5 else math.log(q) if q > 0 else -math.inf
+            for q, k in zip(left, known, strict=True)
+        )
+
+    def values(self, error: Floats) -> tuple[list[float], list[float]]:
+        """The eigenvalues of L + P·T·P, and what they are below 1."""
+        told = np.outer(self.rho, self.rho)
+        left = np.linalg.eigvalsh(np.diag(self.rest) + told * error)
+        known = np.linalg.eigvalsh(told * (np.eye(len(error)) - error))[::-1]
+        return left.tolist(), known.tolist()
+
+    def slope(self, error: Floats) -> Floats:
+        """G, the gradient of f."""
+        told = np.outer(self.rho, self.rho)
+        return np.asarray(told * np.linalg.inv(np.diag(self.rest) + told * error))
+
+    def spent(self, error: Floats) -> float:
+        """tr(C·T)."""
+        return float(np.sum(self.cost * error))
+
+    def room(self, error: Floats) -> float:
+        """What is left of the limit."""
+        if self.cheapest:
+            return self.unknown(error) - self.limit
+        return self.limit - self.spent(error)
+
+    def certificate(self, error: Floats, near: float) -> tuple[float, float]:
+        """How far the optimum can be at most, and the multiplier that shows it."""
+        slope, room = self.slope(error), max(0.0, self.room(error))
+        sizes = float(np.trace(slope)), float(np.trace(self.cost))
+
+        def gap(log: float) -> float:
+            m = math.exp(log)
+            h = m * slope - self.cost if self.cheapest else slope - m * self.cost
+            size = m * sizes[0] + sizes[1] if self.cheapest else sizes[0] + m * sizes[1]
+            return m * room + _excess(h, error) + ROUNDING * size
+
+        return _least(gap, math.log(near))
+
+
+def solve(problem: Problem, tolerance: float = TOLERANCE) -> Solution:
+    """The T that leaves most unknown within a cost, or costs least while leaving enough unknown.
+
+    Both limits must leave room: a cost above 0 and below that of telling nothing.
+    """
+    size = len(problem.rho)
+    pairs = np.triu_indices(size)
+    scale = float(np.trace(problem.cost)) if problem.cheapest else 1.0
+    error, weight, steps = _start(problem), 1.0 / scale, 0
+    best: Solution | None = None
+    while True:
+        error, near, used = _centred(problem, error, weight, pairs)
+        steps += used
+        edge = _pushed(problem, error)
+        gap, multiplier = problem.certificate(edge, near)
+        if best is None or gap < best.gap:
+            best = Solution(edge, gap, multiplier, steps)
+        unit = problem.spent(edge) if problem.cheapest else 1.0
+        if best.gap <= tolerance * unit or weight * unit > LAST:
+            return _sharpened(problem, best, tolerance * unit)
+        weight *= GROWTH
+
+
+def _start(problem: Problem) -> Floats:
+    """A multiple of I inside all limits."""
+    unit = np.eye(len(problem.rho))
+    if not problem.cheapest:
+        return unit * (0.5 * min(1.0, problem.limit / problem.spent(unit)))
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (
+            (low, middle) if problem.unknown(unit * middle) > problem.limit / 2 else (middle, high)
+        )
+    return unit * high
+
+
+def _centred(
+    problem: Problem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
+) -> tuple[Floats, float, int]:
+    """The centre for a weight of the objective, its multiplier, and the steps it took."""
+    used = 0
+    while used < STEPS:
+        used += 1
+        step, decrement, slope = _newton(problem, error, weight, pairs)
+        length = _length(problem, error, step, weight, slope)
+        error = error + length * step
+        if decrement < CENTRED or length == 0:
+            break
+    return error, _pulls(problem, error, weight)[2] / weight, used
+
+
+def _pulls(problem: Problem, error: Floats, weight: float) -> tuple[float, float, float]:
+    """How strongly f and the cost pull, and the pull of the limit."""
+    pull = 1 / problem.room(error)
+    # A barrier of f beside that of the limit keeps Newton steps long.
+    return (pull + 1, weight, pull) if problem.cheapest else (weight, pull, pull)
+
+
+def _gradient(
+    problem: Problem, error: Floats, weight: float, values: Floats, vectors: Floats
+) -> Floats:
+    up, down, _ = _pulls(problem, error, weight)
+    walls = (vectors * (1 / (1 - values) - 1 / values)) @ vectors.T
+    return np.asarray(down * problem.cost - up * problem.slope(error) + walls)
+
+
+def _newton(
+    problem: Problem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
+) -> tuple[Floats, float, float]:
+    """Newton's step, its length in the Hessian's norm, and the derivative along it."""
+    values, vectors = np.linalg.eigh(error)
+    up, down, pull = _pulls(problem, error, weight)
+    slope = vectors.T @ problem.slope(error) @ vectors
+    cost = vectors.T @ problem.cost @ vectors
+    pulled = down * cost - up * slope + np.diag(1 / (1 - values) - 1 / values)
+    i, j = pairs
+    wall = 1 / (values[i] * values[j]) + 1 / ((1 - values[i]) * (1 - values[j]))
+    unit = 1 / np.sqrt(wall)
+    half = np.where(i == j, math.sqrt(0.5), 1.0)
+    whole = np.where(i == j, 1.0, math.sqrt(2.0))
+    both = slope[np.ix_(i, i)] * slope[np.ix_(j, j)] + slope[np.ix_(i, j)] * slope[np.ix_(j, i)]
+    edge = (slope if problem.cheapest else cost)[pairs] * (pull * whole * unit)
+    hessian = both * np.outer(half * unit, half * unit) * up + np.outer(edge, edge)
+    hessian[np.diag_indices(len(i))] += 1.0
+    gradient = pulled[pairs] * whole * unit
+    found = _solved(hessian, -gradient)
+    inner = np.zeros_like(error)
+    inner[pairs] = found * unit / whole
+    inner = np.triu(inner) + np.triu(inner, 1).T
+    step = vectors @ inner @ vectors.T
+    along = float(gradient @ found)
+    return np.asarray((step + step.T) / 2), math.sqrt(max(0.0, -along)), along
+
+
+def _solved(hessian: Floats, aim: Floats) -> Floats:
+    """x with H·x = b, H symmetric and positive, by elimination.
+
+    Large systems are solved by libraries in threads, whose number changes the rounding.
+    """
+    left, right = hessian.copy(), aim.copy()
+    for k in range(len(right) - 1):
+        row = left[k, k + 1 :]
+        factor = row / left[k, k]
+        left[k + 1 :, k + 1 :] -= factor[:, None] * row
+        right[k + 1 :] -= factor * right[k]
+    for k in range(len(right) - 1, -1, -1):
+        right[k] = (right[k] - (left[k, k + 1 :] * right[k + 1 :]).sum()) / left[k, k]
+    return right
+
+
+def _length(problem: Problem, error: Floats, step: Floats, weight: float, along: float) -> float:
+    """How far to go: inside the limits, and not far beyond the lowest point."""
+    length = 1.0
+    for _ in range(60):
+        there = error + length * step
+        values, vectors = np.linalg.eigh(there)
+        if values[0] > 0 and values[-1] < 1 and problem.room(there) > 0:
+            slope = float(np.sum(_gradient(problem, there, weight, values, vectors) * step))
+            if slope <= 0.5 * abs(along):
+                return length
+        length *= 0.5
+    return 0.0
+
+
+def _pushed(problem: Problem, error: Floats) -> Floats:
+    """The same on the edge of its limit: more unknown for the cost, or cheaper."""
+    if not problem.cheapest:
+        whole, spent = float(np.trace(problem.cost)), problem.spent(error)
+        share = max(0.0, problem.limit - spent) / (whole - spent)
+        return np.asarray(error + share * (np.eye(len(error)) - error))
+    return _scaled(problem, *np.linalg.eigh(error))
+
+
+def _scaled(problem: Problem, values: Floats, vectors: Floats) -> Floats:
+    """A multiple of a matrix, cut off at I, on the edge of the limit or nearest to it."""
+
+    def times(factor: float) -> Floats:
+        return np.asarray((vectors * np.minimum(1.0, factor * values)) @ vectors.T)
+
+    low, high = 0.0, 2.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = problem.room(times(middle)) >= 0
+        low, high = (low, middle) if enough == problem.cheapest else (middle, high)
+    return times(high if problem.cheapest else low)
+
+
+def _sharpened(problem: Problem, found: Solution, tolerance: float) -> Solution:
+    """The same with shares that are nearly 0 or 1 made so, if that is as good."""
+    values, vectors = np.linalg.eigh(found.error)
+    sharp = np.where(values < SHARP * values[-1], 0.0, np.where(values > 1 - SHARP, 1.0, values))
+    if not problem.rest.all() and (sharp == 0).any():
+        return found
+    error = _scaled(problem, sharp, vectors)
+    if problem.room(error) < 0:
+        return found
+    gap, multiplier = problem.certificate(error, found.multiplier)
+    return found if gap > tolerance else Solution(error, gap, multiplier, found.steps)
+
+
+def _excess(h: Floats, error: Floats) -> float:
+    """tr(H+) - tr(H·T) = tr(H+·(I-T)) + tr(H-·T), never negative."""
+    values, vectors = np.linalg.eigh(h)
+    inside = np.einsum("ji,jk,ki->i", vectors, error, vectors)
+    terms = np.where(values > 0, values * (1 - inside), -values * inside)
+    return math.fsum(np.maximum(terms, 0.0).tolist())
+
+
+def _least(of: Callable[[float], float], near: float) -> tuple[float, float]:
+    """The least of a function with one valley, and e to the place of it."""
+    low, high = near - 1.0, near + 1.0
+    points = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
+    values = [of(x) for x in points]
+    best = min((of(near), near), *zip(values, points, strict=True))
+    for _ in range(SEARCHES):
+        if values[0] <= values[1]:
+            high, points[1], values[1] = points[1], points[0], values[0]
+            points[0] = high - GOLDEN * (high - low)
+            values[0] = of(points[0])
+        else:
+            low, points[0], values[0] = points[0], points[1], values[1]
+            points[1] = low + GOLDEN * (high - low)
+            values[1] = of(points[1])
+        best = min(best, *zip(values, points, strict=True))
+    return best[0], math.exp(best[1])

@@ -1,0 +1,122 @@
+"""What is known beforehand: how often each key value stands with each secret value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.errors import InputError
+from sievert.measures.kernel import LN2, divergence, total
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A distribution of X (rows, what is released) and Y (columns, what is secret).
+
+    `alike` marks Y = X: then what is disclosed is the key itself.
+    """
+
+    table: Floats
+    alike: bool = False
+
+    @classmethod
+    def of(cls, table: Any) -> Joint:
+        """A table of counts or probabilities, X by Y.
+
+        >>> Joint.of([[3, 1], [1, 3]]).table.tolist()
+        [[0.375, 0.125], [0.125, 0.375]]
+        """
+        if isinstance(table, Joint):
+            return table
+        held = _numbers(table, 2, "the joint table")
+        if not held.size or not (held > 0).any():
+            raise InputError("the joint table is empty", hint="counts of X by Y")
+        held = held / held.max()
+        return cls(held / total(held.ravel()))
+
+    @classmethod
+    def identity(cls, weights: Any) -> Joint:
+        """X itself as the secret: the weights of its values."""
+        held = _numbers(weights, 1, "the weights")
+        if not (held > 0).any():
+            raise InputError("the weights are empty", hint="counts of the values of X")
+        held = held / held.max()
+        return cls(np.diag(held / total(held)), alike=True)
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The values of X that occur."""
+        return np.flatnonzero(self.table.sum(axis=1) > 0)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """p(x) of the values that occur."""
+        held = self.table[self.rows].sum(axis=1)
+        return np.asarray(held / total(held))
+
+    @cached_property
+    def given(self) -> Floats:
+        """p(y|x) of the values that occur."""
+        held = self.table[self.rows]
+        held = held[:, held.sum(axis=0) > 0]
+        return np.asarray(held / held.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def secret(self) -> Floats:
+        """p(y) of the values that occur."""
+        held = self.weights @ self.given
+        return np.asarray(held / total(held))
+
+    @cached_property
+    def information(self) -> float:
+        """I(X;Y) in bits.
+
+        >>> Joint.identity([1, 1]).information
+        1.0
+        """
+        return between(self.weights, self.given) / LN2
+
+    @cached_property
+    def entropy(self) -> float:
+        """H(X) in bits."""
+        return max(0.0, -total(self.weights * np.log2(self.weights)))
+
+
+def between(weights: Floats, given: Floats) -> float:
+    """I in nats of a distribution and what follows from each of its values, never negative."""
+    second = weights @ given
+    places = second > 0
+    expected = np.outer(weights, second[places])
+    u = (given[:, places] - second[places]) / second[places]
+    return max(0.0, total((expected * divergence(u)).ravel()))
+
+
+def disclosed(joint: Joint, channel: Floats) -> float:
+    """I(X';Y) in nats of a channel of the values that occur."""
+    released = joint.weights @ channel
+    used = released > 0
+    together = (channel[:, used] * joint.weights[:, None]).T @ joint.given
+    return between(released[used], together / together.sum(axis=1, keepdims=True))
+
+
+def mirrored(joint: Joint, channel: Floats) -> float:
+    """I(X;X') in nats of a channel of the values that occur."""
+    return between(joint.weights, channel)
+
+
+def _numbers(held: Any, dimensions: int, what: str) -> Floats:
+    try:
+        found = np.array(held, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} does not hold numbers alone") from None
+    if found.ndim != dimensions:
+        raise InputError(f"{what} has {found.ndim} dimensions, not {dimensions}")
+    if not np.isfinite(found).all():
+        raise InputError(f"{what} has missing or infinite numbers")
+    if (found < 0).any():
+        raise InputError(f"{what} has negative numbers", hint="counts or probabilities")
+    return found

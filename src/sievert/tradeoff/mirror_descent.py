@@ -1,0 +1,192 @@
+"""The least I(X';Y) of a channel below a distortion, between a channel that is there and a bound.
+
+I(X';Y) is convex in the channel W and 1-smooth relative to sum p(x)·W·ln W, so that mirror descent
+finds its minimum; here with momentum (Nesterov's dual averaging with relative distances), whose
+error falls with the square of the steps wherever the check on each step holds. The answer is the
+mean of its channels or the last one, whichever is better. The limit on the distortion is kept in
+every step by one multiplier. For any distributions t of Y, one a released value, and any price >= 0
+
+    I(X';Y) + price·E d >= sum_x p(x)·min_x' [price·d(x,x') + sum_y p(y|x)·ln(t_x'(y) / p(y))],
+
+so that every step gives a true bound: with t = p(y|x') of its channel, and with the normalised mean
+of the logarithms so far. All numbers here are in nats.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.tradeoff.channel_matrices import LARGEST, Cut, Field
+from sievert.tradeoff.joint_distribution import disclosed
+
+SLOWER, FASTER, SLOWEST = 2.0, 1.1, 64.0  # what a refused step costs, what an accepted one gains
+WIDE, AGAIN = 1e-3, 0.1  # momentum starts anew at this share of this gap, and again at its share
+SLACK = 0.02  # share of the gap that keeping the limit may cost
+LEAST = 1e-100  # of a share that may grow again
+
+
+@dataclass(frozen=True)
+class Descended:
+    """A channel, what it attains, the best bound with its line, and the steps it took."""
+
+    channel: Floats
+    value: float
+    bound: float
+    cut: Cut
+    iterations: int
+
+
+@dataclass
+class _Point:
+    """What a channel attains, without the channel: all that momentum needs of it."""
+
+    together: Floats
+    released: Floats
+    cost: float
+
+    def toward(self, other: _Point, share: float) -> _Point:
+        return _Point(
+            self.together + share * (other.together - self.together),
+            self.released + share * (other.released - self.released),
+            self.cost + share * (other.cost - self.cost),
+        )
+
+
+class _Descent:
+    def __init__(self, field: Field, start: Floats | None, price: float) -> None:
+        self.field, self.price, self.pace = field, price, 1.0
+        shape = field.distortion.shape
+        base = np.zeros(shape) if start is None else np.log(np.maximum(start, LEAST))
+        self.channel, self.new = np.empty(shape), np.empty(shape)
+        self.logs, self.new_logs = np.empty(shape), np.empty(shape)
+        self.gained, self.new_gained = np.zeros(shape), np.empty(shape)
+        if field.limit is not None:
+            field.slack = SLACK * min(field.limit - field.nearest, 1e-3 * field.limit)
+        field.tilted(base, None, 0.0, self.logs, self.channel)
+        self.base = self.logs.copy()
+        self.best = self.front = self._point(self.channel)
+        self._anew()
+        self.ahead = self.channel.copy()
+        self.value, self.leads = math.inf, False
+
+    def _point(self, channel: Floats) -> _Point:
+        f = self.field
+        return _Point(f.together(channel), f.p @ channel, f.costs(channel))
+
+    def _anew(self) -> None:
+        self.means, self.weight, self.tilt = np.zeros_like(self.best.together), 0.0, 0.0
+
+    def restart(self) -> None:
+        """Forget the momentum: begin again from the mean of all channels."""
+        self.front = self.best
+        self.ahead[:] = self.channel
+        np.maximum(self.channel, LEAST, out=self.logs)
+        np.log(self.logs, out=self.logs)
+        self.base[:] = self.logs
+        self.gained[:] = 0.0
+        self._anew()
+
+    def bound(self) -> tuple[float, Cut]:
+        """The better of the two bounds of this step; sets the better value of its two channels."""
+        mean, mean_ratios = self._value(self.best)
+        last, ratios = self._value(self.front)
+        self.value, self.leads = min(mean, last), last < mean
+        found = self.field.lower(ratios if self.leads else mean_ratios, self.price)
+        if self.weight:
+            ratios = self.means / self.weight
+            ratios -= np.log(np.exp(ratios) @ self.field.joint.secret)[:, None]
+            other = self.field.lower(ratios, self.tilt / self.weight)
+            found = max(found, other, key=lambda held: held[0])
+        self.price = found[1].price or self.price
+        return found
+
+    def _value(self, point: _Point) -> tuple[float, Floats]:
+        ratios = self.field.ratios(point.together, point.released)
+        return float(np.vdot(point.together, ratios)) + point.cost, ratios
+
+    def keep(self, gap: float) -> None:
+        """Keep the limit so closely that it costs little of the gap that is left."""
+        f = self.field
+        if f.limit is not None:
+            f.slack = min(SLACK * gap / max(self.price, 1e-6), 0.01 * (f.limit - f.nearest))
+            f.slack = max(f.slack, 1e-14 * f.limit)
+
+    def step(self) -> None:
+        """One step, tried with ever more care until it is as good as its model."""
+        f = self.field
+        while True:
+            a = (1.0 + math.sqrt(1.0 + 4.0 * self.weight * self.pace)) / (2.0 * self.pace)
+            share = a / (self.weight + a)
+            here = self.best.toward(self.front, share)
+            slope = f.ratios(here.together, here.released)
+            gained = f.slopes(slope, self.new_gained)
+            gained *= a
+            gained += self.gained
+            tilt = (self.tilt / self.weight if self.weight else self.price) * (self.weight + a)
+            tilt = 0.0 if f.limit is None else min(tilt, LARGEST)
+            tilt, _ = f.tilted(self.base, gained, tilt, self.new_logs, self.new)
+            front = self._point(self.new)
+            best = self.best.toward(front, share)
+            value = float(np.vdot(best.together, f.ratios(best.together, best.released)))
+            model = float(np.vdot(here.together, slope))
+            model += float(np.vdot(slope, best.together - here.together))
+            model += share / a * f.divergence(self.new, self.new_logs, self.logs)
+            if value <= model + 1e-13 * (1.0 + abs(value)) or self.pace > SLOWEST:
+                break
+            self.pace *= SLOWER
+        self.pace /= FASTER
+        self.means += a * slope
+        self.weight += a
+        self.tilt, self.front, self.best = tilt, front, best
+        self.gained, self.new_gained = gained, self.gained
+        self.logs, self.new_logs = self.new_logs, self.logs
+        self.ahead, self.new = self.new, self.ahead
+        np.subtract(self.ahead, self.channel, out=self.new)
+        self.new *= share
+        self.channel += self.new
+
+    def found(self) -> Floats:
+        """The better channel."""
+        channel = self.ahead if self.leads else self.channel
+        return np.asarray(channel / channel.sum(axis=1, keepdims=True))
+
+
+def descend(
+    field: Field,
+    gap: float,
+    most: int,
+    *,
+    until: float = math.inf,
+    start: Floats | None = None,
+    known: Cut | None = None,
+) -> Descended:
+    """Descend until the gap is reached, or the steps or the time are used up."""
+    floor = 0.0 if field.cost is None else -math.inf
+    best, cut = floor, Cut(floor, 0.0)
+    if known is not None and field.limit is not None and known.at(field.limit) > best:
+        best, cut = known.at(field.limit), known
+    run = _Descent(field, start, cut.price or 1e-3)
+    wide, since, check, step = WIDE, 0, 0, 0
+    while True:
+        if step >= min(check, most):
+            check = step + max(3, min(20, step // 8))
+            found = run.bound()
+            if found[0] > best:
+                best, cut = found
+            left = run.value - best
+            if left <= gap or step >= most or time.monotonic() >= until:
+                break
+            run.keep(left)
+            if since > 10 and left < AGAIN * wide:
+                run.restart()
+                wide, since = left, 0
+        run.step()
+        step, since = step + 1, since + 1
+    channel = run.found()
+    value = disclosed(field.joint, channel) + field.costs(channel)
+    return Descended(channel, value, min(best, value), cut, step)

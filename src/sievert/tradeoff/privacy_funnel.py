@@ -1,0 +1,153 @@
+"""The privacy funnel: the least I(T;Y) of releases T that keep an I(X;T).
+
+min I(T;Y) - slope·I(X;T) is a difference of convex functions: each step replaces the concave part
+by its tangent and takes one step of mirror descent, which never goes up. Deterministic releases
+found by merging values two at a time are points of the curve as well (Makhdoumi and others 2014).
+For every release max(0, R - H(X|Y)) <= I(T;Y), and R·I(X;Y)/H(X) is attained by erasing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.errors import UsageError
+from sievert.measures.kernel import LN2
+from sievert.tradeoff.channel import Tradeoff, whole
+from sievert.tradeoff.channel_matrices import TINY
+from sievert.tradeoff.joint_distribution import Joint
+from sievert.tradeoff.time_sharing import Point, bracket, coin_for, hull, shared
+
+RESTARTS = 4
+ROUNDS = 6
+STILL = 1e-11
+CLOSE = 1e-7  # nats that another round must gain
+WORK = 2e8
+MERGED = 150  # values up to which merging is tried
+
+
+def narrowed(joint: Joint, slope: float, channel: Floats, most: int) -> tuple[Point, int]:
+    """Where the steps lead: a stationary point of I(T;Y) - slope·I(X;T)."""
+    p, given = joint.weights, joint.given
+    weighted, secret = p[:, None] * given, np.log(joint.secret)
+    logs = np.log(np.maximum(channel, TINY))
+    before = math.inf
+    step = 0
+    while step < most:
+        step += 1
+        channel = np.exp(logs)
+        released = np.maximum(p @ channel, TINY)
+        ratios = np.log(np.maximum(channel.T @ weighted, TINY)) - np.log(released)[:, None] - secret
+        cost = given @ ratios.T
+        own = logs - np.log(released)
+        cost -= slope * own
+        value = float(p @ np.einsum("ij,ij->i", channel, cost))
+        if before - value <= STILL * (1.0 + abs(value)):
+            break
+        before = value
+        logs = logs - cost
+        logs -= logs.max(axis=1, keepdims=True)
+        np.maximum(logs, -230.0, out=logs)
+        logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    return Point.of(joint, channel), step
+
+
+def merged(joint: Joint) -> list[Point]:
+    """Releases from X to a constant, each merging the two values that pay best."""
+    rows = joint.weights[:, None] * joint.given
+    channel = np.eye(len(rows))
+    found = [Point.of(joint, channel)]
+    secret = joint.secret
+    while len(rows) > 1:
+        sums = rows.sum(axis=1)
+        told = _told(rows, secret)
+        rate = -sums * np.log(sums)
+        pairs = np.triu_indices(len(rows), 1)
+        less_told = told[pairs[0]] + told[pairs[1]] - _told(rows[pairs[0]] + rows[pairs[1]], secret)
+        both = sums[pairs[0]] + sums[pairs[1]]
+        less_rate = rate[pairs[0]] + rate[pairs[1]] + both * np.log(both)
+        best = int(np.argmax(less_told / less_rate))
+        i, j = int(pairs[0][best]), int(pairs[1][best])
+        rows[i] += rows[j]
+        channel[:, i] += channel[:, j]
+        rows, channel = np.delete(rows, j, axis=0), np.delete(channel, j, axis=1)
+        found.append(Point.of(joint, channel))
+    return found
+
+
+def _told(rows: Floats, secret: Floats) -> Floats:
+    """What each released value adds to I(T;Y)."""
+    sums = rows.sum(axis=1, keepdims=True)
+    logs = np.log(np.maximum(rows, TINY) / (sums * secret))
+    return np.asarray(np.where(rows > 0, rows * logs, 0.0).sum(axis=1))
+
+
+def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None) -> Tradeoff:
+    """The least I(X';Y) found of the releases X' of X with I(X;X') >= `at` bits.
+
+    >>> found = funnel([[9, 1], [1, 9]], 0.3 / LN2)
+    >>> round(found.risk * LN2, 6), round(found.identity * LN2, 6)
+    (0.159301, 0.3)
+    """
+    held = Joint.of(joint)
+    if not (math.isfinite(at) and at >= 0):
+        raise UsageError("the constraint is not a number of at least 0", hint="bits, such as 0.1")
+    if at > held.entropy * (1 + 1e-12):
+        raise UsageError(
+            f"no release keeps {at:g} bits of X", hint=f"at most {held.entropy:g} bits"
+        )
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    rate = min(at, held.entropy) * LN2
+    n = len(held.weights)
+    points = [Point.of(held, np.ones((n, 1))), Point.of(held, np.eye(n))]
+    if n <= MERGED:
+        points += merged(held)
+    spread, steps = _search(held, points, rate, seed, until)
+    ends = bracket(hull(points, upper=False), rate, None)
+    point = shared(held, ends, coin_for(ends, rate, None))
+    risk, identity = point.told / LN2, point.rate / LN2
+    bound = min(max(0.0, at - (held.entropy - held.information)), risk)
+    loss = max(0.0, held.information - risk)
+    numbers = ("funnel", at, risk, bound, risk, loss, identity, None)
+    return Tradeoff(*numbers, whole(held, point.channel), steps, None, spread / LN2)
+
+
+def _search(
+    joint: Joint, points: list[Point], rate: float, seed: int, until: float
+) -> tuple[float, int]:
+    """Add what descent finds at the slope of the curve where it has a rate, round after round."""
+    n = len(joint.weights)
+    most = int(min(max(WORK / (n * n * joint.given.shape[1]), 50), 1500))
+    steps, spread = 0, 0.0
+    for turn in range(ROUNDS):
+        low, high = bracket(hull(points, upper=False), rate, None)
+        if high.rate <= low.rate:
+            break
+        slope = (high.told - low.told) / (high.rate - low.rate)
+        values = [low.told - slope * low.rate]
+        starts = [_blurred(low.channel, n), _blurred(high.channel, n)]
+        for number in range(RESTARTS):
+            rng = np.random.default_rng([seed, turn, number])
+            starts.append(rng.dirichlet(np.full(n + 1, 0.3), size=n) + 1e-6)
+        for start in starts:
+            if time.monotonic() >= until:
+                return spread, steps
+            channel = start / start.sum(axis=1, keepdims=True)
+            point, used = narrowed(joint, slope, channel, most)
+            steps += used
+            values.append(point.told - slope * point.rate)
+            points.append(point)
+        spread = max(values) - min(values)
+        if min(values[1:]) >= values[0] - CLOSE:
+            break
+    return spread, steps
+
+
+def _blurred(channel: Floats, n: int) -> Floats:
+    """A channel with room for other values."""
+    room = max(0, n + 1 - channel.shape[1])
+    return np.hstack((channel + 1e-3, np.full((len(channel), room), 1e-3)))

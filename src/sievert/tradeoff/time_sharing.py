@@ -1,0 +1,88 @@
+"""Points that releases attain, the curve they span, and the release for a point between two.
+
+A coin that chooses between two releases, each with values of its own, attains what lies on the line
+between them: both informations are mixed as the coin says.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.tradeoff.joint_distribution import Joint, disclosed, mirrored
+
+UNUSED = 1e-15
+ALIKE = 7  # digits that two released values share to be one
+
+
+@dataclass(frozen=True)
+class Point:
+    """A release with I(X;T) and I(T;Y), in nats."""
+
+    rate: float
+    told: float
+    channel: Floats
+
+    @classmethod
+    def of(cls, joint: Joint, channel: Floats) -> Point:
+        """What a channel attains, without values that are never released or that say the same."""
+        released = joint.weights @ channel
+        used = released > UNUSED
+        kept = channel[:, used]
+        _, kinds = np.unique(np.round(kept / released[used], ALIKE), axis=1, return_inverse=True)
+        if len(kinds) > kinds.max() + 1:
+            kept = np.stack([np.bincount(kinds.ravel(), row) for row in kept])
+        kept = kept / kept.sum(axis=1, keepdims=True)
+        return cls(mirrored(joint, kept), disclosed(joint, kept), kept)
+
+
+def hull(points: list[Point], upper: bool) -> list[Point]:
+    """Those on the upper (or lower) edge of all, from the lowest rate to the highest."""
+    sign = 1.0 if upper else -1.0
+    found: list[Point] = []
+    for point in sorted(points, key=lambda p: (p.rate, -sign * p.told)):
+        if found and point.rate <= found[-1].rate:
+            continue
+        while len(found) > 1 and sign * _turn(found[-2], found[-1], point) >= 0:
+            found.pop()
+        found.append(point)
+    if upper:  # a higher rate that tells no more is of no use
+        best = max(range(len(found)), key=lambda i: (found[i].told, -i))
+        found = found[: best + 1]
+    return found
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    """Whether c lies to the left (above zero) or to the right of the way from a to b."""
+    return (b.rate - a.rate) * (c.told - a.told) - (b.told - a.told) * (c.rate - a.rate)
+
+
+def bracket(edge: list[Point], rate: float | None, told: float | None) -> tuple[Point, Point]:
+    """The two neighbours on an edge between which a rate, or what is told, lies."""
+    for low, high in itertools.pairwise(edge):
+        if (rate is not None and rate <= high.rate) or (told is not None and told <= high.told):
+            return low, high
+    return edge[-1], edge[-1]
+
+
+def shared(joint: Joint, ends: tuple[Point, Point], coin: float) -> Point:
+    """The second of two releases with the chance `coin`, else the first."""
+    low, high = ends
+    coin = min(max(coin, 0.0), 1.0)
+    if coin == 0 or low is high:
+        return low
+    if coin == 1:
+        return high
+    return Point.of(joint, np.hstack(((1 - coin) * low.channel, coin * high.channel)))
+
+
+def coin_for(ends: tuple[Point, Point], rate: float | None, told: float | None) -> float:
+    """The chance of the second release that gives a rate, or tells so much."""
+    low, high = ends
+    if rate is not None:
+        return (rate - low.rate) / (high.rate - low.rate) if high.rate > low.rate else 1.0
+    assert told is not None
+    return (told - low.told) / (high.told - low.told) if high.told > low.told else 1.0
