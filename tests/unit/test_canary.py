@@ -1424,7 +1424,8 @@ def test_a_talkative_python(stage: Stage) -> None:
 
 DEFECT = """
 import errno, sys
-from sievert import assessment, cli
+from sievert.cli import app as cli
+from sievert.commands.assess import api as assessment
 class Panic(BaseException): pass
 def broken(*_, **__):
     raise {error}

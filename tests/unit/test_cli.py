@@ -382,7 +382,7 @@ HEAVY = ("numba", "scipy", "pandas", "polars", "pyarrow", "jinja2", "pyspark", "
 
 
 @pytest.mark.parametrize(
-    "code", ["import sievert", "from sievert import cli; cli._run(['--help'])"]
+    "code", ["import sievert", "from sievert.cli import app; app._run(['--help'])"]
 )
 def test_start_up_loads_nothing_heavy(code: str) -> None:
     script = (
@@ -417,7 +417,7 @@ def test_no_network(table: Path) -> None:
         "import socket, sys\n"
         "def refuse(*a, **k): raise AssertionError('network')\n"
         "socket.socket = refuse\n"
-        "from sievert import cli\n"
+        "from sievert.cli import app as cli\n"
         f"sys.exit(cli._run(['assess', {str(table)!r}, '-q', 'zip', '-s', 'disease']))\n"
     )
     environment = {**os.environ, "no_proxy": "*"}
@@ -427,7 +427,7 @@ def test_no_network(table: Path) -> None:
 
 SWALLOWING = """
 import signal, sys, time
-from sievert import cli
+from sievert.cli import app as cli
 signal.signal(signal.SIGTERM, cli._stop)
 sys.unraisablehook = cli._not_swallowed
 class Thrown:

@@ -30,7 +30,7 @@ NUMBERS = ("initial_entropy", "area")
 
 
 @dataclass(frozen=True)
-class Study:
+class ExperimentData:
     """What is studied: codes of the known columns, and of the secret into its domain."""
 
     known: Ints
@@ -45,7 +45,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Told:
+class TargetSummary:
     """One number over all targets: mean, least, 5 % quantile."""
 
     mean: float
@@ -58,7 +58,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Point:
+class CompromisePoint:
     """What so many known columns leave to an intruder.
 
     `combinations` counts every combination of known values alike, as the paper does; `records`
@@ -68,8 +68,8 @@ class Point:
     known: int
     subsets: int
     targets: int  # combinations, over all sets of so many columns
-    combinations: Mapping[str, Told]
-    records: Mapping[str, Told]
+    combinations: Mapping[str, TargetSummary]
+    records: Mapping[str, TargetSummary]
     exact: tuple[float, float]  # share of combinations, and of records, with one value left
     near: Mapping[float, tuple[float, float]]  # by epsilon, those with one window left
 
@@ -85,18 +85,18 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ExperimentCurve:
     """One parameter of a method: a point for each number of known columns."""
 
     parameter: float | None
     axis: float | None  # utility on the paper's own scale
     error: float | None  # root mean square relative error of range means
-    points: tuple[Point, ...]
+    points: tuple[CompromisePoint, ...]
     people: Mapping[str, Floats] = field(default_factory=dict)  # all columns known, by class
 
 
 def curve(
-    study: Study,
+    study: ExperimentData,
     method: str,
     parameter: float | None,
     *,
@@ -110,7 +110,7 @@ def curve(
     options: Mapping[str, Any],
     threads: int | None,
     step: Callable[[], None],
-) -> Curve:
+) -> ExperimentCurve:
     """The experiment for one parameter."""
     held: dict[int, list[_Seen]] = {size: [] for size in sizes}
     errors, axis = [], None
@@ -150,7 +150,7 @@ def curve(
     points = tuple(_point(size, held[size], rounds, epsilons) for size in sizes)
     error = float(np.mean(errors)) if errors else None
     means = {name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]}
-    return Curve(parameter, axis, error, points, means)
+    return ExperimentCurve(parameter, axis, error, points, means)
 
 
 def _together(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
@@ -169,7 +169,7 @@ def _together(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
 
 
 def _chances(
-    study: Study,
+    study: ExperimentData,
     made: Any,
     released: tuple[Ints, Ints] | None,
     groups: Groups,
@@ -181,7 +181,7 @@ def _chances(
     return np.asarray(made.probabilities(groups, **options))
 
 
-def _made(study: Study, method: str, parameter: float | None, seed: Sequence[int]) -> Any:
+def _made(study: ExperimentData, method: str, parameter: float | None, seed: Sequence[int]) -> Any:
     if method == "sampling":
         return sampled(study.secret, study.values, float(parameter or 0), seed)
     if method == "query":
@@ -193,7 +193,7 @@ def _made(study: Study, method: str, parameter: float | None, seed: Sequence[int
     return None
 
 
-def _answers(study: Study, method: str, made: Any) -> tuple[Ints, Floats]:
+def _answers(study: ExperimentData, method: str, made: Any) -> tuple[Ints, Floats]:
     """Known codes and confidential numbers that a user of the release has."""
     if method == "sampling":
         return study.known[made.taken], study.values[study.secret[made.taken]]
@@ -212,7 +212,9 @@ class _Seen:
     entropies: Floats  # at each epsilon
 
 
-def _point(size: int, seen: Sequence[_Seen], rounds: int, epsilons: Sequence[float]) -> Point:
+def _point(
+    size: int, seen: Sequence[_Seen], rounds: int, epsilons: Sequence[float]
+) -> CompromisePoint:
     weights = np.concatenate([s.sizes for s in seen]).astype(np.float64)
     alike = np.ones(len(weights))
     numbers = {n: np.concatenate([getattr(s, n) for s in seen]) for n in NUMBERS}
@@ -221,7 +223,7 @@ def _point(size: int, seen: Sequence[_Seen], rounds: int, epsilons: Sequence[flo
         eps: np.concatenate([s.entropies[:, i] for s in seen]) == 0
         for i, eps in enumerate(epsilons)
     }
-    return Point(
+    return CompromisePoint(
         size,
         len(seen) // rounds,
         sum(len(s.sizes) for s in seen) // rounds,
@@ -232,12 +234,14 @@ def _point(size: int, seen: Sequence[_Seen], rounds: int, epsilons: Sequence[flo
     )
 
 
-def _told(numbers: Floats, weights: Floats) -> Told:
+def _told(numbers: Floats, weights: Floats) -> TargetSummary:
     order = np.argsort(numbers, kind="stable")
     below = np.cumsum(weights[order])
     at = int(np.searchsorted(below, LOWEST * below[-1]))
     mean = kernel.total(numbers * weights) / float(below[-1])
-    return Told(mean, float(numbers[order[0]]), float(numbers[order[min(at, len(order) - 1)]]))
+    return TargetSummary(
+        mean, float(numbers[order[0]]), float(numbers[order[min(at, len(order) - 1)]])
+    )
 
 
 def _share(hit: Any, weights: Floats) -> float:

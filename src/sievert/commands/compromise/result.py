@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.commands._result import Result
-from sievert.commands.compromise.experiment import Curve
+from sievert.commands.compromise.experiment import ExperimentCurve
 from sievert.roles import Roles
 from sievert.version import __version__
 
@@ -18,7 +18,7 @@ class Compromises(Result):
 
     table: Mapping[str, Any]
     roles: Roles
-    curves: Mapping[str, tuple[Curve, ...]]  # by secret
+    curves: Mapping[str, tuple[ExperimentCurve, ...]]  # by secret
     domains: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Compromises(Result):
             "warnings": list(self.warnings),
         }
 
-    def _targets(self, curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:
+    def _targets(self, curves: Sequence[ExperimentCurve]) -> Iterator[dict[str, Any]]:
         """Who is compromised: with one value left, and with one window of each epsilon left."""
         for c in curves:
             for p in c.points:

@@ -11,7 +11,12 @@ import numpy as np
 from sievert import roles as role
 from sievert.commands import _pairing
 from sievert.commands._common import MOST_LISTED, Clock, treat_missing
-from sievert.commands.compromise.experiment import PARAMETERS, Curve, Study, curve
+from sievert.commands.compromise.experiment import (
+    PARAMETERS,
+    ExperimentCurve,
+    ExperimentData,
+    curve,
+)
 from sievert.errors import InputError, UsageError
 from sievert.files import neutral
 from sievert.hierarchies import NUMBER
@@ -109,12 +114,12 @@ class Run:
         most: int | None,
         widths: Sequence[float],
         options: Mapping[str, Any],
-    ) -> dict[str, tuple[Curve, ...]]:
+    ) -> dict[str, tuple[ExperimentCurve, ...]]:
         """A curve for each secret and parameter."""
         if most is not None and most < 1:
             raise UsageError("--max-known must be at least 1")
         sizes = range(1, min(len(self.roles.quasi), most or len(self.roles.quasi)) + 1)
-        found: dict[str, tuple[Curve, ...]] = {}
+        found: dict[str, tuple[ExperimentCurve, ...]] = {}
         self.kept: dict[str, Any] = {}
         for secret in self.roles.sensitive:
             study, self.kept[secret] = self._study(secret)
@@ -146,7 +151,7 @@ class Run:
             )
         return found
 
-    def _study(self, secret: str) -> tuple[Study, Any]:
+    def _study(self, secret: str) -> tuple[ExperimentData, Any]:
         """Codes of everybody who has a number; where they are among the records."""
         texts = self.people.texts(secret)
         numbers = as_numbers(texts)
@@ -173,7 +178,7 @@ class Run:
         if self.show:
             self.domains[secret] |= {"low": float(values[0]), "high": float(values[-1])}
         tops = tuple(int(k.max()) + 1 for k in known)
-        return Study(np.stack(known, axis=1), codes, values, tops), there
+        return ExperimentData(np.stack(known, axis=1), codes, values, tops), there
 
     def _rounded(self, numbers: Any) -> Any:
         if self.step is None:
@@ -195,7 +200,7 @@ class Run:
         rank[present[order]] = np.arange(len(order))
         return rank[codes]
 
-    def _queries(self, study: Study, seed: int) -> Any:
+    def _queries(self, study: ExperimentData, seed: int) -> Any:
         if self.method not in PARAMETERS:
             return None
         try:
@@ -206,7 +211,7 @@ class Run:
             self.notes.append(Note("no utility: too few ranges have a mean other than 0"))
             return None
 
-    def _released(self, secret: str, study: Study) -> tuple[Any, Any]:
+    def _released(self, secret: str, study: ExperimentData) -> tuple[Any, Any]:
         """Of each original record its released number and its released class."""
         assert self.released is not None
         people, at = self.released, self.places[self.kept[secret]]
@@ -229,7 +234,7 @@ class Run:
         return codes, joined(keys, at != GONE)
 
     def by_record(
-        self, curves: Mapping[str, Sequence[Curve]], kind: str
+        self, curves: Mapping[str, Sequence[ExperimentCurve]], kind: str
     ) -> dict[str, tuple[str, Any]]:
         """What is left of everybody's secret to somebody who knows all columns, and its file."""
         found: dict[str, tuple[str, Any]] = {

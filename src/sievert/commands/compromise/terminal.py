@@ -9,7 +9,7 @@ from sievert.commands.compare.terminal import columns
 from sievert.formatting import percent, plural, printable, significant, wrap
 
 if TYPE_CHECKING:
-    from sievert.commands.compromise.experiment import Curve
+    from sievert.commands.compromise.experiment import ExperimentCurve
     from sievert.commands.compromise.result import Compromises
 
 TITLES = {
@@ -62,7 +62,11 @@ def render(found: Compromises, *, width: int = 100, everything: bool = False) ->
 
 
 def _secret(
-    secret: str, curves: tuple[Curve, ...], found: Compromises, width: int, everything: bool
+    secret: str,
+    curves: tuple[ExperimentCurve, ...],
+    found: Compromises,
+    width: int,
+    everything: bool,
 ) -> list[str]:
     method, domain = found.settings["method"], found.domains[secret]
     ends = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sievert import roles as role
 from sievert.commands._common import MOST_LISTED, Clock, description, house_policy, treat_missing
-from sievert.commands.explain.population import Asked
+from sievert.commands.explain.population import PopulationSettings
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import LARGE, Run
 from sievert.errors import UsageError
@@ -86,7 +86,7 @@ def explain(
     if records is not None:
         files.kind(records)
     _check(max_size, budget, orders, seed, missing)
-    asked = Asked(population_size, fraction, population, weight, household)
+    asked = PopulationSettings(population_size, fraction, population, weight, household)
     house = house_policy(policy)
     if house is not None:
         quasi = quasi if quasi is not None else house.roles.quasi

@@ -27,7 +27,7 @@ PERCENT = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class PopulationSettings:
     """What was said of the population, and where weights and households are."""
 
     size: int | None = None

@@ -17,7 +17,7 @@ from sievert.commands.explain import (
     shapley,
     values,
 )
-from sievert.commands.explain.population import Asked
+from sievert.commands.explain.population import PopulationSettings
 from sievert.commands.explain.subsets import (
     ALL_SUBSETS,
     Counted,
@@ -295,7 +295,7 @@ class Run:
 
     # -- population -----------------------------------------------------------------------------
 
-    def population(self, asked: Asked, source: Mapping[str, Any]) -> None:
+    def population(self, asked: PopulationSettings, source: Mapping[str, Any]) -> None:
         """The chapter of the population: what was told of it decides what is in it."""
         self.clock("estimating the population", self.questions)
         sizes, records = self.counted.sizes, self.counted.records

@@ -39,7 +39,7 @@ def exact(values: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledShares:
     """Means over sampled orders, a row a function, with half the width of their intervals."""
 
     values: Floats
@@ -50,7 +50,7 @@ class Sampled:
 
 def sampled(
     value: Callable[[tuple[int, ...]], Sequence[float]], columns: int, orders: int, seed: int
-) -> Sampled:
+) -> SampledShares:
     """From orders drawn with equal chances, each taken backwards as well.
 
     `value` gives the numbers of a set of columns. Every order adds up to the whole, so the means
@@ -73,7 +73,7 @@ def sampled(
         pairs.append(added)
     every = np.array(pairs)
     error = every.std(axis=0, ddof=1) / math.sqrt(len(every))
-    return Sampled(
+    return SampledShares(
         every.mean(axis=0),
         error * _student(len(every) - 1),
         2 * len(every),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.limit.columns import Column, Text
+from sievert.commands.limit.columns import ReleasedColumn, Text
 from sievert.errors import UsageError, unknown
 from sievert.losses.loss import joined
 
@@ -20,7 +20,7 @@ CELLS = 1 << 22  # distances that are computed at once
 
 
 @dataclass(frozen=True, eq=False)
-class Alphabet:
+class ReleaseAlphabet:
     """Symbols of some columns: rows of value codes, those released as rows of label codes.
 
     `distortion` is of symbols (rows) and released symbols; `of_record` says which symbol each
@@ -28,7 +28,7 @@ class Alphabet:
     `everything` tells that released are all combinations of the columns' labels.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ReleasedColumn, ...]
     symbols: Ints
     released: Ints
     of_record: Ints
@@ -77,7 +77,7 @@ class Alphabet:
 
 
 def alphabets(
-    columns: Sequence[Column],
+    columns: Sequence[ReleasedColumn],
     secret: Ints,
     weights: Ints,
     kind: str,
@@ -85,7 +85,7 @@ def alphabets(
     *,
     occurring: bool = False,
     reduced: int | None = None,
-) -> tuple[str, list[Alphabet]]:
+) -> tuple[str, list[ReleaseAlphabet]]:
     """The alphabets of some columns, and which kind they are."""
     if kind not in KINDS:
         raise unknown("--alphabet:", kind, KINDS)
@@ -111,13 +111,18 @@ def alphabets(
     return kind, [_fewer(a, reduced) for a in found] if reduced is not None else found
 
 
-def _column(column: Column, secret: Ints, weights: Ints, most: int) -> Alphabet:
+def _column(column: ReleasedColumn, secret: Ints, weights: Ints, most: int) -> ReleaseAlphabet:
     return _joint((column,), column.codes, secret, weights, most, False)
 
 
 def _joint(
-    columns: tuple[Column, ...], key: Ints, secret: Ints, weights: Ints, most: int, occurring: bool
-) -> Alphabet:
+    columns: tuple[ReleasedColumn, ...],
+    key: Ints,
+    secret: Ints,
+    weights: Ints,
+    most: int,
+    occurring: bool,
+) -> ReleaseAlphabet:
     """All combinations that occur as one alphabet; the rare ones as the nearest of the others."""
     _, first = np.unique(key, return_index=True)
     symbols = np.stack([c.codes[first] for c in columns], axis=1)
@@ -129,12 +134,12 @@ def _joint(
     everything = not same or (size <= most and not occurring)
     released = _product([len(c.labels) for c in columns]) if everything else symbols
     apart = distances(columns, symbols, released)
-    return Alphabet(columns, symbols, released, key, counts, apart, everything=everything)
+    return ReleaseAlphabet(columns, symbols, released, key, counts, apart, everything=everything)
 
 
 def _merged(
-    columns: tuple[Column, ...], symbols: Ints, key: Ints, counts: Floats, most: int
-) -> Alphabet:
+    columns: tuple[ReleasedColumn, ...], symbols: Ints, key: Ints, counts: Floats, most: int
+) -> ReleaseAlphabet:
     """The most frequent combinations; every other one counts as the nearest of them."""
     if any(c.labels is not c.values for c in columns):
         raise UsageError("distances from a file go with a smaller alphabet", hint="a larger --most")
@@ -154,7 +159,7 @@ def _merged(
         np.add.at(total, place[some], sizes[some, None] * apart)
     held = np.zeros((most, counts.shape[1]))
     np.add.at(held, place, counts)
-    return Alphabet(
+    return ReleaseAlphabet(
         columns,
         symbols[kept],
         symbols[kept],
@@ -166,7 +171,7 @@ def _merged(
     )
 
 
-def _fewer(held: Alphabet, number: int) -> Alphabet:
+def _fewer(held: ReleaseAlphabet, number: int) -> ReleaseAlphabet:
     """Release only some symbols: one after the other that which brings them nearest to all."""
     if number >= len(held.released):
         return held
@@ -194,7 +199,7 @@ def _noise(channel: Floats, far: Floats, sizes: Floats) -> float:
     return float(sizes @ np.maximum(squares - mean**2, 0.0))
 
 
-def distances(columns: Sequence[Column], symbols: Ints, released: Ints) -> Floats:
+def distances(columns: Sequence[ReleasedColumn], symbols: Ints, released: Ints) -> Floats:
     """The mean over the columns of how far symbols are from released ones."""
     found = np.zeros((len(symbols), len(released)))
     for j, c in enumerate(columns):

@@ -19,12 +19,12 @@ from sievert.commands.limit.release_files import (
 )
 from sievert.commands.limit.result import Limited
 from sievert.commands.limit.run import Run
-from sievert.commands.limit.settings import Asked
+from sievert.commands.limit.settings import LimitSettings
 from sievert.errors import UsageError
 from sievert.session import Steps, nobody
 
 if TYPE_CHECKING:
-    from sievert.commands.limit.result import Part
+    from sievert.commands.limit.result import AlphabetResult
     from sievert.policy import Policy
 
 __all__ = ["Limit", "Limited", "limit", "randomise"]
@@ -197,7 +197,7 @@ def randomise(
     )
 
 
-def _asked(at: Any, points: int, **how: Any) -> Asked:
+def _asked(at: Any, points: int, **how: Any) -> LimitSettings:
     try:
         chosen = [float(at)] if isinstance(at, int | float) else [float(a) for a in at]
     except (TypeError, ValueError):
@@ -207,7 +207,7 @@ def _asked(at: Any, points: int, **how: Any) -> Asked:
         raise UsageError(f"--points must be from 0 to {MOST_POINTS}")
     if isinstance(how["seed"], bool) or not isinstance(how["seed"], int) or how["seed"] < 0:
         raise UsageError("--seed: a whole number, 0 or more")
-    return Asked(at=tuple(dict.fromkeys(sorted(chosen))), points=points, **how)
+    return LimitSettings(at=tuple(dict.fromkeys(sorted(chosen))), points=points, **how)
 
 
 def _kind(distortion: Any) -> str:
@@ -216,7 +216,7 @@ def _kind(distortion: Any) -> str:
     return str(distortion) if named else "matrix"
 
 
-def _matrix(parts: Sequence[Part]) -> str:
+def _matrix(parts: Sequence[AlphabetResult]) -> str:
     held = [
         (p.columns, *p.texts, p.channel)
         for p in parts

@@ -34,7 +34,7 @@ Text = str | None
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ReleasedColumn:
     """Values that occur, in their order, with the code of each record; distances to the labels."""
 
     name: str
@@ -51,7 +51,7 @@ class Column:
         return self.numeric and None not in self.values
 
 
-def column(name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any) -> Column:
+def column(name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any) -> ReleasedColumn:
     """A column from its codes: numbers in their order, other texts in that of the alphabet."""
     present, places = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
     held = [texts[p] for p in present.tolist()]
@@ -72,7 +72,7 @@ def column(name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any) -
         distances, how = _by_numbers(numbers, squared=kind == SQUARED), kind
     if distances is None:
         distances = 1.0 - np.eye(len(values))
-    return Column(name, values, places.ravel(), labels, distances, how, numbers is not None)
+    return ReleasedColumn(name, values, places.ravel(), labels, distances, how, numbers is not None)
 
 
 def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
@@ -160,7 +160,7 @@ def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) ->
         )
 
 
-def remarks(held: Sequence[Column], asked: Any) -> list[Note]:
+def remarks(held: Sequence[ReleasedColumn], asked: Any) -> list[Note]:
     """How distances are scaled, where that is not what was asked for."""
     found = [
         Note("{} does not hold numbers: its distortion is whether a value is changed", Name(c.name))
@@ -174,7 +174,7 @@ def remarks(held: Sequence[Column], asked: Any) -> list[Note]:
     return found
 
 
-def words(held: Sequence[Column]) -> str:
+def words(held: Sequence[ReleasedColumn]) -> str:
     """What the distortion of some columns is."""
     kinds = list(dict.fromkeys(c.kind for c in held))
     text = ", or ".join(WORDS[k] for k in kinds)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.commands.limit.result import Achieved, Part, Point
+from sievert.commands.limit.result import Achieved, AlphabetResult, TradeoffPoint
 from sievert.commands.limit.sampling import Promise, inside
 from sievert.errors import InputError
 from sievert.estimators import Estimate
 from sievert.estimators.estimate import QUANTILE
 from sievert.notes import Note
-from sievert.notes import Part as Part_
+from sievert.notes import Part
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
 
 AGAIN = 40
@@ -30,7 +30,7 @@ def limited(
     at: Sequence[float],
     points: int,
     seed: int,
-) -> tuple[Part, Floats | None, list[Note]]:
+) -> tuple[AlphabetResult, Floats | None, list[Note]]:
     """The part, the records drawn where one constraint was asked for, and what to know of it."""
     number, columns = int(model), tuple(quasi)
     weights = _weights(x)
@@ -41,20 +41,20 @@ def limited(
         else gaussian_limit(pair, number, a, weights)
         for i, a in enumerate(at)
     ]
-    told = [Point.gaussian(columns, found) for found in limits]
+    told = [TradeoffPoint.gaussian(columns, found) for found in limits]
     first = limits[0]
     if points:
         high = {1: first.private, 2: first.information, 3: first.information}.get(number)
         high = 4.0 * len(columns) if high is None else high
         spread = np.linspace(0.0, high, points + 2)[1:-1].tolist()
         others = curve(pair, number, spread, weights)
-        told += [Point.gaussian(columns, f, asked=False) for f in others]
-    notes = [Note("{}", Part_(sentence)) for sentence in _words(first)]
+        told += [TradeoffPoint.gaussian(columns, f, asked=False) for f in others]
+    notes = [Note("{}", Part(sentence)) for sentence in _words(first)]
     released, promise = x, None
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, seed)
         released = first.channel.apply(x, seed)
-    part = Part(
+    part = AlphabetResult(
         columns,
         f"mean over {len(columns)} columns of the {WORDS}" if len(columns) > 1 else WORDS,
         False,

@@ -29,7 +29,7 @@ UNBOUNDED = "unbounded"
 
 
 @dataclass(frozen=True)
-class Point:
+class TradeoffPoint:
     """One point of the curve of a model; information in bits."""
 
     columns: tuple[str, ...]
@@ -56,7 +56,7 @@ class Point:
         epsilon: float | None,
         *,
         asked: bool = True,
-    ) -> Point:
+    ) -> TradeoffPoint:
         """From what a search ended in."""
         return cls(
             columns,
@@ -78,7 +78,7 @@ class Point:
     @classmethod
     def gaussian(
         cls, columns: tuple[str, ...], found: GaussianLimit, *, asked: bool = True
-    ) -> Point:
+    ) -> TradeoffPoint:
         """From the limit of Gaussian columns."""
         return cls(
             columns,
@@ -145,7 +145,7 @@ class Achieved:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class AlphabetResult:
     """The alphabet of some columns, and the channel that was chosen for it."""
 
     columns: tuple[str, ...]
@@ -157,7 +157,7 @@ class Part:
     everything: bool
     reduced: bool
     information: Estimate | None  # of the table itself
-    points: tuple[Point, ...]
+    points: tuple[TradeoffPoint, ...]
     recodings: tuple[Recoding, ...] = ()
     channel: Floats | None = field(default=None, repr=False)
     epsilon: float | None = None
@@ -168,7 +168,7 @@ class Part:
     )
 
     @property
-    def asked(self) -> tuple[Point, ...]:
+    def asked(self) -> tuple[TradeoffPoint, ...]:
         """The points that were asked for."""
         return tuple(p for p in self.points if p.asked)
 
@@ -229,7 +229,7 @@ class Limited(Result):
     table: Mapping[str, Any]
     roles: Roles
     alphabet: str  # joint, columns, merged or gaussian
-    parts: tuple[Part, ...]
+    parts: tuple[AlphabetResult, ...]
     whole: Mapping[str, Estimate]  # of all columns, where each has a channel of its own
     settings: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
@@ -239,7 +239,7 @@ class Limited(Result):
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[TradeoffPoint, ...]:
         """All points, alphabet by alphabet."""
         return tuple(p for part in self.parts for p in part.points)
 

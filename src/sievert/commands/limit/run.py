@@ -15,7 +15,7 @@ from sievert.commands._common import MOST_LISTED, Clock, treat_missing
 from sievert.commands.compare.run import sparse
 from sievert.commands.limit import columns as column
 from sievert.commands.limit import gaussian
-from sievert.commands.limit.alphabets import COLUMNS, Alphabet, alphabets
+from sievert.commands.limit.alphabets import COLUMNS, ReleaseAlphabet, alphabets
 from sievert.commands.limit.channels import (
     IDENTITY,
     LABELLED,
@@ -26,9 +26,9 @@ from sievert.commands.limit.channels import (
     trimmed,
 )
 from sievert.commands.limit.release_files import TEXT, Written
-from sievert.commands.limit.result import Achieved, Part, Point
+from sievert.commands.limit.result import Achieved, AlphabetResult, TradeoffPoint
 from sievert.commands.limit.sampling import draw, inside, promised
-from sievert.commands.limit.settings import Asked, about
+from sievert.commands.limit.settings import LimitSettings, about
 from sievert.errors import UsageError, unknown
 from sievert.estimators import Estimate, binned, estimate, quantile_bins
 from sievert.estimators import Joint as Counted
@@ -45,10 +45,10 @@ MOST_INTERVALS = 12
 class Run:
     """One limit in the making."""
 
-    def __init__(self, clock: Clock, asked: Asked) -> None:
+    def __init__(self, clock: Clock, asked: LimitSettings) -> None:
         self.clock, self.asked = clock, asked
         self.notes: list[Note] = []
-        self.drawn: list[tuple[Alphabet, Ints]] = []
+        self.drawn: list[tuple[ReleaseAlphabet, Ints]] = []
         self.numbers: dict[str, Any] = {}  # released columns of real numbers
 
     def original(
@@ -120,7 +120,7 @@ class Run:
 
     # -- finite alphabets -----------------------------------------------------------------------
 
-    def finite(self) -> tuple[str, list[Part]]:
+    def finite(self) -> tuple[str, list[AlphabetResult]]:
         """The parts of columns taken value by value, and which kind of alphabet it was."""
         asked, trees = self.asked, self.asked.hierarchies or {}
         held = [
@@ -174,7 +174,7 @@ class Run:
             self.notes.append(Note("the secrets count as one: the combination of their values"))
         return joined(codes)
 
-    def _part(self, number: int, held: Alphabet, secret: Ints) -> Part:
+    def _part(self, number: int, held: ReleaseAlphabet, secret: Ints) -> AlphabetResult:
         asked, model = self.asked, self.asked.model
         joint = Joint.identity(held.counts.sum(axis=1)) if asked.alike else Joint.of(held.counts)
         found = solutions(joint, held.distortion, model, asked.at, **asked.solving)
@@ -185,7 +185,7 @@ class Run:
             )
         points = [self._point(held, joint, f, True) for f in found]
         points += [self._point(held, joint, f, False) for f in others]
-        part = Part(
+        part = AlphabetResult(
             held.names,
             column.words(held.columns),
             all(c.kind == column.HAMMING for c in held.columns),
@@ -201,23 +201,33 @@ class Run:
         )
         return self._drawn(part, number, held, joint, found[0], secret) if len(found) == 1 else part
 
-    def _point(self, held: Alphabet, joint: Joint, found: Tradeoff, asked: bool) -> Point:
-        told = Point.of(held.names, self.asked.model, found, epsilon(found.channel), asked=asked)
+    def _point(
+        self, held: ReleaseAlphabet, joint: Joint, found: Tradeoff, asked: bool
+    ) -> TradeoffPoint:
+        told = TradeoffPoint.of(
+            held.names, self.asked.model, found, epsilon(found.channel), asked=asked
+        )
         if found.distortion is not None:
             return told
         channel = synthetic(joint.weights, trimmed(found.channel))
         far = float(joint.weights @ np.einsum("ij,ij->i", channel, held.distortion))
         return replace(told, distortion=far)  # of the synthetic release
 
-    def _recodings(self, held: Alphabet, joint: Joint) -> tuple[Any, ...]:
+    def _recodings(self, held: ReleaseAlphabet, joint: Joint) -> tuple[Any, ...]:
         """The best intervals of one ordered column, where what they disclose is asked."""
         if not held.ordered or self.asked.model not in (1, 2, IDENTITY, REVERSE):
             return ()
         return tuple(interval_recodings(joint, held.distortion, most=MOST_INTERVALS))
 
     def _drawn(
-        self, part: Part, number: int, held: Alphabet, joint: Joint, found: Tradeoff, secret: Ints
-    ) -> Part:
+        self,
+        part: AlphabetResult,
+        number: int,
+        held: ReleaseAlphabet,
+        joint: Joint,
+        found: Tradeoff,
+        secret: Ints,
+    ) -> AlphabetResult:
         """The same part with its channel, and with what a release drawn from it shows."""
         channel = trimmed(found.channel)
         if self.asked.model in LABELLED:
@@ -264,9 +274,9 @@ class Run:
 
     # -- Gaussian columns -----------------------------------------------------------------------
 
-    def gaussian(self) -> Part:
+    def gaussian(self) -> AlphabetResult:
         """The part of columns of real numbers, taken as Gaussian after a look at how they are."""
-        asked, plain = self.asked, Asked(self.asked.model, self.asked.at)
+        asked, plain = self.asked, LimitSettings(self.asked.model, self.asked.at)
         if asked.model not in (1, 2, 3, 4):
             raise UsageError(f"no model {asked.model} of Gaussian columns", hint="--model 1 to 4")
         for name in ("distortion", "alphabet", "occurring", "reduced", "most"):

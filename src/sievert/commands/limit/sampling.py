@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.limit.alphabets import Alphabet
+from sievert.commands.limit.alphabets import ReleaseAlphabet
 from sievert.estimators.estimate import QUANTILE
 from sievert.measures.kernel import LN2
 from sievert.tradeoff import Joint
@@ -57,7 +57,7 @@ def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:
     return found
 
 
-def promised(alphabet: Alphabet, channel: Floats, joint: Joint) -> Promise:
+def promised(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) -> Promise:
     """What a channel of an alphabet promises; `joint` has no empty row."""
     records = float(alphabet.counts.sum())
     risk, loss, identity, far = evaluated(joint, channel, alphabet.distortion)

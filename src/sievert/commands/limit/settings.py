@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands.limit.alphabets import AUTO, COLUMNS, MOST, Alphabet
+from sievert.commands.limit.alphabets import AUTO, COLUMNS, MOST, ReleaseAlphabet
 from sievert.commands.limit.channels import IDENTITY, REVERSE
 from sievert.commands.limit.columns import HAMMING
 from sievert.notes import Count, Note
 
 
 @dataclass(frozen=True)
-class Asked:
+class LimitSettings:
     """What is asked of the channel."""
 
     model: int | str
@@ -40,7 +40,7 @@ class Asked:
         return {"gap": self.gap, "seconds": self.seconds, "seed": self.seed}
 
 
-def about(kind: str, found: Sequence[Alphabet], *, labelled: bool) -> list[Note]:
+def about(kind: str, found: Sequence[ReleaseAlphabet], *, labelled: bool) -> list[Note]:
     """What is to be known of alphabets."""
     notes: list[Note] = []
     if kind == COLUMNS and len(found) > 1:

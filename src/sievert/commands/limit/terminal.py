@@ -10,7 +10,7 @@ from sievert.commands.compare.terminal import columns
 from sievert.formatting import percent, plural, printable, significant, wrap
 
 if TYPE_CHECKING:
-    from sievert.commands.limit.result import Limited, Part, Point
+    from sievert.commands.limit.result import Limited, AlphabetResult, TradeoffPoint
 
 FEW = 12  # points of a curve that are shown
 HEADS: dict[int | str, str] = {
@@ -47,7 +47,7 @@ def secrets(found: Limited) -> str:
     return " with ".join(printable(s) for s in found.roles.sensitive)
 
 
-def who(part: Part, found: Limited) -> str:
+def who(part: AlphabetResult, found: Limited) -> str:
     """Of which releases a bound is true."""
     if found.alphabet == "gaussian":
         return "no method that works from these columns, were they Gaussian,"
@@ -63,13 +63,13 @@ def who(part: Part, found: Limited) -> str:
     return f"no method that works from {these} and releases combinations of the table"
 
 
-def _far(part: Part, at: float) -> str:
+def _far(part: AlphabetResult, at: float) -> str:
     if part.hamming:
         return f"at most {percent(min(1.0, at))} of the values changed"
     return f"a distortion of at most {at:g}"
 
 
-def sentence(part: Part, point: Point, found: Limited) -> str:
+def sentence(part: AlphabetResult, point: TradeoffPoint, found: Limited) -> str:
     """What the limit says, in a sentence."""
     about, none = secrets(found), who(part, found)
     first = ""
@@ -118,7 +118,7 @@ def sentence(part: Part, point: Point, found: Limited) -> str:
     )
 
 
-def _points(part: Part, found: Limited, width: int, everything: bool) -> list[str]:
+def _points(part: AlphabetResult, found: Limited, width: int, everything: bool) -> list[str]:
     what = HEADS.get(part.points[0].model, "disclosed")
     names = ", ".join(printable(c) for c in part.columns)
     size = (
@@ -155,15 +155,15 @@ def _points(part: Part, found: Limited, width: int, everything: bool) -> list[st
     return lines
 
 
-def _unit_of_at(part: Part) -> str:
+def _unit_of_at(part: AlphabetResult) -> str:
     return "" if part.points[0].model in (1, "identity") else ", bits"
 
 
-def _gap(point: Point) -> str:
+def _gap(point: TradeoffPoint) -> str:
     return "" if point.gap is None else f"{point.gap:.1e}"
 
 
-def _shown(points: Sequence[Point], everything: bool) -> list[Point]:
+def _shown(points: Sequence[TradeoffPoint], everything: bool) -> list[TradeoffPoint]:
     if everything or len(points) <= FEW:
         return list(points)
     kept = [p for p in points if p.asked]
@@ -181,7 +181,7 @@ def _digits(x: float) -> str:
     return significant(round(x, 7))
 
 
-def _channel(part: Part, found: Limited, width: int) -> list[str]:
+def _channel(part: AlphabetResult, found: Limited, width: int) -> list[str]:
     """What was promised, and what the release that was drawn shows."""
     promise = part.promise
     assert promise is not None
