@@ -13,8 +13,7 @@ from sievert.commands.limit.sampling import Promise, inside
 from sievert.errors import InputError
 from sievert.estimators import Estimate
 from sievert.estimators.estimate import QUANTILE
-from sievert.notes import Note
-from sievert.notes import Part
+from sievert.notes import Note, Part
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
 
 AGAIN = 40

@@ -10,7 +10,7 @@ from sievert.commands.compare.terminal import columns
 from sievert.formatting import percent, plural, printable, significant, wrap
 
 if TYPE_CHECKING:
-    from sievert.commands.limit.result import Limited, AlphabetResult, TradeoffPoint
+    from sievert.commands.limit.result import AlphabetResult, Limited, TradeoffPoint
 
 FEW = 12  # points of a curve that are shown
 HEADS: dict[int | str, str] = {
