@@ -4,6 +4,7 @@
 # make lint     ruff and mypy
 # make bench    benchmarks, each with its ratio (NAMES="startup overhead", QUICK=1)
 # make soak     long checks that are too slow for every run
+# make generate  what is written from the measures' records: run it after a new measure
 # make docs     the documentation as a site, built offline
 # make lock     renew the lock files after a change of dependencies
 
@@ -22,7 +23,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test install lint bench soak docs lock clean
+.PHONY: generate demo test install lint bench soak docs lock clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -78,6 +79,9 @@ test: $(VENV)/.full lint
 
 bench: $(VENV)/.full
 	$(BIN)/python -m bench $(NAMES) $(if $(QUICK),--quick)
+
+generate: $(VENV)/.full
+	$(BIN)/python -m website.function_stub
 
 docs: $(VENV)/.full
 	$(BIN)/python -m website

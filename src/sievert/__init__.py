@@ -7,6 +7,10 @@ imported until it is used.
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sievert.version import __version__
@@ -23,8 +27,10 @@ if TYPE_CHECKING:
     from sievert.commands.explain.api import explain
     from sievert.commands.explain.result import Explanation
     from sievert.commands.functions import discrimination_rate_by_value
-    from sievert.commands.limit.api import Limit, limit, randomise
+    from sievert.commands.limit.api import randomise
+    from sievert.commands.limit.distribution import Limit, limit
     from sievert.commands.limit.result import Limited
+    from sievert.commands.measure_functions import *
     from sievert.errors import SievertError
     from sievert.hierarchies import Hierarchy
     from sievert.measures.approximate.compromise import approximate_compromise
@@ -54,80 +60,78 @@ __all__ = [
     "randomise",
     "write_report",
 ]
-# Every measure as a function of a table, `sievert.ID(data, quasi, sensitive=None)`.
-
-_FUNCTIONS = (
-    "k_anonymity",
-    "classes",
-    "unique_records",
-    "highest_risk",
-    "average_risk",
-    "average_class_risk",
-    "records_below",
-    "separation",
-    "distinction",
-    "itpr",
-    "itpr_unnormalized",
-    "discrimination_rate",
-    "semantic_discrimination_rate",
-    "mutual_information",
-    "conditional_privacy",
-    "maximum_information_leakage",
-    "entropy_variation",
-    "entropy_l_diversity",
-    "reciprocal_entropy",
-    "bayes_vulnerability_posterior",
-    "bayes_vulnerability_prior",
-    "entropy",
-    "conditional_entropy",
-    "normalized_conditional_entropy",
-    "joint_entropy",
-    "l_diversity",
-    "entropy_l",
-    "recursive_c",
-    "max_confidence",
-    "alpha_k",
-    "t_closeness",
-    "t_closeness_ordered",
-    "t_closeness_hierarchical",
-    "beta_likeness",
-    "enhanced_beta_likeness",
-    "delta_disclosure",
-    "delta_disclosure_present",
-)
+# Where each public name lives; every measure is a function of `commands.functions` besides.
 _HOMES = {
-    "Assessment": "sievert.commands.assess.result",
-    "Value": "sievert.commands.assess.result",
-    "assess": "sievert.commands.assess.api",
-    "discrimination_rate_by_value": "sievert.commands.functions",
-    "explain": "sievert.commands.explain.api",
-    "Explanation": "sievert.commands.explain.api",
-    "Attacks": "sievert.commands.attack.api",
-    "attack": "sievert.commands.attack.api",
-    "Comparison": "sievert.commands.compare.api",
-    "compare": "sievert.commands.compare.api",
-    "Compromises": "sievert.commands.compromise.api",
-    "compromise": "sievert.commands.compromise.api",
-    "Limit": "sievert.commands.limit.api",
-    "Limited": "sievert.commands.limit.api",
-    "limit": "sievert.commands.limit.api",
-    "randomise": "sievert.commands.limit.api",
-    "approximate_compromise": "sievert.measures.approximate.compromise",
-    "Hierarchy": "sievert.hierarchies",
-    "SievertError": "sievert.errors",
-    "write_report": "sievert.report.files",
+    "Assessment": "commands.assess.result",
+    "Attacks": "commands.attack.result",
+    "Comparison": "commands.compare.result",
+    "Compromises": "commands.compromise.result",
+    "Explanation": "commands.explain.result",
+    "Hierarchy": "hierarchies",
+    "Limit": "commands.limit.distribution",
+    "Limited": "commands.limit.result",
+    "SievertError": "errors",
+    "Value": "measures.value",
+    "approximate_compromise": "measures.approximate.compromise",
+    "assess": "commands.assess.api",
+    "attack": "commands.attack.api",
+    "compare": "commands.compare.api",
+    "compromise": "commands.compromise.api",
+    "discrimination_rate_by_value": "commands.functions",
+    "explain": "commands.explain.api",
+    "limit": "commands.limit.distribution",
+    "randomise": "commands.limit.api",
+    "write_report": "report.files",
 }
+_RENAMED = {"estimating": "estimators"}  # documented import paths that keep working
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+def _measures() -> dict[str, Any]:
+    return dict(import_module("sievert.commands.functions").FUNCTIONS)
 
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in _FUNCTIONS:
-        return import_module("sievert.commands.functions").FUNCTIONS[name]
-    raise AttributeError(f"module 'sievert' has no attribute {name!r}")
+
+if not TYPE_CHECKING:  # a type checker shall see what there is, and no more
+
+    def __getattr__(name: str) -> Any:
+        """A public name, a room of the package, or a measure, imported when it is first used."""
+        if name in _HOMES:
+            return getattr(import_module(f"sievert.{_HOMES[name]}"), name)
+        path = f"sievert.{name}"
+        if name in _RENAMED or PathFinder.find_spec(path, __path__) is not None:
+            return import_module(path)
+        if name.startswith("_") or name not in (measures := _measures()):
+            raise AttributeError(f"module 'sievert' has no attribute {name!r}")
+        return measures[name]
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_FUNCTIONS])
+    return sorted([*__all__, *_measures()])
+
+
+class _RenamedModules:
+    """Finds modules by the names that they had before."""
+
+    @staticmethod
+    def find_spec(name: str, *_: Any) -> ModuleSpec | None:
+        """A specification of the module under its old name, or None."""
+        package, _, rest = name.removeprefix("sievert.").partition(".")
+        if not name.startswith("sievert.") or package not in _RENAMED:
+            return None
+        target = f"sievert.{_RENAMED[package]}" + (f".{rest}" if rest else "")
+        return ModuleSpec(name, _RenamedModules, loader_state=import_module(target))
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        """The module itself; its own specification is kept for `exec_module`."""
+        module: ModuleType = spec.loader_state
+        spec.loader_state = module.__spec__
+        return module
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        """It has been executed already: only its own specification is put back."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+
+sys.meta_path.append(_RenamedModules)
