@@ -27,10 +27,10 @@ TYPES = {
 
 def signature(measure: Measure, keywords: tuple[str, ...]) -> str:
     """One line of the stub: which secret it needs, its own keywords, and those of `assess`."""
-    secret = {
-        ("record",): "sensitive: None = None",
-        ("secret",): "sensitive: str | Sequence[str]",
-    }.get(measure.kinds, "sensitive: str | Sequence[str] | None = None")
+    secret = {  # by what it is about
+        "record": "sensitive: None = None",
+        "secret": "sensitive: str | Sequence[str]",
+    }.get(" ".join(measure.kinds), "sensitive: str | Sequence[str] | None = None")
     own = "".join(f"    {word}: {TYPES[word]} = None,\n" for word in keywords)
     own = own and f"    *,\n{own}"
     return (

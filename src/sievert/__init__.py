@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sievert.version import __version__
 
@@ -114,11 +114,11 @@ class _RenamedModules:
     @staticmethod
     def find_spec(name: str, *_: Any) -> ModuleSpec | None:
         """A specification of the module under its old name, or None."""
-        package, _, rest = name.removeprefix("sievert.").partition(".")
+        package, _dot, rest = name.removeprefix("sievert.").partition(".")
         if not name.startswith("sievert.") or package not in _RENAMED:
             return None
         target = f"sievert.{_RENAMED[package]}" + (f".{rest}" if rest else "")
-        return ModuleSpec(name, _RenamedModules, loader_state=import_module(target))
+        return ModuleSpec(name, cast(Any, _RenamedModules), loader_state=import_module(target))
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
@@ -134,4 +134,4 @@ class _RenamedModules:
         module.__spec__ = module.__spec__.loader_state
 
 
-sys.meta_path.append(_RenamedModules)
+sys.meta_path.append(cast(Any, _RenamedModules))

@@ -144,3 +144,9 @@ def apart(worst: float, most: float) -> str:
     ('apart by less than 1e-12', 'apart by 0.25')
     """
     return f"apart by less than {most:g}" if worst < most else f"apart by {worst:.2g}"
+
+
+def defined(value: float | None) -> float:
+    """A measure of a table of a paper, where it is defined and bounded."""
+    assert value is not None
+    return value

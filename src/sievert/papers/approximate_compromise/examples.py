@@ -6,7 +6,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.claims import Claim, Given, Part, number, statement
+from sievert.papers.claims import Claim, Given, Part, defined, number, statement
 from sievert.report.page import Grid, Picture
 
 # Largest and mean salary of two people, in thousands: the answers of Table 1.
@@ -91,7 +91,7 @@ def figure_1(given: Given) -> Part:
 def _reciprocal(name: str) -> float:
     most, mean = ANSWERS[name]
     pair = {"group": ["a", "a"], "salary": [f"{2 * mean - most:g}", f"{most:g}"]}
-    return float(sievert.reciprocal_entropy(pair, "group", "salary"))
+    return defined(sievert.reciprocal_entropy(pair, "group", "salary"))
 
 
 def _picture(found: dict[str, Any]) -> Picture:

@@ -7,7 +7,16 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
-from sievert.papers.claims import Claim, Given, Part, apart, number, open_question, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    Part,
+    apart,
+    defined,
+    number,
+    open_question,
+    statement,
+)
 from sievert.papers.discrimination_rate.data import (
     BEFORE,
     CANCERS,
@@ -45,7 +54,7 @@ def rates(table: Columns, secret: str) -> dict[str, float]:
     """The rate of every value of Age*, and of the column."""
     found = sievert.discrimination_rate_by_value(table, "age_star", secret)
     values = {v: float(found[(v,)] or 0.0) for v in VALUES}
-    return values | {WHOLE: float(sievert.discrimination_rate(table, "age_star", secret))}
+    return values | {WHOLE: defined(sievert.discrimination_rate(table, "age_star", secret))}
 
 
 # -- the tables -----------------------------------------------------------------------------------
@@ -59,17 +68,21 @@ def tables(given: Given) -> Part:
         for i, pair in enumerate(zip(BEFORE["disease"], K_ANONYMOUS["disease"], strict=True))
         if pair[0] != pair[1]
     ]
-    diverse = sievert.l_diversity(L_DIVERSE, ["zip_star", "age_star"], "disease")
-    both = [sievert.entropy(t, "age_star", "disease") for t in (K_ANONYMOUS, L_DIVERSE)]
+    diverse = defined(sievert.l_diversity(L_DIVERSE, ["zip_star", "age_star"], "disease"))
+    both = [defined(sievert.entropy(t, "age_star", "disease")) for t in (K_ANONYMOUS, L_DIVERSE)]
     return Part(
         "The tables of the k-anonymity model",
         "Nine people, once 3-anonymous and once, with other diseases, 3-diverse.",
         (
-            number("k of the 3-anonymity table", "3", sievert.k_anonymity(K_ANONYMOUS, "age_star")),
+            number(
+                "k of the 3-anonymity table",
+                "3",
+                defined(sievert.k_anonymity(K_ANONYMOUS, "age_star")),
+            ),
             number(
                 "k of the 3-diversity table",
                 "3",
-                sievert.k_anonymity(L_DIVERSE, ["zip_star", "age_star"]),
+                defined(sievert.k_anonymity(L_DIVERSE, ["zip_star", "age_star"])),
             ),
             number("l of the 3-diversity table", "3", diverse),
             number(
@@ -108,7 +121,7 @@ def identity(given: Given) -> Part:
     released, original = {"age": GENERALISED["age_star"]}, {"age": GENERALISED["age"]}
     boxes = sievert.attack(released, quasi="age", original=original)["identity"]
     white, black = (_dr(boxes[box]) for box in ("white_box", "black_box"))
-    before = sievert.discrimination_rate(BEFORE, "age")
+    before = defined(sievert.discrimination_rate(BEFORE, "age"))
     claims = [number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)]
     claims += [
         statement(
@@ -279,10 +292,10 @@ def others(given: Given) -> Part:
         L_DIVERSE, "age_star", "disease", partitions={"disease": CANCERS}, attacks=True
     ).attacks
     assert found is not None
-    semantic = sievert.semantic_discrimination_rate(
-        L_DIVERSE, "age_star", "disease", partition=CANCERS
+    semantic = defined(
+        sievert.semantic_discrimination_rate(L_DIVERSE, "age_star", "disease", partition=CANCERS)
     )
-    t = sievert.t_closeness(L_DIVERSE, "age_star", "disease")
+    t = defined(sievert.t_closeness(L_DIVERSE, "age_star", "disease"))
     named = ("identity", "homogeneity", "background", "skewness", "semantic")
     return Part(
         "The other attacks",

@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import mean
 
 import sievert
-from sievert.papers.claims import Claim, Given, Part, number, open_question, statement
+from sievert.papers.claims import Claim, Given, Part, defined, number, open_question, statement
 from sievert.papers.discrimination_rate.data import EXAMPLE, K_ANONYMOUS
 from sievert.report.page import Grid
 
@@ -23,11 +23,14 @@ def simple(given: Given) -> Part:
     claims = [number("values of Age", "5", len(people))]
     claims += [number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()]
     claims += [_entropy(age, printed) for age, printed in _entropies().items()]
-    whole = sievert.entropy(EXAMPLE, "age", "salary")
+    whole = defined(sievert.entropy(EXAMPLE, "age", "salary"))
     claims += [
         number("H(X) = log2(9), as printed", f"{math.log2(9):.4f}", whole),
         number(
-            "SDR of Age", "0.66", sievert.discrimination_rate(EXAMPLE, "age", "salary"), why=CUT
+            "SDR of Age",
+            "0.66",
+            defined(sievert.discrimination_rate(EXAMPLE, "age", "salary")),
+            why=CUT,
         ),
         _record(),
         *_scaled(),
@@ -52,12 +55,12 @@ def _entropy(age: str, printed: str) -> Claim:
     held = [i for i, a in enumerate(EXAMPLE["age"]) if a == age]
     group = {name: [column[i] for i in held] for name, column in EXAMPLE.items()}
     shown = f"H(X|Y = {age})" + (" = -log(1/3), as printed" if printed != "0" else "")
-    return number(shown, printed, sievert.entropy(group, "age", "salary"))
+    return number(shown, printed, defined(sievert.entropy(group, "age", "salary")))
 
 
 def _record() -> Claim:
-    record = sievert.discrimination_rate(EXAMPLE, "age")
-    salary = sievert.discrimination_rate(EXAMPLE, "age", "salary")
+    record = defined(sievert.discrimination_rate(EXAMPLE, "age"))
+    salary = defined(sievert.discrimination_rate(EXAMPLE, "age", "salary"))
     return statement(
         "The SDR is the capability of a column to refine the anonymity set",
         "an anonymity set of 9 people",
@@ -75,7 +78,7 @@ def _scaled() -> list[Claim]:
     ]
     parts = [
         (
-            1 - sievert.discrimination_rate(EXAMPLE, quasi, "salary"),
+            1 - defined(sievert.discrimination_rate(EXAMPLE, quasi, "salary")),
             sum(
                 1 - (v or 0.0)
                 for v in sievert.discrimination_rate_by_value(EXAMPLE, quasi, "salary").values()
@@ -108,7 +111,7 @@ def _subsets(secret: str) -> list[list[str]]:
 
 
 def _rate(quasi: list[str], secret: str) -> float:
-    return float(sievert.discrimination_rate(EXAMPLE, quasi, secret))
+    return defined(sievert.discrimination_rate(EXAMPLE, quasi, secret))
 
 
 def _by_column() -> Grid:
@@ -173,10 +176,10 @@ def _sizes(table: dict[str, list[str]], column: str) -> list[int]:
 def _worst() -> list[Claim]:
     """k, l and t are called averages; they are the worst class's."""
     sizes = _sizes(EXAMPLE, "age")
-    k = sievert.k_anonymity(EXAMPLE, "age")
+    k = defined(sievert.k_anonymity(EXAMPLE, "age"))
     held = [len(set(K_ANONYMOUS["disease"][i : i + 3])) for i in (0, 3, 6)]
-    diverse = sievert.l_diversity(K_ANONYMOUS, "age_star", "disease")
-    t = sievert.t_closeness(K_ANONYMOUS, "age_star", "disease")
+    diverse = defined(sievert.l_diversity(K_ANONYMOUS, "age_star", "disease"))
+    t = defined(sievert.t_closeness(K_ANONYMOUS, "age_star", "disease"))
     apart = [_closeness(i) for i in (0, 3, 6)]
     return [
         statement(
@@ -210,8 +213,8 @@ def _closeness(start: int) -> float:
 
 
 def _columns() -> list[Claim]:
-    one, two = (sievert.k_anonymity(EXAMPLE, q) for q in ("disease", ["age", "disease"]))
-    diverse = sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary")
+    one, two = (defined(sievert.k_anonymity(EXAMPLE, q)) for q in ("disease", ["age", "disease"]))
+    diverse = defined(sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary"))
     return [
         statement(
             "k-anonymity measures 1 attribute",
@@ -232,9 +235,9 @@ def _columns() -> list[Claim]:
 
 def _averages() -> list[Claim]:
     rates = sievert.discrimination_rate_by_value(K_ANONYMOUS, "age_star", "disease")
-    whole = sievert.discrimination_rate(K_ANONYMOUS, "age_star", "disease")
-    bits = sievert.mutual_information(K_ANONYMOUS, "age_star", "disease")
-    entropy = sievert.entropy(K_ANONYMOUS, "age_star", "disease")
+    whole = defined(sievert.discrimination_rate(K_ANONYMOUS, "age_star", "disease"))
+    bits = defined(sievert.mutual_information(K_ANONYMOUS, "age_star", "disease"))
+    entropy = defined(sievert.entropy(K_ANONYMOUS, "age_star", "disease"))
     highest = max(r for r in rates.values() if r is not None)
     return [
         statement(

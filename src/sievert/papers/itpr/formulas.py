@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sievert
-from sievert.papers.claims import Claim, Part, number, statement
+from sievert.papers.claims import Claim, Part, defined, number, statement
 from sievert.papers.itpr.common import SAME, Cases
 from sievert.papers.itpr.data import CASES, Columns
 from sievert.papers.itpr.tables import ROWS_5, label
@@ -16,7 +16,7 @@ IDENTITIES = ("entropy", "conditional_entropy", "joint_entropy", "mutual_informa
 def _classes(quasi: str, secret: str) -> tuple[float, Shares]:
     """H(X), and of each class its share of the records and the entropy inside it."""
     rates = sievert.discrimination_rate_by_value(CASES, [quasi], secret)
-    whole = float(sievert.entropy(CASES, [quasi], secret))
+    whole = defined(sievert.entropy(CASES, [quasi], secret))
     values = CASES[quasi]
     held = []
     for (value,), rate in rates.items():
@@ -95,8 +95,8 @@ def _identities() -> list[Claim]:
     entropy, given, joint, mutual = (
         float(found.inference["disease3"][name].value or 0) for name in IDENTITIES
     )
-    age = float(sievert.entropy(CASES, ["disease3"], "age5"))
-    alone = sievert.mutual_information(_independent(3), ["y"], "x")
+    age = defined(sievert.entropy(CASES, ["disease3"], "age5"))
+    alone = defined(sievert.mutual_information(_independent(3), ["y"], "x"))
     return [
         statement(
             "Equation (6): mutual information in its forms",
@@ -126,10 +126,10 @@ def _independent(values: int) -> Columns:
 
 def _ranges(case5: tuple[float, Shares], cases: Cases) -> list[Claim]:
     """What section 4 says of the ranges of equations (9) and (10)."""
-    two, three = (float(sievert.itpr_unnormalized(_independent(m), ["y"], "x")) for m in (2, 3))
+    two, three = (defined(sievert.itpr_unnormalized(_independent(m), ["y"], "x")) for m in (2, 3))
     whole, classes = case5
     told = max(1 - share * inside / whole for share, inside in classes)
-    most = float(sievert.itpr_unnormalized(CASES, ["age3"]))
+    most = defined(sievert.itpr_unnormalized(CASES, ["age3"]))
     itpr = [numbers["ITPR"] for numbers in cases.found.values()]
     return [
         number("Equation (9), least for two values of Y", "0.5", two),

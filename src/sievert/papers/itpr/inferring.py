@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sievert
-from sievert.papers.claims import Claim, Part, number, open_question, statement
+from sievert.papers.claims import Claim, Part, defined, number, open_question, statement
 from sievert.papers.itpr.common import CONSTANT, FALLS, IDS, RISES, THETA, Series
 from sievert.papers.itpr.generated import AGES, GROWING, SHARED, Inference
 from sievert.papers.itpr.pictures import drawn, shown, unit
@@ -203,7 +203,7 @@ def _ends(series: Series) -> list[Claim]:
 def _entropy(of: int, ill: int) -> float:
     """H of a disease that so many of the records have."""
     table = {"all": ["*"] * of, "ill": ["yes"] * ill + ["no"] * (of - ill)}
-    return float(sievert.entropy(table, ["all"], "ill"))
+    return defined(sievert.entropy(table, ["all"], "ill"))
 
 
 def _example() -> list[Claim]:

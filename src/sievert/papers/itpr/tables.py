@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import sievert
-from sievert.papers.claims import Claim, Part, number, statement
+from sievert.papers.claims import Claim, Part, defined, number, statement
 from sievert.papers.itpr.common import Cases, listed
 from sievert.papers.itpr.data import (
     CASES,
@@ -198,7 +198,7 @@ ROWS_5 = (
 
 def combined(which: int) -> float:
     """ITPR of case 2 of Age together with a case of Zip Code (table 6)."""
-    return float(sievert.itpr(CASES, ["age2", f"zip{which}"]))
+    return defined(sievert.itpr(CASES, ["age2", f"zip{which}"]))
 
 
 def proposed(cases: Cases) -> Part:

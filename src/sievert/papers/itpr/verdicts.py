@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sievert
-from sievert.papers.claims import Claim, Part, statement
+from sievert.papers.claims import Claim, Part, defined, statement
 from sievert.papers.itpr.common import IDS, RISES, SAME, Cases, Series, listed
 from sievert.papers.itpr.generated import SHARED, Inference
 from sievert.papers.itpr.ranges import interpretation
@@ -247,23 +247,23 @@ def _beyond() -> Grid:
     rows = [
         (
             "Six records, three classes of 2",
-            sievert.itpr(fine, ["y"]),
-            sievert.discrimination_rate(fine, ["y"]),
+            defined(sievert.itpr(fine, ["y"])),
+            defined(sievert.discrimination_rate(fine, ["y"])),
         ),
         (
             "The same, two classes merged: 2 and 4",
-            sievert.itpr(coarse, ["y"]),
-            sievert.discrimination_rate(coarse, ["y"]),
+            defined(sievert.itpr(coarse, ["y"])),
+            defined(sievert.discrimination_rate(coarse, ["y"])),
         ),
         (
             "Ten equal classes that tell nothing of the secret",
-            sievert.itpr(even, ["y"], "x"),
-            sievert.discrimination_rate(even, ["y"], "x"),
+            defined(sievert.itpr(even, ["y"], "x")),
+            defined(sievert.discrimination_rate(even, ["y"], "x")),
         ),
         (
             "The same, nine of them merged",
-            sievert.itpr(skewed, ["y"], "x"),
-            sievert.discrimination_rate(skewed, ["y"], "x"),
+            defined(sievert.itpr(skewed, ["y"], "x")),
+            defined(sievert.discrimination_rate(skewed, ["y"], "x")),
         ),
     ]
     return Grid(

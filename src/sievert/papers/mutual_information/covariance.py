@@ -10,7 +10,7 @@ import numpy as np
 import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.claims import Claim, Given, Part, apart, statement
+from sievert.papers.claims import Claim, Given, Part, apart, defined, statement
 from sievert.papers.mutual_information.common import PATIENTS, formula, normal, records
 from sievert.papers.mutual_information.measures import bits
 from sievert.report.page import Words
@@ -34,7 +34,7 @@ def synthetic(given: Given) -> Part:
     found = sievert.limit(PATIENTS, model=4, at=RATE, seed=given.seed)
     table = records(TIMES)
     drawn = _drawn(table["age"], np.asarray(found.channel), given.seed)
-    told = sievert.mutual_information({**table, "label": drawn}, "label", "diagnosis")
+    told = defined(sievert.mutual_information({**table, "label": drawn}, "label", "diagnosis"))
     keys = sievert.randomise(table, "age", "diagnosis", model=4, at=RATE, seed=given.seed)
     (part,) = keys.parts
     assert part.achieved is not None

@@ -10,7 +10,7 @@ import numpy as np
 import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.claims import Claim, Given, Part, statement
+from sievert.papers.claims import Claim, Given, Part, defined, statement
 from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula, normal, records
 from sievert.tradeoff import Joint, squared
 from sievert.tradeoff.channel import evaluated
@@ -103,11 +103,14 @@ def information(given: Given) -> Part:
     """Mutual information by entropies, and of Gaussian variables."""
     given.step("section 2")
     table = records()
-    x, y = sievert.entropy(table, "diagnosis", "age"), sievert.entropy(table, "age", "diagnosis")
-    x_y = sievert.conditional_entropy(table, "diagnosis", "age")
-    y_x = sievert.conditional_entropy(table, "age", "diagnosis")
-    both = sievert.joint_entropy(table, "age", "diagnosis")
-    told = sievert.mutual_information(table, "age", "diagnosis")
+    x, y = (
+        defined(sievert.entropy(table, "diagnosis", "age")),
+        defined(sievert.entropy(table, "age", "diagnosis")),
+    )
+    x_y = defined(sievert.conditional_entropy(table, "diagnosis", "age"))
+    y_x = defined(sievert.conditional_entropy(table, "age", "diagnosis"))
+    both = defined(sievert.joint_entropy(table, "age", "diagnosis"))
+    told = defined(sievert.mutual_information(table, "age", "diagnosis"))
     claims = [
         formula("I(X;Y) = H(X) - H(X|Y)", x - x_y, told),
         formula("I(X;Y) = H(Y) - H(Y|X)", y - y_x, told),
@@ -176,7 +179,7 @@ def lemma(given: Given) -> Part:
     losses = [_lost(rng) for _ in range(TRIED)]
     table = Joint.of(PATIENTS)
     # X' = (X, Y): made from Y as well, it tells everything about Y
-    peeked = sievert.entropy(records(), "age", "diagnosis")
+    peeked = defined(sievert.entropy(records(), "age", "diagnosis"))
     return Part(
         "Section 3: lemma 1",
         "I(X;Y) - I(X';Y) is not negative where X' is a randomised function of X.",
@@ -259,7 +262,7 @@ def _bregman() -> Claim:
     return formula(
         "Mutual information is a Bregman divergence: that of sum p log p",
         divergence,
-        sievert.mutual_information(records(), "age", "diagnosis"),
+        defined(sievert.mutual_information(records(), "age", "diagnosis")),
     )
 
 
@@ -268,7 +271,7 @@ def _square() -> Claim:
     x = [-1, 0, 1] * 10
     table = {"x": [str(n) for n in x], "y": [str(n * n) for n in x]}
     r = float(np.corrcoef(x, [n * n for n in x])[0, 1])
-    found = sievert.mutual_information(table, "x", "y")
+    found = defined(sievert.mutual_information(table, "x", "y"))
     return statement(
         "Mutual information measures the general dependence, correlation only the linear one",
         "more than correlation",
@@ -287,10 +290,11 @@ def risks(given: Given) -> Part:
     plain = {"key": ["a", "b"] * 20, "secret": ["x", "x", "y", "y"] * 10}
     rare = {"key": ["a"] * 2000 + ["b"] * 2, "secret": ["x", "y"] * 1000 + ["y", "y"]}
     none, close = (
-        f(plain, "key", "secret") for f in (sievert.mutual_information, sievert.t_closeness)
+        defined(f(plain, "key", "secret"))
+        for f in (sievert.mutual_information, sievert.t_closeness)
     )
     little, far = (
-        f(rare, "key", "secret") for f in (sievert.mutual_information, sievert.t_closeness)
+        defined(f(rare, "key", "secret")) for f in (sievert.mutual_information, sievert.t_closeness)
     )
     table = Joint.of(PATIENTS)
     kept = evaluated(table, np.eye(4))[2]
@@ -300,7 +304,9 @@ def risks(given: Given) -> Part:
         "section 3 the same two stand for utility: what is told is kept there, and a risk here.",
         (
             formula(
-                "I(X';X) of X' = X is H(X)", sievert.entropy(records(), "diagnosis", "age"), kept
+                "I(X';X) of X' = X is H(X)",
+                defined(sievert.entropy(records(), "diagnosis", "age")),
+                kept,
             ),
             statement(
                 "I(X';Y) conforms to t-closeness: no information where t = 0",

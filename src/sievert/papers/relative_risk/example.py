@@ -7,7 +7,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
-from sievert.papers.claims import Claim, Given, Part, number, statement
+from sievert.papers.claims import Claim, Given, Part, defined, number, statement
 from sievert.papers.relative_risk.data import (
     ANATOMY,
     DISEASE,
@@ -81,7 +81,7 @@ def table_1(given: Given) -> Part:
 
 
 def _k() -> int:
-    return int(sievert.k_anonymity(RECODED, KNOWN))
+    return int(defined(sievert.k_anonymity(RECODED, KNOWN)))
 
 
 def _row(i: int) -> Claim:
