@@ -68,11 +68,11 @@ def drawn(size: int) -> tuple[Floats, Floats]:
 
 def compare(size: int, rounds: int, share: float = HALF) -> Result:
     """Time both ways in turns, each repeated until it can be timed."""
-    from sievert.counts.machine import loops
+    from sievert.acceleration import compile_loops
     from sievert.measures.approximate import windows
     from sievert.measures.approximate.curves import Masses
 
-    compiled = loops(published)
+    compiled = compile_loops(published)
     if compiled is None:
         raise BenchError("nothing can be compiled here; install sievert[fast]")
     x, p = drawn(size)

@@ -69,7 +69,7 @@ def ours(path: Path, rows: int) -> Callable[[], object]:
 
     def read() -> object:
         with scratch() as folder:
-            found = open_table(path, scratch=folder)
+            found = open_table(path, folder)
             assert found.scan is not None and found.scan.records == rows
             adapter = DuckDB(found, folder)
             casts = ", ".join(

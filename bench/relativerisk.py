@@ -155,7 +155,7 @@ def look(release: Release, trees: Mapping[str, Any], beta: float | None = 1.0, *
 
     keys = len(set(zip(*(release.original[c] for c in COLUMNS), strict=True)))
     if how.get("domain", "cross") == "cross":
-        keys = int(np.prod([len(tree.ladder) for tree in trees.values()]))
+        keys = int(np.prod([len(tree.labels) for tree in trees.values()]))
     start = time.perf_counter()
     found = sievert.attack(
         release.tables, release.original, COLUMNS, SECRET, hierarchies=trees,

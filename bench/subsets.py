@@ -85,9 +85,9 @@ def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
     from sievert.commands.explain.run import LARGE
     from sievert.commands.explain.subsets import Counted, Subsets
-    from sievert.session import opened
+    from sievert.session import open_source
 
-    with opened(path, large=LARGE) as (_, questions):
+    with open_source(path, large=LARGE) as (_, questions):
         subsets = Subsets(Counted.of(questions, quasi, [secret]))
         subsets.all()
         return subsets.listed

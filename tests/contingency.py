@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from sievert.counts.answers import Gaps, Joint, Profiles, RecordCounts, SecretCounts, Sizes
+from sievert.counts.answers import Gaps, JointCounts, Profiles, RecordCounts, SecretCounts, Sizes
 
 
 def record_counts(sizes: Sequence[int], times: Sequence[int] | None = None) -> RecordCounts:
-    found = Sizes.of(sizes, times or [1] * len(sizes))
+    found = Sizes.from_arrays(sizes, times or [1] * len(sizes))
     return RecordCounts(found.records, found)
 
 
@@ -29,9 +29,9 @@ def secret_counts(matrix: Sequence[Sequence[int]]) -> SecretCounts:
         gaps[size] = max(gap, gaps.get(size, 0))
     return SecretCounts(
         records=records,
-        sizes=Sizes.of(list(sizes), list(sizes.values())),
-        values=Sizes.of(list(values), list(values.values())),
-        profiles=Profiles.of([list(p) for p in profiles], list(profiles.values())),
-        joint=Joint.of(*zip(*joint, strict=True), list(joint.values())),
-        gaps=Gaps.of(gaps, gaps.values()),
+        sizes=Sizes.from_arrays(list(sizes), list(sizes.values())),
+        values=Sizes.from_arrays(list(values), list(values.values())),
+        profiles=Profiles.from_arrays([list(p) for p in profiles], list(profiles.values())),
+        joint=JointCounts.from_arrays(*zip(*joint, strict=True), list(joint.values())),
+        gaps=Gaps.from_arrays(gaps, gaps.values()),
     )

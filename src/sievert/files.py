@@ -22,7 +22,7 @@ OUR_KEYS = ("table", "seconds", "measures", "paper")
 OUR_PAGE = b"<!-- written by sievert -->"
 
 
-def kind(path: str | os.PathLike[str]) -> str:
+def record_format(path: str | os.PathLike[str]) -> str:
     """The format of a record file by its ending."""
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
@@ -30,10 +30,10 @@ def kind(path: str | os.PathLike[str]) -> str:
     return KINDS[suffix]
 
 
-def neutral(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Text that a spreadsheet does not take for a formula.
 
-    >>> neutral("=1+1"), neutral("age")
+    >>> escape_formula("=1+1"), escape_formula("age")
     ("'=1+1", 'age')
     """
     return f"'{text}" if text[:1] in FORMULA else text
@@ -97,7 +97,7 @@ def check(
 
 
 @contextmanager
-def whole(
+def write_whole(
     path: str | os.PathLike[str] | None, *, sources: Iterable[Any] = (), force: bool = False
 ) -> Iterator[Path | None]:
     """A temporary name beside `path` to write to; it takes the place of `path` if all went well."""
@@ -106,7 +106,7 @@ def whole(
         return
     target = check(path, sources=sources, force=force)
     scratch.sweep(target.resolve().parent)
-    isolation.tidy(target.resolve().parent)
+    isolation.announce_directory(target.resolve().parent)
     temporary = target.resolve().parent / f".{scratch.name()}.part"
     failed = f"{target.name} cannot be written"
     try:
@@ -131,7 +131,7 @@ def _as_ours(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+def name_output(path: str | os.PathLike[str]) -> Iterator[None]:
     """What runs out while somebody else writes an output is told with its name."""
     try:
         yield
@@ -151,7 +151,7 @@ def write_text(
     path: str | os.PathLike[str], text: str, *, sources: Iterable[Any] = (), force: bool = False
 ) -> None:
     """Write a text file, whole or not at all."""
-    with whole(path, sources=sources, force=force) as temporary:
+    with write_whole(path, sources=sources, force=force) as temporary:
         assert temporary is not None
         with _as_ours(f"{Path(path).name} cannot be written"):
             temporary.write_text(text, encoding="utf-8")

@@ -30,23 +30,23 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | r
 class Hierarchy:
     """A checked ladder: `ladder[value]` holds the labels of levels 1, 2, ..., height."""
 
-    ladder: Mapping[str, tuple[str, ...]]
+    labels: Mapping[str, tuple[str, ...]]
     source: str = "hierarchy"
 
     def __post_init__(self) -> None:
-        if not self.ladder:
+        if not self.labels:
             raise InputError(f"{self.source}: a hierarchy without values")
-        heights = {len(labels) for labels in self.ladder.values()}
+        heights = {len(labels) for labels in self.labels.values()}
         if len(heights) > 1:
-            short = sum(1 for labels in self.ladder.values() if len(labels) < max(heights))
+            short = sum(1 for labels in self.labels.values() if len(labels) < max(heights))
             raise InputError(
-                f"{self.source}: {short} of {len(self.ladder)} values have too few levels",
+                f"{self.source}: {short} of {len(self.labels)} values have too few levels",
                 hint="give every value a label on every level",
             )
-        empty = sum(1 for labels in self.ladder.values() if not all(labels))
+        empty = sum(1 for labels in self.labels.values() if not all(labels))
         if empty:
             raise InputError(
-                f"{self.source}: {empty} of {len(self.ladder)} values have an empty label",
+                f"{self.source}: {empty} of {len(self.labels)} values have an empty label",
                 hint="no delimiter at the end of a line",
             )
         self._check_nested()
@@ -56,7 +56,7 @@ class Hierarchy:
             above: dict[str, str] = {}
             torn = {
                 labels[level - 1]
-                for labels in self.ladder.values()
+                for labels in self.labels.values()
                 if above.setdefault(labels[level - 1], labels[level]) != labels[level]
             }
             if torn:
@@ -69,25 +69,25 @@ class Hierarchy:
     @property
     def height(self) -> int:
         """The number of levels above the values."""
-        return len(next(iter(self.ladder.values())))
+        return len(next(iter(self.labels.values())))
 
     def at(self, value: str, level: int) -> str:
         """The label of a value on a level; level 0 is the value itself."""
         if not 0 <= level <= self.height:
             raise UsageError(f"{self.source}: level {level} of 0..{self.height}")
-        if value not in self.ladder:
+        if value not in self.labels:
             raise InputError(f"{self.source}: 1 value has no place in the hierarchy")
-        return value if level == 0 else self.ladder[value][level - 1]
+        return value if level == 0 else self.labels[value][level - 1]
 
-    def rooted(self) -> Hierarchy:
+    def with_root(self) -> Hierarchy:
         """The same ladder with one root on top, added where the file has none."""
-        if len({labels[-1:] for labels in self.ladder.values()}) == 1 and self.height:
+        if len({labels[-1:] for labels in self.labels.values()}) == 1 and self.height:
             return self
-        return Hierarchy({v: (*labels, ROOT) for v, labels in self.ladder.items()}, self.source)
+        return Hierarchy({v: (*labels, ROOT) for v, labels in self.labels.items()}, self.source)
 
     def require(self, values: Iterable[str], column: str) -> None:
         """Every value of a column must have its place; the error counts, it does not name."""
-        lacking = sum(1 for v in values if v not in self.ladder)
+        lacking = sum(1 for v in values if v not in self.labels)
         if lacking:
             raise InputError(
                 f"{self.source}: {lacking} value(s) of column {column!r} have no place in it",

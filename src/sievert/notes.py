@@ -41,7 +41,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Part:
+class SectionName:
     """A chapter of the result in a remark: nothing to hide."""
 
     name: str
@@ -50,7 +50,7 @@ class Part:
         return self.name
 
 
-Piece = Count | Name | Reason | Part
+Piece = Count | Name | Reason | SectionName
 
 
 class Note(str):
@@ -68,7 +68,7 @@ class Note(str):
         note.template, note.parts = template, parts
         return note
 
-    def told(self, ways: Mapping[type, Callable[[Any], str]]) -> str:
+    def render(self, ways: Mapping[type, Callable[[Any], str]]) -> str:
         """The same remark with some kinds of its pieces told in another way."""
         if not self.parts:
             return str(self)

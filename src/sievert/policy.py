@@ -19,7 +19,7 @@ from sievert.errors import UsageError
 from sievert.formatting import nearest
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
-from sievert.notes import Name, Note, Part, Reason
+from sievert.notes import Name, Note, Reason, SectionName
 
 if TYPE_CHECKING:
     from sievert.measures.value import Value
@@ -262,9 +262,9 @@ def judge(
     return verdicts, warnings
 
 
-def _place(where: str) -> Name | Part:
+def _place(where: str) -> Name | SectionName:
     chapter, _, secret = where.partition(".")
-    return Name(secret) if secret else Part(chapter)
+    return Name(secret) if secret else SectionName(chapter)
 
 
 def _absent(measure: str, where: str) -> UsageError:

@@ -20,7 +20,7 @@ class Roles:
     identifier: tuple[str, ...] = ()
 
     @property
-    def used(self) -> tuple[str, ...]:
+    def measured_columns(self) -> tuple[str, ...]:
         """Columns that are measured, each once."""
         return tuple(dict.fromkeys((*self.quasi, *self.sensitive)))
 
@@ -90,7 +90,7 @@ def assign(
         twice = [n for n in dict.fromkeys(given) if given.count(n) > 1]
         if twice:
             raise UsageError(f"column {twice[0]!r} is named twice as {what}")
-    both = [n for n in roles.identifier if n in roles.used]
+    both = [n for n in roles.identifier if n in roles.measured_columns]
     if both:
         raise UsageError(
             f"column {both[0]!r} is an identifier and cannot be measured as well",

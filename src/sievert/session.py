@@ -1,40 +1,28 @@
-"""A source opened on an engine: every record of it accounted for, nothing left behind."""
+"""A source opened on an engine: every record of it is accounted for, and nothing is left behind."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
+from sievert.acceleration import thread_count
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.sources import csv_header, isolation, unpack
+from sievert.sources.options import ReaderOptions
 from sievert.sources.scratch import private_directory
-from sievert.sources.table import DATABASES, MOST_COLUMNS, Table, open_table, too_wide
+from sievert.sources.table import DATABASES, Table, check_width, open_table
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Adapter, Questions
 
 ENGINES = ("duckdb", "spark", "postgres")
-OPTIONS = (
-    "delimiter",
-    "encoding",
-    "types",
-    "na",
-    "header",
-    "max_unpacked",
-    "max_field",
-    "max_columns",
-    "engine",
-    "memory",
-    "threads",
-    "temp",
-    "master",
-)
+OPTIONS = tuple(name for name in ReaderOptions.__annotations__ if name != "timeout")
 MOST_THREADS = 1024
 
 
@@ -48,87 +36,68 @@ class Measurable(Protocol):
 Steps = Callable[[str, Measurable | None], None]
 
 
-def nobody(_step: str, _work: Measurable | None) -> None:
+def no_progress(_step: str, _work: Measurable | None) -> None:
     """Nobody watches the progress."""
 
 
 @contextmanager
-def opened(
+def open_source(
     data: Any,
     *,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    types: Mapping[str, str] | None = None,
-    na: Iterable[str] = (),
-    header: bool = True,
-    max_unpacked: str | None = None,
-    max_field: str | int | None = None,
-    max_columns: int = MOST_COLUMNS,
-    timeout: float | None = None,
-    engine: str | None = None,
-    memory: str | None = None,
-    threads: int | None = None,
-    temp: str | os.PathLike[str] | None = None,
-    master: str | None = None,
     outputs: Iterable[Path] = (),
     verify: bool = False,
-    watch: Steps = nobody,
+    watch: Steps = no_progress,
     large: int | None = None,
-    **other: Any,
+    **options: Unpack[ReaderOptions],
 ) -> Iterator[tuple[Table, Questions]]:
-    """Open a source on an engine; every record of it is accounted for, nothing stays behind."""
-    for option in other:
-        raise unknown("option", option, OPTIONS)
-    engine = _chosen(engine, data)
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise UsageError(f"--threads must be at least 1 and at most {MOST_THREADS}")
-    if timeout is not None and not timeout > 0:
-        raise UsageError("--timeout must be a positive number of seconds")
+    """Open a source on an engine; every record is accounted for, and nothing stays behind."""
+    engine, timeout = _check_options(data, options)
     started = time.monotonic()
     if timeout is not None:
-        isolation.until(timeout)
-    with private_directory(temp) as scratch:
-        isolation.tidy(scratch.parent)
+        isolation.announce_deadline(timeout)
+    with private_directory(options.get("temp")) as scratch:
+        isolation.announce_directory(scratch.parent)
         if isinstance(data, str | os.PathLike) and "://" not in str(data):
-            isolation.reading(Path(data).name)
+            isolation.announce_file(Path(data).name)
         watch("reading", None)
-        table = open_table(
-            data,
-            delimiter=delimiter,
-            encoding=encoding,
-            types=types,
-            na=na,
-            header=header,
-            max_unpacked=max_unpacked,
-            max_field=max_field,
-            max_columns=max_columns,
-            remote=engine == "spark",
-            scratch=scratch,
-        )
-        isolation.reading(table.name)
+        table = open_table(data, scratch, remote=engine == "spark", **options)
+        isolation.announce_file(table.name)
         if verify and table.stamp:  # before the engine reads a damaged page
-            from sievert.sources.checksums import verify as verified
+            from sievert.sources import checksums
 
             watch("verifying", None)
-            table = replace(table, verified=verified(table, table.original(Path(data))))
-        adapter = _adapter(engine, table, scratch, tuple(outputs), memory, threads, master)
+            table = replace(table, verified=checksums.verify(table, table.original(Path(data))))
+        adapter = _adapter(engine, table, scratch, tuple(outputs), options)
         try:
             running: list[Adapter | Questions] = [adapter]
             with _deadline(timeout, started, running) as check:
-                if len(adapter.columns) > max_columns:
-                    raise too_wide(table.name, len(adapter.columns), max_columns)
-                questions = _questions(engine, adapter, table, memory, threads, large)
+                check_width(table.name, len(adapter.columns), options)
+                questions = _questions(engine, adapter, table, options, large)
                 running.append(questions)
                 check()
                 _account(table, questions.records)
                 yield table, questions
             if isinstance(data, str | os.PathLike):
-                table.unchanged(Path(data))
+                table.check_unchanged(Path(data))
         finally:
             adapter.close()
 
 
-def _chosen(engine: str | None, data: Any) -> str:
+def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None]:
+    """The engine and the time limit; an error for an unknown option or one out of its range."""
+    for option in options:
+        if option not in ReaderOptions.__annotations__:
+            raise unknown("option", option, OPTIONS)
+    engine = _choose_engine(options.get("engine"), data)
+    threads, timeout = options.get("threads"), options.get("timeout")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"--threads must be at least 1 and at most {MOST_THREADS}")
+    if timeout is not None and not timeout > 0:
+        raise UsageError("--timeout must be a positive number of seconds")
+    return engine, timeout
+
+
+def _choose_engine(engine: str | None, data: Any) -> str:
     """The engine asked for, or the one that has the data."""
     spark = type(data).__module__.startswith("pyspark.")
     database = isinstance(data, str) and data.startswith(DATABASES)
@@ -148,14 +117,10 @@ def _chosen(engine: str | None, data: Any) -> str:
 
 
 def _adapter(
-    engine: str,
-    table: Table,
-    scratch: Path,
-    outputs: tuple[Path, ...],
-    memory: str | None,
-    threads: int | None,
-    master: str | None,
+    engine: str, table: Table, scratch: Path, outputs: tuple[Path, ...], options: ReaderOptions
 ) -> Adapter:
+    memory, threads = options.get("memory"), options.get("threads")
+    master = options.get("master")
     if master is not None and engine != "spark":
         raise UsageError("--master goes with --engine spark")
     if engine == "spark":
@@ -176,14 +141,9 @@ SHARE = 0.6  # of the machine's memory, for packed keys
 
 
 def _questions(
-    engine: str,
-    adapter: Adapter,
-    table: Table,
-    memory: str | None,
-    threads: int | None,
-    large: int | None,
+    engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
 ) -> Questions:
-    """Whoever answers: packed keys where a table is large and plain, the engine otherwise."""
+    """Packed keys answer where a table is large and plain, the engine otherwise."""
     from sievert.counts.questions import Questions
 
     questions = Questions(adapter)
@@ -191,7 +151,6 @@ def _questions(
     if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
         return questions
     try:
-        from sievert.counts import machine
         from sievert.counts.packed import adapter as packed
         from sievert.counts.packed import codes
 
@@ -201,11 +160,12 @@ def _questions(
         return questions
     if source is None:
         return questions
-    room = unpack.size(memory, "--memory") if memory else int(SHARE * _physical())
-    return packed.PackedQuestions(adapter, questions.records, source, room, machine.cores(threads))
+    memory, threads = options.get("memory"), thread_count(options.get("threads"))
+    room = unpack.size(memory, "--memory") if memory else int(SHARE * _physical_memory())
+    return packed.PackedQuestions(adapter, questions.records, source, room, threads)
 
 
-def _physical() -> int:
+def _physical_memory() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -244,7 +204,7 @@ def _account(table: Table, read: int) -> None:
     """Records read must be records in the file; an empty table has nothing to measure."""
     if table.scan is not None and table.scan.records != read:
         assert table.path is not None and table.delimiter is not None
-        with csv_header.called(table.name):  # names the line, if a line is to blame
+        with csv_header.name_messages(table.name):  # names the line, if a line is to blame
             csv_header.count_fields(
                 table.path, table.delimiter, len(table.columns), csv_header.FIELD_LIMIT
             )

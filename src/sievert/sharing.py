@@ -267,7 +267,7 @@ class _Sharing:
 
     def _note(self, note: str) -> str:
         assert isinstance(note, Note)
-        return note.told(
+        return note.render(
             {Count: self._said, Name: lambda n: repr(self._name(n.name)), Reason: lambda _: "..."}
         )
 

@@ -136,7 +136,7 @@ def test_semantic_attack_on_the_l_diverse_table() -> None:
 def test_hiv_of_the_itpr_paper() -> None:
     """ITPR paper, 5.2: 1,000 of 10^8 people, 5 of 100 in a class: .001 % becomes 5 %."""
     counts = [5, 95, 995, 10**8 - 1095]
-    given = Cube.of(
+    given = Cube.from_cells(
         ["class", "disease"], [[0, 0, 1, 1], [1, 0, 1, 0]], counts, [["a", "b"], ["-", "VIH"]]
     )
     found = skewness(given, named="VIH")

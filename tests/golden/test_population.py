@@ -47,7 +47,7 @@ def sizes_of(path: Path, quasi: Sequence[str], delimiter: str = ";") -> Sizes:
     columns = read_columns(path, delimiter)
     classes = Counter(zip(*(columns[name] for name in quasi), strict=True))
     found = Counter(classes.values())
-    return Sizes.of(list(found), list(found.values()))
+    return Sizes.from_arrays(list(found), list(found.values()))
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_bvmlib_prosecutor(reference: Path) -> None:
 
 # By hand.
 
-HAND = Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1])
+HAND = Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1])
 
 
 def test_by_hand() -> None:
@@ -230,7 +230,7 @@ def test_by_hand() -> None:
 
 def test_by_hand_ewens() -> None:
     """The maximum lies at alpha = 0: theta solves (u-1)/theta = sum 1/(theta+j), share theta/N."""
-    found = pitman(Sizes.of([1, 2, 3, 5, 9], [60, 20, 10, 4, 1]), 720)
+    found = pitman(Sizes.from_arrays([1, 2, 3, 5, 9], [60, 20, 10, 4, 1]), 720)
     theta = found.details["theta"]
     assert found.details["alpha"] == 0.0
     assert found.details["edge"] == "alpha = 0"

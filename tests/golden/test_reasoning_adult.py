@@ -151,10 +151,10 @@ def test_the_columns_one_by_one(reference: Path) -> None:
         for column in COLUMNS:
             tree = trees(reference)[column]
             label = released[column][row]
-            alike = sum(label in (value, *labels) for value, labels in tree.ladder.items())
+            alike = sum(label in (value, *labels) for value, labels in tree.labels.items())
             records = seen[column][kinds[column][row]]
             # A value's share of its label is what the prior says.
-            weights = weights * (alike + records) / (len(tree.ladder) + secrets) / alike
+            weights = weights * (alike + records) / (len(tree.labels) + secrets) / alike
         expected = (weights / weights.sum()).tolist()
         beliefs = found.beliefs[keys[row]]
         assert list(beliefs["learner"].values()) == pytest.approx(expected, rel=1e-12)

@@ -80,7 +80,7 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     both(data, monkeypatch, quasi, ["secret", "amount"], threads=threads)
     cubes = []
     for large in (10**12, 0):
-        with session.opened(data, large=large, threads=threads) as (_, questions):
+        with session.open_source(data, large=large, threads=threads) as (_, questions):
             assert isinstance(questions, packed.PackedQuestions) == (large == 0)
             cubes.append(questions.cube([*quasi, "secret"]))
     slow, fast = cubes

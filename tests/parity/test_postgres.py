@@ -31,7 +31,7 @@ from sievert.errors import (
     SievertError,
     UsageError,
 )
-from sievert.session import opened
+from sievert.session import open_source
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ODD = (
@@ -210,7 +210,7 @@ def test_compare(server: Server) -> None:
 
 
 def combinations(data: Any, columns: list[str]) -> Any:
-    with session.opened(data, threads=1) as (_, questions):
+    with session.open_source(data, threads=1) as (_, questions):
         cube = questions.cube(columns)
     return cube.values, cube.counts.tolist(), [c.tolist() for c in cube.codes]
 
@@ -337,14 +337,14 @@ def test_types_that_only_postgres_has(server: Server) -> None:
     address = server.load(
         "peculiar", {c: v for c, (_, v, _, _) in columns.items()}, [k for k, *_ in columns.values()]
     )
-    with opened(address) as (_, questions):
+    with open_source(address) as (_, questions):
         for column, (_, _, distinct, kind) in columns.items():
             assert questions.distinct([column])[column] == distinct, column
             if kind == "refused":
                 with pytest.raises(UsageError, match="not of plain values"):
-                    questions.engine.usable(column)
+                    questions.engine.check_usable(column)
             else:
-                questions.engine.usable(column)
+                questions.engine.check_usable(column)
                 assert questions.engine.kind(column) == kind, column
                 assert sum(n for _, n, _ in questions.each_class([column], None)) == 3
     found = sievert.assess(address, ["padded"], ["number"])
@@ -635,7 +635,7 @@ def test_the_cells_are_private(towns: str, tmp_path: Path, monkeypatch: pytest.M
         return real(path, ways, longest)
 
     monkeypatch.setattr(reading, "arriving", arriving)
-    with opened(towns, temp=tmp_path) as (_, questions):
+    with open_source(towns, temp=tmp_path) as (_, questions):
         questions.sizes(["town"])
         (scratch,) = tmp_path.iterdir()
         assert modes == [0o600] and stat.S_IMODE(scratch.stat().st_mode) == 0o700
@@ -695,7 +695,7 @@ def test_lost_between_two_questions(server: Server, towns: str) -> None:
     query = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sievert'"
     )
-    with opened(towns) as (_, questions):
+    with open_source(towns) as (_, questions):
         server.admin.execute(query)
         time.sleep(0.2)
         with pytest.raises(EngineError, match="connection to the database was lost"):
@@ -715,7 +715,7 @@ def test_an_interrupt_stops_the_database(server: Server, slow: str, number: int)
 def test_progress_is_not_known(towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
     real = reading.stream
-    with opened(towns) as (_, questions):
+    with open_source(towns) as (_, questions):
 
         def stream(cursor: Any, sql: str, path: Path) -> int:
             shown.append(questions.engine.progress())

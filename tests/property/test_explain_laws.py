@@ -15,7 +15,7 @@ from test_oracle_agreement import agree
 import sievert
 from sievert.commands.explain.subsets import ABOUT_RECORDS, ABOUT_SECRETS, Counted, Subsets
 from sievert.measures import BY_ID
-from sievert.session import opened
+from sievert.session import open_source
 
 TABLES = 200
 CHUNKS = 10
@@ -119,7 +119,7 @@ def test_the_order_of_records_and_columns_does_not_matter(number: int) -> None:
 def test_some_is_all(number: int) -> None:
     """Subsets asked one by one have the numbers of the search for all."""
     c = case(Random(40_000 + number))
-    with opened(c.columns) as (_, questions):
+    with open_source(c.columns) as (_, questions):
         counted = Counted.of(questions, c.quasi, [c.secret])
     every, single = Subsets(counted), Subsets(counted)
     every.all()

@@ -118,10 +118,10 @@ def ladder(chance: Random, mixed: bool = True) -> Hierarchy:
 def made(chance: Random, name: str, dropped: Sequence[bool]) -> Made:
     known = chance.random() < 0.7
     tree = ladder(chance)
-    before: list[Any] = [chance.choice(list(tree.ladder)) for _ in dropped]
+    before: list[Any] = [chance.choice(list(tree.labels)) for _ in dropped]
     missing, star, stray = (chance.choice((0.0, 0.0, 0.3)) for _ in range(3))
     before = [None if chance.random() < missing else v for v in before]
-    texts = [*tree.ladder, *itertools.chain(*tree.ladder.values()), "elsewhere", None]
+    texts = [*tree.labels, *itertools.chain(*tree.labels.values()), "elsewhere", None]
     level = chance.randint(0, tree.height)
     after: list[Any] = []
     for value, gone in zip(before, dropped, strict=True):
@@ -156,7 +156,7 @@ class Slow:
         self.m, self.n = m, Counter(m.before)
         self.rungs: dict[str, tuple[str, ...]] = {}
         if m.ladder is not None:
-            self.rungs = {v: (v, *labels) for v, labels in m.ladder.ladder.items()}
+            self.rungs = {v: (v, *labels) for v, labels in m.ladder.labels.items()}
             if len({r[-1] for r in self.rungs.values()}) > 1 or m.ladder.height == 0:
                 self.rungs = {v: (*r, "*") for v, r in self.rungs.items()}
             self.height = len(next(iter(self.rungs.values()))) - 1
@@ -446,9 +446,9 @@ def test_coarser_labels_never_lose_less(chunk: int) -> None:
         chance = Random(60_000 + number)
         records = chance.randint(2, 15)
         steps: list[list[Made]] = []
-        trees = [ladder(chance, mixed=False).rooted() for _ in range(chance.randint(1, 3))]
+        trees = [ladder(chance, mixed=False).with_root() for _ in range(chance.randint(1, 3))]
         rungs = [[0] * records for _ in trees]
-        before = [[chance.choice(list(t.ladder)) for _ in range(records)] for t in trees]
+        before = [[chance.choice(list(t.labels)) for _ in range(records)] for t in trees]
         for _ in range(5):
             steps.append(
                 [
@@ -506,7 +506,7 @@ def test_order_and_names_do_not_matter(chunk: int) -> None:
                 [names[t] for t in m.after],
                 m.ladder
                 and Hierarchy(
-                    {names[v]: tuple(names[x] for x in r) for v, r in m.ladder.ladder.items()}
+                    {names[v]: tuple(names[x] for x in r) for v, r in m.ladder.labels.items()}
                 ),
             )
             for m in quasi
@@ -520,4 +520,4 @@ def test_order_and_names_do_not_matter(chunk: int) -> None:
 
 
 def _texts(tree: Hierarchy | None) -> list[str]:
-    return [] if tree is None else [*tree.ladder, *itertools.chain(*tree.ladder.values())]
+    return [] if tree is None else [*tree.labels, *itertools.chain(*tree.labels.values())]

@@ -54,7 +54,7 @@ def close(ours: float | None, due: Any, tolerance: float = TOLERANCE) -> None:
 
 
 def histogram(ones: int, others: dict[int, int]) -> Sizes:
-    return Sizes.of([1, *others], [ones, *others.values()])
+    return Sizes.from_arrays([1, *others], [ones, *others.values()])
 
 
 def rows(sizes: Sizes) -> list[tuple[int, int]]:
@@ -100,7 +100,7 @@ def test_zayatz_and_shlosser_of_large_numbers(
     sizes: list[int], times: list[int], population: int
 ) -> None:
     """Up to 10^12 people; the product as a quotient of gamma functions with 60 digits."""
-    found = Sizes.of(sizes, times)
+    found = Sizes.from_arrays(sizes, times)
     n = found.records
     with mpmath.workdps(80):
         f, terms = mpmath.mpf(n) / population, []
@@ -196,7 +196,7 @@ def test_pitman_of_large_numbers(sizes: list[int], times: list[int], population:
 
     To 1e-9, or to what the last digit of alpha leaves where alpha is almost 1.
     """
-    found = Sizes.of(sizes, times)
+    found = Sizes.from_arrays(sizes, times)
     estimate = pitman(found, population)
     u, n = found.things, found.records
     with mpmath.workdps(60):
@@ -240,7 +240,7 @@ def test_score_of_a_nearly_unique_sample(alpha: float, theta: float, lost: int) 
 
 @pytest.mark.parametrize(("n", "population"), [(1, 10**10), (5, 7), (10**10 - 1, 10**10)])
 def test_logarithm_of_the_unseen(n: int, population: int) -> None:
-    sample = inside._Sample.of(Sizes.of([1], [n]), population)
+    sample = inside._Sample.of(Sizes.from_arrays([1], [n]), population)
     with mpmath.workdps(40):
         close(sample.log_unseen, mpmath.log(1 - mpmath.mpf(n) / population), 1e-15)
 
@@ -352,7 +352,7 @@ def test_the_order_of_sizes_does_not_matter(
 ) -> None:
     pairs = [(1, ones), *others.items()]
     random.shuffle(pairs)
-    mixed = Sizes.of([i for i, _ in pairs], [c for _, c in pairs])
+    mixed = Sizes.from_arrays([i for i, _ in pairs], [c for _, c in pairs])
     sizes = histogram(ones, others)
     population = 5 * sizes.records
     for estimate in (zayatz, pitman, snb, dankar, unique_match):
@@ -531,7 +531,7 @@ def test_weights_of_one_are_no_weights(counts: dict[int, int]) -> None:
     found = Weighted.of_classes(f, f, times)
     assert individual_risk(found).tolist() == [1 / n for n in f]
     assert expected_reidentifications(found).value == pytest.approx(sum(times), rel=1e-15)
-    sizes = Sizes.of(f, times)
+    sizes = Sizes.from_arrays(f, times)
     assert global_risk(found).value == pytest.approx(prosecutor(sizes).value, rel=1e-15)
 
 

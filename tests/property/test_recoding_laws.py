@@ -292,7 +292,7 @@ def random_ladders(seed: int, data: Data) -> dict[str, Hierarchy]:
             merged = {b: f"{level}:{rng.integers(0, 4)}" for b in {p[-1] for p in held.values()}}
             held = {v: [*path, merged[path[-1]]] for v, path in held.items()}
         ladder = Hierarchy({v: tuple(path[1:]) for v, path in held.items()})
-        found[name] = ladder.rooted() if rng.random() < 0.8 else ladder
+        found[name] = ladder.with_root() if rng.random() < 0.8 else ladder
     return found
 
 

@@ -26,7 +26,7 @@ import pytest
 import sievert
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.terminal import render
-from sievert.counts.answers import Gaps, Joint, Profiles, RecordCounts, SecretCounts, Sizes
+from sievert.counts.answers import Gaps, JointCounts, Profiles, RecordCounts, SecretCounts, Sizes
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.measures.measure import MeasureResult
@@ -298,7 +298,7 @@ def computed(kind: str, target: Any, needs: frozenset[str] = frozenset()) -> dic
 
 def histogram(numbers: Any) -> Sizes:
     times = Counter(numbers)
-    return Sizes.of(list(times), list(times.values()))
+    return Sizes.from_arrays(list(times), list(times.values()))
 
 
 def of_sizes(classes: tuple[int, ...]) -> Assessment:
@@ -330,11 +330,11 @@ def of_matrix(matrix: Matrix) -> Assessment:
         records,
         histogram(held),
         histogram(totals),
-        Profiles.of([list(p) for p in profiles], list(profiles.values())),
-        Joint.of(held_in, total, count, list(cells.values())),
-        Gaps.of(list(gaps), list(gaps.values())),
+        Profiles.from_arrays([list(p) for p in profiles], list(profiles.values())),
+        JointCounts.from_arrays(held_in, total, count, list(cells.values())),
+        Gaps.from_arrays(list(gaps), list(gaps.values())),
     )
-    needs = frozenset({"order", "ladder", "parts"})
+    needs = frozenset({"order", "hierarchy", "parts"})
     secret = computed("secret", SecretTarget(counted), needs)
     whole = of_sizes(tuple(sorted(held, reverse=True)))
     return replace(whole, roles=Roles(("q",), ("s",), ()), inference={"s": secret})

@@ -131,10 +131,10 @@ class Answer(NamedTuple):
 def ours(path: str, options: dict[str, Any]) -> Answer:
     """The reader under test: every record it has read, and the histogram of their classes."""
     from sievert.errors import SievertError
-    from sievert.session import opened
+    from sievert.session import open_source
 
     try:
-        with opened(path, **options) as (table, questions):
+        with open_source(path, **options) as (table, questions):
             found = questions.sizes(questions.columns)
             sizes = tuple(zip(found.sizes.tolist(), found.times.tolist(), strict=True))
             rows = questions.engine.rows("SELECT * FROM input")

@@ -187,7 +187,7 @@ def test_a_histogram_that_loses_records_is_a_defect() -> None:
     from sievert.counts.answers import Sizes
 
     with pytest.raises(InvariantError, match="covers 3 records where 4"):
-        Sizes.of([1, 2], [1, 1]).check(4)
+        Sizes.from_arrays([1, 2], [1, 1]).check(4)
 
 
 def test_many_patterns_of_missing_keys() -> None:

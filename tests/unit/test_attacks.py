@@ -34,7 +34,7 @@ def cube(columns: list[str], rows: Rows) -> Cube:
     cells = Counter(rows)
     texts = [list(dict.fromkeys(key[i] for key in cells)) for i in range(len(columns))]
     codes = [[texts[i].index(key[i]) for key in cells] for i in range(len(columns))]
-    return Cube.of(columns, codes, list(cells.values()), texts)
+    return Cube.from_cells(columns, codes, list(cells.values()), texts)
 
 
 def tables(number: int, seed: int) -> list[randomtables.Case]:
@@ -248,7 +248,7 @@ def test_semantic(seed: int) -> None:
         part = {v: p for p, members in case.partition.items() for v in members}
         ways = {"partition": part}
         for level in (1, 2):
-            ways[f"level_{level}"] = {v: labels[level - 1] for v, labels in ladder.ladder.items()}
+            ways[f"level_{level}"] = {v: labels[level - 1] for v, labels in ladder.labels.items()}
         assert set(found.parts) == set(ways)
         for way, label in ways.items():
             after = merged(rows, label)
@@ -467,7 +467,7 @@ def test_no_value_is_told_unless_asked() -> None:
     ladder = Hierarchy(dict.fromkeys(("qxs", "qxt", "qxu"), ("qxl", "qxm", ROOT)))
     for show in (False, True):
         attacks = [
-            black_box(given.rolled(["age"]), show=show),
+            black_box(given.roll_up(["age"]), show=show),
             homogeneity(given, show=show),
             background(given, show=show),
             skewness(given, show=show),
@@ -492,7 +492,7 @@ def test_one_record_and_one_value() -> None:
     for attack in (homogeneity(one), background(one), skewness(one)):
         assert "In the whole table" in attack.reading
         assert all(v.value is None or v.value >= 0 for v in attack.numbers.values())
-    assert black_box(one.rolled(["q"])).numbers["discrimination_rate"].reason == "H(X) = 0"
+    assert black_box(one.roll_up(["q"])).numbers["discrimination_rate"].reason == "H(X) = 0"
 
 
 def test_independent_columns_rise_nowhere() -> None:
@@ -502,7 +502,7 @@ def test_independent_columns_rise_nowhere() -> None:
 
 
 def test_a_small_drop_of_entropy_keeps_its_digits() -> None:
-    given = Cube.of(
+    given = Cube.from_cells(
         ["q", "s"], [[0, 0, 1, 1], [0, 1, 0, 1]], [500_001, 499_999, 10**9, 10**9],
         [["a", "b"], ["x", "y"]],
     )  # fmt: skip

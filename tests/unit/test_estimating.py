@@ -216,7 +216,7 @@ def by_definition(a: list[int], b: list[int]) -> Any:
 
 
 def sizes(values: list[int]) -> Sizes:
-    return Sizes.of(*np.unique(values, return_counts=True))
+    return Sizes.from_arrays(*np.unique(values, return_counts=True))
 
 
 @pytest.mark.parametrize(
@@ -241,15 +241,15 @@ def test_chance_has_all_digits(a: list[int], b: list[int]) -> None:
 
 def compilers() -> list[bool]:
     """Plain, and compiled where numba is there."""
-    from sievert.counts.machine import loops
+    from sievert.acceleration import compile_loops
 
-    return [False] if loops() is None else [False, True]
+    return [False] if compile_loops() is None else [False, True]
 
 
 def test_chance_compiled_or_not() -> None:
     """Many different sizes, cells with fewer than one and with many records expected."""
-    a = Sizes.of(np.r_[np.arange(1, 80), 5000, 20_000], np.r_[np.full(79, 3), 1, 1])
-    b = Sizes.of([1, 400, 2000], [a.records - 400 * 9 - 2000 * 4, 9, 4])
+    a = Sizes.from_arrays(np.r_[np.arange(1, 80), 5000, 20_000], np.r_[np.full(79, 3), 1, 1])
+    b = Sizes.from_arrays([1, 400, 2000], [a.records - 400 * 9 - 2000 * 4, 9, 4])
     found = [chance(a, b, compiled=c, threads=t) for c in compilers() for t in (1, 2)]
     assert found == pytest.approx([found[0]] * len(found), rel=1e-13)
     assert len(set(found[:2])) == len(set(found[2:])) == 1 or len(found) == 2

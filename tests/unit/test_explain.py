@@ -47,9 +47,9 @@ def table(tmp_path: Path) -> Path:
 
 
 def counted(columns: dict[str, list[str]], quasi: tuple[str, ...], *secrets: str) -> Counted:
-    from sievert.session import opened
+    from sievert.session import open_source
 
-    with opened(columns) as (_, questions):
+    with open_source(columns) as (_, questions):
         return Counted.of(questions, quasi, secrets)
 
 
@@ -566,12 +566,12 @@ def test_weights_and_households() -> None:
 
 
 def test_weights_are_added_exactly() -> None:
-    from sievert.counts.weights import weighted
-    from sievert.session import opened
+    from sievert.counts.weights import class_weights
+    from sievert.session import open_source
 
     table = {"q": ["a"] * 10 + ["b"] * 3, "w": ["0.1"] * 10 + ["1e18", "1", "0.000000001"]}
-    with opened(table) as (_, questions):
-        found = weighted(questions, ["q"], "w")
+    with open_source(table) as (_, questions):
+        found = class_weights(questions, ["q"], "w")
     _, sums, _, which = found.kinds()
     assert [sums[i] for i in which] == [Fraction(1), 10**18 + 1 + Fraction(1, 10**9)]
 
@@ -596,7 +596,7 @@ def test_dominance_on_the_limit() -> None:
     for tenths in (1, 3, 7):
         share = [Fraction(55 * tenths, 100), Fraction(30 * tenths, 100), Fraction(15 * tenths, 100)]
         texts = [str(float(x)) for x in share]
-        cube = Cube.of(["q", "s"], [[0, 0, 0], [0, 1, 2]], [1, 1, 1], [["a"], texts])
+        cube = Cube.from_cells(["q", "s"], [[0, 0, 0], [0, 1, 2]], [1, 1, 1], [["a"], texts])
         due = sum(sorted(map(Fraction, texts))[1:]) * 100 > 85 * sum(map(Fraction, texts))
         assert population.dominated(cube)["dominance"]["flagged"] == int(due)
 

@@ -72,12 +72,12 @@ def test_intervals() -> None:
     assert found.at("-3", 1) == "[-5, 0)" and found.at("7.5", 2) == "[0, 10)"
     assert found.at("27", 3) == "*"
     large = Hierarchy.intervals([str(10**7 + 5 * i) for i in range(6)], [5, 10])
-    assert len({large.at(v, 1) for v in large.ladder}) == 6
+    assert len({large.at(v, 1) for v in large.labels}) == 6
     exact = Hierarchy.intervals([str(2**60), str(2**60 + 1)], [1])
     assert exact.at(str(2**60), 1) != exact.at(str(2**60 + 1), 1)
     assert Hierarchy.intervals(["0.35"], [0.1]).at("0.35", 1).startswith("[0.3, 0.4")
     halves = Hierarchy.intervals([str(10**17) + ".5", str(10**17) + ".0"], [0.5])
-    assert len({halves.at(v, 1) for v in halves.ladder}) == 2
+    assert len({halves.at(v, 1) for v in halves.labels}) == 2
     with pytest.raises(InputError, match=r"3 value\(s\) are not finite numbers"):
         Hierarchy.intervals(["1/3", "1_000", "1e3000000"], [5])
     with pytest.raises(UsageError, match="positive"):
@@ -111,8 +111,8 @@ def test_a_value_without_a_place_is_counted_not_named() -> None:
 
 def test_a_root_is_added_where_there_is_none() -> None:
     found = Hierarchy({"a": ("x",), "b": ("y",)})
-    assert found.rooted().height == 2 and found.rooted().at("a", 2) == "*"
-    assert Hierarchy({"a": ("*",), "b": ("*",)}).rooted().height == 1
+    assert found.with_root().height == 2 and found.with_root().at("a", 2) == "*"
+    assert Hierarchy({"a": ("*",), "b": ("*",)}).with_root().height == 1
     table = {"q": ["1", "1", "2", "2"], "s": ["a", "a", "b", "b"]}
     flat = sievert.t_closeness_hierarchical(table, "q", "s", hierarchy=found)
     assert flat == sievert.t_closeness(table, "q", "s") == 0.5

@@ -15,7 +15,7 @@ import pytest
 
 from sievert.counts.cube import Cube
 from sievert.lattice import Lattice, Rolled
-from sievert.session import opened
+from sievert.session import open_source
 
 
 def random_table(random: Random) -> dict[str, list[Any]]:
@@ -81,7 +81,7 @@ def test_random_tables(seed: int, compiled: bool) -> None:
     with mpmath.workdps(40):
         table = random_table(Random(seed))
         quasi = [c for c in table if c != "s"]
-        with opened(table) as (_, questions):
+        with open_source(table) as (_, questions):
             for secret in (None, "s"):
                 cube = questions.cube([*quasi, *([secret] if secret else [])])
                 lattice = Lattice(cube, secret, compiled=compiled)
@@ -103,7 +103,7 @@ def test_keys_of_more_than_64_bits(compiled: bool) -> None:
     random = Random(3)
     table = {f"q{c}": [f"v{random.randrange(3000)}" for _ in range(4000)] for c in range(7)}
     table["s"] = [random.choice("abc") for _ in range(4000)]
-    with opened(table) as (_, questions):
+    with open_source(table) as (_, questions):
         cube = questions.cube(list(table))
     assert cube.bits > 64
     lattice = Lattice(cube, "s", compiled=compiled)
@@ -137,7 +137,7 @@ def test_a_cube_is_the_same_whatever_the_order_of_records() -> None:
     random.shuffle(order)
     cubes = []
     for places in (range(len(order)), order):
-        with opened({c: [v[i] for i in places] for c, v in table.items()}) as (_, questions):
+        with open_source({c: [v[i] for i in places] for c, v in table.items()}) as (_, questions):
             cubes.append(questions.cube(list(table)))
     first, second = cubes
     assert first.values == second.values

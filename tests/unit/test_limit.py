@@ -225,7 +225,7 @@ def test_missing_and_awkward_texts_survive(tmp_path: Path) -> None:
     }
     out = tmp_path / "release.csv"
     sievert.randomise(table, "city", "ill", at=0.0, out=out)
-    with sievert.session.opened(out) as (_, questions):
+    with sievert.session.open_source(out) as (_, questions):
         from sievert.counts import record_pairs
 
         cube = record_pairs.in_order(questions, ["city", "ill"], "release")

@@ -685,8 +685,8 @@ def spread(before: list[Any], after: list[Any], ladder: Hierarchy | None) -> dic
     for label in {t for t in after if t is not DROPPED and t != "*"}:
         if label in before:
             found[label] = [label]
-        elif ladder is not None and any(label in up for up in ladder.ladder.values()):
-            found[label] = sorted({v for v in before if v and label in ladder.ladder[v]})
+        elif ladder is not None and any(label in up for up in ladder.labels.values()):
+            found[label] = sorted({v for v in before if v and label in ladder.labels[v]})
         elif label is not None:
             found[label] = sorted({v for v, t in zip(before, after, strict=True) if t == label})
     return found

@@ -51,7 +51,7 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
     for batch in source.batches():
         keys = np.zeros(batch.records, dtype=np.uint64)
 
-        def chunk(name: str, batch: codes.Batch = batch) -> Any:
+        def chunk(name: str, batch: codes.RecordBatch = batch) -> Any:
             assert batch.chunk is not None
             found = batch.chunk(name)
 
@@ -63,7 +63,9 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
 
             return Watched()
 
-        watched = codes.Batch(batch.start, batch.records, batch.read, chunk if by_pages else None)
+        watched = codes.RecordBatch(
+            batch.start, batch.records, batch.read, chunk if by_pages else None
+        )
         watched.pack(coded, keys)
         shift = sum(c.bits for c in coded)
         columns = []
@@ -150,7 +152,7 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
         path.write_bytes(changed)
         keys = np.zeros(batch.records, dtype=np.uint64)
         bits = 12 if coded[name].kind == "text" else coded[name].bits
-        column = codes.Column(name, coded[name].kind, coded[name].least, bits)
+        column = codes.CodedColumn(name, coded[name].kind, coded[name].least, bits)
         if chunk.pack(keys, 3, column.known):
             taken += 1
             assert int(keys.max()) < 1 << (3 + column.bits)
@@ -164,7 +166,7 @@ def test_a_chunk_that_is_cut_short_is_declined(tmp_path: Path) -> None:
     assert batch.chunk is not None
     chunk = batch.chunk("text")
     path.write_bytes(path.read_bytes()[: chunk.noted.dictionary_page_offset + 30])
-    column = codes.Column("text", "text", bits=12)
+    column = codes.CodedColumn("text", "text", bits=12)
     assert not chunk.pack(np.zeros(700, dtype=np.uint64), 0, column.known)
     assert not parquet_pages.Chunk(
         tmp_path / "none", chunk.noted, optional=True, plain=True, unsigned=False

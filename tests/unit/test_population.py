@@ -48,13 +48,13 @@ from sievert.population import uniques as inside
 
 PAGE = Path(__file__).parents[2] / "docs" / "population.md"
 ESTIMATES = (zayatz, pitman, snb, dankar)
-SOME = Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1])
+SOME = Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1])
 Estimator = Callable[[Sizes, int], Estimate]
 
 
 def of(**counts: int) -> Sizes:
     """`of(c1=3, c2=1)`: three classes of one, one of two."""
-    return Sizes.of([int(name[1:]) for name in counts], list(counts.values()))
+    return Sizes.from_arrays([int(name[1:]) for name in counts], list(counts.values()))
 
 
 # The size of the population.
@@ -92,7 +92,7 @@ def test_fewer_people_than_records(estimate: Estimator) -> None:
 @pytest.mark.parametrize("estimate", [*ESTIMATES, unique_match, shlosser])
 def test_no_records(estimate: Estimator) -> None:
     with pytest.raises(UsageError, match="without records"):
-        estimate(Sizes.of([], []), 10)
+        estimate(Sizes.from_arrays([], []), 10)
 
 
 # The rules all estimates share.
@@ -231,7 +231,7 @@ def test_shlosser_counts_what_is_there() -> None:
 
 def test_a_billion_records_take_a_moment() -> None:
     """44,720 different sizes, 10^9 records, 10^10 people: far less than these seconds."""
-    sizes = Sizes.of(np.arange(1, 44_721), np.ones(44_720, dtype=int))
+    sizes = Sizes.from_arrays(np.arange(1, 44_721), np.ones(44_720, dtype=int))
     start = time.perf_counter()
     for estimate in (*ESTIMATES, unique_match):
         assert estimate(sizes, 10**10).value is not None

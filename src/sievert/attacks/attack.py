@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.counts.answers import Joint, Profiles, RecordCounts, SecretCounts
-from sievert.counts.cube import Cube, histogram, runs
+from sievert.counts.answers import JointCounts, Profiles, RecordCounts, SecretCounts
+from sievert.counts.cube import Cube, histogram, run_starts
 from sievert.errors import UsageError
 from sievert.formatting import percent
 from sievert.hierarchies import Hierarchy, parse
@@ -266,12 +266,12 @@ class Learned:
         return int(self.sizes[self.surest[1]].sum())
 
 
-def joint(nq: Ints, ns: Ints, n: Ints, times: Ints) -> Joint:
+def joint(nq: Ints, ns: Ints, n: Ints, times: Ints) -> JointCounts:
     """How many cells are alike in the size of their class, the total of their value, their own."""
     order = np.lexsort((n, ns, nq))
     nq, ns, n = nq[order], ns[order], n[order]
-    starts = runs(nq, ns, n)
-    return Joint(nq[starts], ns[starts], n[starts], np.add.reduceat(times[order], starts))
+    starts = run_starts(nq, ns, n)
+    return JointCounts(nq[starts], ns[starts], n[starts], np.add.reduceat(times[order], starts))
 
 
 def record_target(sizes: Ints) -> RecordTarget:
@@ -309,7 +309,7 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
         else ("discrimination_rate", "discrimination_rate_of_value")
     )
     for column in cube.columns[:-1]:
-        alone = Learned(cube.rolled((column, cube.columns[-1])))
+        alone = Learned(cube.roll_up((column, cube.columns[-1])))
         shares = alone.shares
         numbers = None if shares is None else shares if missing else 1.0 - shares
         number = measured(whole, alone.target)
@@ -346,7 +346,7 @@ def on_release(
         known = secret in quasi
         cube = with_target(count(quasi), secret) if known else count((*quasi, secret))
         if classes is None:
-            classes = cube.rolled(quasi)
+            classes = cube.roll_up(quasi)
         texts = [v for v in cube.values[-1] if v is not None]
         parts = partitions.get(secret)
         merged = semantic(

@@ -20,7 +20,7 @@ def background(cube: Cube, *, show: bool = False) -> Attack:
     """1 - DR of the last column, and the gain if the m likeliest values of a class are ruled out.
 
     >>> texts = [["2*", "3*"], ["asthma", "flu", "hiv"]]
-    >>> cube = Cube.of(["age", "s"], [[0, 0, 0, 1], [0, 1, 2, 1]], [1, 2, 1, 4], texts)
+    >>> cube = Cube.from_cells(["age", "s"], [[0, 0, 0, 1], [0, 1, 2, 1]], [1, 2, 1, 4], texts)
     >>> found = background(cube).parts["ruled_out_1"].numbers
     >>> found["people"].value, found["gain"].value, found["certain"].value
     (2, 0.25, 0)

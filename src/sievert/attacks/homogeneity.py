@@ -29,7 +29,7 @@ def homogeneity(cube: Cube, *, show: bool = False, words: Words = SECRET) -> Att
     """DR of the last column, the secret, given the others: of all, of each, of each value.
 
     >>> texts = [["2*", "3*"], ["flu", "hiv"]]
-    >>> cube = Cube.of(["age", "disease"], [[0, 1, 1], [0, 0, 1]], [2, 1, 1], texts)
+    >>> cube = Cube.from_cells(["age", "disease"], [[0, 1, 1], [0, 0, 1]], [2, 1, 1], texts)
     >>> found = homogeneity(cube)
     >>> round(found.numbers["discrimination_rate"].value, 6), found.numbers["people"].value
     (0.383689, 2)

@@ -26,8 +26,8 @@ from sievert.attacks.attack import (
     value,
 )
 from sievert.attacks.homogeneity import ORIGINAL, sentence
-from sievert.counts.cube import MOST_BITS, Cube, keyed
-from sievert.counts.record_pairs import some
+from sievert.counts.cube import MOST_BITS, Cube, pack_codes
+from sievert.counts.record_pairs import select_cells
 from sievert.errors import ExhaustedError
 from sievert.formatting import percent, plural
 from sievert.hierarchies import ROOT, Hierarchy
@@ -47,7 +47,7 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
     """DR of the record given the released columns: of all, of each, of each value.
 
     >>> ages = [["22", "35", "40", "45", "63"]]
-    >>> cube = Cube.of(["age"], [[0, 1, 2, 3, 4]], [3, 3, 1, 1, 1], ages)
+    >>> cube = Cube.from_cells(["age"], [[0, 1, 2, 3, 4]], [3, 3, 1, 1, 1], ages)
     >>> found = black_box(cube).numbers
     >>> round(found["discrimination_rate"].value, 6), found["people"].value
     (0.666667, 3)
@@ -59,7 +59,7 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
     worst = int(np.flatnonzero(cube.counts == least)[0])
     columns = {}
     for column in cube.columns:
-        alone = cube.rolled((column,))
+        alone = cube.roll_up((column,))
         columns[column] = Column(
             measured("discrimination_rate", record_target(alone.counts)),
             listed(
@@ -141,7 +141,7 @@ class Matching:
     ) -> Matching:
         """From the texts of both sides."""
         place = {text: code for code, text in enumerate(release)}
-        ladder = {} if hierarchy is None else hierarchy.ladder
+        ladder = {} if hierarchy is None else hierarchy.labels
         height = 0 if hierarchy is None else hierarchy.height
         levels = np.full((height + 3, len(register)), -1, dtype=np.int64)
         for r, text in enumerate(register):
@@ -186,7 +186,7 @@ def candidates(release: Cube, register: Cube, matchings: Sequence[Matching]) -> 
         kept = [i for i in range(len(matchings)) if not lacking >> i & 1]
         if kept:
             rows = np.flatnonzero(lacks == lacking)
-            fewer = release.rolled([release.columns[i] for i in kept])
+            fewer = release.roll_up([release.columns[i] for i in kept])
             asked = [register.codes[i][rows] for i in kept]
             found[rows] = _candidates(fewer, asked, [matchings[i] for i in kept])
     return found
@@ -236,7 +236,7 @@ def _looked_up(release: Cube, codes: Sequence[Ints]) -> Ints:
         there, asked = np.split(keys.reshape(-1), [len(release.counts)])
     else:
         there = release.keys
-        asked = keyed([c.astype(np.uint64) for c in codes], release.widths, len(codes[0]))
+        asked = pack_codes([c.astype(np.uint64) for c in codes], release.widths, len(codes[0]))
     place = np.minimum(np.searchsorted(there, asked), len(there) - 1)
     return np.where(there[place] == asked, release.counts[place], 0)
 
@@ -259,7 +259,7 @@ def grey_box(
     numbers = {**found.numbers, "suppressed": value("suppressed", _records(release, hidden))}
     if not hidden.any() or hidden.all():
         return replace(found, numbers=numbers)
-    part = _grey_box(some(release, ~hidden), register, matchings, truth, show)
+    part = _grey_box(select_cells(release, ~hidden), register, matchings, truth, show)
     return replace(found, numbers=numbers, parts={"without_suppressed": part})
 
 
@@ -382,7 +382,7 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
 
     >>> texts = [["2*", "3*", ">=40"], ["22", "32", "35", "40", "45", "63"]]
     >>> codes = [[0, 1, 1, 2, 2, 2], [0, 1, 2, 3, 4, 5]]
-    >>> ages = Cube.of(["age", "original age"], codes, [3, 1, 2, 1, 1, 1], texts)
+    >>> ages = Cube.from_cells(["age", "original age"], codes, [3, 1, 2, 1, 1, 1], texts)
     >>> found = white_box(ages, ["age"])
     >>> round(found.numbers["discrimination_rate"].value, 2), found.numbers["people"].value
     (0.66, 3)
@@ -415,4 +415,4 @@ def _original(pairs: Cube, columns: Sequence[str], places: Sequence[int]) -> Cub
         pairs.counts,
         (*(pairs.values[i] for i in places), (None,) * (int(number.max()) + 1)),
     )
-    return both.rolled(both.columns)
+    return both.roll_up(both.columns)

@@ -26,7 +26,7 @@ def semantic(
     """Homogeneity and skewness of the merged secret: by a partition, and by level of a hierarchy.
 
     >>> texts = [["2*", "3*"], ["colon cancer", "flu", "lung cancer"]]
-    >>> cube = Cube.of(["age", "s"], [[0, 0, 1, 1], [0, 2, 1, 2]], [1, 1, 1, 1], texts)
+    >>> cube = Cube.from_cells(["age", "s"], [[0, 0, 1, 1], [0, 2, 1, 2]], [1, 1, 1, 1], texts)
     >>> found = semantic(cube, partition={"cancer": ["colon cancer", "lung cancer"]})
     >>> found.parts["partition"].numbers["people"].value
     2
@@ -37,7 +37,7 @@ def semantic(
         found["partition"] = _merged(cube, part_of.get, named, show)
     if hierarchy is not None:
         hierarchy.require((v for v in cube.values[-1] if v is not None), secret)
-        tree = hierarchy.rooted()
+        tree = hierarchy.with_root()
         for level in range(1, tree.height):
             found[f"level_{level}"] = _merged(cube, _labels(tree, level), named, show)
     if not found:
@@ -66,7 +66,7 @@ def _parts(secret: str, partition: Mapping[str, Sequence[str]]) -> dict[str | No
 
 def _labels(tree: Hierarchy, level: int) -> Callable[[str | None], str | None]:
     """The label of each value; a missing value is a branch of its own, without a name."""
-    return lambda v: None if v is None or v not in tree.ladder else tree.at(v, level)
+    return lambda v: None if v is None or v not in tree.labels else tree.at(v, level)
 
 
 def _merged(
@@ -82,7 +82,7 @@ def _merged(
         (*cube.codes[:-1], part[cube.codes[-1]]),
         cube.counts,
         (*cube.values[:-1], (None, *texts)),
-    ).rolled(cube.columns)
+    ).roll_up(cube.columns)
     whose = None if named is None else label(named)
     plain = homogeneity(merged, show=show, words=MERGED)
     rate = plain.numbers["discrimination_rate"]

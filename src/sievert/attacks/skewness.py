@@ -33,7 +33,8 @@ def skewness(
     """The largest rise of a value's probability from the table to a class; of a named value.
 
     >>> texts = [["2*", "3*"], ["flu", "hiv"]]
-    >>> cube = Cube.of(["age", "disease"], [[0, 0, 1, 1], [0, 1, 0, 1]], [88, 2, 7, 3], texts)
+    >>> codes = [[0, 0, 1, 1], [0, 1, 0, 1]]
+    >>> cube = Cube.from_cells(["age", "disease"], codes, [88, 2, 7, 3], texts)
     >>> found = skewness(cube, named="hiv").numbers
     >>> found["prior"].value, found["posterior"].value, found["ratio"].value
     (0.05, 0.3, 6.0)

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
-from sievert.counts.machine import loops
 from sievert.errors import InvariantError, UsageError
 from sievert.formatting import plural
 from sievert.measures.kernel import total
@@ -398,5 +398,5 @@ def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
 @cache
 def _fast() -> _Tools | None:
     """The compiled tools, or None where nothing can be compiled."""
-    found = loops(_split_runs, _minimal_rows)
+    found = compile_loops(_split_runs, _minimal_rows)
     return None if found is None else _Tools(_one_run, *found)

@@ -701,7 +701,7 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
 def _supervised(arguments: list[str]) -> int:
     """Files are read in a child process: a crash of a reader is an exit code, not a crash."""
     try:
-        return isolation.supervised(lambda: _run(arguments))
+        return isolation.supervise(lambda: _run(arguments))
     except SievertError as error:
         return _complain(error, arguments)
 

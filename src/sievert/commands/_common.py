@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sievert.errors import ExhaustedError, InputError, unknown
 from sievert.formatting import plural
-from sievert.session import Measurable, Steps, opened
+from sievert.session import Measurable, Steps, open_source
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -61,7 +61,10 @@ class Reading:
             if left <= 0:
                 raise late
         try:
-            with opened(data, watch=self.clock, large=self.large, **options) as (table, questions):
+            with open_source(data, watch=self.clock, large=self.large, **options) as (
+                table,
+                questions,
+            ):
                 yield table, questions
         except ExhaustedError:
             if whole is None or time.monotonic() - self.started < whole:

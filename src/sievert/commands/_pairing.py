@@ -54,7 +54,7 @@ class People:
 def people(questions: Questions, columns: Sequence[str], key: str | None, name: str) -> People:
     """A table record by record: by its key if it has one, in its order otherwise."""
     for column in columns:
-        questions.engine.usable(column)
+        questions.engine.check_usable(column)
     if key is None:
         return People(name, record_pairs.in_order(questions, columns, name), keyed=False)
     if key not in questions.columns:
@@ -62,7 +62,7 @@ def people(questions: Questions, columns: Sequence[str], key: str | None, name: 
             f"{name}: the release lacks the key {key!r}",
             hint="the same column in all tables; without --key records are paired by their order",
         )
-    questions.engine.usable(key)
+    questions.engine.check_usable(key)
     cube = record_pairs.by_key(questions, columns, key, name)
     return People(name, cube, keyed=True, keyless=questions.records - cube.records)
 
@@ -79,7 +79,7 @@ def original_people(
 def places(original: People, release: People) -> tuple[Ints, int]:
     """Of each original record its place in the release, GONE if it has none; how many are extra."""
     if release.keyed:
-        mine, theirs = record_pairs.paired(original.cube, release.cube)
+        mine, theirs = record_pairs.match_keys(original.cube, release.cube)
         if not len(mine):
             raise InputError(
                 f"{release.name}: no record has a key of the original",

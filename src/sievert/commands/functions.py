@@ -7,19 +7,20 @@ a measure can be told in plain words (`l=3`, `order=[...]`) is turned into the o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from sievert import roles as role
 from sievert.commands.assess.api import assess, within
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult
-from sievert.session import opened
+from sievert.session import open_source
+from sievert.sources.options import ReaderOptions
 
 # keyword -> the option of `assess` it fills, for the one secret the function is about
 _PER_SECRET = {"order": "orders", "hierarchy": "hierarchies", "partition": "partitions"}
 _NEEDS = {
     "order": "an order: order=[lowest, ..., highest], or a column of numbers or dates",
-    "ladder": "a hierarchy: hierarchy=Hierarchy.read(FILE)",
+    "hierarchy": "a hierarchy: hierarchy=Hierarchy.read(FILE)",
     "parts": "a partition: partition={'part': ['value', ...]}",
 }
 _WORDS = {
@@ -61,7 +62,10 @@ def single(
 
 
 def discrimination_rate_by_value(
-    data: Any, quasi: str | Iterable[str], sensitive: str | None = None, **source: Any
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: str | None = None,
+    **source: Unpack[ReaderOptions],
 ) -> dict[tuple[Any, ...], float | None]:
     """The discrimination rate of every class: 1 - h_q/H(X), by the class's own values.
 
@@ -77,12 +81,12 @@ def discrimination_rate_by_value(
 
     measure = BY_ID["discrimination_rate_of_value"]
     sensitive = _one_secret(sensitive)
-    with opened(data, **source) as (_, questions):
+    with open_source(data, **source) as (_, questions):
         roles, _warnings = role.assign(questions.columns, quasi, sensitive)
         if not roles.quasi:
             raise UsageError("no quasi-identifiers given", hint="quasi=['COLUMN']")
-        for name in roles.used:
-            questions.engine.usable(name)
+        for name in roles.measured_columns:
+            questions.engine.check_usable(name)
         target: Any
         if sensitive is None:
             target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
@@ -92,7 +96,7 @@ def discrimination_rate_by_value(
         if sensitive is None:
             entropies = np.log2(np.array(sizes, dtype=np.float64))
         else:
-            held = Profiles.of(profiles, [1] * len(profiles))
+            held = Profiles.from_arrays(profiles, [1] * len(profiles))
             entropies = profile_entropies(held.counts, held.starts)
         found: dict[tuple[Any, ...], float | None] = {}
         for key, size, entropy in zip(keys, sizes, entropies.tolist(), strict=True):

@@ -35,7 +35,7 @@ class Sizes:
     times: Ints
 
     @classmethod
-    def of(cls, sizes: Any, times: Any) -> Sizes:
+    def from_arrays(cls, sizes: Any, times: Any) -> Sizes:
         """Put a histogram into ascending order."""
         sizes, times = _ints(sizes), _ints(times)
         order = np.argsort(sizes, kind="stable")
@@ -83,7 +83,7 @@ class Profiles:
     times: Ints
 
     @classmethod
-    def of(cls, lists: Any, times: Any) -> Profiles:
+    def from_arrays(cls, lists: Any, times: Any) -> Profiles:
         """Flatten lists of counts, in the order they come."""
         times = _ints(times)
         lengths = np.fromiter((len(x) for x in lists), dtype=np.int64, count=len(lists))
@@ -114,7 +114,7 @@ class Profiles:
 
 
 @dataclass(frozen=True)
-class Joint:
+class JointCounts:
     """How many (class, value) cells have this class size, this total of the value, this count."""
 
     class_size: Ints
@@ -123,7 +123,7 @@ class Joint:
     times: Ints
 
     @classmethod
-    def of(cls, class_size: Any, value_size: Any, count: Any, times: Any) -> Joint:
+    def from_arrays(cls, class_size: Any, value_size: Any, count: Any, times: Any) -> JointCounts:
         """Put the cells into one order."""
         a, b, c, t = _ints(class_size), _ints(value_size), _ints(count), _ints(times)
         order = np.lexsort((c, b, a))
@@ -142,7 +142,7 @@ class Gaps:
     levels: int = 1
 
     @classmethod
-    def of(cls, class_size: Any, gap: Any, levels: int = 1) -> Gaps:
+    def from_arrays(cls, class_size: Any, gap: Any, levels: int = 1) -> Gaps:
         """Put the rows into ascending order of class size."""
         rows = sorted(zip((int(n) for n in class_size), (int(g) for g in gap), strict=True))
         return cls(tuple(n for n, _ in rows), tuple(g for _, g in rows), levels)
@@ -193,11 +193,11 @@ class SecretCounts:
     sizes: Sizes
     values: Sizes
     profiles: Profiles
-    joint: Joint | None = None
+    joint: JointCounts | None = None
     gaps: Gaps | None = None
     missing: int = 0
     known_profiles: Profiles | None = None
     ranked: Ranked | None = None
-    ladder: Gaps | None = None
+    hierarchy_gaps: Gaps | None = None
     parts: SecretCounts | None = None
     named: Named | None = None

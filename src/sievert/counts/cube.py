@@ -31,7 +31,7 @@ class Cube:
     values: tuple[tuple[str | None, ...], ...]  # of each column, the text of each code
 
     @classmethod
-    def of(
+    def from_cells(
         cls,
         columns: Sequence[str],
         codes: Sequence[Any],
@@ -39,7 +39,7 @@ class Cube:
         values: Sequence[Sequence[str | None]],
     ) -> Cube:
         """Number the values of each column in the order of their texts, missing first."""
-        both = [numbered(held, given) for held, given in zip(codes, values, strict=True)]
+        both = [rank_texts(held, given) for held, given in zip(codes, values, strict=True)]
         found = cls(
             tuple(columns),
             tuple(codes for codes, _ in both),
@@ -79,13 +79,13 @@ class Cube:
         """One integer a cell: the codes side by side, the last column's lowest."""
         if self.bits > MOST_BITS:
             raise InvariantError(f"a key of {self.bits} bits")
-        return keyed(self.codes, self.widths, len(self.counts))
+        return pack_codes(self.codes, self.widths, len(self.counts))
 
-    def rolled(self, columns: Sequence[str]) -> Cube:
+    def roll_up(self, columns: Sequence[str]) -> Cube:
         """Only some of the columns, in this order."""
         places = [self.columns.index(c) for c in columns]
         codes = [self.codes[p] for p in places]
-        first, sums = merged(codes, [self.widths[p] for p in places], self.counts)
+        first, sums = merge_cells(codes, [self.widths[p] for p in places], self.counts)
         return Cube(
             tuple(columns),
             tuple(c[first] for c in codes),
@@ -96,7 +96,7 @@ class Cube:
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:
         """Of cells whose last column is a secret: where classes begin, and their sizes."""
-        starts = runs(np.zeros(len(self.counts)), *self.codes[:-1])
+        starts = run_starts(np.zeros(len(self.counts)), *self.codes[:-1])
         return starts, np.add.reduceat(self.counts, starts)
 
     @cached_property
@@ -115,7 +115,7 @@ class Cube:
         return histogram(self.counts)
 
 
-def numbered(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str | None, ...]]:
+def rank_texts(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str | None, ...]]:
     """Codes by the order of their texts, and the texts in that order; 0 is missing."""
     order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
     lacks = all(text is not None for text in texts)
@@ -125,7 +125,7 @@ def numbered(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str |
     return place[np.asarray(codes, dtype=np.int64)], (None, *there) if lacks else there
 
 
-def keyed(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
+def pack_codes(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
     """Codes side by side in one integer a cell, the last column's lowest."""
     found = np.zeros(cells, dtype=np.uint64)
     for held, width in zip(codes, widths, strict=True):
@@ -133,7 +133,7 @@ def keyed(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
     return found
 
 
-def runs(*columns: Ints) -> Ints:
+def run_starts(*columns: Ints) -> Ints:
     """Where cells begin that differ from the one before in some of these columns."""
     differs = np.ones(len(columns[0]), dtype=bool)
     differs[1:] = False
@@ -142,7 +142,7 @@ def runs(*columns: Ints) -> Ints:
     return np.flatnonzero(differs)
 
 
-def merged(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
+def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
     """Of cells in some columns only: one place of each kind in ascending order, and the sums."""
     key: Ints = np.zeros(len(counts), dtype=np.uint64)
     used = 0
@@ -154,7 +154,7 @@ def merged(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[
         used += width
     order = np.argsort(key, kind="stable")
     ordered = key[order]
-    starts = runs(ordered)
+    starts = run_starts(ordered)
     return order[starts], np.add.reduceat(counts[order], starts)
 
 
@@ -163,5 +163,5 @@ def histogram(sizes: Ints) -> Sizes:
     if int(sizes.max(initial=0)) < min(DENSE_SIZES, 8 * len(sizes)):
         times = np.bincount(sizes)
         present = np.flatnonzero(times)
-        return Sizes.of(present, times[present])
-    return Sizes.of(*np.unique(sizes, return_counts=True))
+        return Sizes.from_arrays(present, times[present])
+    return Sizes.from_arrays(*np.unique(sizes, return_counts=True))

@@ -17,7 +17,7 @@ import numpy as np
 from sievert.counts import wildcards
 from sievert.counts.answers import (
     Gaps,
-    Joint,
+    JointCounts,
     Named,
     Profiles,
     Ranked,
@@ -26,7 +26,7 @@ from sievert.counts.answers import (
     Sizes,
 )
 from sievert.counts.cube import Cube
-from sievert.counts.quoting import quoted
+from sievert.counts.quoting import quote_identifier
 from sievert.errors import InvariantError, UsageError
 from sievert.hierarchies import Hierarchy
 from sievert.notes import Note
@@ -47,7 +47,7 @@ class Adapter(Protocol):
     uncoded: str | None
     notes: list[Note]
 
-    def usable(self, column: str) -> None: ...
+    def check_usable(self, column: str) -> None: ...
     def kind(self, column: str) -> Kind: ...
     def view(self, name: str, sql: str) -> None: ...
     def read(self, sql: str) -> list[tuple[Any, ...]]: ...
@@ -178,7 +178,7 @@ class Questions:
         rows = rows if len(rows) <= MOST_TALLIED else [row for row in rows if not row[0]]
         return {value: int(n) for value, n in rows}
 
-    def coded(self, columns: Sequence[str]) -> dict[str, int | None]:
+    def coded_missing(self, columns: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing.
 
         None where records were left out: the codes of those that stay are not told apart.
@@ -221,7 +221,7 @@ class Questions:
         if quasi not in self._sizes:
             classes = self._counted(quasi, None)
             found = self.engine.arrays(f"SELECT n, COUNT(*) AS m FROM {classes} GROUP BY n")
-            self._sizes[quasi] = Sizes.of(*found)
+            self._sizes[quasi] = Sizes.from_arrays(*found)
             self._sizes[quasi].check(self.records)
         return self._sizes[quasi]
 
@@ -252,7 +252,7 @@ class Questions:
                 for frequency, n in self.engine.rows(wildcards.matches(keys, held, a, masks)):
                     found[int(frequency)] = found.get(int(frequency), 0) + int(n)
         self._drop(held)
-        return None if found is None else Sizes.of(list(found), list(found.values()))
+        return None if found is None else Sizes.from_arrays(list(found), list(found.values()))
 
     # -- secrets --------------------------------------------------------------------------------
 
@@ -283,8 +283,8 @@ class Questions:
             )
         if "order" in needs and not missing:
             extra["ranked"] = self._ranked(quasi, cells, secret, order)
-        if "ladder" in needs and hierarchy is not None:
-            extra["ladder"] = self._ladder(quasi, cells, secret, hierarchy)
+        if "hierarchy" in needs and hierarchy is not None:
+            extra["hierarchy_gaps"] = self._hierarchy_gaps(quasi, cells, secret, hierarchy)
         if "parts" in needs and partition is not None:
             extra["parts"] = self._parts(quasi, cells, secret, partition)
         if "named" in needs and named is not None:
@@ -316,10 +316,10 @@ class Questions:
         totals = self._totals_of(cells)
         held = self._held(quasi, cells)
         found: dict[str, Any] = {
-            "sizes": Sizes.of(
+            "sizes": Sizes.from_arrays(
                 *self.engine.arrays(f"SELECT nq, COUNT(*) AS m FROM {held} GROUP BY nq")
             ),
-            "values": Sizes.of(
+            "values": Sizes.from_arrays(
                 *self.engine.arrays(f"SELECT ns, COUNT(*) AS m FROM {totals} GROUP BY ns")
             ),
             "profiles": self._profiles(
@@ -329,7 +329,7 @@ class Questions:
         found["sizes"].check(self.records)
         found["values"].check(self.records)
         if "joint" in needs:
-            found["joint"] = Joint.of(
+            found["joint"] = JointCounts.from_arrays(
                 *self.engine.arrays(
                     "SELECT nq, ns, n, COUNT(*) AS m FROM "
                     f"({self.engine.each_pair(held, self._wide)}) AS d GROUP BY nq, ns, n"
@@ -341,7 +341,7 @@ class Questions:
         return found
 
     def _profiles(self, inner: str) -> Profiles:
-        return Profiles.of(
+        return Profiles.from_arrays(
             *self.engine.arrays(
                 f"SELECT profile, COUNT(*) AS m FROM ({inner}) AS d GROUP BY profile "
                 "ORDER BY profile"
@@ -353,7 +353,7 @@ class Questions:
         rows = self.engine.rows(
             f"SELECT nq, MAX(g) FROM (SELECT nq, {gap} AS g FROM {held}) AS d GROUP BY nq"
         )
-        return Gaps.of((n for n, _ in rows), (g for _, g in rows), levels)
+        return Gaps.from_arrays((n for n, _ in rows), (g for _, g in rows), levels)
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:
         """The different values of a secret as text, without missing; they stay in this process."""
@@ -398,8 +398,8 @@ class Questions:
         )
         totals_by_rank = e.arrays(f"SELECT ns FROM {ranks} ORDER BY r")[0]
         self._drop(ranks)
-        profiles = Profiles.of(where, np.ones(len(where)))
-        held = Profiles.of(counts, np.ones(len(where)))
+        profiles = Profiles.from_arrays(where, np.ones(len(where)))
+        held = Profiles.from_arrays(counts, np.ones(len(where)))
         return Ranked(
             profiles.counts, held.counts, held.starts, np.asarray(totals_by_rank, dtype=np.int64)
         )
@@ -420,11 +420,11 @@ class Questions:
         self._drop(given)
         return merged
 
-    def _ladder(
+    def _hierarchy_gaps(
         self, quasi: tuple[str, ...], cells: str, secret: str, hierarchy: Hierarchy
     ) -> Gaps:
         """Gaps added up over the levels 0 .. height - 1; a missing value is a branch of its own."""
-        tree = hierarchy.rooted()
+        tree = hierarchy.with_root()
         present = self.values(secret, quasi)
         tree.require(present, secret)
         nodes: dict[tuple[int, str | None], int] = {}
@@ -511,7 +511,7 @@ class Questions:
         select = ", ".join(f"j{i}.r AS r{i}" for i in range(len(names)))
         found = self.engine.arrays(f"SELECT {select}, a.n AS n FROM {cells} AS a {joins}")
         self._drop(cells, *ranks)
-        cube = Cube.of(columns, found[:-1], found[-1], texts)
+        cube = Cube.from_cells(columns, found[:-1], found[-1], texts)
         if cube.records != self.records:
             raise InvariantError(
                 f"combinations cover {cube.records} records where {self.records} were read"
@@ -563,7 +563,7 @@ class Questions:
             if secret is not None:
                 on.append(f"r.s{number} IS NOT DISTINCT FROM j{number}.s")
             joins.append(f"JOIN {joined} AS j{number} ON {' AND '.join(on)}")
-            select += [f"j{number}.{quoted(c)} AS {quoted(c)}" for c in columns]
+            select += [f"j{number}.{quote_identifier(c)} AS {quote_identifier(c)}" for c in columns]
         used = [*keys, *(f"{self._c(s)} AS s{i}" for i, s in enumerate(secrets, 1))]
         # Numbered before any are left out: a dropped record finds no class to join.
         source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(used)} FROM input"
@@ -580,7 +580,7 @@ class Questions:
         """Columns of ours as a file, in the order of the first."""
         small = f"t{next(self._number)}"
         self.engine.load(small, columns)
-        names = [quoted(name) for name in columns]
+        names = [quote_identifier(name) for name in columns]
         self.engine.write(f"SELECT {', '.join(names)} FROM {small} ORDER BY {names[0]}", path, kind)
         self._drop(small)
 
@@ -588,7 +588,7 @@ class Questions:
         self, quasi: tuple[str, ...], secret: str | None, small: str, columns: Sequence[str]
     ) -> str:
         """Classes (or cells) with the numbers of their kind beside them."""
-        names = "".join(f", m.{quoted(c)}" for c in columns)
+        names = "".join(f", m.{quote_identifier(c)}" for c in columns)
         keys = [self._c(q) for q in quasi]
         classes = self._counted(quasi, None)
         if secret is None:

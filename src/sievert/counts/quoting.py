@@ -5,10 +5,10 @@ from __future__ import annotations
 from sievert.errors import InputError
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """A column's name as an SQL identifier, whatever it holds.
 
-    >>> quoted('a"; drop table x; --')
+    >>> quote_identifier('a"; drop table x; --')
     '"a""; drop table x; --"'
     """
     if "\0" in name:

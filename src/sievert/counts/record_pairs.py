@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.cube import Cube, numbered
+from sievert.counts.cube import Cube, rank_texts
 from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
 
@@ -32,7 +32,7 @@ def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) ->
             f"{name}: the key {key!r} is not unique: {plural(shared, 'record')} share theirs",
             hint="a column with one value a person",
         )
-    return some(cube, np.flatnonzero(cube.codes[-1] > 0))
+    return select_cells(cube, np.flatnonzero(cube.codes[-1] > 0))
 
 
 def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
@@ -42,7 +42,7 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
         raise UsageError(f"{name}: {engine.name} knows no order of records", hint="--key COLUMN")
     names = [f"c{questions.columns.index(c)}" for c in columns]
     both = [
-        numbered(*pair)
+        rank_texts(*pair)
         for at in range(0, len(names), TOGETHER)
         for pair in _ranked(engine, names[at : at + TOGETHER])
     ]
@@ -70,7 +70,7 @@ def _ranked(engine: Adapter, names: Sequence[str]) -> list[tuple[Any, list[str |
     return list(zip(held, texts, strict=True))
 
 
-def paired(first: Cube, second: Cube) -> tuple[Ints, Ints]:
+def match_keys(first: Cube, second: Cube) -> tuple[Ints, Ints]:
     """The cells of two cubes whose last column, a key, has the same text."""
     place: dict[str | None, int]
     place = {text: code for code, text in enumerate(second.values[-1]) if text is not None}
@@ -84,17 +84,20 @@ def paired(first: Cube, second: Cube) -> tuple[Ints, Ints]:
     return mine[there], theirs[there]
 
 
-def beside(first: Cube, mine: Ints, second: Cube, theirs: Ints, columns: Sequence[str]) -> Cube:
+def pair_columns(
+    first: Cube, mine: Ints, second: Cube, theirs: Ints, columns: Sequence[str]
+) -> Cube:
     """Columns of both tables side by side, and how many pairs of records have them."""
     ours, others = (
-        only(some(cube, rows), columns) for cube, rows in ((first, mine), (second, theirs))
+        select_columns(select_cells(cube, rows), columns)
+        for cube, rows in ((first, mine), (second, theirs))
     )
     names = (*columns, *(f"other {c}" for c in columns))
     both = Cube(names, (*ours.codes, *others.codes), ours.counts, (*ours.values, *others.values))
-    return both.rolled(names)
+    return both.roll_up(names)
 
 
-def only(cube: Cube, columns: Sequence[str]) -> Cube:
+def select_columns(cube: Cube, columns: Sequence[str]) -> Cube:
     """Only these columns, cell by cell."""
     places = [cube.columns.index(c) for c in columns]
     return Cube(
@@ -105,6 +108,6 @@ def only(cube: Cube, columns: Sequence[str]) -> Cube:
     )
 
 
-def some(cube: Cube, rows: Ints) -> Cube:
+def select_cells(cube: Cube, rows: Ints) -> Cube:
     """Only these cells, in this order."""
     return Cube(cube.columns, tuple(c[rows] for c in cube.codes), cube.counts[rows], cube.values)

@@ -14,7 +14,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.cube import Cube
-from sievert.counts.quoting import quoted
+from sievert.counts.quoting import quote_identifier
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 NO_ORDER = "records have no order on this engine"
 
 
-def numbered(questions: Questions) -> bool:
+def has_row_numbers(questions: Questions) -> bool:
     """Whether records have numbers: only where they are read in the order of the input."""
     return questions.engine.name == "duckdb"
 
 
-def numbers(
+def row_numbers(
     questions: Questions, classes: Cube, places: Sequence[int], most: int
 ) -> list[list[int]]:
     """The numbers of the records of some classes, the first `most` of each."""
@@ -43,7 +43,7 @@ def numbers(
     return found
 
 
-def write(
+def write_row_marks(
     questions: Questions,
     classes: Cube,
     marks: Mapping[str, tuple[str, Sequence[Any]]],
@@ -52,7 +52,7 @@ def write(
 ) -> None:
     """One row a record in input order, with the marks of its class."""
     held = _Loaded(questions, classes, np.arange(len(classes.counts)), marks)
-    names = "".join(f", k.{quoted(m)} AS {quoted(m)}" for m in marks)
+    names = "".join(f", k.{quote_identifier(m)} AS {quote_identifier(m)}" for m in marks)
     questions.engine.write(
         f"SELECT r.record AS record{names} FROM {held.joined} ORDER BY r.record", path, kind
     )

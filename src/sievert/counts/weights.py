@@ -43,7 +43,7 @@ class Weights:
         return [n for n, _ in pairs], sums, np.bincount(which), which
 
 
-def weighted(questions: Questions, quasi: Sequence[str], column: str) -> Weights:
+def class_weights(questions: Questions, quasi: Sequence[str], column: str) -> Weights:
     """The records of every class and the sum of their weights."""
     if column in quasi:
         raise UsageError(f"column {column!r} is a quasi-identifier and cannot be the weight")

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from sievert.acceleration import compile_loops, thread_count
 from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Sizes
-from sievert.counts.machine import cores, loops
 from sievert.measures import kernel
 
 BLOCK = 1 << 19  # terms that NumPy makes at a time
@@ -26,7 +26,8 @@ def chance(
 ) -> float:
     """The mean mutual information, in bits, of two columns whose values have these sizes.
 
-    >>> round(chance(Sizes.of([2], [2]), Sizes.of([1, 3], [1, 1])), 12)  # always 3/4·log2(4/3)
+    >>> pairs, uneven = Sizes.from_arrays([2], [2]), Sizes.from_arrays([1, 3], [1, 1])
+    >>> round(chance(pairs, uneven), 12)  # always 3/4·log2(4/3)
     0.311278124459
     """
     records = first.records
@@ -37,8 +38,12 @@ def chance(
     if compiled is None:
         spread = float(np.sqrt(low.sizes).sum() * np.sqrt(high.sizes).sum()) / records**0.5
         terms = 40 * len(low.sizes) * len(high.sizes) + 20 * spread
-        compiled = terms > COMPILE and loops() is not None
-    rows = _compiled(low, high, records, cores(threads)) if compiled else _plain(low, high, records)
+        compiled = terms > COMPILE and compile_loops() is not None
+    rows = (
+        _compiled(low, high, records, thread_count(threads))
+        if compiled
+        else _plain(low, high, records)
+    )
     mean = kernel.total(rows * np.asarray(low.times, dtype=np.float64))
     return mean / (float(records) * float(records)) / kernel.LN2
 

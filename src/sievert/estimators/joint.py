@@ -10,7 +10,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Sizes
-from sievert.counts.cube import histogram, runs
+from sievert.counts.cube import histogram, run_starts
 from sievert.errors import UsageError
 from sievert.estimators.cached import once
 from sievert.estimators.chance import chance
@@ -138,7 +138,7 @@ def counted(keys: Ints, bound: int) -> tuple[Ints, Ints]:
         found = np.flatnonzero(counts)
         return found, counts[found]
     keys = np.sort(keys)
-    starts = runs(keys)
+    starts = run_starts(keys)
     return keys[starts], np.diff(np.append(starts, len(keys)))
 
 

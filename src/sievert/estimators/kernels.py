@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from sievert.acceleration import jit
 from sievert.arrays import Ints
-from sievert.counts.packed.kernels import compiled
 from sievert.estimators.permutation import HALF, MIX, MORE, STEP
 
 CUT = 1e-18
 
 
-@compiled
+@jit
 def _divergence(u: float) -> float:
     """(1 + u)·ln(1 + u) - u, as `measures.kernel` has it."""
     if abs(u) < 1e-2:
@@ -27,7 +27,7 @@ def _divergence(u: float) -> float:
     return (1.0 + u) * math.log1p(u) - u
 
 
-@compiled
+@jit
 def _mean(a: Any, b: Any, records: Any) -> float:
     """E[(1 + u)·ln(1 + u) - u] of a cell, outward from the likeliest count."""
     rest, product = records - a - b, a * b
@@ -54,7 +54,7 @@ def _mean(a: Any, b: Any, records: Any) -> float:
     return found / weights
 
 
-@compiled
+@jit
 def expected(first: Ints, second: Ints, times: Ints, records: int, rows: Any) -> None:
     """For each size of the one column the sum over the sizes of the other."""
     for i in range(len(first)):
@@ -65,7 +65,7 @@ def expected(first: Ints, second: Ints, times: Ints, records: int, rows: Any) ->
         rows[i] = total
 
 
-@compiled
+@jit
 def shuffle(
     codes: Ints, key: Any, starts: Ints, ends: Ints, limits: Ints, values: int, most: int
 ) -> Ints:
@@ -96,7 +96,7 @@ def shuffle(
     return found
 
 
-@compiled
+@jit
 def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
     """How many of some sorted values are nearer than a radius to the one at a place, without it."""
     low, high = 0, at
@@ -117,7 +117,7 @@ def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
     return max(0, low - first - 1)
 
 
-@compiled
+@jit
 def neighbours(
     x: Any, y: Any, sorted_y: Any, rank: Ints, k: int, first: int, last: int, nx: Ints, ny: Ints
 ) -> None:

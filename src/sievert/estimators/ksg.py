@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sievert.acceleration import compile_loops, thread_count
 from sievert.arrays import Floats, Ints
 from sievert.counts.cube import histogram
-from sievert.counts.machine import cores, loops
 from sievert.errors import UsageError
 from sievert.estimators.bins import continuous
 from sievert.measures import kernel
@@ -51,8 +51,8 @@ def ksg(
     order = np.lexsort((other, one))
     one, other = _scored(one)[order], _scored(other)[order]
     if compiled is None:
-        compiled = len(one) >= COMPILE and loops() is not None
-    nx, ny = _compiled(one, other, k, cores(threads)) if compiled else _plain(one, other, k)
+        compiled = len(one) >= COMPILE and compile_loops() is not None
+    nx, ny = _compiled(one, other, k, thread_count(threads)) if compiled else _plain(one, other, k)
     near = histogram(np.concatenate((nx, ny)))
     mean = kernel.total(_harmonic(near.sizes) * near.times) / len(one)
     head = _harmonic(np.array([k - 1, len(one) - 1]))

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sievert.acceleration import compile_loops, thread_count
 from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import histogram
-from sievert.counts.machine import cores, loops
 from sievert.errors import UsageError
 from sievert.estimators.cached import once
 from sievert.estimators.joint import Joint, counted
@@ -192,10 +192,10 @@ def _shuffled(
     """The score of each shuffle."""
     work = layout.size * shuffles
     if compiled is None:
-        compiled = work >= COMPILE and loops() is not None
+        compiled = work >= COMPILE and compile_loops() is not None
     shuffle = _once_compiled if compiled else _once
     keys = np.random.SeedSequence(seed).generate_state(shuffles, np.uint64)
-    workers = cores(threads)
+    workers = thread_count(threads)
     if workers == 1 or work < COMPILE:
         yield from (score(shuffle(layout, key)) for key in keys)
         return

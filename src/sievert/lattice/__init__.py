@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from sievert.acceleration import compile_loops
 from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
-from sievert.counts.cube import MOST_BITS, Cube, histogram, keyed, merged, runs
-from sievert.counts.machine import loops
+from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, pack_codes, run_starts
 from sievert.measures import kernel
 
 LARGE = 1 << 27  # numbers of a table from which subsets are made one at a time, to spare memory
@@ -61,7 +61,7 @@ class Lattice:
         self._widths = [width[c] for c in self.order]
         self._low = width[secret] if secret else 0
         self._threads = threads
-        self._fast = loops() is not None if compiled is None else compiled
+        self._fast = compile_loops() is not None if compiled is None else compiled
         self._packable = cube.bits <= MOST_BITS
         self.prior, self._values = 0.0, 1
         if secret is not None:
@@ -93,7 +93,7 @@ class Lattice:
     def _root(self, cube: Cube, columns: list[str]) -> tuple[Cube, tuple[Any, Any]]:
         """The finest cells; one row a class where the secret has few values."""
         if not (self._fast and self._packable):
-            cells = cube.rolled(columns)
+            cells = cube.roll_up(columns)
             return cells, (cells.keys, cells.counts) if self._packable else (None, None)
         from sievert.counts.packed import kernels
         from sievert.lattice import rollup
@@ -133,7 +133,7 @@ class Lattice:
             return (rollup.grouped if rows else rollup.merged)(new, counts, sum(widths))
         codes = [self._cells.codes[i] for i in kept]
         codes += [self._cells.codes[-1]] if self._low else []
-        first, sums = merged(codes, widths, self._cells.counts)
+        first, sums = merge_cells(codes, widths, self._cells.counts)
         return self._ranked([c[first] for c in codes], widths), sums
 
     def _lows(self) -> list[int]:
@@ -143,7 +143,7 @@ class Lattice:
     def _ranked(self, codes: list[Ints], widths: list[int]) -> Ints:
         """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""
         if sum(widths) <= MOST_BITS:
-            return keyed(codes, widths, len(codes[0]))
+            return pack_codes(codes, widths, len(codes[0]))
         differs = np.zeros(len(codes[0]), dtype=bool)
         for held in codes[: -1 if self._low else None]:
             differs[1:] |= held[1:] != held[:-1]
@@ -197,7 +197,7 @@ class Lattice:
             return (rollup.grouped if table[1].ndim == 2 else rollup.merged)(keys, table[1], bits)
         below = np.uint64((1 << low) - 1)
         keys = ((table[0] >> np.uint64(low + width)) << np.uint64(low)) | (table[0] & below)
-        first, sums = merged([keys], [bits], table[1])
+        first, sums = merge_cells([keys], [bits], table[1])
         return keys[first], sums
 
     # -- what a table says ----------------------------------------------------------------------
@@ -228,7 +228,7 @@ class Lattice:
             return kernel.mutual_information(
                 held, sizes, self._totals[value], np.ones(len(row), dtype=np.int64), self.records
             )
-        starts = runs(keys >> np.uint64(self._low))
+        starts = run_starts(keys >> np.uint64(self._low))
         sizes = np.add.reduceat(counts, starts)
         ends = np.diff(np.append(starts, len(keys)))
         values = self._totals[(keys & np.uint64((1 << self._low) - 1)).astype(np.int64)]
@@ -240,9 +240,9 @@ class Lattice:
 def _joined(small: Ints, large: Ints) -> Sizes:
     present = np.flatnonzero(small)
     if not len(large):
-        return Sizes.of(present, small[present])
+        return Sizes.from_arrays(present, small[present])
     found = histogram(large)
-    return Sizes.of(
+    return Sizes.from_arrays(
         np.concatenate((present, found.sizes)), np.concatenate((small[present], found.times))
     )
 
@@ -266,7 +266,7 @@ def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
 
 
 def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
-    starts = runs(keys >> np.uint64(low))
+    starts = run_starts(keys >> np.uint64(low))
     sizes = np.add.reduceat(counts, starts)
     if not low:
         return np.zeros(1, dtype=np.int64), sizes, 0.0, 0.0, 0, 0, 1

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sievert.acceleration import jit
 from sievert.arrays import Ints
-from sievert.counts.packed.kernels import DIGIT, compiled
+from sievert.counts.packed.kernels import DIGIT
 
 SMALL = 4096  # class sizes that are counted into an array
 LOGS = 1 << 16  # counts whose logarithms are looked up
@@ -16,7 +17,7 @@ DENSE_BITS = 22
 INDEX_BITS = 18  # of keys whose rows are looked up in an array
 
 
-@compiled
+@jit
 def without(keys: Ints, low: int, bits: int) -> Ints:
     """Keys without the field of so many bits above the lowest `low`."""
     below, by, rest = np.uint64((1 << low) - 1), np.uint64(low + bits), np.uint64(low)
@@ -26,7 +27,7 @@ def without(keys: Ints, low: int, bits: int) -> Ints:
     return found
 
 
-@compiled
+@jit
 def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
     """Keys of some fields only, the last one lowest."""
     found = np.zeros(len(keys), dtype=np.uint64)
@@ -38,7 +39,7 @@ def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
     return found
 
 
-@compiled
+@jit
 def _summed(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """Counts of equal keys added up in an array with a place for every key."""
     sums = np.zeros(1 << bits, dtype=np.int64)
@@ -57,7 +58,7 @@ def _summed(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     return found, times
 
 
-@compiled
+@jit
 def _sorted(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """Keys in ascending order and their counts, by digits from the lowest."""
     size, mask = 1 << DIGIT, np.uint64((1 << DIGIT) - 1)
@@ -86,7 +87,7 @@ def _sorted(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     return source, numbers
 
 
-@compiled
+@jit
 def merged(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """The different keys in ascending order, and the sums of their counts."""
     if bits <= DENSE_BITS and (1 << bits) <= 8 * len(keys) + 4096:
@@ -106,7 +107,7 @@ def merged(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     return different, sums
 
 
-@compiled
+@jit
 def grouped(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
     """The different keys in the order they come, and the sums of their rows."""
     where = np.empty(len(keys), dtype=np.int32)
@@ -145,7 +146,7 @@ def grouped(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
     return found, sums
 
 
-@compiled
+@jit
 def spread(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
     """Sorted cells as one row a class and one column a value; the keys of the rows."""
     by, mask = np.uint64(low), np.uint64((1 << low) - 1)
@@ -159,13 +160,13 @@ def spread(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
     return found
 
 
-@compiled
+@jit
 def _left(nq: Any, n: Any) -> float:
     """n·log2(nq / n)."""
     return float(n * math.log1p((nq - n) / n) / math.log(2.0))
 
 
-@compiled
+@jit
 def table_of_logs() -> Any:
     """n·log2(n) of small counts."""
     found = np.zeros(LOGS)
@@ -174,12 +175,12 @@ def table_of_logs() -> Any:
     return found
 
 
-@compiled
+@jit
 def _times_log(n: Any, logs: Any) -> float:
     return float(logs[n] if n < LOGS else n * math.log2(n))
 
 
-@compiled
+@jit
 def about_rows(matrix: Ints, logs: Any) -> Any:
     """Of one row a class and one column a value of the secret; what is returned, as of `about`."""
     small = np.zeros(SMALL, dtype=np.int64)
@@ -228,7 +229,7 @@ def about_rows(matrix: Ints, logs: Any) -> Any:
     return small, large[:many], total + lost, least, fewest, top, bottom
 
 
-@compiled
+@jit
 def about(keys: Ints, counts: Ints, low: int) -> Any:
     """Of sorted cells whose `low` lowest bits are the secret.
 
@@ -275,7 +276,7 @@ def about(keys: Ints, counts: Ints, low: int) -> Any:
     return small, large[:many], total + lost, least, fewest, top, bottom
 
 
-@compiled
+@jit
 def dependence(matrix: Ints, totals: Ints, records: int) -> float:
     """Mutual information in bits of rows that say little about columns; up to 3·10^9 records.
 

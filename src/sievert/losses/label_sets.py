@@ -134,7 +134,7 @@ def _pairs(column: Column) -> Pairs:
 def _cells(column: Column) -> Cells:
     if column.hierarchy is None:
         return _observed(column)
-    return _laddered(column, column.hierarchy.rooted())
+    return _laddered(column, column.hierarchy.with_root())
 
 
 def _own(column: Column) -> tuple[Ints, Ints]:
@@ -180,10 +180,10 @@ class _Rungs:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.height = hierarchy.height
-        self.leaf: dict[str | None, int] = {v: i for i, v in enumerate(hierarchy.ladder)}
+        self.leaf: dict[str | None, int] = {v: i for i, v in enumerate(hierarchy.labels)}
         self.text = dict(self.leaf)
         number = self.text.setdefault
-        columns = zip(*hierarchy.ladder.values(), strict=True)
+        columns = zip(*hierarchy.labels.values(), strict=True)
         self.labels = [np.arange(len(self.leaf))]
         self.labels += [
             np.array([number(label, len(self.text)) for label in level]) for level in columns

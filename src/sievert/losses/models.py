@@ -157,7 +157,7 @@ def _below(column: Column, general: Ints) -> Ints:
     if column.hierarchy is None:
         return np.zeros((0, 2), dtype=np.int64)
     place = {column.labels[i]: i for i in general.tolist() if column.labels[i] != ROOT}
-    ladder = column.hierarchy.ladder
+    ladder = column.hierarchy.labels
     found = {
         (place[label], i)
         for i, value in enumerate(column.values)

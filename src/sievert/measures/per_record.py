@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from sievert.counts.answers import Joint, Sizes
+from sievert.counts.answers import JointCounts, Sizes
 from sievert.measures import kernel
 
 Column = tuple[str, Sequence[Any]]
@@ -21,7 +21,7 @@ def of_class(sizes: Sizes, records: int) -> dict[str, Column]:
     }
 
 
-def of_cell(cells: Joint, records: int, secret: str) -> dict[str, Column]:
+def of_cell(cells: JointCounts, records: int, secret: str) -> dict[str, Column]:
     """For each kind of cell: p(s|q) of the record's own value, and log2(p(s|q)/p(s))."""
     posterior = [
         kernel.ratio(int(n), int(q)) for n, q in zip(cells.count, cells.class_size, strict=True)

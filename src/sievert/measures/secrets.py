@@ -122,8 +122,8 @@ def t_closeness_hierarchical(target: SecretTarget, _: Options) -> Number:
     plan is a sum over tree edges of the flow through them, and the flow through the edges of one
     level adds up to twice the variational distance of the labels of that level: hence the mean.
     """
-    assert target.counts.ladder is not None
-    return _gap(target.counts.ladder, target.records)
+    assert target.counts.hierarchy_gaps is not None
+    return _gap(target.counts.hierarchy_gaps, target.records)
 
 
 def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | MeasureResult:
@@ -305,7 +305,7 @@ SECRETS: tuple[Measure, ...] = (
         "Li, Li and Venkatasubramanian 2007",
         "as t-closeness, but values that are alike by the hierarchy count as near",
         (*ALWAYS, Law.REPETITION, *MONOTONE), t_closeness_hierarchical, ("secret",),
-        frozenset({"ladder"}),
+        frozenset({"hierarchy"}),
         decided_by=Decides.CLASS_SHARE,
     ),
     Measure(

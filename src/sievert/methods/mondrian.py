@@ -263,12 +263,12 @@ def _domain(
     hierarchy.require(held, name)
     # Labels in the order in which they first come, from the top down.
     ranks: list[dict[str, int]] = [{} for _ in range(hierarchy.height)]
-    for labels in hierarchy.ladder.values():
+    for labels in hierarchy.labels.values():
         for rank, label in zip(ranks, labels, strict=True):
             rank.setdefault(label, len(rank))
     return sorted(
-        hierarchy.ladder,
-        key=lambda v: [r[t] for r, t in zip(ranks[::-1], hierarchy.ladder[v][::-1], strict=True)],
+        hierarchy.labels,
+        key=lambda v: [r[t] for r, t in zip(ranks[::-1], hierarchy.labels[v][::-1], strict=True)],
     )
 
 

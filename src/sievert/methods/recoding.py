@@ -153,7 +153,7 @@ class _Ladder:
         rungs = [values]
         if hierarchy is not None:
             hierarchy.require((v for v in values if v is not None), name)
-            roots = {labels[-1:] for labels in hierarchy.ladder.values()}
+            roots = {labels[-1:] for labels in hierarchy.labels.values()}
             for level in range(1, hierarchy.height + 1):
                 rung: list[Text] = [None if v is None else hierarchy.at(v, level) for v in values]
                 if level == hierarchy.height and len(roots) == 1:
@@ -323,7 +323,7 @@ def save(
     """Columns as a CSV file, whole or not at all; a missing value is an empty field."""
     from sievert import files
 
-    with files.whole(path, sources=sources, force=force) as target, files.writing(path):
+    with files.write_whole(path, sources=sources, force=force) as target, files.name_output(path):
         assert target is not None
         with target.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -10,7 +10,7 @@ import numpy as np
 
 from sievert.counts.record_pairs import in_order
 from sievert.errors import InputError
-from sievert.session import opened
+from sievert.session import open_source
 
 ADULT = "Adult"
 GIVE_ADULT = "Give Adult with --data adult=FILE to have it computed."
@@ -21,7 +21,7 @@ Columns = dict[str, list[str]]
 
 def read_columns(path: str, names: Sequence[str], what: str, *, ordered: bool = False) -> Columns:
     """Some columns as texts without blanks around them; in the file's order where that matters."""
-    with opened(path) as (table, questions):
+    with open_source(path) as (table, questions):
         lacking = [name for name in names if name not in questions.columns]
         if lacking:
             raise InputError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sievert.counts.cube import runs
+from sievert.counts.cube import run_starts
 from sievert.errors import InputError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.measures.kernel import total
@@ -196,7 +196,7 @@ def household_risks(risks: Any, households: Any) -> Floats:
         raise UsageError("a risk is at least 0 and at most 1")
     order = np.lexsort((r, ids))  # so that the order of the records cannot change a digit
     r, ids = r[order], ids[order]
-    starts = runs(ids)
+    starts = run_starts(ids)
     with np.errstate(divide="ignore"):
         joint = -np.expm1(np.add.reduceat(np.log1p(-r), starts))
     joint = np.maximum(joint, np.maximum.reduceat(r, starts))  # rounding never hides a member

@@ -112,7 +112,7 @@ def prosecutor(sizes: Sizes, thresholds: Sequence[float] = THRESHOLDS) -> Estima
     Highest 1/min f_q, average u/n (the value), shares of records with 1/f_q above thresholds.
     El Emam and Dankar 2008.
 
-    >>> prosecutor(Sizes.of([1, 2], [1, 2])).value
+    >>> prosecutor(Sizes.from_arrays([1, 2], [1, 2])).value
     0.6
     """
     known = Known.alone(sizes)

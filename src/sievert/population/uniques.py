@@ -146,7 +146,7 @@ def zayatz(sizes: Sizes, population: int) -> Estimate:
     is drawn: theta = c_1·h(1)/sum_i c_i·h(i), the chance that a unique record is unique in the
     population; share c_1·theta/n. Zayatz 1991.
 
-    >>> round(zayatz(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 12)
+    >>> round(zayatz(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 12)
     0.124580441627
     """
     sample = _Sample.of(sizes, population)
@@ -197,7 +197,7 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
     the value where the form for a large N exceeds 1. A maximum on the edge (alpha = 0, Ewens; or
     theta = 0) is an answer like any other; `doubt` says where it hardly fits. Hoshino 2001.
 
-    >>> round(pitman(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
+    >>> round(pitman(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
     0.056943737
     """
     sample = _Sample.of(sizes, population)
@@ -300,7 +300,7 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     two in the sample: c_1 and c_2. Share K·beta^alpha/N. Chen and Keller-McNulty 1998, Haas and
     Stokes 1998.
 
-    >>> round(snb(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
+    >>> round(snb(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
     0.0715043478
     """
     sample = _Sample.of(sizes, population)
@@ -406,7 +406,7 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
     f <= 0.1: Pitman, or Zayatz where Pitman has no answer. f > 0.1: the smaller of Zayatz and the
     slide negative binomial, or Zayatz where that has none. `taken` says which it was.
 
-    >>> found = dankar(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
+    >>> found = dankar(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
     >>> found.details["taken"], round(found.value, 10)
     ('pitman', 0.056943737)
     """
@@ -437,7 +437,7 @@ def unique_match(sizes: Sizes, population: int) -> Estimate:
     theta^2·sqrt(2·(1-f)·(2-f)·c_2 + 6·(1-f)^2·c_3)/(f·c_1), for a sample in which everybody had
     the same chance to be. Skinner and Elliot 2002.
 
-    >>> found = unique_match(Sizes.of([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
+    >>> found = unique_match(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
     >>> round(found.value, 12), round(found.details["standard_error"], 12)
     (0.127080181543, 0.036842755622)
     """

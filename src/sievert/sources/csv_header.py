@@ -27,7 +27,7 @@ _called: list[str] = []
 
 
 @contextmanager
-def called(name: str) -> Iterator[None]:
+def name_messages(name: str) -> Iterator[None]:
     """Inside the block, messages name the user's file, not our private copy of it."""
     _called.append(name)
     try:

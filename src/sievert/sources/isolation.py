@@ -49,26 +49,26 @@ _board: _Board | None = None
 _places: list[str] = []
 
 
-def reading(name: str) -> None:
+def announce_file(name: str) -> None:
     """Tell the parent, if there is one, which file is being read."""
     if _board is not None:
         _board.write(FILE, name)
 
 
-def tidy(directory: Path) -> None:
+def announce_directory(directory: Path) -> None:
     """Tell the parent, if there is one, where temporary files would be left by a sudden death."""
     _places.append(str(directory))
     if _board is not None:
         _board.write(TIDY, json.dumps(_places[-20:]))
 
 
-def until(seconds: float) -> None:
+def announce_deadline(seconds: float) -> None:
     """Tell the parent, if there is one, in how many seconds the work must be done."""
     if _board is not None:
         _board.write(DEADLINE, repr(time.monotonic() + seconds + GRACE))
 
 
-def supervised(work: Callable[[], int]) -> int:
+def supervise(work: Callable[[], int]) -> int:
     """The exit code of some work, done in a child process where there are such."""
     if not hasattr(os, "fork"):
         return work()

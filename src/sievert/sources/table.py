@@ -9,11 +9,12 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.notes import Note
 from sievert.sources import csv_header, csv_scan, formats, unpack
+from sievert.sources.options import ReaderOptions
 
 DATABASES = ("postgresql://", "postgres://")
 STDIN = "stdin:"
@@ -67,7 +68,7 @@ class Table:
         """The file the user named, without the name of a table in it."""
         return _member(given)[0]
 
-    def unchanged(self, original: Path) -> None:
+    def check_unchanged(self, original: Path) -> None:
         """A file that changes during the run gives numbers of no table at all."""
         try:
             same = not self.stamp or _stamp(original) == self.stamp
@@ -80,40 +81,38 @@ class Table:
 
 
 def open_table(
-    data: Any,
-    *,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    types: Mapping[str, str] | None = None,
-    na: Iterable[str] = (),
-    header: bool = True,
-    max_unpacked: str | None = None,
-    max_field: str | int | None = None,
-    max_columns: int = MOST_COLUMNS,
-    remote: bool = False,
-    scratch: Path,
+    data: Any, scratch: Path, *, remote: bool = False, **options: Unpack[ReaderOptions]
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
-    types, na = dict(types or {}), tuple(na)
-    field = csv_header.FIELD_LIMIT if max_field is None else unpack.size(max_field, "--max-field")
-    how = _Reading(delimiter, encoding, types, na, header, max_unpacked, field, remote)
-    if max_columns < 1:
+    max_field = options.get("max_field")
+    settings = _Settings(
+        options.get("delimiter"),
+        options.get("encoding", "utf-8"),
+        dict(options.get("types") or {}),
+        tuple(options.get("na", ())),
+        options.get("header", True),
+        options.get("max_unpacked"),
+        csv_header.FIELD_LIMIT if max_field is None else unpack.size(max_field, "--max-field"),
+        remote,
+    )
+    if options.get("max_columns", MOST_COLUMNS) < 1:
         raise UsageError("--max-columns must be at least 1")
-    table = _opened(data, how, scratch)
-    if len(table.columns) > max_columns:
-        raise too_wide(table.name, len(table.columns), max_columns)
+    table = _open(data, settings, scratch)
+    check_width(table.name, len(table.columns), options)
     return table
 
 
-def too_wide(name: str, columns: int, most: int) -> RefusedError:
-    """The error for a table beyond the limit of columns."""
-    return RefusedError(
-        f"{name}: {columns:,} columns, more than {most:,}", hint="a larger --max-columns"
-    )
+def check_width(name: str, columns: int, options: ReaderOptions) -> None:
+    """An error for a table beyond the limit of columns."""
+    most = options.get("max_columns", MOST_COLUMNS)
+    if columns > most:
+        raise RefusedError(
+            f"{name}: {columns:,} columns, more than {most:,}", hint="a larger --max-columns"
+        )
 
 
-def _opened(data: Any, how: _Reading, scratch: Path) -> Table:
-    types, na = how.types, how.na
+def _open(data: Any, settings: _Settings, scratch: Path) -> Table:
+    types, na = settings.types, settings.na
     if any(set('"\r\n') & set(code) or not code for code in na):
         raise UsageError("--na: a code is empty, or holds a quote or a line end")
     for column, kind in types.items():
@@ -122,14 +121,14 @@ def _opened(data: Any, how: _Reading, scratch: Path) -> Table:
                 f"column {column!r}: type {kind!r} is not known", hint=f"one of {', '.join(TYPES)}"
             )
     if isinstance(data, str) and data.startswith(DATABASES):
-        return _database(data, how)
-    if isinstance(data, str) and "://" in data and how.remote:
+        return _database(data, settings)
+    if isinstance(data, str) and "://" in data and settings.remote:
         name = PurePosixPath(data).name
         return Table("remote", name, data=data, types=types, na=na)
     if isinstance(data, str) and "://" in data:
         raise RefusedError("data is not fetched from the network", hint="a file on this machine")
     if isinstance(data, str | os.PathLike):
-        return _open_file(Path(data), how, scratch)
+        return _open_file(Path(data), settings, scratch)
     if isinstance(data, Mapping):
         columns = check_names(data, "the columns")
         return Table("columns", "columns", data=data, columns=columns, types=types, na=na)
@@ -147,7 +146,7 @@ def _opened(data: Any, how: _Reading, scratch: Path) -> Table:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _Settings:
     """How the user wants a file to be read."""
 
     delimiter: str | None
@@ -160,7 +159,7 @@ class _Reading:
     remote: bool
 
 
-def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
+def _open_file(path: Path, settings: _Settings, scratch: Path) -> Table:
     try:
         path, member = _member(path)
         there = path.exists()
@@ -169,9 +168,9 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
     if not there and (len(str(path)) > 4000 or "\n" in str(path) or len(path.name) > 255):
         raise InputError("no such file: the name is too long, or holds line ends", hint="a path")
     if path.is_dir():
-        return _open_directory(path, how)
+        return _open_directory(path, settings)
     if str(path) == STDIN or path.is_fifo():
-        return _piped(path, how, scratch)
+        return _piped(path, settings, scratch)
     if path.exists() and not path.is_file():
         raise InputError(f"{path.name}: not a regular file", hint="save the table as a file first")
     try:
@@ -193,24 +192,32 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
     if start[:4] == b"PARE":
         raise InputError(f"{path.name}: encrypted Parquet", hint="a file that is not encrypted")
     if start[:4] == b"PAR1":
-        return Table("parquet", path.name, readable, types=how.types, na=how.na, stamp=stamp)
+        return Table(
+            "parquet", path.name, readable, types=settings.types, na=settings.na, stamp=stamp
+        )
     if start[8:12] == b"DUCK":
         return Table(
-            "duckdb", path.name, readable, member=member, types=how.types, na=how.na, stamp=stamp
+            "duckdb",
+            path.name,
+            readable,
+            member=member,
+            types=settings.types,
+            na=settings.na,
+            stamp=stamp,
         )
     statistical = formats.kind(start, path)
-    if not how.header and (statistical or start[:6] == b"ARROW1"):
+    if not settings.header and (statistical or start[:6] == b"ARROW1"):
         raise UsageError(f"{path.name}: --no-header is for text files", hint="name the columns")
     if statistical is not None:
-        return _statistical(path, statistical, member, how, stamp)
+        return _statistical(path, statistical, member, settings, stamp)
     if member is not None:
         raise UsageError(f"{path.name}: only a database has tables to choose from")
     if start[:6] == b"ARROW1":
-        return _arrow_file(path, how, stamp)
+        return _arrow_file(path, settings, stamp)
     compression = unpack.kind(start)
     if compression is not None:
         readable = scratch / "input.unpacked"
-        unpack.unpack(path, compression, readable, how.max_unpacked)
+        unpack.unpack(path, compression, readable, settings.max_unpacked)
         with readable.open("rb") as file:
             start = file.read(512)
     for magic, what in MAGIC.items():
@@ -223,17 +230,19 @@ def _open_file(path: Path, how: _Reading, scratch: Path) -> Table:
             raise InputError(
                 f"{path.name}: {what}, not a table", hint="CSV, Parquet or another table"
             )
-    return _text(path, readable, compression, how, scratch, stamp)
+    return _text(path, readable, compression, settings, scratch, stamp)
 
 
-def _piped(path: Path, how: _Reading, scratch: Path) -> Table:
+def _piped(path: Path, settings: _Settings, scratch: Path) -> Table:
     """Standard input or a pipe, read once into the private directory."""
     name, copy = (STDIN, scratch / "stdin") if str(path) == STDIN else (path.name, scratch / "pipe")
     stream: Any = sys.stdin.buffer if name == STDIN else path.open("rb")
     with stream:
-        unpack.drain(stream, copy, name, how.max_unpacked)
+        unpack.drain(stream, copy, name, settings.max_unpacked)
     return replace(
-        _open_file(copy, how, scratch), name="standard input" if name == STDIN else name, stamp=()
+        _open_file(copy, settings, scratch),
+        name="standard input" if name == STDIN else name,
+        stamp=(),
     )
 
 
@@ -241,32 +250,36 @@ def _text(
     path: Path,
     readable: Path,
     compression: str | None,
-    how: _Reading,
+    settings: _Settings,
     scratch: Path,
     stamp: tuple[int, ...],
 ) -> Table:
     """A file of delimited text: its names, its delimiter, how many records it has."""
-    encoding = csv_header.codec(how.encoding)
+    encoding = csv_header.codec(settings.encoding)
     text = readable
     with readable.open("rb") as file:
         start = file.read(4)
     if encoding != "utf-8":
         text = scratch / "input.utf8"
-        with csv_header.called(path.name):
+        with csv_header.name_messages(path.name):
             csv_header.transcode(readable, encoding, text)
     elif start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(
             f"{path.name}: not UTF-8 at byte 0; looks like UTF-16", hint="--encoding utf-16"
         )
-    given = {"tab": "\t"}.get(how.delimiter or "", how.delimiter)
-    with csv_header.called(path.name):
-        names, found = csv_header.header(text, given, named=how.header, max_field=how.max_field)
+    given = {"tab": "\t"}.get(settings.delimiter or "", settings.delimiter)
+    with csv_header.name_messages(path.name):
+        names, found = csv_header.header(
+            text, given, named=settings.header, max_field=settings.max_field
+        )
         columns = check_names(names, path.name)
-        scan = csv_scan.scan(text, found, len(columns), header=how.header, max_field=how.max_field)
+        scan = csv_scan.scan(
+            text, found, len(columns), header=settings.header, max_field=settings.max_field
+        )
         if scan.mixed or start == csv_header.BOM + b'"':  # the engine stumbles over both
             text, given_text = scratch / "input.lines", text
             csv_scan.one_line_end(given_text, text)
-    if any(found in code for code in how.na):
+    if any(found in code for code in settings.na):
         raise UsageError(
             "--na: a code holds the delimiter", hint="one code at a time: --na A --na B"
         )
@@ -278,15 +291,15 @@ def _text(
         delimiter=found,
         encoding=encoding,
         compression=compression,
-        header=how.header,
+        header=settings.header,
         scan=scan,
-        na=how.na,
-        types=how.types,
+        na=settings.na,
+        types=settings.types,
         stamp=stamp,
     )
 
 
-def _database(url: str, how: _Reading) -> Table:
+def _database(url: str, settings: _Settings) -> Table:
     """A table of a Postgres database: postgresql://host/db?table=schema.name."""
     before, _, query = url.partition("?")
     options = [o for o in query.split("&") if o]
@@ -296,7 +309,7 @@ def _database(url: str, how: _Reading) -> Table:
     rest = [o for o in options if not o.startswith("table=")]
     url = before + ("?" + "&".join(rest) if rest else "")
     member = _percent_decoded(named[0])
-    return Table("postgres", member, member=member, data=url, types=how.types, na=how.na)
+    return Table("postgres", member, member=member, data=url, types=settings.types, na=settings.na)
 
 
 def _percent_decoded(text: str) -> str:
@@ -317,7 +330,7 @@ def _member(path: Path) -> tuple[Path, str | None]:
     return path, None
 
 
-def _open_directory(path: Path, how: _Reading) -> Table:
+def _open_directory(path: Path, settings: _Settings) -> Table:
     """All Parquet files below a directory, as one table; folders called key=value are columns."""
     parts = tuple(sorted(p.resolve() for p in path.rglob("*.parquet") if p.is_file()))
     name = path.name or str(path)
@@ -337,14 +350,14 @@ def _open_directory(path: Path, how: _Reading) -> Table:
         path.resolve(),
         parts,
         member="/".join(keys.pop()) or None,
-        types=how.types,
-        na=how.na,
+        types=settings.types,
+        na=settings.na,
         stamp=_stamp(path),
     )
 
 
 def _statistical(
-    path: Path, kind: str, sheet: str | None, how: _Reading, stamp: tuple[int, ...]
+    path: Path, kind: str, sheet: str | None, settings: _Settings, stamp: tuple[int, ...]
 ) -> Table:
     """An SPSS, Stata, SAS or Excel file as plain columns."""
     found = formats.read(path, kind, sheet)
@@ -356,13 +369,13 @@ def _statistical(
         columns=columns,
         orders=found.orders,
         notes=found.notes,
-        types=how.types,
-        na=how.na,
+        types=settings.types,
+        na=settings.na,
         stamp=stamp,
     )
 
 
-def _arrow_file(path: Path, how: _Reading, stamp: tuple[int, ...]) -> Table:
+def _arrow_file(path: Path, settings: _Settings, stamp: tuple[int, ...]) -> Table:
     """An Arrow or Feather file, mapped into memory and handed on as a frame."""
     try:
         from pyarrow import ArrowInvalid, ipc, memory_map
@@ -381,8 +394,8 @@ def _arrow_file(path: Path, how: _Reading, stamp: tuple[int, ...]) -> Table:
         path.name,
         data=frame,
         columns=columns,
-        na=how.na,
-        types=how.types,
+        na=settings.na,
+        types=settings.types,
         unusable=unusable,
         stamp=stamp,
     )

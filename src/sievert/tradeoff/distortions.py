@@ -41,7 +41,7 @@ def ladder(hierarchy: Hierarchy, values: Sequence[str]) -> Floats:
     >>> ladder(Hierarchy.prefixes(["00", "01", "10"]), ["00", "01", "10"]).tolist()[0]
     [0.0, 0.5, 1.0]
     """
-    hierarchy = hierarchy.rooted()
+    hierarchy = hierarchy.with_root()
     hierarchy.require(values, "X")
     found = np.where(np.eye(len(values), dtype=bool), 0.0, 1.0)
     for level in range(hierarchy.height - 1, 0, -1):

@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sievert.acceleration import thread_count
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.assignment import one_to_one
 from sievert.attacks.linkage.search import nearest
 from sievert.attacks.linkage.space import Columns, Distance, Scale, blocked, check_name, spanned
-from sievert.counts.machine import cores
 from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
 
@@ -156,7 +156,7 @@ def link(
         if compiled is None:
             compiled = int(sizes.sum()) >= WORK
         linked, found = nearest(
-            space, mine, theirs, home, compiled=compiled, threads=cores(threads)
+            space, mine, theirs, home, compiled=compiled, threads=thread_count(threads)
         )
         among = linked
     else:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sievert.acceleration import compile_loops
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.space import File, Space
 from sievert.attacks.linkage.tree import Tree, grown, walk
-from sievert.counts.cube import runs
-from sievert.counts.machine import loops
+from sievert.counts.cube import run_starts
 
 LEAF, WIDE_LEAF = 8, 64  # originals of a leaf of the tree: compiled, in NumPy
 CHUNK = 4096  # released records that NumPy searches at a time
@@ -72,7 +72,7 @@ def _resolved(
         by = np.argsort(some, kind="stable")
         some, rows = some[by], rows[by]
         far = space.exactly(asked.take(some), tree.file.take(rows))
-        starts = runs(some)
+        starts = run_starts(some)
         least = np.minimum.reduceat(far, starts)
         lengths = np.diff(np.append(starts, len(some)))
         nearest = (far <= np.repeat(least, lengths) + space.tolerance).astype(bool)
@@ -152,7 +152,7 @@ def _search_compiled(
 @cache
 def _compiled() -> Callable[..., None] | None:
     """The search compiled, or None where nothing can be."""
-    found = loops(_search)
+    found = compile_loops(_search)
     return None if found is None else found[0]
 
 

@@ -255,7 +255,7 @@ def _listed(path: Path) -> list[str]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name}: not UTF-8 at byte {error.start}") from None
     if any(_cut(text, delimiter) for delimiter in DELIMITERS):
-        return list(Hierarchy.read(path).ladder)
+        return list(Hierarchy.read(path).labels)
     return list(dict.fromkeys(_unquoted(line) for line in text.split("\n") if line.strip()))
 
 
@@ -309,8 +309,8 @@ def domain_of(
     if given is not None:
         source, values = "given", dict.fromkeys(given_domain(given))
     elif hierarchy is not None:
-        source, values = "hierarchy", dict.fromkeys(hierarchy.ladder)
-        labels = set(itertools.chain.from_iterable(hierarchy.ladder.values()))
+        source, values = "hierarchy", dict.fromkeys(hierarchy.labels)
+        labels = set(itertools.chain.from_iterable(hierarchy.labels.values()))
         known = labels.union(values)
         plain = (t for t in texts if t is not None and t not in known)
         extra = (t for t in _plain(plain, seen) if t not in known)

@@ -265,7 +265,7 @@ def _domain(
     hierarchy = settings.hierarchies.get(column)
     if plain and not settings.observed:
         known = None if given is None else given_domain(given)
-        values = dict.fromkeys(known or (hierarchy.ladder if hierarchy is not None else ()))
+        values = dict.fromkeys(known or (hierarchy.labels if hierarchy is not None else ()))
         values |= dict.fromkeys(there)
         fresh = [v for v in seen or () if v not in values]
         source: Source = "given" if known else "hierarchy" if hierarchy is not None else "release"

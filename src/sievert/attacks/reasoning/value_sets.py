@@ -95,7 +95,7 @@ class _Reader:
     def _climb(self, hierarchy: Hierarchy) -> None:
         """Below each wanted label, on whatever level, the positions of its values."""
         topped = 0
-        for value, labels in hierarchy.ladder.items():
+        for value, labels in hierarchy.labels.items():
             topped += ROOT in labels
             place = self.domain.places.get(value)
             if place is None:
@@ -103,7 +103,7 @@ class _Reader:
             for label in labels:
                 if label in self.ladder:
                     self.ladder[label].add(place)
-        self.rooted = topped in (0, len(hierarchy.ladder))
+        self.rooted = topped in (0, len(hierarchy.labels))
 
     def read(self, text: Text, *, inside: bool = False) -> Ints:
         """The positions a label stands for; none if it fits nothing or cannot be read."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,11 +23,12 @@ from sievert.measures.measure import MeasureResult, Number
 from sievert.measures.value import Value
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
-from sievert.session import Steps, nobody, opened
+from sievert.session import Steps, no_progress, open_source
+from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
-    from sievert.counts.answers import Joint
+    from sievert.counts.answers import JointCounts
     from sievert.counts.cube import Cube
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
@@ -75,8 +76,8 @@ def assess(
     show_values: bool = False,
     missing: str = "value",
     verify: bool = False,
-    watch: Steps = nobody,
-    **source: Any,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
 ) -> Assessment:
     """Measure how much a table exposes the people in it.
 
@@ -116,7 +117,7 @@ def assess(
     from sievert import files
 
     if records is not None:
-        files.kind(records)
+        files.record_format(records)
     if not attacks and (value or show_values):
         raise UsageError("a named value and values to show belong to attacks", hint="--attacks")
     house = house_policy(policy)
@@ -142,9 +143,9 @@ def assess(
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)
     inputs = [data, policy, *settings.hierarchies.values()]
-    with files.whole(records, sources=inputs, force=force) as target:
+    with files.write_whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
-        with opened(data, outputs=outputs, verify=verify, watch=clock, **source) as (
+        with open_source(data, outputs=outputs, verify=verify, watch=clock, **source) as (
             table,
             questions,
         ):
@@ -153,8 +154,8 @@ def assess(
                 more = len(questions.columns) - len(shown)
                 raise role.missing_roles(questions.distinct(shown), questions.records, more)
             roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
-            for name in roles.used:
-                questions.engine.usable(name)
+            for name in roles.measured_columns:
+                questions.engine.check_usable(name)
             warnings += [
                 *questions.engine.notes,
                 *notes,
@@ -172,8 +173,8 @@ def assess(
             told = run.attack(value or {}, show_values) if attacks else None
             if records is not None and target is not None:
                 clock("writing records", questions)
-                with files.writing(records):
-                    run.write(target, files.kind(records))
+                with files.name_output(records):
+                    run.write(target, files.record_format(records))
             described = description(table, questions) | {"missing": missing}
             if not wild:
                 described["missing_values"] = run.look_at_values()
@@ -192,7 +193,7 @@ def assess(
             judged, doubts = policies.judge(house, reidentification, inference)
             verdicts, warnings = tuple(judged), warnings + doubts
     clock.stop()
-    used = {*roles.used, *roles.identifier}
+    used = {*roles.measured_columns, *roles.identifier}
     return Assessment(
         described,
         roles,
@@ -282,7 +283,7 @@ class _Run:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = measures, clock
         self.warnings: list[Note] = []
-        self._joint: dict[str, Joint] = {}
+        self._joint: dict[str, JointCounts] = {}
         self.near: dict[str, dict[str, Any]] = {}  # of secret numbers
 
     def _note(self, text: str, *parts: Count | Name) -> None:
@@ -340,7 +341,7 @@ class _Run:
             else {p: [str(x) for x in v] for p, v in given_parts.items()}
         )
         ladder = self._ladder(secret)
-        given = {"order": ordered, "parts": partition is not None, "ladder": ladder is not None}
+        given = {"order": ordered, "parts": partition is not None, "hierarchy": ladder is not None}
         chosen = [
             m
             for m in self.measures
@@ -441,7 +442,7 @@ class _Run:
             return given
         if isinstance(given, Mapping):
             return ladders.Hierarchy({str(v): tuple(labels) for v, labels in given.items()})
-        if not any("ladder" in m.needs for m in self.measures):
+        if not any("hierarchy" in m.needs for m in self.measures):
             return None
         values = self.questions.values(secret, self.roles.quasi)
         if not values:  # all missing: one branch
@@ -466,9 +467,9 @@ class _Run:
         """What is missing, empty or looks like it, by column; remarks on values that look alike."""
         quasi = self.roles.quasi
         self.questions.sizes(quasi)
-        coded = self.questions.coded(self.roles.used)
+        coded = self.questions.coded_missing(self.roles.measured_columns)
         found = {}
-        for column in self.roles.used:
+        for column in self.roles.measured_columns:
             tally = self.questions.tally(column, quasi)
             counts = value_checks.missing_values(tally, coded[column])
             if any(counts.values()):
@@ -500,7 +501,7 @@ class _Run:
                 needs = frozenset({"joint"})
                 joint = self.questions.secret_counts(self.roles.quasi, secret, needs).joint
             assert joint is not None
-            name = files.neutral(secret) if kind == "csv" else secret
+            name = files.escape_formula(secret) if kind == "csv" else secret
             marks[secret] = records.of_cell(joint, self.questions.records, name)
         self.questions.write_records(self.roles.quasi, self.roles.sensitive, path, kind, marks)
 

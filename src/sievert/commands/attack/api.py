@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -33,7 +33,8 @@ from sievert.errors import InputError, InvariantError, UsageError, unknown
 from sievert.formatting import percent
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Name, Note
-from sievert.session import Steps, nobody
+from sievert.session import Steps, no_progress
+from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
@@ -73,8 +74,8 @@ def attack(
     show_values: bool = False,
     missing: str = "value",
     verify: bool = False,
-    watch: Steps = nobody,
-    **source: Any,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
 ) -> Attacks:
     """Attack a release as somebody would who reasons, has a register, or the original.
 
@@ -266,8 +267,8 @@ class _Run:
             )
             self.notes += warnings
             self._check((*columns, *apart))
-            for name in self.roles.used:
-                questions.engine.usable(name)
+            for name in self.roles.measured_columns:
+                questions.engine.check_usable(name)
             self.notes += questions.engine.notes
             dropped = treat_missing(self.missing, questions, self.roles.quasi)
             self.table = description(table, questions) | {"missing": self.missing}
@@ -285,7 +286,7 @@ class _Run:
                 self.reasoner.listed_people(questions, self.roles.quasi, str(self.table["name"]))
             self._identified(questions, dropped, register, None if grouped else original)
             group = self.reasoner.group if self.reasoner is not None else None
-            used = {*self.roles.used, *self.roles.identifier, self.key, group}
+            used = {*self.roles.measured_columns, *self.roles.identifier, self.key, group}
             self.unassessed = tuple(c for c in columns if c not in used)
 
     def secrets(self, data: Any, release: Any, quasi: Any, sensitive: Any) -> None:
@@ -330,22 +331,22 @@ class _Run:
         """One row a record: what is believed of its secrets."""
         from sievert import files
 
-        kind = files.kind(path)
+        kind = files.record_format(path)
         columns: dict[str, tuple[str, Any]] = {}
         for secret, found in self.reasoned.items():
             held = found.by_record()
             if held is None:
                 raise UsageError("the source has no order of records: no file can name them")
-            called = files.neutral(secret) if kind == "csv" else secret
+            called = files.escape_formula(secret) if kind == "csv" else secret
             many = len(next(iter(held.values()))[1])
             columns.setdefault("record", ("BIGINT", range(1, many + 1)))
             columns |= {f"{called}_{name}": told for name, told in held.items()}
         if not columns:
             raise UsageError("nobody has reasoned here: there is no record to tell of")
         with (
-            files.whole(path, sources=inputs, force=force) as target,
+            files.write_whole(path, sources=inputs, force=force) as target,
             self._opened({"record": ["1"]}, outputs=[target]) as (_, questions),
-            files.writing(path),
+            files.name_output(path),
         ):
             self.clock("writing records", questions)
             assert target is not None
@@ -361,7 +362,7 @@ class _Run:
         for column in self.partitions:
             if column not in self.roles.sensitive:
                 self._note("the partition of {} is not used: it is not a secret here", Name(column))
-        if self.key is not None and self.key in self.roles.used:
+        if self.key is not None and self.key in self.roles.measured_columns:
             raise UsageError(
                 f"the key {self.key!r} tells everybody apart: it is no role of a release",
                 hint="-q and -s without it",
@@ -393,7 +394,7 @@ class _Run:
             for secret in self.named:
                 if not self.found["skewness"][secret].details["occurs"]:
                     self._note("the named value does not occur in {}", Name(secret))
-        self.classes = next(iter(counted.values())).rolled(quasi) if counted else count(quasi)
+        self.classes = next(iter(counted.values())).roll_up(quasi) if counted else count(quasi)
         if self.reasoner is not None and self.reasoner.group is None:
             secrets = [s for s in self.roles.sensitive if s not in quasi]
             self.reasoner.cells = {s: count((*quasi, s)) for s in secrets}
@@ -402,7 +403,7 @@ class _Run:
         """The release record by record, where somebody is to be found in another table too."""
         quasi, name = self.roles.quasi, str(self.table["name"])
         if self.key is not None and self.key in questions.columns:
-            questions.engine.usable(self.key)
+            questions.engine.check_usable(self.key)
             self.people = record_pairs.by_key(questions, quasi, self.key, name)
             self.keyed = True
             lacking = questions.records - self.people.records
@@ -449,7 +450,7 @@ class _Run:
                 self._note("records of the release and of the original are paired by their order")
             described = description(table, questions)
         mine, others = self._pairs(theirs)
-        pairs = record_pairs.beside(self.people, mine, theirs, others, common)
+        pairs = record_pairs.pair_columns(self.people, mine, theirs, others, common)
         found = white_box(pairs, common, show=self.show)
         alone = {"paired": len(mine), "released_only": self.people.records - len(mine)}
         self.found["identity"]["white_box"] = replace(
@@ -468,7 +469,7 @@ class _Run:
                 hint="the same names of columns in both tables",
             )
         for column in found:
-            questions.engine.usable(column)
+            questions.engine.check_usable(column)
         absent = len(self.roles.quasi) - len(found)
         if absent:
             self._note(f"the {what} lacks {{}}", Count(absent, "quasi-identifier"))
@@ -479,7 +480,7 @@ class _Run:
         if not self.keyed:
             every = np.arange(len(self.people.counts))
             return every, every
-        mine, others = record_pairs.paired(self.people, theirs)
+        mine, others = record_pairs.match_keys(self.people, theirs)
         if not len(mine):
             raise InputError("no record of the release has a key of the other table")
         return mine, others
@@ -500,7 +501,7 @@ class _Run:
             self.people.counts,
             (*self.people.values, theirs.values[-1]),
         )
-        self.people, self.keyed = record_pairs.some(people, np.flatnonzero(keys > 0)), True
+        self.people, self.keyed = record_pairs.select_cells(people, np.flatnonzero(keys > 0)), True
 
     def _linked(self, theirs: Cube, mine: Ints, others: Ints, columns: Sequence[str]) -> Attack:
         """Every released record to its nearest original, by all columns at once."""
@@ -544,13 +545,13 @@ class _Run:
             self.clock("looking for candidates", questions)
             cube = questions.cube(shared)
             if self.keyed and self.key in questions.columns:
-                questions.engine.usable(str(self.key))
+                questions.engine.check_usable(str(self.key))
                 rows = record_pairs.by_key(questions, shared, str(self.key), table.name)
                 truth = self._truth(rows, cube, shared)
             elif self.key is not None:
                 self._note("the register has no key: true and false matches cannot be told")
             described = description(table, questions)
-        release = self.classes.rolled(shared)
+        release = self.classes.roll_up(shared)
         matchings = [self._matching(c, cube, release) for c in shared]
         found = grey_box(release, cube, matchings, truth=truth, show=self.show)
         self.found["identity"]["grey_box"] = replace(
@@ -562,8 +563,8 @@ class _Run:
     def _truth(self, rows: Cube, cube: Cube, shared: Sequence[str]) -> Cube:
         """People who are in both: the register's values, then the released ones."""
         assert self.people is not None
-        others, mine = record_pairs.paired(rows, self.people)
-        found = record_pairs.beside(rows, others, self.people, mine, shared)
+        others, mine = record_pairs.match_keys(rows, self.people)
+        found = record_pairs.pair_columns(rows, others, self.people, mine, shared)
         if found.values[: len(shared)] != cube.values:
             raise InvariantError("two counts of the register have different values")
         return found

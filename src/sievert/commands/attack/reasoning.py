@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sievert.acceleration import thread_count
 from sievert.attacks.attack import ladder
 from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.mcmc.chains import Progress
@@ -17,7 +18,6 @@ from sievert.attacks.reasoning.settings import Remark, Settings
 from sievert.commands._common import Clock
 from sievert.counts import record_pairs
 from sievert.counts.cube import Cube
-from sievert.counts.machine import cores
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.notes import Name, Note, Reason
 
@@ -44,7 +44,9 @@ class Reasoner:
         *,
         asked: bool,
     ) -> None:
-        self.settings = replace(settings, threads=cores(threads), wildcard=missing == "wildcard")
+        self.settings = replace(
+            settings, threads=thread_count(threads), wildcard=missing == "wildcard"
+        )
         self.group, self.hierarchies, self.remark, self.asked = group, hierarchies, remark, asked
         self.timeout, self.started = timeout, time.monotonic()
         self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
@@ -63,7 +65,7 @@ class Reasoner:
             raise UsageError(
                 f"the group {self.group!r} is no quasi-identifier", hint="-q without it"
             )
-        questions.engine.usable(self.group)
+        questions.engine.check_usable(self.group)
         self.people = questions.cube((*quasi, self.group))
 
     def listed(self, questions: Questions, sensitive: Sequence[str]) -> None:
@@ -72,7 +74,7 @@ class Reasoner:
         for column in (self.group, *sensitive):
             if column not in questions.columns:
                 raise unknown("column of the table of secrets", column, questions.columns)
-            questions.engine.usable(column)
+            questions.engine.check_usable(column)
         self.secrets = {s: questions.cube((self.group, s)) for s in sensitive}
 
     def listed_people(self, questions: Questions, quasi: Sequence[str], name: str) -> None:
@@ -91,7 +93,7 @@ class Reasoner:
                     Note("the original lacks {}: who is right cannot be told", Name(secret))
                 )
         for column in there:
-            questions.engine.usable(column)
+            questions.engine.check_usable(column)
         wanted = [*columns, *there]
         self.ordered = questions.engine.name == "duckdb" and questions.records <= MOST_RECORDS
         self.known = (
@@ -122,7 +124,9 @@ class Reasoner:
         if known is not None:
             columns = tuple(c for c in columns if c in known.columns)
             known = (
-                record_pairs.only(known, (*columns, secret)) if secret in known.columns else None
+                record_pairs.select_columns(known, (*columns, secret))
+                if secret in known.columns
+                else None
             )
         many = len(set((self.secrets.get(secret) or release).codes[-1].tolist()))
         if many > MOST_SECRETS:
@@ -147,15 +151,17 @@ class Reasoner:
         clock(f"reasoning about {secret}", progress)
         if self.people is None:
             released = (
-                release if columns == release.columns[:-1] else release.rolled((*columns, secret))
+                release if columns == release.columns[:-1] else release.roll_up((*columns, secret))
             )
             lines = (
-                None if self.lines is None else record_pairs.only(self.lines, (*columns, secret))
+                None
+                if self.lines is None
+                else record_pairs.select_columns(self.lines, (*columns, secret))
             )
             return run.horizontal(
                 released, known, self.ordered, settings, progress, self.remark, lines
             )
-        people = release.rolled((*columns, str(self.group)))
+        people = release.roll_up((*columns, str(self.group)))
         return run.vertical(
             people,
             self.secrets[secret],
@@ -164,7 +170,7 @@ class Reasoner:
             settings,
             progress,
             self.remark,
-            None if self.lines is None else record_pairs.only(self.lines, columns),
+            None if self.lines is None else record_pairs.select_columns(self.lines, columns),
         )
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sievert.commands._common import Clock, Reading, house_policy
 from sievert.commands.assess.api import check_ladders
@@ -15,7 +15,8 @@ from sievert.commands.compare import ranking
 from sievert.commands.compare.result import Compared, Comparison
 from sievert.commands.compare.run import Run
 from sievert.errors import UsageError
-from sievert.session import Steps, nobody
+from sievert.session import Steps, no_progress
+from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
     from sievert.policy import Policy
@@ -44,8 +45,8 @@ def compare(
     missing: str = "value",
     limit: bool = False,
     verify: bool = False,
-    watch: Steps = nobody,
-    **source: Any,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
 ) -> Comparison:
     """Measure what releases of a table disclose and what they have lost, both in bits.
 

@@ -29,7 +29,7 @@ NOT_RELEASED = "the release does not have this column"
 NOT_PLACED = "values of the release have no place in the order or hierarchy"
 NEEDS = {
     "order": "it needs an order of the values",
-    "ladder": "it needs a hierarchy of the values",
+    "hierarchy": "it needs a hierarchy of the values",
     "parts": "it needs a partition of the values",
 }
 
@@ -92,7 +92,7 @@ class Judging:
         orders = {**table.orders, **self.settings.orders}
         settings = replace(self.settings, orders=orders)
         ids = tuple(dict.fromkeys((*beside, *_named(self.policy))))
-        placed = [i for i in ids if BY_ID[i].needs & {"order", "ladder"}]
+        placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
             return Assessed(*measured(questions, roles, ids, clock, settings))
         except (InputError, UsageError):
@@ -138,7 +138,7 @@ class Judging:
             return NOT_RELEASED
         given: dict[str, Mapping[str, Any]] = {
             "order": self.settings.orders,
-            "ladder": self.settings.hierarchies,
+            "hierarchy": self.settings.hierarchies,
             "parts": self.settings.partitions,
         }
         need = next(n for n in NEEDS if n in BY_ID[measure].needs)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import roles as role
+from sievert.acceleration import thread_count
 from sievert.attacks.attack import ladder
 from sievert.commands import _pairing
 from sievert.commands._common import MOST_LISTED, Clock, described, treat_missing
 from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, Known
 from sievert.commands.compare.distance_to_limit import Limit, Limits, Placed
 from sievert.commands.compare.policy import Judging, gathered
-from sievert.counts.machine import cores
 from sievert.errors import InputError, UsageError, unknown
 from sievert.estimators import Estimate, Joint, estimate, ksg, lost, quantile_bins
 from sievert.hierarchies import Hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import GONE, Loss, Release, as_numbers, joined
-from sievert.notes import Count, Name, Note, Part
+from sievert.notes import Count, Name, Note, SectionName
 from sievert.roles import Roles
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Run:
     ) -> None:
         self.clock, self.hierarchies, self.bins = clock, hierarchies, bins
         self.key, self.missing = key, missing
-        self.seed, self.threads = seed, cores(threads)
+        self.seed, self.threads = seed, thread_count(threads)
         self.one_by_one = self.threads == 1 or shuffles > MOST_TOGETHER
         self.how: dict[str, Any] = {
             "shuffles": shuffles,
@@ -115,7 +115,7 @@ class Run:
         self._check(columns)
         treat_missing(self.missing, questions, self.roles.quasi)
         self.clock("reading the original's records", questions)
-        used = tuple(dict.fromkeys((*self.roles.used, *self.predicted)))
+        used = tuple(dict.fromkeys((*self.roles.measured_columns, *self.predicted)))
         self.people = _pairing.original_people(questions, used, self.key, table.name)
         self.notes += questions.engine.notes
         if self.people.keyless:
@@ -154,9 +154,9 @@ class Run:
         for column, number in self.bins.items():
             if number != 0 and number < 2:
                 raise UsageError("bins: at least 2, or 0 for the values as they are")
-            if column not in self.roles.used:
+            if column not in self.roles.measured_columns:
                 raise UsageError(f"bins: column {column!r} is neither -q nor -s")
-        if self.key is not None and self.key in (*self.roles.used, *self.predicted):
+        if self.key is not None and self.key in (*self.roles.measured_columns, *self.predicted):
             raise UsageError(
                 f"the key {self.key!r} tells everybody apart: it is no role of a release",
                 hint="-q and -s without it",
@@ -170,13 +170,13 @@ class Run:
             tree = ladder(given, texts)
             if tree is not None:
                 tree.require(texts, column)
-                found[column] = tree.rooted()
+                found[column] = tree.with_root()
         return found
 
     def _edges(self) -> dict[str, Any]:
         """Where numbers are cut: those of which there are nearly as many as records."""
         found: dict[str, Any] = {}
-        for column in self.roles.used:
+        for column in self.roles.measured_columns:
             number = self.bins.get(column)
             numbers = as_numbers(self.people.texts(column))
             if number == 0:
@@ -194,7 +194,7 @@ class Run:
                         "{} has nearly as many numbers as there are records: cut at quantiles of "
                         "the original, the same in every release (--bins {}=0 for the values)",
                         Name(column),
-                        Part(column),
+                        SectionName(column),
                     )
                 )
             found[column] = quantile_bins(held, number)
@@ -255,7 +255,7 @@ class Run:
         return done
 
     def _paired(self, people: _pairing.People) -> Release:
-        extra = tuple(p for p in self.predicted if p not in self.roles.used)
+        extra = tuple(p for p in self.predicted if p not in self.roles.measured_columns)
         return _pairing.paired(
             self.people,
             people,
@@ -281,7 +281,7 @@ class Run:
                 f"{table.name}: the release has none of the quasi-identifiers",
                 hint="the same names of columns in both tables",
             )
-        wanted = tuple(dict.fromkeys((*self.roles.used, *self.predicted)))
+        wanted = tuple(dict.fromkeys((*self.roles.measured_columns, *self.predicted)))
         there = [c for c in wanted if c in questions.columns]
         lacking = [c for c in wanted if c not in there]
         self.clock(f"reading the records of {name}", questions)

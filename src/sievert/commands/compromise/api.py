@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from sievert.commands.compromise.experiment import METHODS, PARAMETERS
 from sievert.commands.compromise.result import Compromises
 from sievert.commands.compromise.run import QUERIES, Run
 from sievert.errors import UsageError, unknown
-from sievert.session import Steps, nobody
+from sievert.session import Steps, no_progress
+from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
     from sievert.policy import Policy
@@ -51,8 +52,8 @@ def compromise(
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
     missing: str = "value",
     verify: bool = False,
-    watch: Steps = nobody,
-    **source: Any,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
 ) -> Compromises:
     """Measure how near an intruder comes to a confidential number under a protection method.
 
@@ -110,7 +111,7 @@ def compromise(
         raise UsageError("--epsilon takes widths from 0 on")
     from sievert import files
 
-    format_ = None if records is None else files.kind(records)
+    format_ = None if records is None else files.record_format(records)
     if records is not None and (key is not None or max_known is not None):
         raise UsageError(
             "a record file is in the order of the input, and of somebody who knows all columns",
@@ -131,7 +132,7 @@ def compromise(
             run.release(table.name, questions)
     inputs = [data, release, policy]
     with (
-        files.whole(records, sources=inputs, force=force) as target,
+        files.write_whole(records, sources=inputs, force=force) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
         run.original(table.name, questions, quasi, sensitive, identifier, missing)
@@ -139,7 +140,7 @@ def compromise(
         curves = run.curves(chosen, replicates, seed, max_known, widths, options)
         if records is not None and target is not None:
             clock("writing records", questions)
-            with files.writing(records):
+            with files.name_output(records):
                 questions.write_columns(run.by_record(curves, str(format_)), target, str(format_))
     clock.stop()
     settings = {
@@ -152,7 +153,7 @@ def compromise(
         "queries": QUERIES,
         **options,
     }
-    used = {*run.roles.used, *run.roles.identifier, key}
+    used = {*run.roles.measured_columns, *run.roles.identifier, key}
     return Compromises(
         told,
         run.roles,

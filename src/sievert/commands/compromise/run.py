@@ -18,7 +18,7 @@ from sievert.commands.compromise.experiment import (
     curve,
 )
 from sievert.errors import InputError, UsageError
-from sievert.files import neutral
+from sievert.files import escape_formula
 from sievert.hierarchies import NUMBER
 from sievert.losses.loss import GONE, as_numbers, joined
 from sievert.methods import range_queries
@@ -75,7 +75,7 @@ class Run:
         self.notes += warnings
         if not self.roles.sensitive:
             raise UsageError("no confidential column of numbers given", hint="-s salary")
-        if self.key is not None and self.key in self.roles.used:
+        if self.key is not None and self.key in self.roles.measured_columns:
             raise UsageError(f"the key {self.key!r} is no role of a release")
         treat_missing(missing, questions, self.roles.quasi)
         if 2 ** len(self.roles.quasi) > MOST_SUBSETS:
@@ -83,7 +83,7 @@ class Run:
                 Note("{} known columns: --max-known keeps it short", Count(len(self.roles.quasi)))
             )
         self.clock("reading the records", questions)
-        used = tuple(dict.fromkeys(self.roles.used))
+        used = tuple(dict.fromkeys(self.roles.measured_columns))
         self.people = _pairing.people(questions, used, self.key, name)
         self.notes += questions.engine.notes
         if self.released is not None:
@@ -241,7 +241,7 @@ class Run:
             "record": ("BIGINT", range(1, self.people.records + 1))
         }
         for secret, each in curves.items():
-            called = neutral(secret) if kind == "csv" else secret
+            called = escape_formula(secret) if kind == "csv" else secret
             for c in each:
                 for name, held in c.people.items():
                     full: list[float | None] = [None] * self.people.records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sievert import roles as role
 from sievert.commands._common import MOST_LISTED, Clock, description, house_policy, treat_missing
@@ -12,7 +12,8 @@ from sievert.commands.explain.population import PopulationSettings
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import LARGE, Run
 from sievert.errors import UsageError
-from sievert.session import Steps, nobody, opened
+from sievert.session import Steps, no_progress, open_source
+from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
     from sievert.policy import Policy
@@ -40,8 +41,8 @@ def explain(
     show_values: bool = False,
     missing: str = "value",
     verify: bool = False,
-    watch: Steps = nobody,
-    **source: Any,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
 ) -> Explanation:
     """Explain which columns, values and records drive the risk of a table.
 
@@ -84,7 +85,7 @@ def explain(
     from sievert import files
 
     if records is not None:
-        files.kind(records)
+        files.record_format(records)
     _check(max_size, budget, orders, seed, missing)
     asked = PopulationSettings(population_size, fraction, population, weight, household)
     house = house_policy(policy)
@@ -95,9 +96,11 @@ def explain(
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)
     inputs = [data, policy, population, *(hierarchies or {}).values()]
-    with files.whole(records, sources=inputs, force=force) as target:
+    with files.write_whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
-        with opened(data, outputs=outputs, verify=verify, watch=clock, large=LARGE, **source) as (
+        with open_source(
+            data, outputs=outputs, verify=verify, watch=clock, large=LARGE, **source
+        ) as (
             table,
             questions,
         ):
@@ -109,11 +112,11 @@ def explain(
             run = Run(questions, roles, clock, show_values, seed, source.get("threads"))
             run.warnings = [*warnings, *questions.engine.notes]
             for name in (
-                *roles.used,
+                *roles.measured_columns,
                 *run.columns(weight, "weight"),
                 *run.columns(household, "household"),
             ):
-                questions.engine.usable(name)
+                questions.engine.check_usable(name)
             dropped = treat_missing(missing, questions, roles.quasi) if roles.quasi else 0
             described = description(table, questions) | {"missing": missing}
             if table.stamp:  # a file
@@ -129,14 +132,14 @@ def explain(
                 run.search(max_size)
                 if records is not None and target is not None:
                     clock("writing records", questions)
-                    with files.writing(records):
-                        run.write(target, files.kind(records))
+                    with files.name_output(records):
+                        run.write(target, files.record_format(records))
             elif asked.any or records is not None:
                 raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
             if not roles.sensitive:
                 run.rank()
     clock.stop()
-    used = {*roles.used, *roles.identifier, weight, household}
+    used = {*roles.measured_columns, *roles.identifier, weight, household}
     return Explanation(
         described,
         roles,

@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert import population as people
 from sievert.arrays import Ints
-from sievert.counts.cube import Cube, histogram, merged, runs
+from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.weights import Weights
 from sievert.errors import UsageError
 from sievert.hierarchies import NUMBER
@@ -66,8 +66,8 @@ def known(sample: Cube, population: Cube) -> people.Known:
     ]
     # A digit for the sample's records and one for the population's: two sums in one pass each.
     k = len(sample.counts)
-    first, f = merged(both, sample.widths, _only(sample.counts, inside.sum(), True))
-    _, big = merged(both, sample.widths, _only(population.counts[inside], k, False))
+    first, f = merge_cells(both, sample.widths, _only(sample.counts, inside.sum(), True))
+    _, big = merge_cells(both, sample.widths, _only(population.counts[inside], k, False))
     assert len(first) == len(f) == len(big)
     pairs, times = np.unique(np.stack((f, big)), axis=1, return_counts=True)
     beyond = histogram(population.counts[~inside])
@@ -173,7 +173,7 @@ def dominated(cube: Cube) -> dict[str, Any]:
     counts, group = cube.counts[order], cube.owner[order]
     if not len(order):
         return _flags(0, 0, 0, 0)
-    starts = runs(group)
+    starts = run_starts(group)
     ends = np.append(starts[1:], len(group)) - 1
     total = np.add.reduceat(held * counts, starts)
     first = held[starts]

@@ -28,7 +28,7 @@ def ranked(
         cells = cube if column in known else questions.cube((*known, column))
         if not given:
             continue
-        alone = cells.rolled([column])
+        alone = cells.roll_up([column])
         lattice = Lattice(cells, column, compiled=False)
         (rolled,) = lattice.some([given])
         numbers = about_secret(rolled, cells.records, lattice.prior)

@@ -113,8 +113,8 @@ def riskiest(
     counts = classes.counts
     score = np.zeros(len(counts)) if scores is None else scores.score
     order = np.lexsort((np.arange(len(counts)), -score, counts))[:most].tolist()
-    can = row_numbers.numbered(questions)
-    rows = row_numbers.numbers(questions, classes, order, most) if can else [[] for _ in order]
+    can = row_numbers.has_row_numbers(questions)
+    rows = row_numbers.row_numbers(questions, classes, order, most) if can else [[] for _ in order]
     found: list[dict[str, Any]] = []
     for place, own in zip(order, rows, strict=True):
         about: dict[str, Any] = {"class_size": int(counts[place])}

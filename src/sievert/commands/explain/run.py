@@ -28,7 +28,7 @@ from sievert.commands.explain.subsets import (
     undefined,
 )
 from sievert.counts import row_numbers
-from sievert.counts.weights import weighted
+from sievert.counts.weights import class_weights
 from sievert.errors import SievertError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.measures import BY_ID
@@ -36,7 +36,7 @@ from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.notes import Count, Name, Note
 from sievert.population import population_size
 from sievert.roles import Roles
-from sievert.session import opened
+from sievert.session import open_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -238,7 +238,7 @@ class Run:
 
     def _usable(self, column: str) -> bool:
         try:
-            self.questions.engine.usable(column)
+            self.questions.engine.check_usable(column)
         except SievertError:
             self.warnings.append(
                 Note("{} is not ranked: its values cannot be compared", Name(column))
@@ -291,7 +291,7 @@ class Run:
     def write(self, path: Path, kind: str) -> None:
         """One row a record."""
         marks = riskiest_records.marks(self.counted.classes, self.scores, self.risks)
-        row_numbers.write(self.questions, self.counted.classes, marks, path, kind)
+        row_numbers.write_row_marks(self.questions, self.counted.classes, marks, path, kind)
 
     # -- population -----------------------------------------------------------------------------
 
@@ -325,18 +325,20 @@ class Run:
         quasi = self.roles.quasi
         options = {k: v for k, v in source.items() if k not in ("engine", "master", "timeout")}
         options["types"] = {c: t for c, t in (source.get("types") or {}).items() if c in quasi}
-        with opened(table, large=LARGE, **options) as (_, questions):
+        with open_source(table, large=LARGE, **options) as (_, questions):
             for column in quasi:
                 if column not in questions.columns:
                     raise unknown("population: column", column, questions.columns)
-                questions.engine.usable(column)
+                questions.engine.check_usable(column)
             cube = questions.cube(quasi)
         pairs = population.known(self.counted.classes, cube)
         chapter |= population.of_known(pairs, cube.records)
         return cube.records
 
     def _weigh(self, column: str, chapter: dict[str, Any]) -> None:
-        found, risks = population.of_weights(weighted(self.questions, self.roles.quasi, column))
+        found, risks = population.of_weights(
+            class_weights(self.questions, self.roles.quasi, column)
+        )
         chapter |= found
         self.risks["individual_risk"] = risks
 

@@ -21,7 +21,7 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import with_target
 from sievert.counts.answers import RecordCounts, Sizes
 from sievert.counts.cube import Cube
-from sievert.counts.record_pairs import some
+from sievert.counts.record_pairs import select_cells
 from sievert.lattice import Lattice, Rolled
 from sievert.measures import BY_ID, MeasureResult
 from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
@@ -88,7 +88,7 @@ class Counted:
         """Ask an engine: one pass over the records for each secret."""
         cubes = {s: _with_secret(questions, tuple(quasi), s) for s in secrets}
         finest = next(iter(cubes.values()), None)
-        classes = questions.cube(quasi) if finest is None else finest.rolled(quasi)
+        classes = questions.cube(quasi) if finest is None else finest.roll_up(quasi)
         return cls(tuple(quasi), classes, cubes)
 
     @property
@@ -112,14 +112,14 @@ class Counted:
             return Cube(cube.columns, tuple(held), cube.counts, cube.values)
 
         # Only classes that are merged are classes again.
-        classes = merged(self.classes).rolled(self.quasi)
+        classes = merged(self.classes).roll_up(self.quasi)
         return Counted(self.quasi, classes, {s: merged(c) for s, c in self.secrets.items()})
 
     def without(self, column: str, code: int) -> Counted:
         """The same without the records that have one value."""
 
         def kept(cube: Cube) -> Cube:
-            return some(cube, cube.codes[cube.columns.index(column)] != code)
+            return select_cells(cube, cube.codes[cube.columns.index(column)] != code)
 
         secrets = {s: kept(c) for s, c in self.secrets.items()}
         return Counted(self.quasi, kept(self.classes), secrets)
@@ -233,7 +233,7 @@ class Subsets:
 
     def _nothing(self) -> Subset:
         n = self.records
-        everybody = Sizes.of([n], [1])
+        everybody = Sizes.from_arrays([n], [1])
         rolled: dict[str | None, Rolled] = {}
         for s, lattice in self._lattices.items():
             if s is None:
@@ -266,7 +266,7 @@ class Subsets:
 def about_records(sizes: Sizes, records: int) -> dict[str, Number | None]:
     """The measures of finding a person, and the number of unique records.
 
-    >>> about_records(Sizes.of([1, 3], [1, 1]), 4)["unique_count"]
+    >>> about_records(Sizes.from_arrays([1, 3], [1, 1]), 4)["unique_count"]
     1
     """
     target = RecordTarget(RecordCounts(records, sizes))

@@ -115,7 +115,7 @@ def _rates(cube: Cube, column: str, records: int, one: bool) -> NDArray[np.float
         (cube.codes[at], cube.codes[-1]),
         cube.counts,
         (cube.values[at], cube.values[-1]),
-    ).rolled(("value", "secret"))
+    ).roll_up(("value", "secret"))
     totals = cells.totals(1)
     totals = totals[totals > 0]
     prior = kernel.entropy(totals, np.ones_like(totals), records)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sievert.commands._common import Clock, Reading, described, house_policy
 from sievert.commands.limit.alphabets import MOST
@@ -21,7 +21,8 @@ from sievert.commands.limit.result import Limited
 from sievert.commands.limit.run import Run
 from sievert.commands.limit.settings import LimitSettings
 from sievert.errors import UsageError
-from sievert.session import Steps, nobody
+from sievert.session import Steps, no_progress
+from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
     from sievert.commands.limit.result import AlphabetResult
@@ -58,8 +59,8 @@ def randomise(
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
     missing: str = "value",
     verify: bool = False,
-    watch: Steps = nobody,
-    **source: Any,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
 ) -> Limited:
     """Find the best channel of a table's quasi-identifiers, and release records drawn from it.
 
@@ -139,8 +140,8 @@ def randomise(
     if out is not None and matrix is not None and Path(out).resolve() == Path(matrix).resolve():
         raise UsageError("two outputs have the same name")
     with (
-        files.whole(out, sources=inputs, force=force) as target,
-        files.whole(matrix, sources=inputs, force=force) as beside,
+        files.write_whole(out, sources=inputs, force=force) as target,
+        files.write_whole(matrix, sources=inputs, force=force) as beside,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
         run.original(
@@ -154,7 +155,7 @@ def randomise(
             delimiter, header = (
                 (table.delimiter, table.header) if table.kind == "csv" else (",", True)
             )
-            with files.writing(out):
+            with files.name_output(out):
                 write_release(
                     target,
                     str(kind),

@@ -13,7 +13,7 @@ from sievert.commands.limit.sampling import Promise, inside
 from sievert.errors import InputError
 from sievert.estimators import Estimate
 from sievert.estimators.estimate import QUANTILE
-from sievert.notes import Note, Part
+from sievert.notes import Note, SectionName
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
 
 AGAIN = 40
@@ -48,7 +48,7 @@ def limited(
         spread = np.linspace(0.0, high, points + 2)[1:-1].tolist()
         others = curve(pair, number, spread, weights)
         told += [TradeoffPoint.gaussian(columns, f, asked=False) for f in others]
-    notes = [Note("{}", Part(sentence)) for sentence in _words(first)]
+    notes = [Note("{}", SectionName(sentence)) for sentence in _words(first)]
     released, promise = x, None
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, seed)

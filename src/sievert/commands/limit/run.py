@@ -93,18 +93,18 @@ class Run:
                 f"{questions.engine.name} knows no order of records: no release can be written",
                 hint="the same without -o, or the engine duckdb",
             )
-        wanted = kept if everything else self.roles.used
+        wanted = kept if everything else self.roles.measured_columns
         if self.in_order:
             self.people = _pairing.people(questions, wanted, None, name)
         else:
             for c in wanted:
-                questions.engine.usable(c)
+                questions.engine.check_usable(c)
             self.people = _pairing.People(name, questions.cube(wanted), keyed=False)
         self.notes += questions.engine.notes
         self.weights = np.asarray(self.people.cube.counts, dtype=np.int64)
         kinds = getattr(questions.engine, "kinds", {})
         self.kinds = {c: str(kinds.get(c, TEXT)) for c in kept}
-        self.unassessed = tuple(c for c in kept if c not in self.roles.used)
+        self.unassessed = tuple(c for c in kept if c not in self.roles.measured_columns)
         if everything and self.unassessed:
             self.notes.append(
                 Note(

@@ -51,7 +51,7 @@ class DuckDB:
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
 
-    def usable(self, column: str) -> None:
+    def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
         reading.check_usable(column, self.kinds[column], self.unusable)
 

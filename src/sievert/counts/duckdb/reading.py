@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from sievert.counts.questions import Kind
-from sievert.counts.quoting import quoted
+from sievert.counts.quoting import quote_identifier
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -99,7 +99,7 @@ def source(engine: Any, table: Table) -> str:
 def lists(columns: Mapping[str, tuple[str, Any]]) -> str:
     """What stands behind SELECT where lists given as parameters become columns."""
     return ", ".join(
-        f"unnest(CAST(? AS {SQL_TYPES.get(kind, kind)}[])) AS {quoted(name)}"
+        f"unnest(CAST(? AS {SQL_TYPES.get(kind, kind)}[])) AS {quote_identifier(name)}"
         for name, (kind, _) in columns.items()
     )
 
@@ -170,7 +170,7 @@ def _database_table(engine: Any, table: Table) -> str:
     found = tables.get(wanted) or tables.get(f"main.{wanted}")
     if found is None:
         raise unknown(f"{table.name}: table", wanted, tables)
-    return f"stored.{quoted(found[0])}.{quoted(found[1])}"
+    return f"stored.{quote_identifier(found[0])}.{quote_identifier(found[1])}"
 
 
 def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
@@ -207,7 +207,8 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
         if column not in columns:
             raise unknown("--type: column", column, columns)
     typed = {
-        n: (quoted(str(row[0])), str(row[1])) for n, row in zip(columns, described, strict=True)
+        n: (quote_identifier(str(row[0])), str(row[1]))
+        for n, row in zip(columns, described, strict=True)
     }
     if table.na:
         plain = source(engine, replace(table, na=())) if table.kind == "csv" else behind
@@ -287,7 +288,9 @@ def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> 
         what = f"{fields[2]} field(s) where the header has {fields[1]}" if fields else "ragged"
         return InputError(f"{where}: {what}", hint="repair the line, or --delimiter")
     if "unterminated quote" in message:
-        return InputError(f"{where}: a quoted field does not end", hint="repair the quotes")
+        return InputError(
+            f"{where}: a quote_identifier field does not end", hint="repair the quotes"
+        )
     if "utf-8" in message or "unicode" in message:
         return InputError(f"{where}: not UTF-8 text", hint="--encoding latin-1 or cp1252")
     if "surrogate" in message:
@@ -329,7 +332,7 @@ def _unfit(table: Table, connection: Any, behind: str) -> str:
     """How many values of each typed column do not fit, by the column's name."""
     found = []
     for column, kind in table.types.items():
-        value = quoted(column)
+        value = quote_identifier(column)
         sql = (
             f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
             f"AND TRY_CAST({fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"

@@ -16,7 +16,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.answers import (
     Gaps,
-    Joint,
+    JointCounts,
     Profiles,
     Ranked,
     RecordCounts,
@@ -32,13 +32,13 @@ FEW_BITS = 22
 
 
 @dataclass
-class Cells:
+class PackedCells:
     """Counted cells: for each its count and the code of its secret; for each class its size."""
 
     keys: Ints
     counts: Ints
-    quasi: list[codes.Column]
-    secret: codes.Column | None
+    quasi: list[codes.CodedColumn]
+    secret: codes.CodedColumn | None
     threads: int
 
     def __post_init__(self) -> None:
@@ -67,14 +67,14 @@ class Cells:
             self.present = present.astype(np.int64)
         self.totals = kernels.totals(self.counts, self.values, len(self.present))
 
-    def shift(self, column: codes.Column) -> int:
+    def shift(self, column: codes.CodedColumn) -> int:
         """How many bits of a key stand below a quasi-identifier's."""
         return self.low + sum(c.bits for c in self.quasi[self.quasi.index(column) + 1 :])
 
-    def rolled(self) -> Cells:
+    def roll_up(self) -> PackedCells:
         """Without the secret."""
         keys = self.keys[self.starts] >> np.uint64(self.low)
-        return Cells(keys, self.sizes, self.quasi, None, self.threads)
+        return PackedCells(keys, self.sizes, self.quasi, None, self.threads)
 
 
 def _starts(keys: Ints, low: int, threads: int) -> Ints:
@@ -120,7 +120,7 @@ class PackedQuestions(Questions):
     ) -> None:
         super().__init__(engine, records)
         self._source, self._room, self._threads = source, room, threads
-        self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
+        self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
         self._pace = codes.Pace()
 
@@ -139,7 +139,7 @@ class PackedQuestions(Questions):
         """Whether the records are those of the source."""
         return self._input == "input" and self.records == self._source.records and not self._wide
 
-    def _keys_of(self, names: Sequence[str]) -> tuple[list[codes.Column], Ints, Ints] | None:
+    def _keys_of(self, names: Sequence[str]) -> tuple[list[codes.CodedColumn], Ints, Ints] | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""
         try:
             coded = codes.columns(self._source, names)
@@ -147,26 +147,26 @@ class PackedQuestions(Questions):
         except codes.UnfitError:
             return None
 
-    def _cells_packed(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
+    def _cells_packed(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
         if not self._whole:
             return None
         if (quasi, secret) not in self._packed:
             self._packed[quasi, secret] = self._count(quasi, secret)
         return self._packed[quasi, secret]
 
-    def _count(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
+    def _count(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
         if secret in quasi:
             return None
         if secret is None:
             known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
             if (found := next(known, None)) is not None:
-                return found.rolled()
+                return found.roll_up()
         counted = self._keys_of([*quasi, *([secret] if secret else [])])
         if counted is None:
             return None
         coded, keys, counts = counted
         self._packed.clear()  # one table of cells at a time
-        cells = Cells(
+        cells = PackedCells(
             keys, counts, coded[: len(quasi)], coded[-1] if secret else None, self._threads
         )
         new = [c for c in cells.quasi if c.name not in self._tallies]
@@ -184,7 +184,7 @@ class PackedQuestions(Questions):
         """The combinations of some columns' values; the texts stay in this process."""
         columns = tuple(columns)
         cells = self._packed.get((columns[:-1], columns[-1])) if self._whole else None
-        counted: tuple[list[codes.Column], Ints, Ints] | None = None
+        counted: tuple[list[codes.CodedColumn], Ints, Ints] | None = None
         if cells is not None and cells.secret is not None:  # counted already
             counted = [*cells.quasi, cells.secret], cells.keys, cells.counts
         elif self._whole:
@@ -205,7 +205,7 @@ class PackedQuestions(Questions):
                 there, own = np.unique(own, return_inverse=True)
             held.append(own)
             texts.append(column.spelled(there))
-        return Cube.of(columns, held, counts, texts)
+        return Cube.from_cells(columns, held, counts, texts)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -311,9 +311,11 @@ class PackedQuestions(Questions):
                 held = tuple(words.tolist())
                 found[held] = found.get(held, 0) + n
         order = sorted(found)
-        return Profiles.of([np.array(held) for held in order], np.array([found[h] for h in order]))
+        return Profiles.from_arrays(
+            [np.array(held) for held in order], np.array([found[h] for h in order])
+        )
 
-    def _joint_of(self, cells: Cells, totals: Ints) -> Joint:
+    def _joint_of(self, cells: PackedCells, totals: Ints) -> JointCounts:
         def work(classes: slice, part: slice, starts: Ints) -> Any:
             return kernels.triples(
                 cells.counts[part], cells.values[part], starts, cells.sizes[classes], totals
@@ -323,9 +325,9 @@ class PackedQuestions(Questions):
         kinds, place = np.unique(found[:, :3], axis=0, return_inverse=True)
         times = np.zeros(len(kinds), dtype=np.int64)
         np.add.at(times, place.ravel(), found[:, 3])
-        return Joint.of(kinds[:, 0], kinds[:, 1], kinds[:, 2], times)
+        return JointCounts.from_arrays(kinds[:, 0], kinds[:, 1], kinds[:, 2], times)
 
-    def _gaps_of(self, cells: Cells, totals: Ints, sizes: Sizes) -> Gaps:
+    def _gaps_of(self, cells: PackedCells, totals: Ints, sizes: Sizes) -> Gaps:
         quick = np.zeros(min(sizes.most + 1, DENSE_SIZES), dtype=np.int64)
         small = sizes.sizes < len(quick)
         quick[sizes.sizes[small]] = np.flatnonzero(small)
@@ -347,14 +349,14 @@ class PackedQuestions(Questions):
             return gaps
 
         largest = np.maximum.reduce(self._each(cells.starts, len(cells.counts), work))
-        return Gaps.of(sizes.sizes, largest)
+        return Gaps.from_arrays(sizes.sizes, largest)
 
-    def _known(self, cells: Cells) -> Profiles:
+    def _known(self, cells: PackedCells) -> Profiles:
         kept = cells.values != 0
         starts = kernels.classes(cells.keys[kept], cells.low)
         return self._profiles_of(cells.counts[kept], starts)
 
-    def _ranked_of(self, cells: Cells, totals: Ints) -> Ranked:
+    def _ranked_of(self, cells: PackedCells, totals: Ints) -> Ranked:
         """Codes of numbers are in their order; a word holds the rank and the count."""
         ranks = np.cumsum(totals > 0) - 1
         words = (ranks[cells.values] << 32) | cells.counts
@@ -368,7 +370,7 @@ class PackedQuestions(Questions):
         return Ranked(flat >> 32, flat & 0xFFFFFFFF, starts, totals[totals > 0])
 
 
-def _tally(column: codes.Column, cells: Cells) -> dict[str | None, int]:
+def _tally(column: codes.CodedColumn, cells: PackedCells) -> dict[str | None, int]:
     """How many records have each text of a quasi-identifier; of numbers only those missing."""
     place = (cells.counts, cells.keys, cells.shift(column), column.bits)
     if column.kind != "text" or column.bits > FEW_BITS:

@@ -39,7 +39,7 @@ class _GrownError(Exception):
 
 
 @dataclass
-class Column:
+class CodedColumn:
     """How the values of one column become codes, and back."""
 
     name: str
@@ -123,7 +123,7 @@ def _kind(arrow: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Batch:
+class RecordBatch:
     """Some records: where they begin, how many they are, and how to read a column of them."""
 
     start: int
@@ -131,7 +131,7 @@ class Batch:
     read: Callable[[str], Any]
     chunk: Callable[[str], Chunk] | None = None
 
-    def pack(self, coded: Sequence[Column], keys: Ints) -> None:
+    def pack(self, coded: Sequence[CodedColumn], keys: Ints) -> None:
         """Fill the records' keys with the codes of the columns, the last one lowest."""
         keys[:] = 0
         shift = sum(c.bits for c in coded)
@@ -164,14 +164,16 @@ class ParquetSource:
         self.records = sum(m.num_rows for m in self._metadata)
         self._mine = threading.local()
 
-    def batches(self) -> list[Batch]:
+    def batches(self) -> list[RecordBatch]:
         """The row groups."""
         found, start = [], 0
         for part, metadata in enumerate(self._metadata):
             for group in range(metadata.num_row_groups):
                 records = metadata.row_group(group).num_rows
                 found.append(
-                    Batch(start, records, self._reader(part, group), self._chunks(part, group))
+                    RecordBatch(
+                        start, records, self._reader(part, group), self._chunks(part, group)
+                    )
                 )
                 start += records
         return found
@@ -234,12 +236,14 @@ class ArrowSource:
     def __init__(self, table: Any) -> None:
         self._table, self.schema, self.records = table, table.schema, table.num_rows
 
-    def batches(self) -> list[Batch]:
+    def batches(self) -> list[RecordBatch]:
         """Slices."""
 
-        def slice_(start: int) -> Batch:
+        def slice_(start: int) -> RecordBatch:
             part = self._table.slice(start, BATCH)
-            return Batch(start, part.num_rows, lambda name: part.column(name).combine_chunks())
+            return RecordBatch(
+                start, part.num_rows, lambda name: part.column(name).combine_chunks()
+            )
 
         return [slice_(start) for start in range(0, self.records, BATCH)]
 
@@ -263,14 +267,14 @@ def _number(value: Any) -> int:
 Source = ParquetSource | ArrowSource
 
 
-def columns(source: Source, names: Sequence[str]) -> list[Column]:
+def columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
     """How each column is coded, as far as can be told without reading it."""
     found = []
     for name in names:
         if source.schema.get_field_index(name) < 0:  # absent, or there twice
             raise UnfitError
         kind = _kind(source.schema.field(name).type)
-        column = Column(name, kind)
+        column = CodedColumn(name, kind)
         if kind != "text":
             least, most = (0, 1) if kind == "bool" else source.range(name)
             if not -(2**62) < least <= most < 2**62:
@@ -308,7 +312,7 @@ class Pace:
 
 
 def count(
-    source: Source, coded: Sequence[Column], room: int, threads: int, pace: Pace
+    source: Source, coded: Sequence[CodedColumn], room: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
     """The different keys in ascending order, and how many records have each."""
     while True:
@@ -325,7 +329,7 @@ def count(
 
 
 def _dense(
-    source: Source, coded: Sequence[Column], bits: int, threads: int, pace: Pace
+    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
     """Keys counted into one array a thread."""
     all_batches = source.batches()
@@ -356,12 +360,12 @@ def _dense(
 
 
 def _sorted(
-    source: Source, coded: Sequence[Column], bits: int, threads: int, pace: Pace
+    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
     """Keys of all records, sorted and cut into runs."""
     keys = np.empty(source.records, dtype=np.uint64)
 
-    def fill(batch: Batch) -> None:
+    def fill(batch: RecordBatch) -> None:
         pace.step()
         batch.pack(coded, keys[batch.start : batch.start + batch.records])
 

@@ -5,35 +5,26 @@ Imported only where a table is large enough for it; everything here is integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numba import njit
 
+from sievert.acceleration import jit
 from sievert.arrays import Ints
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """Compiled once, kept beside the source, and run without the interpreter's lock."""
-    return cast("F", njit(cache=True, nogil=True)(function))
-
 
 DIGIT = 11
 EMPTY = -1
 NO_CODE = 1 << 63
 
 
-@compiled
+@jit
 def add_to(counts: Ints, keys: Ints) -> None:
     """Count keys into a dense array."""
     for i in range(len(keys)):
         counts[keys[i]] += 1
 
 
-@compiled
+@jit
 def sort(keys: Ints, spare: Ints, bits: int) -> Ints:
     """Sort unsigned 64-bit keys of so many bits, by digits from the lowest; returns the sorted."""
     size = 1 << DIGIT
@@ -54,7 +45,7 @@ def sort(keys: Ints, spare: Ints, bits: int) -> Ints:
     return source
 
 
-@compiled
+@jit
 def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: int) -> bool:
     """Put a column's codes into keys; False if one is too small, or does not fit its bits."""
     by = np.uint64(shift)
@@ -66,7 +57,7 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
     return True
 
 
-@compiled
+@jit
 def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
     """A number of 7 bits a byte, and where it ends; -1 if it does not."""
     found = np.int64(0)
@@ -81,7 +72,7 @@ def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
     return 0, -1
 
 
-@compiled
+@jit
 def headers(raw: Ints) -> Ints:
     """The headers of a chunk's pages, in Thrift's compact protocol; none if they are odd.
 
@@ -138,7 +129,7 @@ def headers(raw: Ints) -> Ints:
     return found[:pages]
 
 
-@compiled
+@jit
 def unpack(
     raw: Ints, words: Ints, at: int, end: int, width: Any, known: Ints, keys: Ints, shift: int
 ) -> bool:
@@ -201,7 +192,7 @@ def unpack(
     return bool(seen >> np.uint64(63) == 0)
 
 
-@compiled
+@jit
 def unpack_pages(
     raw: Ints, words: Ints, pages: Ints, optional: bool, known: Ints, keys: Ints, shift: int
 ) -> bool:
@@ -240,7 +231,7 @@ def unpack_pages(
     return done == len(keys)
 
 
-@compiled
+@jit
 def spread(keys: Ints, codes: Ints, there: Ints, shift: int) -> None:
     """Put codes into the keys of records where they are present."""
     by = np.uint64(shift)
@@ -251,7 +242,7 @@ def spread(keys: Ints, codes: Ints, there: Ints, shift: int) -> None:
             at += 1
 
 
-@compiled
+@jit
 def field(keys: Ints, shift: int, bits: int) -> Ints:
     """What stands in keys above their `shift` low bits, in so many bits."""
     by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
@@ -261,7 +252,7 @@ def field(keys: Ints, shift: int, bits: int) -> Ints:
     return found
 
 
-@compiled
+@jit
 def part(keys: Ints, target: Ints, middle: Any) -> int:
     """Put keys below `middle` first; returns how many they are."""
     first, last = 0, len(keys) - 1
@@ -275,7 +266,7 @@ def part(keys: Ints, target: Ints, middle: Any) -> int:
     return first
 
 
-@compiled
+@jit
 def different(keys: Ints) -> int:
     """How many different keys a sorted array has."""
     number = 0
@@ -285,7 +276,7 @@ def different(keys: Ints) -> int:
     return number
 
 
-@compiled
+@jit
 def runs(keys: Ints, found: Ints, times: Ints) -> None:
     """The different keys of a sorted array, and how often each occurs."""
     at, since = -1, 0
@@ -300,7 +291,7 @@ def runs(keys: Ints, found: Ints, times: Ints) -> None:
         times[at] = len(keys) - since
 
 
-@compiled
+@jit
 def classes(keys: Ints, low: int) -> Ints:
     """Where classes begin among sorted keys: where what stands above their low bits changes."""
     by = np.uint64(low)
@@ -317,7 +308,7 @@ def classes(keys: Ints, low: int) -> Ints:
     return starts
 
 
-@compiled
+@jit
 def sums(counts: Ints, starts: Ints) -> Ints:
     """The sum of each run of counts."""
     found = np.zeros(len(starts), dtype=np.int64)
@@ -328,7 +319,7 @@ def sums(counts: Ints, starts: Ints) -> Ints:
     return found
 
 
-@compiled
+@jit
 def totals_within(counts: Ints, keys: Ints, shift: int, bits: int) -> Ints:
     """The sum of the counts of each code that stands in keys above their `shift` low bits."""
     by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
@@ -338,7 +329,7 @@ def totals_within(counts: Ints, keys: Ints, shift: int, bits: int) -> Ints:
     return found
 
 
-@compiled
+@jit
 def total_of(counts: Ints, keys: Ints, shift: int, bits: int, code: int) -> int:
     """The sum of the counts of one code."""
     by, mask, one = np.uint64(shift), np.uint64((1 << bits) - 1), np.uint64(code)
@@ -349,7 +340,7 @@ def total_of(counts: Ints, keys: Ints, shift: int, bits: int, code: int) -> int:
     return found
 
 
-@compiled
+@jit
 def totals(counts: Ints, values: Ints, size: int) -> Ints:
     """The sum of the counts of each value."""
     found = np.zeros(size, dtype=np.int64)
@@ -358,7 +349,7 @@ def totals(counts: Ints, values: Ints, size: int) -> Ints:
     return found
 
 
-@compiled
+@jit
 def several(counts: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     """The counts of classes of one cell; those of the others, and where each of these begins."""
     single = cells = 0
@@ -386,7 +377,7 @@ def several(counts: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     return alone, words, places
 
 
-@compiled
+@jit
 def downwards(words: Ints, starts: Ints) -> None:
     """Sort the words of each run downwards, in place."""
     for c in range(len(starts)):
@@ -405,7 +396,7 @@ def downwards(words: Ints, starts: Ints) -> None:
             gap //= 3
 
 
-@compiled
+@jit
 def _mixed(x: Any) -> Any:
     """Bits of a 64-bit word well mixed (the finalizer of MurmurHash3)."""
     x ^= x >> np.uint64(33)
@@ -416,7 +407,7 @@ def _mixed(x: Any) -> Any:
     return x
 
 
-@compiled
+@jit
 def distinct(words: Ints, starts: Ints) -> tuple[Ints, Ints]:
     """Runs of words that differ: the first run of each kind, and how many are of the kind."""
     size = 1 << 16
@@ -458,7 +449,7 @@ def distinct(words: Ints, starts: Ints) -> tuple[Ints, Ints]:
     return kinds[:found, 0], kinds[:found, 1]
 
 
-@compiled
+@jit
 def _same(words: Ints, starts: Ints, kind: int, first: int, last: int) -> bool:
     other = starts[kind]
     end = starts[kind + 1] if kind + 1 < len(starts) else len(words)
@@ -470,7 +461,7 @@ def _same(words: Ints, starts: Ints, kind: int, first: int, last: int) -> bool:
     return True
 
 
-@compiled
+@jit
 def triples(counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints) -> Ints:
     """Rows of the different (class size, total of the value, count) of cells, and their number."""
     size = 1 << 14
@@ -521,13 +512,13 @@ def triples(counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints)
     return whole[:found]
 
 
-@compiled
+@jit
 def _place(nq: Any, ns: Any, n: Any) -> Any:
     h = _mixed(np.uint64(nq) ^ _mixed(np.uint64(ns) ^ _mixed(np.uint64(n))))
     return np.int64(h >> np.uint64(1))
 
 
-@compiled
+@jit
 def gaps(
     counts: Ints,
     values: Ints,

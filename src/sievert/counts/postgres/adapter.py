@@ -60,7 +60,7 @@ class Postgres(DuckDB):
             self.uncoded = reading.select(self.found, raw, self.behind)
         self.view("input", reading.select(self.found, table, self.behind))
 
-    def usable(self, column: str) -> None:
+    def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared, or not be read."""
         notes = reading.check_usable(self.found[column], self.table)
         self.notes += [note for note in notes if note not in self.notes]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.counts.duckdb.reading import LINE, PATTERNS, SQL_TYPES, fitting, literal
-from sievert.counts.quoting import quoted
+from sievert.counts.quoting import quote_identifier
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -117,7 +117,7 @@ WHERE CASE relation WHEN %s THEN row_security_active(relation) ELSE relrowsecuri
 
 
 @dataclass(frozen=True)
-class Column:
+class PostgresColumn:
     """A column as the database has it, and what it is to DuckDB; no kind: not of plain values."""
 
     name: str
@@ -179,10 +179,10 @@ def relation(ask: Ask, table: Table) -> tuple[int, str]:
     oid, schema, name, readable, _ = found[0]
     if not readable:
         raise EngineError(f"the role may not read {wanted!r}", hint="GRANT SELECT, or another role")
-    return int(oid), f"{quoted(schema)}.{quoted(name)}"
+    return int(oid), f"{quote_identifier(schema)}.{quote_identifier(name)}"
 
 
-def columns(ask: Ask, oid: int, table: Table) -> dict[str, Column]:
+def columns(ask: Ask, oid: int, table: Table) -> dict[str, PostgresColumn]:
     """The columns by name, in their order; domains are what they are made of."""
     rows = ask(COLUMNS, [oid, oid])
     names = check_names([row[0] for row in rows], table.name)
@@ -192,7 +192,7 @@ def columns(ask: Ask, oid: int, table: Table) -> dict[str, Column]:
     return {name: _column(*row) for name, row in zip(names, rows, strict=True)}
 
 
-def _column(name: str, plain: str, category: str, full: str, readable: bool) -> Column:
+def _column(name: str, plain: str, category: str, full: str, readable: bool) -> PostgresColumn:
     kind = PLAIN.get(plain) or ("VARCHAR" if category in TEXTUAL else None)
     note = CHAR if plain == "bpchar" else None
     if plain == "numeric":
@@ -201,7 +201,7 @@ def _column(name: str, plain: str, category: str, full: str, readable: bool) -> 
         kind, note = (
             (f"DECIMAL({size[1]},{size[2]})", None) if size and fits else ("NUMERIC", DIGITS)
         )
-    return Column(name, kind, full, bool(readable), note)
+    return PostgresColumn(name, kind, full, bool(readable), note)
 
 
 def secured(ask: Ask, oid: int) -> list[Note]:
@@ -209,20 +209,20 @@ def secured(ask: Ask, oid: int) -> list[Note]:
     return [Note(HIDDEN)] if ask(SECURED, [oid, oid]) else []
 
 
-def kind(column: Column, table: Table) -> str:
+def kind(column: PostgresColumn, table: Table) -> str:
     """The type a column has in DuckDB."""
     found = way(column, table)
     return "VARCHAR" if found in ("NUMERIC", "INTERVAL") else found
 
 
-def way(column: Column, table: Table) -> str:
+def way(column: PostgresColumn, table: Table) -> str:
     """In which way the values of a column travel: as those of a type."""
     if column.name in table.types:
         return SQL_TYPES[table.types[column.name]]
     return column.kind or "VARCHAR"
 
 
-def check_usable(column: Column, table: Table) -> list[Note]:
+def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
     """An error where values cannot be compared, or not be read; what is to be said about them."""
     if not column.readable:
         raise EngineError(
@@ -241,7 +241,7 @@ def check_usable(column: Column, table: Table) -> list[Note]:
 # -- as the database compares ------------------------------------------------------------------
 
 
-def select(columns: Mapping[str, Column], table: Table, behind: str) -> str:
+def select(columns: Mapping[str, PostgresColumn], table: Table, behind: str) -> str:
     """The query that calls the columns c0, c1, ... as they are compared."""
     values = [
         f"{_compared(column, table)} AS c{i}"
@@ -251,9 +251,11 @@ def select(columns: Mapping[str, Column], table: Table, behind: str) -> str:
     return f"SELECT {', '.join(values)} FROM {behind}"
 
 
-def _compared(column: Column, table: Table) -> str:
+def _compared(column: PostgresColumn, table: Table) -> str:
     if column.name not in table.types:
-        return _coded(column, table, _plain(quoted(column.name), column.kind or "VARCHAR"))
+        return _coded(
+            column, table, _plain(quote_identifier(column.name), column.kind or "VARCHAR")
+        )
     wanted, text = table.types[column.name], _spelled(column, table)
     if wanted == "text":
         return text
@@ -288,19 +290,19 @@ def _plain(value: str, kind: str) -> str:
     return f'({text}) COLLATE "C"'
 
 
-def _coded(column: Column, table: Table, value: str) -> str:
+def _coded(column: PostgresColumn, table: Table, value: str) -> str:
     """A value, or nothing where it is one of the codes for missing."""
     codes = ", ".join(literal(code) for code in table.na if "\0" not in code)
     return f"CASE WHEN {_text(column)} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
 
 
-def _spelled(column: Column, table: Table) -> str:
+def _spelled(column: PostgresColumn, table: Table) -> str:
     """A value as DuckDB spells it, without the codes for missing."""
     return f"({_coded(column, table, _text(column))})"
 
 
-def _text(column: Column) -> str:
-    value, kind = quoted(column.name), column.kind or "VARCHAR"
+def _text(column: PostgresColumn) -> str:
+    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
     text = f"CAST({value} AS text)"
     if kind in ("FLOAT", "DOUBLE"):  # 1.0 and 1e+16, but 1000000000000000.0
         whole = r"'^([^.]*)$', '\1.0'"

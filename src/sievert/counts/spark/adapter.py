@@ -55,7 +55,7 @@ class Spark:
             )
             self.close = resources.pop_all().close
 
-    def usable(self, column: str) -> None:
+    def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
         reading.check_usable(column, self.kinds[column], self.unusable)
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sievert.acceleration import thread_count
 from sievert.arrays import Floats
-from sievert.counts.cube import runs
-from sievert.counts.machine import cores
+from sievert.counts.cube import run_starts
 from sievert.errors import UsageError
 from sievert.formatting import plural
 from sievert.measures import kernel
@@ -184,7 +184,7 @@ def approximate_compromise(
         )
     if compiled is None:
         compiled = windows is None or tried * size >= COMPILE
-    at = least(places, p[None], compiled=compiled, threads=cores(threads))
+    at = least(places, p[None], compiled=compiled, threads=thread_count(threads))
     if windows is None:
         low, high, points = enclosed(at, top, axis.whole, tolerance)
 
@@ -266,7 +266,7 @@ def compromises(
         possible = some[0] > 0.0 if len(some) == 1 else np.ones(size, dtype=bool)
         at = least(axis.places[possible], some[:, possible], compiled=compiled)
         row, where, h = descents(at, windows, len(some))
-        begin = runs(row)
+        begin = run_starts(row)
         width = np.append(windows[where[1:]] - windows[where[:-1]], 0.0)
         width[begin[1:] - 1] = 0.0
         held = some > 0.0
@@ -281,7 +281,7 @@ def compromises(
         return out
 
     step = max(1, ROOM // (size * (size + 1) // 2))
-    with ThreadPoolExecutor(cores(threads)) as pool:
+    with ThreadPoolExecutor(thread_count(threads)) as pool:
         parts = list(pool.map(measured, (matrix[k : k + step] for k in range(0, rows, step))))
     whole = np.concatenate(parts)[place]
     initial, area, top = whole[:, :3].T.copy()

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
-from sievert.counts.cube import runs
-from sievert.counts.machine import loops
+from sievert.counts.cube import run_starts
 
 Entropies = Callable[[Ints, Floats], Floats]
 
@@ -143,7 +143,7 @@ def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int
     """
     masses = Masses(probabilities)
     rows, size = probabilities.shape
-    compiled = compiled and loops() is not None
+    compiled = compiled and compile_loops() is not None
     if rows > 1 or size <= (TABLE if compiled else PLAIN_TABLE):
         table = masses.table()
         if not compiled:
@@ -194,7 +194,7 @@ def _plain(places: Floats, table: Floats) -> Entropies:
     def entropies(at: Ints, epsilons: Floats) -> Floats:
         found = np.empty(len(at))
         order = np.argsort(epsilons, kind="stable")
-        starts = runs(epsilons[order])
+        starts = run_starts(epsilons[order])
         for some in np.split(order, starts[1:]):
             first = reached(places, float(epsilons[some[0]]))
             every = 2 * len(some) > rows

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sievert.arrays import Floats, Ints
-from sievert.counts.cube import runs
+from sievert.counts.cube import run_starts
 from sievert.errors import UsageError
 from sievert.formatting import plural
 from sievert.measures import kernel
@@ -38,7 +38,7 @@ def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -
 def merged(values: Floats) -> tuple[Floats, Ints, Ints]:
     """Different values in order, the order of all, and where each value begins in it."""
     order = np.argsort(values, kind="stable")
-    starts = runs(values[order])
+    starts = run_starts(values[order])
     found = values[order][starts]
     with np.errstate(over="ignore"):
         if not found[-1] - found[0] < LARGEST:

@@ -21,8 +21,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
-from sievert.counts.machine import loops
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +33,7 @@ DEEP = 512  # more than what is kept of all halvings of any number of rows
 
 def _kept(function: F) -> F:
     """The function compiled, or as it is."""
-    found = loops(function)
+    found = compile_loops(function)
     return function if found is None else cast("F", found[0])
 
 

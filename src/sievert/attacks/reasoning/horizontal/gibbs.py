@@ -14,10 +14,10 @@ from functools import cache
 
 import numpy as np
 
+from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
 from sievert.attacks.reasoning.model import Factor
-from sievert.counts.machine import loops
 from sievert.errors import UsageError
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
@@ -186,7 +186,7 @@ class Urns:
 
 @cache
 def _compiled() -> Kernels:
-    found = loops(_swept, _spread)
+    found = compile_loops(_swept, _spread)
     return (_swept, _spread) if found is None else (found[0], found[1])
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.model import Buckets
 from sievert.attacks.reasoning.vertical.matchings import MOST, redraw, scratch, sets
 from sievert.attacks.reasoning.vertical.swaps import swap
-from sievert.counts.machine import loops
 from sievert.errors import UsageError
 
 OFFERS = 4  # swaps that everybody of a large group is offered in a sweep
@@ -182,7 +182,7 @@ class Chain:
 
 @cache
 def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    found = loops(redraw, swap)
+    found = compile_loops(redraw, swap)
     return (redraw, swap) if found is None else (found[0], found[1])
 
 

@@ -1,0 +1,32 @@
+"""What makes large tables fast: threads, and loops compiled by numba where it is installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def thread_count(threads: int | None) -> int:
+    """How many threads to use: as many as wanted, or one for each core of this process."""
+    if threads is not None:
+        return threads
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+
+
+def jit(function: F) -> F:
+    """Compile a loop once; its code is kept beside the source and runs without the GIL."""
+    from numba import njit
+
+    return cast("F", njit(cache=True, nogil=True)(function))
+
+
+def compile_loops(*functions: Callable[..., Any]) -> list[Callable[..., Any]] | None:
+    """These functions compiled; None without numba or a place to keep compiled code."""
+    try:
+        jit(thread_count)  # asks for numba and the place even where no function is given
+        return [jit(function) for function in functions]
+    except (ImportError, OSError, RuntimeError, ValueError):
+        return None
