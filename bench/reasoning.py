@@ -35,10 +35,10 @@ from bench.common import (
 )
 from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning.horizontal.gibbs import Urns
+from sievert.attacks.reasoning.horizontal.gibbs import UrnSampler
 from sievert.attacks.reasoning.mcmc import diagnostics
 from sievert.attacks.reasoning.model import Buckets, Factor
-from sievert.attacks.reasoning.vertical.gibbs import Chain, slots
+from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, slots
 
 GOALS = {5_800: 2.0, 100_000: 5.0, 1_000_000: 10.0}
 KEYS = {5_800: 1_205, 100_000: 5_000, 1_000_000: 20_000}
@@ -288,7 +288,7 @@ def coarser(rows: int, rounds: int) -> Result:
     """Horizontal: a sweep of ours, of the rival, and of the rival compiled."""
     factor, every = windows(rows), range(SECRETS)
     chains = {
-        "urns": Urns(factor, every, np.random.default_rng(1)),
+        "urns": UrnSampler(factor, every, np.random.default_rng(1)),
         "arrays": Flat(windows(rows, merged=False), np.random.default_rng(1)),
         "merged": Flat(factor, np.random.default_rng(1)),
         "compiled": Cells(factor, np.random.default_rng(1)),
@@ -307,8 +307,8 @@ def unlinked(rows: int, columns: tuple[int, ...], rounds: int) -> Result:
     """Vertical: a sweep of ours, which redraws every group, and of swaps."""
     release = buckets(rows, columns)
     chains = {
-        "redrawn": Chain(release, np.random.default_rng(1)),
-        "swaps": Chain(release, np.random.default_rng(1), whole=1),
+        "redrawn": GroupSampler(release, np.random.default_rng(1)),
+        "swaps": GroupSampler(release, np.random.default_rng(1), whole=1),
         "arrays": Pairs(release, np.random.default_rng(1)),
     }
     samples = raced(chains, rows, rounds, ("arrays",))
@@ -350,7 +350,7 @@ def effective(
     cells, means = {}, []
     for each, make in makers.items():
         held = [series(make(n), reads[each], watched, kept) for n in range(CHAINS)]
-        found = diagnostics.settled(np.array(held))
+        found = diagnostics.diagnose(np.array(held))
         moving = found.sd > 0
         middle = float(np.median(found.ess[moving]))
         seconds = CHAINS * kept * statistics.median(walls(samples[each]))
@@ -371,7 +371,7 @@ def effective_urns(name: str, factor: Factor, kept: int, rounds: int) -> Result:
         name,
         int(records.sum()),
         {
-            "urns": lambda n: Urns(factor, every, np.random.default_rng([3, n])),
+            "urns": lambda n: UrnSampler(factor, every, np.random.default_rng([3, n])),
             "compiled": lambda n: Cells(factor, np.random.default_rng([4, n])),
             "arrays": lambda n: Flat(factor, np.random.default_rng([5, n])),
         },
@@ -399,8 +399,8 @@ def effective_swaps(name: str, release: Buckets, kept: int, rounds: int) -> Resu
         name,
         len(release.secrets),
         {
-            "redrawn": lambda n: Chain(release, np.random.default_rng([3, n])),
-            "swaps": lambda n: Chain(release, np.random.default_rng([4, n]), whole=1),
+            "redrawn": lambda n: GroupSampler(release, np.random.default_rng([3, n])),
+            "swaps": lambda n: GroupSampler(release, np.random.default_rng([4, n]), whole=1),
             "arrays": lambda n: Pairs(release, np.random.default_rng([5, n])),
         },
         {"redrawn": read, "swaps": read, "arrays": read},

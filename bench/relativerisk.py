@@ -151,7 +151,7 @@ def buckets(original: Table, l: int) -> Release:  # noqa: E741
 def look(release: Release, trees: Mapping[str, Any], beta: float | None = 1.0, **how: Any) -> Any:
     """One attack: its numbers under both learners, and what was found."""
     import sievert
-    from sievert.attacks.reasoning.risk import Right, excess, likeliest
+    from sievert.attacks.reasoning.risk import CorrectGuesses, excess, likeliest
 
     keys = len(set(zip(*(release.original[c] for c in COLUMNS), strict=True)))
     if how.get("domain", "cross") == "cross":
@@ -165,7 +165,7 @@ def look(release: Release, trees: Mapping[str, Any], beta: float | None = 1.0, *
     told = found.reasoning[SECRET]
     numbers, details = told.numbers, found["reasoning"][SECRET].details
     assert told.truth is not None and details["keys"] == keys
-    printed = Right.of(told.truth, likeliest(told.believed.printed))
+    printed = CorrectGuesses.of(told.truth, likeliest(told.believed.printed))
     unsure = told.believed.printed_error > UNSURE or not told.believed.converged
     line: Result = {
         "release": release.name, "groups": release.groups, "suppressed": release.suppressed,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.vertical.enumeration import enumerated
-from sievert.attacks.reasoning.vertical.gibbs import Chain
+from sievert.attacks.reasoning.vertical.enumeration import enumerate_tables
+from sievert.attacks.reasoning.vertical.gibbs import GroupSampler
 
 
 def release(seed: int, sizes: tuple[int, ...], most: int = 0) -> Buckets:
@@ -77,7 +77,7 @@ def test_all_tables_agree_with_fractions(block: int) -> None:
         rng = np.random.default_rng([21, seed])
         sizes = tuple(rng.integers(1, 5, rng.integers(1, 5)).tolist())
         buckets = release(seed, sizes, most=150)
-        found = enumerated(buckets)
+        found = enumerate_tables(buckets)
         assert found is not None
         shares, tables = counted(buckets)
         places = zip(found.slots.rows.tolist(), found.slots.secrets.tolist(), strict=True)
@@ -97,9 +97,9 @@ def test_all_tables_agree_with_fractions(block: int) -> None:
 def test_a_single_group_is_redrawn_with_its_exact_shares(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         buckets = release(1000 + seed, (2 + seed % 7,))
-        exact = enumerated(buckets)
+        exact = enumerate_tables(buckets)
         assert exact is not None
-        chain = Chain(buckets, np.random.default_rng(seed))
+        chain = GroupSampler(buckets, np.random.default_rng(seed))
         for _ in range(2):
             chain.sweep()
             np.testing.assert_allclose(chain.read(), exact.shares, rtol=1e-12, atol=0)
@@ -109,7 +109,7 @@ def test_a_single_group_is_redrawn_with_its_exact_shares(block: int) -> None:
 def test_a_walk_keeps_what_is_released(part: int) -> None:
     for seed in range(6):
         buckets = release(2000 + seed, (1, 9, 3, 12, 2))
-        chain = Chain(buckets, np.random.default_rng(seed), part=part)
+        chain = GroupSampler(buckets, np.random.default_rng(seed), part=part)
         chain.sweep(5)
         shares, slots = chain.read(), chain.slots
         sums = np.bincount(slots.rows, weights=shares)

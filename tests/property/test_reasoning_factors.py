@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.horizontal.dirichlet_tree import closed, trees
-from sievert.attacks.reasoning.horizontal.enumeration import enumerated
-from sievert.attacks.reasoning.horizontal.gibbs import Urns
-from sievert.attacks.reasoning.model import Factor, Posterior
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import solve_tree, solve_trees
+from sievert.attacks.reasoning.horizontal.enumeration import enumerate_tables
+from sievert.attacks.reasoning.horizontal.gibbs import UrnSampler
+from sievert.attacks.reasoning.model import Factor, FactorPosterior
 
 FACTORS = 200
 WAYS = 1500
@@ -135,7 +135,7 @@ def random_factor(seed: int) -> tuple[Sets, Any, list[list[float]]]:
     return sets, counts, [weights_of(rng, size, (seed + s) % 5) for s in range(2)]
 
 
-def same(found: Posterior, exact: Listed) -> None:
+def same(found: FactorPosterior, exact: Listed) -> None:
     for numbers, fractions in ((found.population, exact.population), (found.inside, exact.inside)):
         assert numbers.tolist() == pytest.approx([float(x) for x in fractions], rel=1e-13, abs=0)
 
@@ -145,10 +145,10 @@ def test_all_assignments(block: int) -> None:
     for seed in range(block * FACTORS // 10, (block + 1) * FACTORS // 10):
         sets, counts, prior = random_factor(seed)
         factor = factor_of(sets, counts, prior)
-        shared = trees(factor)
+        shared = solve_trees(factor)
         for s in range(2):
             exact = listed(sets, counts[:, s].tolist(), prior[s])
-            tables = enumerated(factor, s)
+            tables = enumerate_tables(factor, s)
             assert tables is not None
             same(tables.posterior(), exact)
             found = {
@@ -160,7 +160,7 @@ def test_all_assignments(block: int) -> None:
             assert found.keys() == exact.tables.keys()
             for table, weight in found.items():
                 assert weight == pytest.approx(float(exact.tables[table]), rel=1e-13, abs=0)
-            tree = closed(factor, s)
+            tree = solve_tree(factor, s)
             seen = [set(label) for label, n in zip(sets, counts[:, s], strict=True) if n]
             assert (tree is not None) == laminar(seen)
             for each in (tree, shared[s]):
@@ -211,10 +211,10 @@ CASES: list[tuple[Sets, list[int], list[float]]] = [
 def test_chains_against_all_tables(case: int) -> None:
     sets, counts, prior = CASES[case]
     factor = factor_of(sets, np.array([counts]).T, [prior])
-    tables = enumerated(factor, 0)
+    tables = enumerate_tables(factor, 0)
     assert tables is not None
     exact = tables.posterior()
-    chain = Urns(factor, [0], np.random.default_rng([1, case]))
+    chain = UrnSampler(factor, [0], np.random.default_rng([1, case]))
     chain.sweep(300)
     chain.read()
     populations, insides, tallies = [], [], []
@@ -245,7 +245,7 @@ def test_chains_of_many_secrets_do_not_meet() -> None:
     prior = rng.choice([0.5, 1.0, 4.0], (6, 4))
     factor = factor_of(sets, counts, prior)
     secrets = [5, 0, 2, 3]
-    chain = Urns(factor, secrets, rng)
+    chain = UrnSampler(factor, secrets, rng)
     chain.sweep(100)
     chain.read()
     found = []
@@ -273,7 +273,7 @@ def test_chains_of_many_secrets_do_not_meet() -> None:
 def test_draws(sets: Sets, counts: list[int], prior: list[float]) -> None:
     factor = factor_of(sets, np.array([counts]).T, [prior])
     exact = listed(sets, counts, prior)
-    ways = [way for way in (closed(factor, 0), enumerated(factor, 0)) if way is not None]
+    ways = [way for way in (solve_tree(factor, 0), enumerate_tables(factor, 0)) if way is not None]
     times = 40_000
     for way in ways:
         drawn = way.draw(np.random.default_rng(9), times)
@@ -294,7 +294,7 @@ def test_what_a_chain_draws() -> None:
     factor = factor_of(sets, np.array([counts]).T, [prior])
     exact = listed(sets, counts, prior)
     rng = np.random.default_rng(2)
-    chain = Urns(factor, [0], rng)
+    chain = UrnSampler(factor, [0], rng)
     chain.sweep(100)
     batches = []
     for _ in range(50):
@@ -312,11 +312,11 @@ def test_what_a_chain_draws() -> None:
 def test_many_records_with_extreme_priors(weight: float) -> None:
     """Apart sets have no chain to mix: shares within a label keep their prior ratio."""
     factor = factor_of([(0, 1, 2), (3, 4)], [[100_000], [50]], [[weight, weight, 2 * weight, 1, 1]])
-    tree = closed(factor, 0)
+    tree = solve_tree(factor, 0)
     assert tree is not None
     exact = tree.posterior()
     assert exact.inside.tolist() == pytest.approx([0.25, 0.25, 0.5, 0.5, 0.5], rel=1e-14)
-    chain = Urns(factor, [0], np.random.default_rng(0))
+    chain = UrnSampler(factor, [0], np.random.default_rng(0))
     chain.sweep(50)
     population, inside = chain.read()
     assert inside.dense()[0].tolist() == pytest.approx(exact.inside.tolist(), rel=1e-12)

@@ -18,16 +18,16 @@ import pytest
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import posterior
-from sievert.attacks.reasoning.horizontal.release import Horizontal
+from sievert.attacks.reasoning.horizontal.release import HorizontalModel
 from sievert.attacks.reasoning.mcmc import chains, diagnostics
-from sievert.attacks.reasoning.mcmc.chains import Block, Effort, Progress, Sampled
+from sievert.attacks.reasoning.mcmc.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.model import Buckets, Factor
-from sievert.attacks.reasoning.risk import normalised
-from sievert.attacks.reasoning.vertical.release import Vertical
+from sievert.attacks.reasoning.risk import normalise
+from sievert.attacks.reasoning.vertical.release import VerticalModel
 
 SEEDS = 200
 ENOUGH = 198  # of these seeds: 99 %
-EFFORT = Effort(chains=2, burn=30, least=600, most=600, block=15)
+EFFORT = SamplingPlan(chains=2, burn=30, least=600, most=600, block=15)
 NAMES = ("N-h", "N-v", "NB-h", "NB-v")
 
 # Table 1 of Boreale and Corradi. Heart, Flu, Stomach, HIV, Diabetes; M, J, C, I; six zips.
@@ -80,7 +80,7 @@ def factor(sets: list[list[int]], values: int) -> Factor:
 
 
 @cache
-def model(name: str) -> Horizontal | Vertical:
+def model(name: str) -> HorizontalModel | VerticalModel:
     """A release of which everything is sampled."""
     wide = name.startswith("NB")
     victims: Ints = VICTIMS if wide else np.arange(4)[:, None]
@@ -95,7 +95,7 @@ def model(name: str) -> Horizontal | Vertical:
         ]
         labels = np.repeat(np.arange(4)[:, None], len(sets), axis=1)
         places = np.array(pairs).T
-        return Horizontal.of(
+        return HorizontalModel.of(
             factors, factors[0].counts, labels, victims, (places[0], places[1]), np.ones(5), "gibbs"
         )
     people = np.stack([NATION, ZIP], axis=1)[:, : victims.shape[1]]
@@ -104,7 +104,7 @@ def model(name: str) -> Horizontal | Vertical:
     priors = tuple(np.ones((5, many)) for many in (4, 6)[: victims.shape[1]])
     known = {tuple(person): v for v, person in enumerate(victims.tolist())}
     owners = np.array([known.get(tuple(person), -1) for person in people.tolist()])
-    return Vertical.of(
+    return VerticalModel.of(
         Buckets(priors, people, secrets, starts), owners, victims, np.ones(5), "gibbs"
     )
 
@@ -114,7 +114,7 @@ def seen(block: Block) -> Floats:
     return np.concatenate([block.expected.ravel(), block.learned.ravel()])
 
 
-def sampled(name: str, seed: int, effort: Effort = EFFORT, threads: int = 1) -> Sampled:
+def sampled(name: str, seed: int, effort: SamplingPlan = EFFORT, threads: int = 1) -> ChainSamples:
     own = model(name)
 
     def walk(chain: int) -> Any:
@@ -123,7 +123,7 @@ def sampled(name: str, seed: int, effort: Effort = EFFORT, threads: int = 1) -> 
     return chains.run(walk, seen, 1, effort, threads, Progress(), 1)
 
 
-def errors(found: Sampled, kind: int, beliefs: Floats) -> Floats:
+def errors(found: ChainSamples, kind: int, beliefs: Floats) -> Floats:
     """Of every belief, from the series of blocks."""
     victims, secrets = beliefs.shape
     size = victims * secrets
@@ -153,7 +153,7 @@ def trials(name: str) -> Trials:
     off, series, batches = [], [], []
     for seed in range(SEEDS):
         found = sampled(name, seed)
-        beliefs = normalised(found.mean()[:2])
+        beliefs = normalise(found.mean()[:2])
         off.append(beliefs - exact)
         series.append([errors(found, kind, beliefs[kind]) for kind in range(2)])
         batches.append([posterior._error(found, kind) for kind in range(2)])
@@ -192,7 +192,7 @@ def test_errors_are_neither_small_nor_large(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_threads_change_nothing(name: str) -> None:
-    short = Effort(chains=5, burn=10, least=60, most=90, block=3)
+    short = SamplingPlan(chains=5, burn=10, least=60, most=90, block=3)
     first = sampled(name, 1, short)
     assert first.sweeps == 90 and first.burnt == 10 and first.chains == 5
     for threads in (2, 5, 9):
@@ -206,8 +206,8 @@ def test_threads_change_nothing(name: str) -> None:
 
 
 def test_a_chain_depends_on_its_number_alone() -> None:
-    short = Effort(chains=2, burn=10, least=60, most=60, block=3)
-    few, many = (sampled("NB-v", 1, Effort(c, 10, 60, 60, 3)) for c in (2, 6))
+    short = SamplingPlan(chains=2, burn=10, least=60, most=60, block=3)
+    few, many = (sampled("NB-v", 1, SamplingPlan(c, 10, 60, 60, 3)) for c in (2, 6))
     assert np.array_equal(few.series, many.series[:2])
     assert np.array_equal(few.series, sampled("NB-v", 1, short).series)
     assert not np.array_equal(few.series[0], few.series[1])
@@ -231,8 +231,8 @@ class Stuck:
         return Block(held, held, held, (held,), (held,))
 
 
-def stuck(places: tuple[float, ...], noise: float) -> Sampled:
-    effort = Effort(chains=len(places), burn=5, least=200, most=300, block=1)
+def stuck(places: tuple[float, ...], noise: float) -> ChainSamples:
+    effort = SamplingPlan(chains=len(places), burn=5, least=200, most=300, block=1)
 
     def walk(chain: int) -> Stuck:
         return Stuck(places[chain], noise, np.random.default_rng([7, chain]))
@@ -256,12 +256,12 @@ def test_chains_that_agree_stop_early() -> None:
         assert found.rhat < 1.01
 
 
-def two_worlds() -> Vertical:
+def two_worlds() -> VerticalModel:
     """Twenty pairs of people and of secrets, and weights that want all pairs alike."""
     people = np.tile([[0], [1]], (20, 1))
     secrets = np.tile([0, 1], 20)
     buckets = Buckets((np.full((2, 2), 0.001),), people, secrets, np.arange(0, 41, 2))
-    return Vertical.of(buckets, people[:, 0], np.array([[0], [1]]), np.ones(2), "gibbs")
+    return VerticalModel.of(buckets, people[:, 0], np.array([[0], [1]]), np.ones(2), "gibbs")
 
 
 def test_a_release_that_can_be_seen_in_two_ways() -> None:
@@ -271,6 +271,6 @@ def test_a_release_that_can_be_seen_in_two_ways() -> None:
     )
     assert found.sampled is not None and not found.converged
     assert found.sampled.rhat > 10
-    own = np.array([normalised(found.sampled.mean(c)[0])[0, 0] for c in range(16)])
+    own = np.array([normalise(found.sampled.mean(c)[0])[0, 0] for c in range(16)])
     assert ((own < 0.01) | (own > 0.99)).all()
     assert own.min() < 0.01 and own.max() > 0.99

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sievert.attacks.reasoning import candidates as module
-from sievert.attacks.reasoning.atoms import boxes, lumped
+from sievert.attacks.reasoning.atoms import boxes, merge_positions
 from sievert.attacks.reasoning.candidates import contains
-from sievert.attacks.reasoning.domains import Domain, domain_of, pattern
-from sievert.attacks.reasoning.value_sets import Labels, Sets, label_set
+from sievert.attacks.reasoning.domains import Domain, pattern, public_domain
+from sievert.attacks.reasoning.value_sets import Labels, PositionSets, label_set
 from sievert.errors import ExhaustedError, InputError
 from sievert.hierarchies import Hierarchy
 
@@ -90,7 +90,7 @@ def test_any_text_is_read_or_refused(
 ) -> None:
     """What a release names fits its own labels: only sets that cannot be read are refused."""
     try:
-        domain = domain_of(released, original=original or None)
+        domain = public_domain(released, original=original or None)
     except InputError:
         return
     assert len(set(domain.values)) == len(domain.values) and domain.added >= 0
@@ -110,7 +110,7 @@ def test_any_text_is_read_or_refused(
 def test_every_rung_holds_its_values(values: list[str]) -> None:
     hierarchy = Hierarchy.prefixes(values)
     released = [hierarchy.at(v, level) for v in values for level in range(4)]
-    domain = domain_of(released, hierarchy=hierarchy)
+    domain = public_domain(released, hierarchy=hierarchy)
     labels = Labels.read(released, domain, hierarchy)
     assert domain.values == tuple(values)
     for i, v in enumerate(values):
@@ -143,7 +143,7 @@ def test_lumped(seed: int) -> None:
     weights = rng.random((secrets, size))
     asked = np.flatnonzero(rng.random(size) < 0.3)
     given_as = np.isin(np.arange(size), asked) if seed % 2 else asked.tolist()
-    found = lumped(Sets.of(held), given_as, weights)
+    found = merge_positions(PositionSets.of(held), given_as, weights)
     groups: dict[Any, list[int]] = defaultdict(list)
     for i in range(size):
         alone = i if i in asked else None
@@ -180,11 +180,13 @@ def test_contains(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         for c, labels in enumerate(classes.tolist())
         if all(x in h[label] for x, h, label in zip(values, held, labels, strict=True))
     ]
-    found = contains(classes, [Sets.of(h) for h in held], victims, len(expected))
+    found = contains(classes, [PositionSets.of(h) for h in held], victims, len(expected))
     assert list(zip(found.victims.tolist(), found.classes.tolist(), strict=True)) == expected
 
 
-def cut(sizes: list[int], columns: list[Sets], classes: Any, victims: Any, most: int) -> bool:
+def cut(
+    sizes: list[int], columns: list[PositionSets], classes: Any, victims: Any, most: int
+) -> bool:
     try:
         return bool(boxes(sizes, columns, classes, victims, most=most).tuples)
     except ExhaustedError:
@@ -198,7 +200,7 @@ def test_boxes(seed: int) -> None:
     every = list(itertools.product(*map(range, sizes)))
     beta = rng.random(int(rng.integers(1, 4)))
     overrides = {every[i]: float(rng.random()) for i in rng.integers(0, len(every), seed % 3)}
-    columns = [Sets.of(h) for h in held]
+    columns = [PositionSets.of(h) for h in held]
     most = 10**7
     if seed % 2:  # so few that boxes which meet no other must not be cut
         most = next(m for m in itertools.count(0) if cut(sizes, columns, classes, victims, m))

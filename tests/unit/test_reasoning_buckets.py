@@ -11,8 +11,8 @@ import pytest
 
 from sievert.arrays import Floats
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.vertical.enumeration import enumerated
-from sievert.attacks.reasoning.vertical.gibbs import Chain, slots
+from sievert.attacks.reasoning.vertical.enumeration import enumerate_tables
+from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, slots
 from sievert.errors import UsageError
 
 # Table 1 of Boreale and Corradi: secrets Heart, Flu, Stomach, HIV, Diabetes, in pairs of people.
@@ -83,7 +83,7 @@ def learner(buckets: Buckets, tables: list[tuple[float, tuple]], victim: tuple[i
 @pytest.mark.parametrize(("name", "victim"), ATTACKER)
 def test_the_attacker_of_table_one(name: str, victim: tuple[int, ...]) -> None:
     buckets = table_one(name)
-    found = enumerated(buckets)
+    found = enumerate_tables(buckets)
     assert found is not None
     seen = attacker(buckets, found.shares, victim)
     np.testing.assert_allclose(seen, ATTACKER[name, victim], rtol=1e-13, atol=0)
@@ -92,7 +92,7 @@ def test_the_attacker_of_table_one(name: str, victim: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(("name", "victim"), LEARNER)
 def test_the_learner_of_table_one(name: str, victim: tuple[int, ...]) -> None:
     buckets = table_one(name)
-    found = enumerated(buckets)
+    found = enumerate_tables(buckets)
     assert found is not None
     seen = learner(buckets, list(found.tables), victim)
     digits = {"atol": 5.1e-11, "rtol": 0} if name == "T8" else {"rtol": 1e-13}
@@ -100,7 +100,7 @@ def test_the_learner_of_table_one(name: str, victim: tuple[int, ...]) -> None:
 
 
 def test_table_one_has_eight_tables() -> None:
-    found = enumerated(table_one("N"))
+    found = enumerate_tables(table_one("N"))
     assert found is not None
     assert len(found.weights) == 8
     assert math.fsum(found.weights.tolist()) == pytest.approx(1, rel=1e-15)
@@ -115,7 +115,7 @@ def batches(seen: Floats) -> tuple[Floats, Floats]:
 @pytest.mark.parametrize("whole", [8, 1])  # redrawn at once, and by swaps
 def test_walks_of_table_one(name: str, whole: int) -> None:
     buckets = table_one(name)
-    chain = Chain(buckets, np.random.default_rng([4, whole]), whole=whole, part=2)
+    chain = GroupSampler(buckets, np.random.default_rng([4, whole]), whole=whole, part=2)
     chain.sweep(200)
     chain.read()
     shares, tables = [], []
@@ -126,7 +126,7 @@ def test_walks_of_table_one(name: str, whole: int) -> None:
             beliefs.append((1.0, chain.counts))
         shares.append(chain.read())
         tables.append(beliefs)
-    exact = enumerated(buckets)
+    exact = enumerate_tables(buckets)
     assert exact is not None
     mean, error = batches(np.array(shares))
     np.testing.assert_array_less(np.abs(mean - exact.shares), 4 * error + 1e-12)
@@ -138,7 +138,7 @@ def test_walks_of_table_one(name: str, whole: int) -> None:
 
 def test_people_of_table_one_who_are_all_different_are_halves() -> None:
     buckets = table_one("T8")
-    chain = Chain(buckets, np.random.default_rng(1))
+    chain = GroupSampler(buckets, np.random.default_rng(1))
     chain.sweep(3)
     np.testing.assert_allclose(chain.read(), 0.5, rtol=1e-15)
 
@@ -225,7 +225,7 @@ def transition(buckets: Buckets, only: int | None = None, **options: int) -> tup
     place = {state: i for i, state in enumerate(states)}
     chances = np.array([likelihood(buckets, state) for state in states])
     matrix = np.zeros((len(states), len(states)))
-    chain = Chain(buckets, np.random.default_rng(0), **options)
+    chain = GroupSampler(buckets, np.random.default_rng(0), **options)
     for state in states:
 
         def step(plan: Plan, state: tuple[int, ...] = state) -> tuple[int, ...]:
@@ -327,7 +327,9 @@ def mixed(seed: int, faint: float = 1.0) -> Buckets:
 @pytest.mark.parametrize("faint", [1.0, 1e-70, 1e-300, 1e200])
 def test_compiled_and_plain_walks_are_the_same(part: int, faint: float) -> None:
     pytest.importorskip("numba")
-    one, two = (Chain(mixed(part, faint), np.random.default_rng(3), part=part) for _ in range(2))
+    one, two = (
+        GroupSampler(mixed(part, faint), np.random.default_rng(3), part=part) for _ in range(2)
+    )
     one.sweep(2)
     two.sweep(2, compiled=False)
     np.testing.assert_array_equal(one.held, two.held)
@@ -340,9 +342,9 @@ def test_compiled_and_plain_walks_are_the_same(part: int, faint: float) -> None:
 def test_priors_far_from_one_lose_no_digits(name: str, faint: float) -> None:
     near = group(name)
     buckets = Buckets(tuple(p * faint for p in near.priors), near.atoms, near.secrets, near.starts)
-    exact = enumerated(buckets)
+    exact = enumerate_tables(buckets)
     assert exact is not None
-    chain = Chain(buckets, np.random.default_rng(0))
+    chain = GroupSampler(buckets, np.random.default_rng(0))
     chain.sweep(compiled=False)
     seen = chain.read()
     assert np.isfinite(seen).all() and np.isfinite(exact.shares).all()
@@ -355,9 +357,9 @@ def test_eight_people_whose_sums_leave_the_range_of_numbers() -> None:
     prior[0] = 1e40
     prior[:, 0] = 1e40
     buckets = Buckets((prior,), np.arange(8)[:, None], np.arange(8), np.array([0, 8]))
-    chain = Chain(buckets, np.random.default_rng(0))
+    chain = GroupSampler(buckets, np.random.default_rng(0))
     chain.sweep()
-    exact = enumerated(buckets)
+    exact = enumerate_tables(buckets)
     assert exact is not None
     np.testing.assert_allclose(chain.read(), exact.shares, rtol=1e-11, atol=1e-300)
 
@@ -369,9 +371,9 @@ def test_a_large_group_settles_on_its_exact_shares(part: int) -> None:
     atoms = np.stack([rng.integers(0, 2, 13), rng.integers(0, 3, 13)], axis=1)
     priors = (rng.uniform(0.3, 2, (3, 2)), rng.uniform(0.3, 2, (3, 3)))
     buckets = Buckets(priors, atoms, secrets, np.array([0, 10, 13]))
-    exact = enumerated(buckets)
+    exact = enumerate_tables(buckets)
     assert exact is not None
-    chain = Chain(buckets, np.random.default_rng([9, part]), part=part)
+    chain = GroupSampler(buckets, np.random.default_rng([9, part]), part=part)
     chain.sweep(300)
     chain.read()
     seen, counts = [], []
@@ -387,7 +389,7 @@ def test_a_large_group_settles_on_its_exact_shares(part: int) -> None:
 
 
 def test_drawn_tables_have_their_chances() -> None:
-    exact = enumerated(table_one("N"))
+    exact = enumerate_tables(table_one("N"))
     assert exact is not None
     rng = np.random.default_rng(10)
     names = [tuple(table[0].ravel().tolist()) for _, table in exact.tables]
@@ -406,22 +408,22 @@ def test_groups_that_cannot_change_are_settled() -> None:
     where = slots(buckets)
     assert where.free.tolist() == []
     np.testing.assert_allclose(where.settled, [1, 1, 1, *[1 / 3, 2 / 3] * 3])
-    exact = enumerated(buckets)
+    exact = enumerate_tables(buckets)
     assert exact is not None
     assert exact.weights.tolist() == [1.0]
-    chain = Chain(buckets, np.random.default_rng(0))
+    chain = GroupSampler(buckets, np.random.default_rng(0))
     chain.sweep()
     np.testing.assert_array_equal(chain.read(), exact.shares)
     np.testing.assert_array_equal(chain.counts[0], exact.table(0)[0])
 
 
 def test_too_many_tables_are_not_counted() -> None:
-    assert enumerated(mixed(1), most=1000) is None
-    assert enumerated(table_one("N"), most=1) is None
+    assert enumerate_tables(mixed(1), most=1000) is None
+    assert enumerate_tables(table_one("N"), most=1) is None
 
 
 def test_reading_starts_anew() -> None:
-    chain = Chain(mixed(1), np.random.default_rng(0))
+    chain = GroupSampler(mixed(1), np.random.default_rng(0))
     with pytest.raises(UsageError, match="no sweep"):
         chain.read()
     chain.sweep(2)
@@ -453,4 +455,4 @@ def test_what_is_no_release_is_refused(change: dict[str, object]) -> None:
 
 def test_parts_have_a_size() -> None:
     with pytest.raises(UsageError, match="from 2 to 8"):
-        Chain(table_one("N"), np.random.default_rng(0), part=9)
+        GroupSampler(table_one("N"), np.random.default_rng(0), part=9)

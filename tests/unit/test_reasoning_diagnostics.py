@@ -18,11 +18,11 @@ from sievert.attacks.reasoning.credible_intervals import (
 )
 from sievert.attacks.reasoning.mcmc.diagnostics import (
     batches,
+    diagnose,
     ess,
     jackknife,
     mcse,
     rhat,
-    settled,
     so_far,
 )
 from sievert.errors import UsageError
@@ -77,7 +77,7 @@ def autoregressive(phi, shape, seed):
 @pytest.mark.parametrize("phi", [-0.8, 0.0, 0.6])
 def test_the_definitions_term_by_term(shape, phi):
     series = np.stack([autoregressive(phi, shape, seed) for seed in range(5)], axis=2)
-    found = settled(series)
+    found = diagnose(series)
     for k in range(5):
         agreed, worth = plainly(series[:, :, k])
         assert found.rhat[k] == pytest.approx(agreed, rel=1e-12)
@@ -90,7 +90,7 @@ def test_the_definitions_term_by_term(shape, phi):
 @pytest.mark.parametrize("phi", [0.0, 0.3, 0.7, 0.9, -0.3, -0.6])
 def test_an_autoregressive_series_is_worth_what_is_known(phi):
     series = np.stack([autoregressive(phi, (4, 2000), seed) for seed in range(40)], axis=2)
-    found = settled(series)
+    found = diagnose(series)
     known = 8000 * (1 - phi) / (1 + phi)
     assert found.ess.mean() == pytest.approx(known, rel=0.05)
     # Single estimates spread by sqrt(2·(2·W + 1)/N) of a window W of about 3·tau (Sokal 1997).
@@ -126,7 +126,7 @@ def test_a_moving_chain_disagrees_with_itself():
 
 
 def test_what_never_changes_is_settled():
-    found = settled(np.full((4, 10, 3), 0.1))
+    found = diagnose(np.full((4, 10, 3), 0.1))
     assert found.rhat.tolist() == [1.0] * 3 and found.ess.tolist() == [40.0] * 3
     assert found.mcse.tolist() == [0.0] * 3 and found.mean.tolist() == [0.1] * 3
     wobble = 0.3 * (1 + 2e-16 * np.random.default_rng(0).integers(0, 4, (4, 100)))
@@ -138,13 +138,13 @@ def test_what_never_changes_is_settled():
 def test_a_series_is_left_as_it_was():
     series = np.random.default_rng(2).random((3, 20, 1))
     kept = series.copy()
-    settled(series)
-    settled(series[:, :, 0])
+    diagnose(series)
+    diagnose(series[:, :, 0])
     assert np.array_equal(series, kept)
 
 
 def test_chains_that_stand_still_apart_never_settle():
-    found = settled(np.repeat([[0.1], [0.2], [0.2]], 100, axis=1))
+    found = diagnose(np.repeat([[0.1], [0.2], [0.2]], 100, axis=1))
     assert float(found.rhat) == math.inf
     assert 0 < float(found.ess) < 4 and math.isfinite(float(found.mcse))
     jump = np.repeat([[0.1, 0.2], [0.1, 0.2]], 100, axis=1)
@@ -153,7 +153,7 @@ def test_chains_that_stand_still_apart_never_settle():
 
 def test_heavy_ties():
     draws = (np.random.default_rng(3).random((4, 1000, 20)) < 0.01).astype(float)
-    found = settled(draws)
+    found = diagnose(draws)
     assert np.all(found.rhat < 1.05) and np.all(found.ess > 1500)
     once = np.zeros((4, 100))
     once[2, 57] = 1.0
@@ -162,7 +162,7 @@ def test_heavy_ties():
 
 def test_a_small_change_of_a_large_number_keeps_its_digits():
     small = autoregressive(0.5, (2, 64), 7)
-    shifted = settled(small * 2.0**-20 + 2.0**10)
+    shifted = diagnose(small * 2.0**-20 + 2.0**10)
     exact = (small * 2.0**-20 + 2.0**10) - 2.0**10
     assert float(shifted.ess) == pytest.approx(plainly(exact)[1], rel=1e-9)
     assert float(shifted.sd) == pytest.approx(exact.std(ddof=1), rel=1e-9)
@@ -170,12 +170,12 @@ def test_a_small_change_of_a_large_number_keeps_its_digits():
 
 def test_many_quantities_one_by_one_or_together():
     series = np.random.default_rng(5).random((4, 1000, 150), dtype=np.float32)  # three chunks
-    together = settled(series)
+    together = diagnose(series)
     for k in (0, 64, 65, 66, 149):
-        alone = settled(series[:, :, k])
+        alone = diagnose(series[:, :, k])
         for name in ("mean", "sd", "rhat", "ess", "mcse"):
             assert float(getattr(alone, name)) == getattr(together, name)[k]
-    assert settled(series[:, :, :0]).rhat.shape == (0,)
+    assert diagnose(series[:, :, :0]).rhat.shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_many_quantities_one_by_one_or_together():
 )
 def test_a_series_that_is_none(series):
     with pytest.raises(UsageError):
-        settled(series)
+        diagnose(series)
 
 
 @pytest.mark.parametrize("draws", [1, 3, 49, 50, 51, 997])

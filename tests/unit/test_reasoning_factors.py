@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.reasoning.horizontal.dirichlet_tree import closed, nested, trees
-from sievert.attacks.reasoning.horizontal.enumeration import enumerated
-from sievert.attacks.reasoning.horizontal.gibbs import Urns
-from sievert.attacks.reasoning.model import Factor, Posterior
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import (
+    build_forest,
+    solve_tree,
+    solve_trees,
+)
+from sievert.attacks.reasoning.horizontal.enumeration import enumerate_tables
+from sievert.attacks.reasoning.horizontal.gibbs import UrnSampler
+from sievert.attacks.reasoning.model import Factor, FactorPosterior
 from sievert.errors import UsageError
 
 SECRETS = ("Heart", "Flu", "Stomach", "HIV", "Diabetes")
@@ -56,7 +60,7 @@ class Example:
             self.factors.append(Factor(np.tile(prior, (5, 1)), starts, members, counts))
             self.labels.append(of)
 
-    def beliefs(self, victim: Sequence[str], found: Sequence[Sequence[Posterior]]) -> Any:
+    def beliefs(self, victim: Sequence[str], found: Sequence[Sequence[FactorPosterior]]) -> Any:
         """p_A and p_L4 of a victim, with a posterior for each factor and secret."""
         atoms = [d.index(value) for d, value in zip(self.domains, victim, strict=True)]
         attacker, learner = np.zeros(5), np.zeros(5)
@@ -106,25 +110,25 @@ NB = {
 }
 
 
-def by_trees(factor: Factor) -> list[Posterior]:
-    found = [closed(factor, s) for s in range(5)]
+def by_trees(factor: Factor) -> list[FactorPosterior]:
+    found = [solve_tree(factor, s) for s in range(5)]
     assert None not in found
     return [tree.posterior() for tree in found if tree is not None]
 
 
-def by_tables(factor: Factor) -> list[Posterior]:
-    found = [enumerated(factor, s) for s in range(5)]
+def by_tables(factor: Factor) -> list[FactorPosterior]:
+    found = [enumerate_tables(factor, s) for s in range(5)]
     return [tables.posterior() for tables in found if tables is not None]
 
 
-def by_either(factor: Factor) -> list[Posterior]:
+def by_either(factor: Factor) -> list[FactorPosterior]:
     """In closed form where there is one."""
-    found = [closed(factor, s) or enumerated(factor, s) for s in range(5)]
+    found = [solve_tree(factor, s) or enumerate_tables(factor, s) for s in range(5)]
     return [each.posterior() for each in found if each is not None]
 
 
 EXACT = (by_tables, by_either)
-Way = Callable[[Factor], list[Posterior]]
+Way = Callable[[Factor], list[FactorPosterior]]
 
 
 def checked(example: Example, victim: Sequence[str], way: Way, expected: Any) -> None:
@@ -146,10 +150,10 @@ def test_two_attributes(victim: str, way: Way) -> None:
 
 
 def test_only_flu_has_overlapping_sets() -> None:
-    found = [closed(NATION.factors[0], s) is None for s in range(5)]
+    found = [solve_tree(NATION.factors[0], s) is None for s in range(5)]
     assert found == [True, True, False, False, False]
-    assert [tree is None for tree in trees(NATION.factors[0])] == found
-    assert None not in trees(PRODUCT.factors[1])
+    assert [tree is None for tree in solve_trees(NATION.factors[0])] == found
+    assert None not in solve_trees(PRODUCT.factors[1])
 
 
 @pytest.mark.parametrize("way", [by_trees, by_tables])
@@ -187,7 +191,8 @@ def test_lumping(way: Way) -> None:
 def test_chains_come_close(example: Example, victims: Iterable[str]) -> None:
     exact = [by_either(factor) for factor in example.factors]
     chains = [
-        Urns(f, range(5), np.random.default_rng([7, i])) for i, f in enumerate(example.factors)
+        UrnSampler(f, range(5), np.random.default_rng([7, i]))
+        for i, f in enumerate(example.factors)
     ]
     batches = []
     for chain in chains:
@@ -198,7 +203,7 @@ def test_chains_come_close(example: Example, victims: Iterable[str]) -> None:
             chain.sweep(500)
             population, inside = chain.read()
             means.append(
-                [Posterior(*both) for both in zip(population, inside.dense(), strict=True)]
+                [FactorPosterior(*both) for both in zip(population, inside.dense(), strict=True)]
             )
         batches.append(means)
     for victim in victims:
@@ -221,7 +226,7 @@ def mixed() -> Factor:
 
 def test_compiled_and_plain_chains_are_the_same() -> None:
     chains = [
-        Urns(mixed(), [1, 0], np.random.default_rng(3), compiled=compiled)
+        UrnSampler(mixed(), [1, 0], np.random.default_rng(3), compiled=compiled)
         for compiled in (True, False)
     ]
     for _ in range(3):
@@ -236,7 +241,7 @@ def test_compiled_and_plain_chains_are_the_same() -> None:
 
 def test_chains_in_threads() -> None:
     def run(seed: int, found: dict[int, bytes]) -> None:
-        chain = Urns(mixed(), [0, 1], np.random.default_rng([5, seed]))
+        chain = UrnSampler(mixed(), [0, 1], np.random.default_rng([5, seed]))
         chain.sweep(300)
         found[seed] = chain.read()[1].dense().tobytes()
 
@@ -254,7 +259,7 @@ def test_chains_in_threads() -> None:
 
 def test_a_chain_keeps_its_books() -> None:
     factor = mixed()
-    chain = Urns(factor, [1], np.random.default_rng(0))
+    chain = UrnSampler(factor, [1], np.random.default_rng(0))
     for _ in range(20):
         chain.sweep()
         assert chain.counts.min() >= 0
@@ -278,7 +283,7 @@ def test_a_chain_keeps_its_books() -> None:
 
 def test_a_chain_without_open_records() -> None:
     factor = Factor(np.ones((1, 2)), np.array([0, 1, 3]), np.array([1, 0, 1]), np.array([[3], [2]]))
-    chain = Urns(factor, [0], np.random.default_rng(0))
+    chain = UrnSampler(factor, [0], np.random.default_rng(0))
     chain.sweep(2)
     population, inside = chain.read()
     assert population.tolist() == [[0.2, 0.8]]
@@ -288,7 +293,11 @@ def test_a_chain_without_open_records() -> None:
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, 1e-320])
 def test_prior_weights_that_are_no_numbers(bad: float) -> None:
     factor = Factor(np.array([[1.0, bad]]), np.array([0, 1]), np.array([0]), np.array([[1]]))
-    for run in (closed, enumerated, lambda f, s: Urns(f, [s], np.random.default_rng(0))):
+    for run in (
+        solve_tree,
+        enumerate_tables,
+        lambda f, s: UrnSampler(f, [s], np.random.default_rng(0)),
+    ):
         with pytest.raises(UsageError, match="prior weight"):
             run(factor, 0)
 
@@ -297,9 +306,9 @@ def test_too_many_tables() -> None:
     sets = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     counts = np.full((3, 1), 30)
     factor = Factor(np.ones((1, 6)), np.arange(4) * 3, np.concatenate(sets), counts)
-    assert enumerated(factor, 0, most=1000) is None
+    assert enumerate_tables(factor, 0, most=1000) is None
     wide = Factor(np.ones((1, 6)), np.arange(4) * 3, np.concatenate(sets), counts * 10**6)
-    assert enumerated(wide, 0) is None
+    assert enumerate_tables(wide, 0) is None
 
 
 def test_many_sets() -> None:
@@ -312,9 +321,9 @@ def test_many_sets() -> None:
     counts = rng.integers(0, 3, (len(sets), 2))
     starts = np.cumsum([0, *map(len, sets)])
     factor = Factor(np.ones((2, 10 * blocks)), starts, np.concatenate(sets), counts)
-    for s, tree in enumerate(trees(factor)):
+    for s, tree in enumerate(solve_trees(factor)):
         assert tree is not None
-        found, alone = tree.posterior(), closed(factor, s)
+        found, alone = tree.posterior(), solve_tree(factor, s)
         assert alone is not None
         other = alone.posterior()
         assert np.allclose(found.population, other.population, rtol=1e-13, atol=0)
@@ -336,7 +345,7 @@ def test_deep_sets_do_not_vanish() -> None:
         np.concatenate(sets),
         np.ones((len(sets), 1), dtype=np.int64),
     )
-    tree = closed(factor, 0)
+    tree = solve_tree(factor, 0)
     assert tree is not None
     assert len(tree.forest.levels) == size - 1
     found = tree.posterior()
@@ -349,7 +358,7 @@ def test_deep_sets_do_not_vanish() -> None:
 
 def test_no_label_at_all() -> None:
     factor = Factor(np.array([[1.0, 3.0]]), np.array([0]), np.zeros(0, int), np.zeros((0, 1), int))
-    tree, tables = closed(factor, 0), enumerated(factor, 0)
+    tree, tables = solve_tree(factor, 0), enumerate_tables(factor, 0)
     assert tree is not None
     assert tables is not None
     for found in (tree.posterior(), tables.posterior()):
@@ -363,7 +372,7 @@ def test_the_same_set_twice_is_one_set() -> None:
     prior, sets = np.array([[1.0, 2.0, 4.0]]), [[0, 1], [0, 1]]
     twice = Factor(prior, np.array([0, 2, 4]), np.concatenate(sets), np.array([[2], [3]]))
     once = Factor(prior, np.array([0, 2]), np.array([0, 1]), np.array([[5]]))
-    one, other = closed(twice, 0), closed(once, 0)
+    one, other = solve_tree(twice, 0), solve_tree(once, 0)
     assert one is not None
     assert other is not None
     assert one.posterior().population.tolist() == other.posterior().population.tolist()
@@ -378,7 +387,7 @@ def test_betas_of_labels_that_no_record_has() -> None:
     factor = Factor(
         np.ones((2, 5)), np.array([0, 2, 5, 9]), members, np.array([[1, 0], [1, 2], [1, 0]])
     )
-    every, one = trees(factor)
+    every, one = solve_trees(factor)
     assert every is not None
     assert one is not None
     assert every.betas(0) == [(7.0, 1.0), (5.0, 1.0), (3.0, 1.0), (1.0, 1.0)]
@@ -389,7 +398,7 @@ def test_betas_of_labels_that_no_record_has() -> None:
 def test_betas_keep_small_weights_beside_large_ones() -> None:
     prior = np.array([[1e12, 1e-6, 2e-6, 1e9]])
     factor = Factor(prior, np.array([0, 3]), np.array([0, 1, 2]), np.array([[2]]))
-    tree = closed(factor, 0)
+    tree = solve_tree(factor, 0)
     assert tree is not None
     assert tree.betas(0) == [(1e12 + 2, 1e9), (1e12, pytest.approx(3e-6, rel=1e-14))]
 
@@ -401,9 +410,9 @@ def test_records_added_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
         np.array([0, 1, 2, 1, 3]),
         np.array([[7], [9]]),
     )
-    whole = enumerated(factor, 0)
+    whole = enumerate_tables(factor, 0)
     monkeypatch.setattr("sievert.attacks.reasoning.horizontal.enumeration.AT_ONCE", 1)
-    pieces = enumerated(factor, 0)
+    pieces = enumerate_tables(factor, 0)
     assert whole is not None
     assert pieces is not None
     assert np.array_equal(whole.counts, pieces.counts)
@@ -414,5 +423,5 @@ def test_records_added_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_chosen_labels_only() -> None:
     factor = NATION.factors[0]
     pairs = itertools.combinations(range(4), 2)
-    apart = [pair for pair in pairs if nested(factor, np.array(pair)) is not None]
+    apart = [pair for pair in pairs if build_forest(factor, np.array(pair)) is not None]
     assert apart == [(0, 1), (1, 2), (1, 3), (2, 3)]

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from sievert.attacks.reasoning import value_sets as module
-from sievert.attacks.reasoning.atoms import boxes, lumped
+from sievert.attacks.reasoning.atoms import boxes, merge_positions
 from sievert.attacks.reasoning.candidates import contains
 from sievert.attacks.reasoning.domains import (
     MOST_VALUES,
     Domain,
     Interval,
     Members,
-    domain_of,
-    given_domain,
     number,
     pattern,
+    public_domain,
+    read_domain,
 )
-from sievert.attacks.reasoning.value_sets import Labels, Sets, label_set
+from sievert.attacks.reasoning.value_sets import Labels, PositionSets, label_set
 from sievert.errors import ExhaustedError, InputError, UsageError
 from sievert.hierarchies import Hierarchy
 
@@ -163,7 +163,7 @@ def test_plain_values_win_over_patterns() -> None:
 def test_hierarchies_win_over_patterns() -> None:
     ladder = {"a": ("10-20", "x", "*"), "b": ("10-20", "x", "*"), "15": ("c", "y", "*")}
     hierarchy = Hierarchy(ladder)
-    domain = domain_of(["10-20", "y"], hierarchy=hierarchy)
+    domain = public_domain(["10-20", "y"], hierarchy=hierarchy)
     assert domain == Domain(("a", "b", "15"), "hierarchy", True)
     assert meant("10-20", domain, hierarchy) == ["a", "b"]
     assert meant("y", domain, hierarchy) == ["15"]
@@ -183,29 +183,29 @@ def test_hierarchies_win_over_patterns() -> None:
 def test_prefix_ladders_keep_length() -> None:
     values = ["AB1", "AB22", "AC1", "AB33"]
     hierarchy = Hierarchy.prefixes(values)
-    domain = domain_of(["AB**", "AC1*"], hierarchy=hierarchy)
+    domain = public_domain(["AB**", "AC1*"], hierarchy=hierarchy)
     assert meant("AB**", domain, hierarchy) == ["AB1", "AB22", "AB33"]
     assert meant("AC1*", domain, hierarchy) == ["AC1"]
 
 
 def test_missing() -> None:
     released = ["20", None, "*"]
-    domain = domain_of(released)
+    domain = public_domain(released)
     assert domain.values == ("20", None) and domain.public
     assert meant(None, domain) == [None] and meant("*", domain) == ["20"]
-    wild = domain_of(released, wildcard=True)
+    wild = public_domain(released, wildcard=True)
     assert wild.values == ("20",) and meant(None, wild, wildcard=True) == ["20"]
-    both = domain_of(released, wildcard=True, original=["20", None])
+    both = public_domain(released, wildcard=True, original=["20", None])
     assert both == Domain(("20", None), "release", True)
     assert meant(None, both, wildcard=True) == ["20", None]
     with pytest.raises(InputError):
         label_set(None, wild)
-    assert domain_of(["20", "21"], original=["20", None]).added == 1
+    assert public_domain(["20", "21"], original=["20", None]).added == 1
 
 
 def test_domains_from_the_release() -> None:
     def values(*released: str | None) -> tuple[str | None, ...]:
-        domain = domain_of(released)
+        domain = public_domain(released)
         assert domain.public and domain.source == "release" and domain.added == 0
         return domain.values
 
@@ -240,37 +240,37 @@ def test_domains_from_the_release() -> None:
 )
 def test_releases_that_name_too_little(released: list[str]) -> None:
     with pytest.raises(InputError, match=r"--domain age=FILE or age=LOW\.\.HIGH"):
-        domain_of(released, column="age")
-    domain = domain_of(released, original=["25", "71", "3"])
+        public_domain(released, column="age")
+    domain = public_domain(released, original=["25", "71", "3"])
     assert domain.source == "original" and not domain.public
     assert {"25", "71", "3"} <= set(domain.values) and domain.added == 3
 
 
 def test_the_original_adds_values() -> None:
-    domain = domain_of(["[20-22]"], original=["21", "9", "20", "b", None])
+    domain = public_domain(["[20-22]"], original=["21", "9", "20", "b", None])
     assert domain == Domain(("20", "21", "22", "9", "b", None), "release", False, 3)
     assert domain.positions(["9", "nobody", None]).tolist() == [3, -1, 5]
     # a text of the original is a plain value, whatever it looks like
-    assert domain_of(["<=20", ">20"], original=["<=20", ">20"]).public
-    assert domain_of(["<=20"], original=["<=20", ">20"]).values == ("<=20", ">20")
-    assert not domain_of(["a"], given=["a"], original=["b"]).public
-    assert domain_of(["*"], given=["a"], original=["a"]) == Domain(("a",), "given", True)
-    observed = domain_of(["1-9"], given=["a"], original=["5", "3", "5"], observed=True)
+    assert public_domain(["<=20", ">20"], original=["<=20", ">20"]).public
+    assert public_domain(["<=20"], original=["<=20", ">20"]).values == ("<=20", ">20")
+    assert not public_domain(["a"], given=["a"], original=["b"]).public
+    assert public_domain(["*"], given=["a"], original=["a"]) == Domain(("a",), "given", True)
+    observed = public_domain(["1-9"], given=["a"], original=["5", "3", "5"], observed=True)
     assert observed == Domain(("3", "5"), "original", False)
     assert meant("{3,4,5}", observed) == ["3", "5"]
     with pytest.raises(UsageError):
-        domain_of(["a"], observed=True)
+        public_domain(["a"], observed=True)
 
 
 def test_domains_from_a_hierarchy() -> None:
     hierarchy = Hierarchy({"b": ("x",), "a": ("x",)})
-    domain = domain_of(["x", "new", "{newer,a}", "1-2", "*", None], hierarchy=hierarchy)
+    domain = public_domain(["x", "new", "{newer,a}", "1-2", "*", None], hierarchy=hierarchy)
     assert domain == Domain(("b", "a", "new", "newer", None), "hierarchy", True)
 
 
 def test_given_domains(tmp_path: Path) -> None:
-    assert given_domain("-2..1") == ("-2", "-1", "0", "1")
-    assert given_domain(("a", None, "a")) == ("a", None)
+    assert read_domain("-2..1") == ("-2", "-1", "0", "1")
+    assert read_domain(("a", None, "a")) == ("a", None)
     path = tmp_path / "values.txt"
     for text, values in (
         ("b\r\na\n\nb\n", ("b", "a")),
@@ -281,8 +281,8 @@ def test_given_domains(tmp_path: Path) -> None:
         ("\ufeffa", ("a",)),
     ):
         path.write_text(text, encoding="utf-8", newline="")
-        assert given_domain(path) == given_domain(str(path)) == values
-    assert domain_of(["17"], given=path).source == "given"
+        assert read_domain(path) == read_domain(str(path)) == values
+    assert public_domain(["17"], given=path).source == "given"
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_given_domains(tmp_path: Path) -> None:
 def test_given_ranges_refused(spec: Any) -> None:
     started = time.process_time()
     with pytest.raises(UsageError):
-        given_domain(spec)
+        read_domain(spec)
     assert time.process_time() - started < 3
 
 
@@ -300,12 +300,12 @@ def test_given_files_refused(tmp_path: Path) -> None:
     (tmp_path / "torn").write_text("a;x;*\nb;x\n", encoding="utf-8")
     for name in ("none", "latin", "torn", "", "x" * 5000):
         with pytest.raises(InputError):
-            given_domain(tmp_path / name)
+            read_domain(tmp_path / name)
 
 
 def test_labels_are_sets() -> None:
     released = ["[20-22)", "{20,21}", "20-21", "22", None, "*", "22", "{20,21,22}"]
-    domain = domain_of(released)
+    domain = public_domain(released)
     labels = Labels.read(released, domain, column="age")
     assert labels.of.tolist() == [0, 0, 0, 1, 2, 3, 1, 3]
     assert [labels.sets[i].tolist() for i in range(4)] == [[0, 1], [2], [3], [0, 1, 2]]
@@ -348,7 +348,7 @@ def test_long_labels_are_quick(label: str) -> None:
     started = time.process_time()
     with pytest.raises(InputError):
         Labels.read([label], AGES)
-    domain_of([label, "1"], original=["1"])
+    public_domain([label, "1"], original=["1"])
     assert time.process_time() - started < 3
 
 
@@ -360,24 +360,24 @@ def test_too_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lumps_of_table_1() -> None:
     # {M,J}, {J}, {C,J}, {I,M}; nobody asks about I and C, nor about two values in no set
-    sets = Sets.of([[0, 1], [1], [1, 2], [0, 3]])
+    sets = PositionSets.of([[0, 1], [1], [1, 2], [0, 3]])
     weights = np.array([[1.0, 1, 1, 1, 0.25, 0.5], [2, 2, 2, 2, 2, 2]])
-    found = lumped(sets, np.array([True, True, False, False, False, False]), weights)
+    found = merge_positions(sets, np.array([True, True, False, False, False, False]), weights)
     assert found.atom_of.tolist() == [0, 1, 2, 3, 4, 4] and found.atoms == 5
     assert found.prior.tolist() == [[1, 1, 1, 1, 0.75], [2, 2, 2, 2, 4]]
     assert [found.sets[i].tolist() for i in range(4)] == [[0, 1], [1], [1, 2], [0, 3]]
-    whole = lumped(Sets.of([[0, 1, 2]]), [], np.full((1, 3), 0.1))
+    whole = merge_positions(PositionSets.of([[0, 1, 2]]), [], np.full((1, 3), 0.1))
     assert whole.atoms == 1 and whole.sets.members.tolist() == [0]
 
 
 def test_lumped_weights_keep_their_digits() -> None:
-    found = lumped(Sets.of([np.arange(10**6)]), [7], np.full((1, 10**6), 0.1))
+    found = merge_positions(PositionSets.of([np.arange(10**6)]), [7], np.full((1, 10**6), 0.1))
     assert found.prior[0].tolist() == pytest.approx([99_999.9, 0.1], rel=1e-14)
 
 
 def test_boxes_are_small_where_the_product_is_not() -> None:
     size = 10**5
-    halves = Sets.of([np.arange(size // 2), np.arange(size // 2, size), np.arange(size)])
+    halves = PositionSets.of([np.arange(size // 2), np.arange(size // 2, size), np.arange(size)])
     found = boxes(
         [size] * 7,
         [halves] * 7,
@@ -395,14 +395,14 @@ def test_boxes_are_small_where_the_product_is_not() -> None:
 
 
 def test_boxes_give_up() -> None:
-    ones = Sets.of([[i] for i in range(200)] + [range(200)])
+    ones = PositionSets.of([[i] for i in range(200)] + [range(200)])
     classes = np.array([*([i, i, i] for i in range(200)), [200] * 3])
     with pytest.raises(ExhaustedError, match="--likelihood product"):
         boxes([200] * 3, [ones] * 3, classes, np.zeros((1, 3), dtype=np.int64), most=10**6)
 
 
 def test_too_many_pairs() -> None:
-    sets = [Sets.of([[0, 1], [0]])]
+    sets = [PositionSets.of([[0, 1], [0]])]
     classes = np.array([[0]] * 100 + [[1]] * 100)
     victims = np.zeros((50, 1), dtype=np.int64)
     assert len(contains(classes, sets, victims, 10_000).victims) == 10_000

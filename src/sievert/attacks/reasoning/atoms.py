@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.candidates import CELLS, contains
-from sievert.attacks.reasoning.value_sets import MOST_MEMBERS, Sets
-from sievert.attacks.reasoning.victims import distinct
+from sievert.attacks.reasoning.value_sets import MOST_MEMBERS, PositionSets
+from sievert.attacks.reasoning.victims import distinct_rows
 from sievert.errors import ExhaustedError
 
 MOST = 10**7  # cells of all boxes together
@@ -23,21 +23,23 @@ CHUNK = 1 << 22  # members looked at in one go
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-class Lumped(NamedTuple):
+class MergedPositions(NamedTuple):
     """Positions merged into atoms, which are in the order of their first positions."""
 
     atom_of: Ints
     prior: Floats
-    sets: Sets
+    sets: PositionSets
     atoms: int
 
 
-def lumped(sets: Sets, asked: Ints | Sequence[int], weights: Floats) -> Lumped:
+def merge_positions(
+    sets: PositionSets, asked: Ints | Sequence[int], weights: Floats
+) -> MergedPositions:
     """Merges positions nobody asks about that are in exactly the same sets; weights are added.
 
     `asked` are positions, or a truth for each; `weights` has a column for each position.
 
-    >>> lumped(Sets.of([[0, 1, 2], [2]]), [0], np.ones((1, 5))).atom_of.tolist()
+    >>> merge_positions(PositionSets.of([[0, 1, 2], [2]]), [0], np.ones((1, 5))).atom_of.tolist()
     [0, 1, 2, 3, 3]
     """
     size = weights.shape[1]
@@ -65,10 +67,10 @@ def lumped(sets: Sets, asked: Ints | Sequence[int], weights: Floats) -> Lumped:
     if len(kept):
         counts[filled] = np.add.reduceat(kept, sets.starts[:-1][filled], dtype=np.int64)
     starts = np.append(0, np.cumsum(counts))
-    return Lumped(atom_of, prior, Sets(starts, atom_of[sets.members[kept]]), atoms)
+    return MergedPositions(atom_of, prior, PositionSets(starts, atom_of[sets.members[kept]]), atoms)
 
 
-def _signatures(sets: Sets, size: int) -> NDArray[np.uint64]:
+def _signatures(sets: PositionSets, size: int) -> NDArray[np.uint64]:
     """128 bits for each position, the same only for positions in the same sets."""
     rng = np.random.default_rng(0x5E75)
     marks = rng.integers(0, 2**64, (2, len(sets)), dtype=np.uint64)
@@ -91,14 +93,14 @@ class Boxes:
 
     tuples: int
     prior: Floats
-    sets: Sets
+    sets: PositionSets
     label_of: Ints
     atom_of: Ints
 
 
 def boxes(
     sizes: Sequence[int],
-    sets: Sequence[Sets],
+    sets: Sequence[PositionSets],
     classes: Ints,
     victims: Ints,
     beta: float | Floats = 1.0,
@@ -112,8 +114,8 @@ def boxes(
     `beta` is the weight of a combination, `overrides` that of single ones.
     """
     others = np.array(list(overrides or ()), dtype=np.int64).reshape(-1, len(sizes))
-    rows, label_of = distinct(classes)
-    asked, which = distinct(np.concatenate([victims, others]))
+    rows, label_of = distinct_rows(classes)
+    asked, which = distinct_rows(np.concatenate([victims, others]))
     tuples = math.prod(int(size) for size in sizes)
     grid = _gridded(sizes, sets, rows, asked, most) or _parted(sizes, sets, rows, asked, most)
     if grid is None or tuples > 10**300:
@@ -123,15 +125,15 @@ def boxes(
         )
     covered, place = grid.place >= 0, grid.place
     left = grid.times - np.bincount(place[covered], minlength=len(grid.times))
-    held = Sets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
-    lumps = lumped(held, _NONE, left[None, :].astype(np.float64))
+    held = PositionSets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
+    lumps = merge_positions(held, _NONE, left[None, :].astype(np.float64))
     nowhere = tuples - int(grid.times.sum()) - int((~covered).sum())
 
     stay = np.flatnonzero(lumps.prior[0] > 0)
     lump = np.concatenate([lumps.atom_of[place[covered]], stay])
     atom = np.concatenate([np.flatnonzero(covered), len(asked) + np.arange(len(stay))])
     order = np.argsort(lump, kind="stable")
-    inner = Sets(np.searchsorted(lump[order], np.arange(lumps.atoms + 1)), atom[order])
+    inner = PositionSets(np.searchsorted(lump[order], np.arange(lumps.atoms + 1)), atom[order])
     if int(inner.sizes[lumps.sets.members].sum()) > MOST_MEMBERS:
         raise ExhaustedError(
             f"the groups hold more than {MOST_MEMBERS:,} combinations of values",
@@ -148,7 +150,7 @@ def boxes(
     )
     if overrides:
         prior[:, which[len(victims) :]] = np.array(list(overrides.values())).T
-    return Boxes(tuples, prior, Sets(starts, members), label_of, which[: len(victims)])
+    return Boxes(tuples, prior, PositionSets(starts, members), label_of, which[: len(victims)])
 
 
 class _Grid(NamedTuple):
@@ -161,13 +163,13 @@ class _Grid(NamedTuple):
 
 
 def _gridded(
-    sizes: Sequence[int], sets: Sequence[Sets], rows: Ints, asked: Ints, most: int
+    sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, asked: Ints, most: int
 ) -> _Grid | None:
     """Cut where a label of any box begins or ends; None if that makes more than `most` pairs."""
     parts, local = [], np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
-        parts.append(lumped(sets[k].taken(used), _NONE, np.ones((1, size))))
+        parts.append(merge_positions(sets[k].taken(used), _NONE, np.ones((1, size))))
     columns = [part.sets.sizes[local[:, k]].tolist() for k, part in enumerate(parts)]
     pairs = sum(map(math.prod, zip(*columns, strict=True)))
     if pairs > most or math.prod(part.atoms for part in parts) >= 2**62:
@@ -195,7 +197,7 @@ def _counting(numbers: Ints, sizes: Sequence[int]) -> Ints:
 
 
 def _parted(
-    sizes: Sequence[int], sets: Sequence[Sets], rows: Ints, asked: Ints, most: int
+    sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, asked: Ints, most: int
 ) -> _Grid | None:
     """The same, where boxes that meet no other are not cut."""
     alone = _alone(sizes, sets, rows)
@@ -214,18 +216,18 @@ def _parted(
     return _Grid(box[order], cell[order], np.concatenate([grid.times, times]), grid.place)
 
 
-def _alone(sizes: Sequence[int], sets: Sequence[Sets], rows: Ints) -> Ints:
+def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> Ints:
     """Which boxes share no combination with another, as far as that is quickly told."""
     meeting, local = [], np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
-        part = lumped(sets[k].taken(used), _NONE, np.ones((1, size)))
+        part = merge_positions(sets[k].taken(used), _NONE, np.ones((1, size)))
         if len(used) ** 2 * part.atoms > MOST_WORK or len(used) * part.atoms > CELLS:
             return np.zeros(len(rows), dtype=bool)
         table = np.zeros((len(used), part.atoms), dtype=np.float32)
         table[np.repeat(np.arange(len(used)), part.sets.sizes), part.sets.members] = 1
         first, second = np.nonzero(table @ table.T)
-        meeting.append(Sets(np.searchsorted(first, np.arange(len(used) + 1)), second))
+        meeting.append(PositionSets(np.searchsorted(first, np.arange(len(used) + 1)), second))
     try:
         pairs = contains(local, meeting, local, MOST)
     except ExhaustedError:

@@ -9,52 +9,54 @@ from typing import NamedTuple
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.reasoning.value_sets import Sets
-from sievert.attacks.reasoning.victims import distinct
+from sievert.attacks.reasoning.value_sets import PositionSets
+from sievert.attacks.reasoning.victims import distinct_rows
 from sievert.errors import ExhaustedError
 
 CELLS = 1 << 25  # answers held at a time
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-class Pairs(NamedTuple):
+class CandidatePairs(NamedTuple):
     """Victims and classes that may hold them, in the order of victims, then of classes."""
 
     victims: Ints
     classes: Ints
 
 
-def contains(classes: Ints, sets: Sequence[Sets], victims: Ints, most: int) -> Pairs:
+def contains(
+    classes: Ints, sets: Sequence[PositionSets], victims: Ints, most: int
+) -> CandidatePairs:
     """Which classes may hold each victim: in every column its value is in the class's label.
 
     `classes` holds a label of each column for each class, `victims` a position in each domain, -1
     for a value outside of it.
 
-    >>> both = [Sets.of([[0, 1], [1, 2]]), Sets.of([[0], [0, 1]])]
+    >>> both = [PositionSets.of([[0, 1], [1, 2]]), PositionSets.of([[0], [0, 1]])]
     >>> contains(np.array([[0, 0], [1, 1]]), both, np.array([[1, 0], [1, 1]]), 9).classes.tolist()
     [0, 1, 1]
     """
-    columns = [_Column.of(classes[:, k], sets[k], victims[:, k]) for k in range(len(sets))]
+    columns = [_CandidateColumn.of(classes[:, k], sets[k], victims[:, k]) for k in range(len(sets))]
     if all(column.single for column in columns):
         found = _looked_up(columns, most)
     else:
         found = _met(columns, most)
     order = np.argsort(found.victims, kind="stable")
-    return Pairs(found.victims[order], found.classes[order])
+    return CandidatePairs(found.victims[order], found.classes[order])
 
 
 @dataclass(frozen=True)
-class _Column:
+class _CandidateColumn:
     """A column of classes and victims: the labels of each value that a victim has there."""
 
     label: Ints  # of each class
     value: Ints  # of each victim
-    holding: Sets  # of each value the labels that hold it
+    holding: PositionSets  # of each value the labels that hold it
     labels: int
     single: bool
 
     @classmethod
-    def of(cls, label: Ints, sets: Sets, victims: Ints) -> _Column:
+    def of(cls, label: Ints, sets: PositionSets, victims: Ints) -> _CandidateColumn:
         used, label = np.unique(label, return_inverse=True)
         values, value = np.unique(victims, return_inverse=True)
         taken = sets.taken(used)
@@ -63,7 +65,7 @@ class _Column:
         rows = np.repeat(np.arange(len(used)), taken.sizes)[asked]
         order = np.argsort(place[asked], kind="stable")
         starts = np.searchsorted(place[asked][order], np.arange(len(values) + 1))
-        holding = Sets(starts, rows[order])
+        holding = PositionSets(starts, rows[order])
         single = bool((holding.sizes <= 1).all())
         return cls(label, value, holding, len(used), single)
 
@@ -75,7 +77,7 @@ def _beyond(most: int) -> ExhaustedError:
     )
 
 
-def _looked_up(columns: Sequence[_Column], most: int) -> Pairs:
+def _looked_up(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
     """Each value is in one label at most: a victim's labels are a key of its class."""
     classes = len(columns[0].label)
     held = np.ones(len(columns[0].value), dtype=bool)
@@ -84,7 +86,7 @@ def _looked_up(columns: Sequence[_Column], most: int) -> Pairs:
         one = np.append(column.holding.members, 0)[column.holding.starts[:-1]]
         held &= (column.holding.sizes == 1)[column.value]
         rows.append(np.concatenate([column.label, one[column.value]]))
-    _, keys = distinct(np.stack(rows, axis=1))
+    _, keys = distinct_rows(np.stack(rows, axis=1))
     order = np.argsort(keys[:classes], kind="stable")
     ranked = keys[order]
     low = np.searchsorted(ranked, keys[classes:])
@@ -94,10 +96,10 @@ def _looked_up(columns: Sequence[_Column], most: int) -> Pairs:
         raise _beyond(most)
     starts = np.append(0, np.cumsum(times))
     places = np.arange(starts[-1]) + np.repeat(low - starts[:-1], times)
-    return Pairs(np.repeat(np.arange(len(times)), times), order[places])
+    return CandidatePairs(np.repeat(np.arange(len(times)), times), order[places])
 
 
-def _met(columns: Sequence[_Column], most: int) -> Pairs:
+def _met(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
     """Victims with like values together: first the classes that hold one of them, then bits."""
     reach = []
     for column in columns:
@@ -117,11 +119,11 @@ def _met(columns: Sequence[_Column], most: int) -> Pairs:
             room -= len(who)
             victims.append(some[who])
             found.append(which)
-    return Pairs(np.concatenate(victims), np.concatenate(found))
+    return CandidatePairs(np.concatenate(victims), np.concatenate(found))
 
 
 def _chunk(
-    columns: Sequence[_Column], narrow: Sequence[int], some: Ints, most: int, room: int
+    columns: Sequence[_CandidateColumn], narrow: Sequence[int], some: Ints, most: int, room: int
 ) -> Iterator[tuple[Ints, Ints]]:
     """Pairs of these victims (by their place among them) and classes."""
     tables: list[tuple[Ints, Ints]] = []

@@ -202,12 +202,12 @@ class Domain:
         return np.fromiter((self.places.get(text, -1) for text in texts), dtype=np.int64)
 
 
-def given_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ...]:
+def read_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ...]:
     """The values that somebody gives: a list, `LOW..HIGH`, or a file with one value a line.
 
     Of a hierarchy as a CSV file it takes the first column.
 
-    >>> given_domain("3..5"), given_domain(["b", "a", "b"])
+    >>> read_domain("3..5"), read_domain(["b", "a", "b"])
     (('3', '4', '5'), ('b', 'a'))
     """
     if isinstance(spec, str | os.PathLike):
@@ -277,7 +277,7 @@ def _unquoted(line: str) -> str:
     return line
 
 
-def domain_of(
+def public_domain(
     released: Sequence[Text],
     *,
     given: str | os.PathLike[str] | Sequence[Text] | None = None,
@@ -293,7 +293,7 @@ def domain_of(
     domain. A missing value is a value like others, but where it may be anything (`wildcard`), a
     released one names none.
 
-    >>> domain_of(["[20-22)", "{30, 31}", "*"]).values
+    >>> public_domain(["[20-22)", "{30, 31}", "*"]).values
     ('20', '21', '30', '31')
     """
     seen = dict.fromkeys(original) if original is not None else {}
@@ -307,7 +307,7 @@ def domain_of(
     source: Source = "release"
     enough = True
     if given is not None:
-        source, values = "given", dict.fromkeys(given_domain(given))
+        source, values = "given", dict.fromkeys(read_domain(given))
     elif hierarchy is not None:
         source, values = "hierarchy", dict.fromkeys(hierarchy.labels)
         labels = set(itertools.chain.from_iterable(hierarchy.labels.values()))

@@ -2,7 +2,7 @@
 
 What an outsider knows of a person is cut into independent *factors*: one a column (the product
 model), or one for all columns together (the saturated model). A factor has *atoms*: the values
-that a person may have there, some of them lumped together. A released value is a *label*: a set of
+that a person may have there, some of them merged. A released value is a *label*: a set of
 atoms.
 """
 
@@ -33,7 +33,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Posterior:
+class FactorPosterior:
     """What the release tells of one factor among people with one secret.
 
     `population[a]` is the expected share of atom a; `inside[m]`, for every place of the factor's

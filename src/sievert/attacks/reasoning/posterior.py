@@ -10,8 +10,14 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.mcmc import chains
-from sievert.attacks.reasoning.mcmc.chains import Block, Effort, Progress, Sampled, Walk
-from sievert.attacks.reasoning.risk import Right, likeliest, normalised
+from sievert.attacks.reasoning.mcmc.chains import (
+    Block,
+    ChainSamples,
+    MarkovChain,
+    Progress,
+    SamplingPlan,
+)
+from sievert.attacks.reasoning.risk import CorrectGuesses, likeliest, normalise
 
 WATCHED = 200  # beliefs whose chains are looked at, besides the reported numbers
 DRAWS = 1000  # of the population
@@ -55,12 +61,12 @@ class Model(Protocol):
     def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
         """The printed learner's shares under one draw."""
 
-    def walk(self, rng: np.random.Generator) -> Walk:
+    def walk(self, rng: np.random.Generator) -> MarkovChain:
         """One chain."""
 
 
 @dataclass(frozen=True)
-class Believed:
+class PosteriorBeliefs:
     """Beliefs of attacker and learners, victims by secrets, and how sure they are.
 
     `errors` are standard errors of the attacker's and the learner's beliefs (0 if exact); `drawn`
@@ -76,7 +82,7 @@ class Believed:
     populations: tuple[Floats, ...]
     drawn: tuple[Floats, ...]
     method: str
-    sampled: Sampled | None = None
+    sampled: ChainSamples | None = None
 
     @property
     def converged(self) -> bool:
@@ -94,7 +100,7 @@ def believe(
     threads: int,
     progress: Progress,
     draws: bool = True,
-) -> Believed:
+) -> PosteriorBeliefs:
     """Solve a model, by sampling if it has to be. `truth[v, s]` counts the original's records.
 
     Without `draws` an exact solution has no printed learner and no draws of the population.
@@ -104,10 +110,10 @@ def believe(
         return _sampled(model, truth, seed, many_chains, sweeps, threads, progress)
     block = model.exact()
     populations = block.populations
-    attacker, learner = normalised(block.expected), normalised(block.learned)
+    attacker, learner = normalise(block.expected), normalise(block.learned)
     none = np.zeros_like(attacker)
     if not draws:
-        return Believed(
+        return PosteriorBeliefs(
             attacker, learner, none, (none, none), 0.0, block.expected, populations, (), method
         )
     rng = np.random.default_rng([seed, 0])
@@ -119,7 +125,7 @@ def believe(
         for i in range(many):
             shares.add(model.printed_under([d[i] for d in drawn], rng))
         printed, error = shares.mean, shares.error
-    return Believed(
+    return PosteriorBeliefs(
         attacker, learner, printed, (none, none), error, block.expected, populations, drawn, method
     )
 
@@ -159,9 +165,9 @@ def _sampled(
     sweeps: int | None,
     threads: int,
     progress: Progress,
-) -> Believed:
+) -> PosteriorBeliefs:
     most = int(np.clip(WORK // max(1, model.work), 500, 20_000)) if sweeps is None else sweeps
-    effort = Effort.of(many_chains, most)
+    effort = SamplingPlan.of(many_chains, most)
     quantities, reported = _quantities(truth, model.shape, seed)
     found = chains.run(
         lambda chain: model.walk(np.random.default_rng([seed, 1, chain])),
@@ -177,10 +183,10 @@ def _sampled(
     errors = tuple(_error(found, kind) for kind in (EXPECTED, LEARNED))
     printed_error = float(_error(found, PRINTED).max(initial=0.0))
     drawn = tuple(np.array(each) for each in zip(*found.drawn, strict=True))
-    return Believed(
-        normalised(means[EXPECTED]),
-        normalised(means[LEARNED]),
-        normalised(means[PRINTED]),
+    return PosteriorBeliefs(
+        normalise(means[EXPECTED]),
+        normalise(means[LEARNED]),
+        normalise(means[PRINTED]),
         (errors[0], errors[1]),
         printed_error,
         means[EXPECTED],
@@ -191,9 +197,9 @@ def _sampled(
     )
 
 
-def _error(found: Sampled, kind: int) -> Floats:
+def _error(found: ChainSamples, kind: int) -> Floats:
     """The standard error of beliefs, from batches that are about independent."""
-    beliefs = normalised(found.batches[:, kind])
+    beliefs = normalise(found.batches[:, kind])
     share = found.weights / found.weights.sum()
     mean = np.tensordot(share, beliefs, axes=1)
     spread = np.tensordot(share, (beliefs - mean) ** 2, axes=1)
@@ -215,14 +221,14 @@ def _quantities(
         places = chosen // secrets, chosen % secrets
 
     def seen(block: Block) -> Floats:
-        attacker, learner = normalised(block.expected), normalised(block.learned)
+        attacker, learner = normalise(block.expected), normalise(block.learned)
         found = []
         for beliefs in (attacker, learner):
             if truth is None:
                 found.append(_hoped(block.expected, beliefs))
             else:
                 records = truth.sum()
-                found.append(Right.of(truth, likeliest(beliefs)).fractional / records)
+                found.append(CorrectGuesses.of(truth, likeliest(beliefs)).fractional / records)
                 found.append(float((truth[:, :secrets] * beliefs).sum()) / records)
         return np.concatenate([found, attacker[places]])
 

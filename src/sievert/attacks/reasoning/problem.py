@@ -10,15 +10,15 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import population, priors, value_sets
-from sievert.attacks.reasoning.atoms import boxes, lumped
-from sievert.attacks.reasoning.candidates import Pairs
+from sievert.attacks.reasoning.atoms import boxes, merge_positions
+from sievert.attacks.reasoning.candidates import CandidatePairs
 from sievert.attacks.reasoning.domains import Domain
 from sievert.attacks.reasoning.mcmc.chains import Progress
 from sievert.attacks.reasoning.model import Factor
-from sievert.attacks.reasoning.posterior import Believed, Model, believe
+from sievert.attacks.reasoning.posterior import Model, PosteriorBeliefs, believe
 from sievert.attacks.reasoning.result import Reasoning
-from sievert.attacks.reasoning.settings import Settings
-from sievert.attacks.reasoning.victims import distinct
+from sievert.attacks.reasoning.settings import ReasoningSettings
+from sievert.attacks.reasoning.victims import distinct_rows
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
@@ -46,7 +46,7 @@ class Victims:
                 domains, original.values[:-1], original.codes[:-1], strict=True
             )
         ]
-        places, victim = distinct(np.stack(positions, axis=1))
+        places, victim = distinct_rows(np.stack(positions, axis=1))
         place = {text: s for s, text in enumerate(secrets)}
         many = len(secrets)
         secret = np.array([place.get(text, many) for text in original.values[-1]])
@@ -58,7 +58,7 @@ class Victims:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReleasedSecrets:
     """What the release says of the secrets: their texts, and how many records have each."""
 
     secret: str
@@ -68,13 +68,13 @@ class Told:
 
 
 @dataclass(frozen=True)
-class World:
+class Problem:
     """The release's columns and secrets, the victims, and how to reason."""
 
-    told: Told
+    told: ReleasedSecrets
     domains: Sequence[Domain]
     victims: Victims
-    settings: Settings
+    settings: ReasoningSettings
 
     @property
     def keys(self) -> int:
@@ -106,20 +106,20 @@ class World:
     # -- factors of a release whose values were made coarser ----------------------------------
 
     def by_column(
-        self, labels: Sequence[value_sets.Sets], classes: Ints, holds: Ints
+        self, labels: Sequence[value_sets.PositionSets], classes: Ints, holds: Ints
     ) -> tuple[list[Factor], Ints, Ints]:
         """One factor a column."""
         factors, atoms = [], []
         for place, own in enumerate(labels):
             asked = np.unique(self.victims.places[:, place])
-            made = lumped(own, asked, self._weights(place))
+            made = merge_positions(own, asked, self._weights(place))
             counts = np.zeros((len(own), holds.shape[1]), dtype=np.int64)
             np.add.at(counts, classes[:, place], holds)
             factors.append(Factor(made.prior, made.sets.starts, made.sets.members, counts))
             atoms.append(made.atom_of[self.victims.places[:, place]])
         return factors, np.stack(atoms, axis=1), classes
 
-    def as_observed(self, pairs: Pairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
+    def as_observed(self, pairs: CandidatePairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
         """All columns as one factor of the combinations that occur in the original."""
         many = len(self.victims.places)
         order = np.lexsort((pairs.victims, pairs.classes))
@@ -138,7 +138,7 @@ class World:
             label_of[g] = known.setdefault(own.tobytes(), len(kept))
             if label_of[g] == len(kept):
                 kept.append(own)
-        own_sets = value_sets.Sets.of(kept)
+        own_sets = value_sets.PositionSets.of(kept)
         prior = priors.of_values(
             self.settings.beta, None, self.people(self.victims.places), self.told.texts, ()
         )
@@ -148,7 +148,7 @@ class World:
         return [factor], np.arange(many)[:, None], label_of[:, None]
 
     def as_boxes(
-        self, labels: Sequence[value_sets.Sets], classes: Ints, holds: Ints
+        self, labels: Sequence[value_sets.PositionSets], classes: Ints, holds: Ints
     ) -> tuple[list[Factor], Ints, Ints]:
         """All columns as one factor of all combinations of public values."""
         sizes = [len(domain) for domain in self.domains]
@@ -194,8 +194,8 @@ class World:
         """One factor a column; values that nobody has are one atom."""
         weights, atoms = [], []
         for place, domain in enumerate(self.domains):
-            every_value = value_sets.Sets.of([range(len(domain))])
-            made = lumped(every_value, np.unique(every[:, place]), self._weights(place))
+            every_value = value_sets.PositionSets.of([range(len(domain))])
+            made = merge_positions(every_value, np.unique(every[:, place]), self._weights(place))
             weights.append(made.prior)
             atoms.append(made.atom_of[every[:, place]])
         return weights, np.stack(atoms, axis=1)
@@ -218,7 +218,7 @@ class World:
 
     # -- the end ------------------------------------------------------------------------------
 
-    def believed(self, model: Model, progress: Progress, *, draws: bool = True) -> Believed:
+    def believed(self, model: Model, progress: Progress, *, draws: bool = True) -> PosteriorBeliefs:
         """The model, solved."""
         return believe(
             model,

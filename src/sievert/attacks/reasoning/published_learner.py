@@ -26,8 +26,8 @@ from sievert.arrays import Complex, Floats
 from sievert.errors import UsageError
 from sievert.numerics.gamma import LARGE, STIRLING
 
-Pairs = Sequence[tuple[float, float]]
-Mixture = Sequence[tuple[float, Pairs]]
+BetaParameters = Sequence[tuple[float, float]]
+Mixture = Sequence[tuple[float, BetaParameters]]
 
 STEP = 0.125  # of the grid: the transform is below 1e-16 beyond pi/STEP
 TAIL = 40.0  # minus the logarithm of what may lie outside the grid
@@ -183,7 +183,7 @@ class _Part:
     """
 
     a: float
-    pairs: Pairs
+    pairs: BetaParameters
     small: tuple[float, ...]
     beside: tuple[float, ...]
 
@@ -197,7 +197,7 @@ class _Part:
         return found
 
 
-def _lifted(a: float, pairs: Pairs) -> _Part:
+def _lifted(a: float, pairs: BetaParameters) -> _Part:
     small = [b for b, _ in pairs if b < 1]
     return _Part(
         a + 1 if a < 1 else a,
@@ -219,7 +219,7 @@ def _angles(points: int) -> Floats:
     return np.asarray(2.0 * np.pi / (points * STEP) * np.arange(points // 2 + 1))
 
 
-def _end(a: float, pairs: Pairs, side: float) -> float:
+def _end(a: float, pairs: BetaParameters, side: float) -> float:
     """Where ln T does not come, but for exp(-TAIL): on the left (-1) or on the right (1).
 
     P(ln T > y) <= exp(-p·y)·E[T^p] for every p, and the same with -p on the left.

@@ -11,10 +11,17 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.attack import Attack, value
-from sievert.attacks.reasoning.mcmc.chains import Sampled
+from sievert.attacks.reasoning.mcmc.chains import ChainSamples
 from sievert.attacks.reasoning.mcmc.diagnostics import jackknife
-from sievert.attacks.reasoning.posterior import Believed
-from sievert.attacks.reasoning.risk import SAME, Right, excess, likeliest, normalised, ratios
+from sievert.attacks.reasoning.posterior import PosteriorBeliefs
+from sievert.attacks.reasoning.risk import (
+    SAME,
+    CorrectGuesses,
+    excess,
+    likeliest,
+    normalise,
+    ratios,
+)
 from sievert.formatting import percent, plural
 from sievert.measures.value import Value
 
@@ -79,7 +86,7 @@ class Reasoning:
     columns: tuple[str, ...]
     people: tuple[tuple[Text, ...], ...]
     secrets: tuple[Text, ...]
-    believed: Believed
+    believed: PosteriorBeliefs
     held: Ints  # released records of each secret
     truth: Ints | None  # victims by secrets: the original's records; other secrets in a last column
     rows: tuple[Ints, Ints] | None = None  # of each record of the original: victim, secret
@@ -109,11 +116,13 @@ class Reasoning:
         return likeliest(b.attacker, b.errors[0]), likeliest(b.learner, b.errors[1])
 
     @cached_property
-    def right(self) -> tuple[Right, Right] | None:
+    def right(self) -> tuple[CorrectGuesses, CorrectGuesses] | None:
         """The records that attacker and learner have right; None without the original."""
         if self.truth is None:
             return None
-        return Right.of(self.truth, self.chosen[0]), Right.of(self.truth, self.chosen[1])
+        return CorrectGuesses.of(self.truth, self.chosen[0]), CorrectGuesses.of(
+            self.truth, self.chosen[1]
+        )
 
     @cached_property
     def misplaced(self) -> int:
@@ -255,8 +264,8 @@ class Reasoning:
             errors = self.believed.errors[kind]
 
             def accuracy(means: Floats, errors: Floats = errors) -> float:
-                chosen = likeliest(normalised(means), errors)
-                return Right.of(truth, chosen).fractional / self.records
+                chosen = likeliest(normalise(means), errors)
+                return CorrectGuesses.of(truth, chosen).fractional / self.records
 
             middle = self._headline()[name][0]
             _, error = jackknife(sampled.batches[:, kind], accuracy)
@@ -274,12 +283,12 @@ class Reasoning:
             each = (sampled.mean(c)[0] for c in range(sampled.chains))
             return [float(e.max(axis=1).sum() / e.sum()) for e in each]
         return [
-            Right.of(self.truth, likeliest(normalised(sampled.mean(c)[0]))).fractional
+            CorrectGuesses.of(self.truth, likeliest(normalise(sampled.mean(c)[0]))).fractional
             / self.records
             for c in range(sampled.chains)
         ]
 
-    def _so_far(self, sampled: Sampled) -> dict[str, Any]:
+    def _so_far(self, sampled: ChainSamples) -> dict[str, Any]:
         """Running means, by chain, of that reported number on which chains agree least."""
         names = WATCHED if self.truth is not None else HOPED
         least = int(np.argmax(sampled.agreed.rhat[: len(names)]))

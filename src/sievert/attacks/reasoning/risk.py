@@ -11,7 +11,7 @@ from sievert.arrays import Floats, Ints
 SAME = 1e-9  # probabilities that are no further apart are a tie
 
 
-def normalised(weights: Floats) -> Floats:
+def normalise(weights: Floats) -> Floats:
     """Each row as probabilities; a row of nothing stays so."""
     totals = weights.sum(axis=-1, keepdims=True)
     found: Floats = np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
@@ -30,14 +30,14 @@ def likeliest(beliefs: Floats, errors: Floats | float = 0.0) -> Ints:
 
 
 @dataclass(frozen=True)
-class Right:
+class CorrectGuesses:
     """Records whose secret is believed to be the likeliest: all ties, and a share of each tie."""
 
     literal: int
     fractional: float
 
     @classmethod
-    def of(cls, truth: Ints, chosen: Ints) -> Right:
+    def of(cls, truth: Ints, chosen: Ints) -> CorrectGuesses:
         """`truth[v, s]` records of victim v have secret s; `chosen` are the likeliest."""
         ties = np.maximum(1, chosen.sum(axis=1, keepdims=True))
         held = truth[:, : chosen.shape[1]] * chosen

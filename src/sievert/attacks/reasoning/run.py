@@ -10,22 +10,22 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import priors, value_sets
-from sievert.attacks.reasoning.candidates import Pairs, contains
-from sievert.attacks.reasoning.domains import Domain, Source, domain_of, given_domain
-from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, Horizontal
+from sievert.attacks.reasoning.candidates import CandidatePairs, contains
+from sievert.attacks.reasoning.domains import Domain, Source, public_domain, read_domain
+from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, HorizontalModel
 from sievert.attacks.reasoning.mcmc.chains import Progress
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.problem import Told, Victims, World
+from sievert.attacks.reasoning.problem import Problem, ReleasedSecrets, Victims
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.settings import (
+    ReasoningSettings,
     Remark,
-    Settings,
     remark_domains,
     remark_misplaced,
     remark_secrets,
 )
-from sievert.attacks.reasoning.vertical.release import Vertical
-from sievert.attacks.reasoning.victims import distinct, imagined
+from sievert.attacks.reasoning.vertical.release import VerticalModel
+from sievert.attacks.reasoning.victims import distinct_rows, imagine_victims
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, InvariantError
 from sievert.formatting import plural
@@ -47,7 +47,7 @@ def horizontal(
     released: Cube,
     original: Cube | None,
     ordered: bool,
-    settings: Settings,
+    settings: ReasoningSettings,
     progress: Progress,
     remark: Remark,
     listed: Cube | None = None,
@@ -60,7 +60,7 @@ def horizontal(
     texts, at = occurring(released, len(columns))
     secret = at[released.codes[-1]]
     held = np.bincount(secret, released.counts, len(texts)).astype(np.int64)
-    told = Told(released.columns[-1], columns, tuple(texts), held)
+    told = ReleasedSecrets(released.columns[-1], columns, tuple(texts), held)
     domains, labels = [], []
     for place, column in enumerate(columns):
         there, _ = occurring(released, place)
@@ -79,21 +79,21 @@ def horizontal(
         )
     remark_domains({c: d.public for c, d in zip(columns, domains, strict=True)}, remark)
     cells = np.stack([n.of[c] for n, c in zip(labels, released.codes[:-1], strict=True)], axis=1)
-    classes, which = distinct(cells)
+    classes, which = distinct_rows(cells)
     holds = np.bincount(which * len(texts) + secret, released.counts, len(classes) * len(texts))
     holds = holds.reshape(len(classes), len(texts)).astype(np.int64)
     sets_of = [n.sets for n in labels]
     if original is None:
         rng = np.random.default_rng([settings.seed, 3])
         pairs_of = [(s.starts, s.members) for s in sets_of]
-        places, complete = imagined(pairs_of, classes, holds.sum(axis=1), rng)
+        places, complete = imagine_victims(pairs_of, classes, holds.sum(axis=1), rng)
         victims = Victims(places, None, None, complete)
     else:
         victims = Victims.known(original, domains, texts, ordered)
         assert victims.truth is not None
         remark_secrets(victims.truth, remark)
     pairs = contains(classes, sets_of, victims.places, MOST_PAIRS)
-    world = World(told, domains, victims, settings)
+    world = Problem(told, domains, victims, settings)
     if settings.likelihood == "product" or len(columns) == 1:
         factors, atoms, label_of = world.by_column(sets_of, classes, holds)
     elif settings.observed:
@@ -101,14 +101,14 @@ def horizontal(
     else:
         factors, atoms, label_of = world.as_boxes(sets_of, classes, holds)
     alpha = priors.of_secrets(settings.alpha, told.secret, texts)
-    model = Horizontal.of(factors, holds, label_of, atoms, pairs, alpha, settings.method)
+    model = HorizontalModel.of(factors, holds, label_of, atoms, pairs, alpha, settings.method)
     unplaced = len(victims.places) - len(np.unique(pairs.victims))
     details = {"kind": "horizontal", "classes": len(classes), "victims_without_a_class": unplaced}
     found = world.reasoned(model, atoms, progress, details)
     remark_misplaced(found.misplaced, remark)
     if listed is not None:
         own = np.stack([n.of[c] for n, c in zip(labels, listed.codes[:-1], strict=True)], axis=1)
-        _, both = distinct(np.concatenate([classes, own]))
+        _, both = distinct_rows(np.concatenate([classes, own]))
         mine = both[len(classes) :]  # classes are all there is, in ascending order
         if listed.values != released.values:
             raise InvariantError("two counts of the release have different values")
@@ -154,7 +154,7 @@ def vertical(
     secrets: Cube,
     original: Cube | None,
     ordered: bool,
-    settings: Settings,
+    settings: ReasoningSettings,
     progress: Progress,
     remark: Remark,
     listed: Cube | None = None,
@@ -173,7 +173,9 @@ def vertical(
     theirs = _matched(secrets, people)
     order = np.lexsort((secret, theirs))
     held = np.repeat(secret[order], secrets.counts[order])
-    told = Told(secrets.columns[1], columns, tuple(texts), np.bincount(held, minlength=len(texts)))
+    told = ReleasedSecrets(
+        secrets.columns[1], columns, tuple(texts), np.bincount(held, minlength=len(texts))
+    )
     domains = []
     for place, column in enumerate(columns):
         there, _ = occurring(people, place)
@@ -188,15 +190,15 @@ def vertical(
         raise InputError(
             f"{plural(lost, 'released record')} fit nobody in the original", hint="--domain cross"
         )
-    kinds, kind = distinct(places)
+    kinds, kind = distinct_rows(places)
     if original is None:
         victims = Victims(kinds, None, None, True)
     else:
         victims = Victims.known(original, domains, texts, ordered)
         assert victims.truth is not None
         remark_secrets(victims.truth, remark)
-    world = World(told, domains, victims, settings)
-    every, which = distinct(np.concatenate([victims.places, kinds]))
+    world = Problem(told, domains, victims, settings)
+    every, which = distinct_rows(np.concatenate([victims.places, kinds]))
     asked, present = which[: len(victims.places)], which[len(victims.places) :]
     owner = np.full(len(every), -1, dtype=np.int64)
     owner[asked] = np.arange(len(asked))
@@ -207,7 +209,7 @@ def vertical(
     of_rows = present[kind[rows]]
     buckets = Buckets(tuple(weights), atoms_of[of_rows], held, starts)
     alpha = priors.of_secrets(settings.alpha, told.secret, texts)
-    model = Vertical.of(buckets, owner[of_rows], atoms_of[asked], alpha, settings.method)
+    model = VerticalModel.of(buckets, owner[of_rows], atoms_of[asked], alpha, settings.method)
     unplaced = len(asked) - len(np.unique(owner[of_rows][owner[of_rows] >= 0]))
     details = {
         "kind": "vertical",
@@ -220,11 +222,13 @@ def vertical(
     if listed is None:
         return found
     own = [domain.positions(listed.values[c])[listed.codes[c]] for c, domain in enumerate(domains)]
-    _, both = distinct(np.concatenate([victims.places, np.stack(own, axis=1)]))
+    _, both = distinct_rows(np.concatenate([victims.places, np.stack(own, axis=1)]))
     return replace(found, released=_best(found, both[len(victims.places) :]))
 
 
-def _fitting(found: Reasoning, pairs: Pairs, classes: Ints, secrets: Ints) -> dict[str, Floats]:
+def _fitting(
+    found: Reasoning, pairs: CandidatePairs, classes: Ints, secrets: Ints
+) -> dict[str, Floats]:
     """Of each released record: how much those whose values fit it believe in its secret."""
     order = np.argsort(pairs.classes, kind="stable")
     starts = np.flatnonzero(np.diff(pairs.classes[order], prepend=-1))
@@ -255,7 +259,7 @@ def _domain(
     original: Cube | None,
     place: int,
     column: str,
-    settings: Settings,
+    settings: ReasoningSettings,
     *,
     plain: bool = False,
 ) -> Domain:
@@ -264,13 +268,13 @@ def _domain(
     given = settings.given(column)
     hierarchy = settings.hierarchies.get(column)
     if plain and not settings.observed:
-        known = None if given is None else given_domain(given)
+        known = None if given is None else read_domain(given)
         values = dict.fromkeys(known or (hierarchy.labels if hierarchy is not None else ()))
         values |= dict.fromkeys(there)
         fresh = [v for v in seen or () if v not in values]
         source: Source = "given" if known else "hierarchy" if hierarchy is not None else "release"
         return Domain((*values, *fresh), source, not fresh, len(fresh))
-    return domain_of(
+    return public_domain(
         there,
         given=given,
         hierarchy=hierarchy,

@@ -20,7 +20,7 @@ Text = str | None
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReasoningSettings:
     """How to reason.
 
     `domain` is "cross" (what is public: the domains of the columns), "observed" (what occurs in the

@@ -1,6 +1,6 @@
 """What released values may stand for: sets of values, sets of their combinations, who is in which.
 
-Many sets are kept in one array after the other, with the places where each begins (`Sets`).
+Many sets are kept in one array after the other, with the places where each begins (`PositionSets`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Sets:
+class PositionSets:
     """Sets of positions: set i is `members[starts[i]:starts[i + 1]]`, in ascending order."""
 
     starts: Ints
@@ -53,22 +53,22 @@ class Sets:
         return np.diff(self.starts)
 
     @classmethod
-    def of(cls, sets: Sequence[Iterable[int]]) -> Sets:
+    def of(cls, sets: Sequence[Iterable[int]]) -> PositionSets:
         """Sets from lists, each in ascending order.
 
-        >>> Sets.of([[0, 2], [1]]).starts.tolist()
+        >>> PositionSets.of([[0, 2], [1]]).starts.tolist()
         [0, 2, 3]
         """
         pieces = [np.asarray(list(s) if not isinstance(s, np.ndarray) else s) for s in sets]
         starts = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
         return cls(starts, np.concatenate([_NONE, *pieces]).astype(np.int64))
 
-    def taken(self, which: Ints) -> Sets:
+    def taken(self, which: Ints) -> PositionSets:
         """Only these sets, in this order."""
         sizes = self.sizes[which]
         starts = np.append(0, np.cumsum(sizes))
         places = np.arange(starts[-1]) + np.repeat(self.starts[which] - starts[:-1], sizes)
-        return Sets(starts, self.members[places])
+        return PositionSets(starts, self.members[places])
 
 
 class _Reader:
@@ -244,7 +244,7 @@ def label_set(
 class Labels:
     """The different sets that the released texts of a column stand for; `of` is each text's."""
 
-    sets: Sets
+    sets: PositionSets
     of: Ints
 
     @classmethod
@@ -280,4 +280,4 @@ class Labels:
         if wrong:
             raise _unfit(column, wrong, len(texts))
         of = np.fromiter((numbers[text] for text in released), dtype=np.int64, count=len(released))
-        return cls(Sets.of(sets), of)
+        return cls(PositionSets.of(sets), of)

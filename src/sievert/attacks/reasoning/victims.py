@@ -14,7 +14,7 @@ from sievert.attacks.reasoning.model import Factor
 MOST_IMAGINED = 10_000  # victims, where the original does not say who there is
 
 
-def distinct(rows: Ints) -> tuple[Ints, Ints]:
+def distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
     """The different rows of small numbers, in ascending order, and which of them each row is."""
     rows = np.asarray(rows, dtype=np.int64)
     keys = np.zeros(len(rows), dtype=np.int64)
@@ -74,7 +74,7 @@ class Candidates:
         return found
 
 
-def imagined(
+def imagine_victims(
     sets: Sequence[tuple[Ints, Ints]], labels: Ints, records: Ints, rng: np.random.Generator
 ) -> tuple[Ints, bool]:
     """Everybody whom the release may hold, as values of each column; or some, by chance.

@@ -16,7 +16,7 @@ from sievert.attacks.attack import Attack, check_named, ladder, on_release, valu
 from sievert.attacks.identity import Matching, grey_box, white_box
 from sievert.attacks.reasoning.priors import Weights
 from sievert.attacks.reasoning.result import Reasoning
-from sievert.attacks.reasoning.settings import Settings
+from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.commands._common import (
     MOST_LISTED,
     Clock,
@@ -164,9 +164,9 @@ def attack(
     run = _Run(
         clock, dict(hierarchies or {}), parts, value or {}, key, missing, show_values, source
     )
-    settings = Settings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
+    settings = ReasoningSettings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
     settings.check()
-    asked = settings != Settings(seed=seed) or original is not None
+    asked = settings != ReasoningSettings(seed=seed) or original is not None
     if reasoning or group is not None or sensitive_table is not None:
         run.reasoner = Reasoner(
             settings,

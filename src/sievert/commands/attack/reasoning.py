@@ -14,7 +14,7 @@ from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.mcmc.chains import Progress
 from sievert.attacks.reasoning.priors import Weights
 from sievert.attacks.reasoning.result import Reasoning
-from sievert.attacks.reasoning.settings import Remark, Settings
+from sievert.attacks.reasoning.settings import ReasoningSettings, Remark
 from sievert.commands._common import Clock
 from sievert.counts import record_pairs
 from sievert.counts.cube import Cube
@@ -34,7 +34,7 @@ class Reasoner:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ReasoningSettings,
         group: str | None,
         hierarchies: Mapping[str, Any],
         missing: str,

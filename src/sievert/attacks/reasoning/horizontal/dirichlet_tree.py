@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning.model import Factor, Posterior
+from sievert.attacks.reasoning.model import Factor, FactorPosterior
 from sievert.errors import UsageError
 
 LEAST, MOST = 1e-200, 1e200  # weights of a prior whose products and ratios stay numbers
@@ -68,7 +68,7 @@ class Forest:
 
 
 @dataclass(frozen=True)
-class Tree:
+class DirichletTree:
     """The posterior of one factor among people with one secret, exactly.
 
     Of each node: `counts` of records with its label, `below` of them with it or one inside it,
@@ -92,7 +92,7 @@ class Tree:
         """Of each node the weight of all that it is split into."""
         return np.asarray(self.masses + (self.below - self.counts))
 
-    def posterior(self) -> Posterior:
+    def posterior(self) -> FactorPosterior:
         """The expected shares of atoms, in all and within each label."""
         forest, factor = self.forest, self.factor
         # Numbers are parts times powers of 2: the share of a set deep inside others may be tiny.
@@ -109,7 +109,7 @@ class Tree:
         places, sizes = _places(factor, forest.labels[seen])
         atoms, nodes = factor.members[places], np.repeat(seen + 1, sizes)
         inside[places] = _scaled(parts[atoms] / part[nodes], powers[atoms] - power[nodes])
-        return Posterior(_scaled(parts, powers), inside)
+        return FactorPosterior(_scaled(parts, powers), inside)
 
     def draw(self, rng: np.random.Generator, times: int) -> Floats:
         """Independent draws of the shares of all atoms, one a row."""
@@ -157,28 +157,28 @@ class Tree:
         return records + (whole - mass)
 
 
-def closed(factor: Factor, secret: int) -> Tree | None:
+def solve_tree(factor: Factor, secret: int) -> DirichletTree | None:
     """The posterior in closed form, or None where two sets overlap, neither inside the other.
 
     >>> prior, counts = np.ones((1, 3)), np.array([[2], [1]])
-    >>> tree = closed(Factor(prior, np.array([0, 2, 5]), np.array([0, 1, 0, 1, 2]), counts), 0)
+    >>> tree = solve_tree(Factor(prior, np.array([0, 2, 5]), np.array([0, 1, 0, 1, 2]), counts), 0)
     >>> tree.posterior().population
     array([0.4, 0.4, 0.2])
     """
-    forest = nested(factor, np.flatnonzero(factor.counts[:, secret] > 0))
+    forest = build_forest(factor, np.flatnonzero(factor.counts[:, secret] > 0))
     return None if forest is None else _tree(factor, forest, secret)
 
 
-def trees(factor: Factor) -> list[Tree | None]:
-    """`closed` for every secret, at the cost of one where the sets of all are nested or apart."""
+def solve_trees(factor: Factor) -> list[DirichletTree | None]:
+    """`solve_tree` for every secret; one forest serves all if the sets are nested or apart."""
     secrets = range(factor.counts.shape[1])
-    forest = nested(factor, np.flatnonzero((factor.counts > 0).any(axis=1)))
+    forest = build_forest(factor, np.flatnonzero((factor.counts > 0).any(axis=1)))
     if forest is None:
-        return [closed(factor, secret) for secret in secrets]
+        return [solve_tree(factor, secret) for secret in secrets]
     return [_tree(factor, forest, secret) for secret in secrets]
 
 
-def nested(factor: Factor, labels: Ints) -> Forest | None:
+def build_forest(factor: Factor, labels: Ints) -> Forest | None:
     """The sets of some labels as a tree, or None where two overlap, neither inside the other."""
     atoms_count = factor.prior.shape[1]
     sizes = factor.starts[labels + 1] - factor.starts[labels]
@@ -237,10 +237,10 @@ def dirichlets(rng: np.random.Generator, shapes: Floats) -> Floats:
     return np.asarray(found / found.sum(axis=1)[:, None])
 
 
-def _tree(factor: Factor, forest: Forest, secret: int) -> Tree:
+def _tree(factor: Factor, forest: Forest, secret: int) -> DirichletTree:
     prior = weights_of(factor, secret)
     counts = np.append(0, factor.counts[forest.labels, secret]).astype(np.int64)
-    return Tree(factor, forest, prior, counts, forest.sums(counts), forest.masses(prior))
+    return DirichletTree(factor, forest, prior, counts, forest.sums(counts), forest.masses(prior))
 
 
 def _places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
-from sievert.attacks.reasoning.model import Factor, Posterior
+from sievert.attacks.reasoning.model import Factor, FactorPosterior
 
 AT_ONCE = 1 << 22  # numbers held while records are added, where they can be added in pieces
 HELD = 1 << 25  # numbers held, in any case
@@ -19,7 +19,7 @@ BITS = 128  # of products
 
 
 @dataclass(frozen=True)
-class Tables:
+class CompatibleTables:
     """All tables of one factor and secret that fit a release, with their probabilities.
 
     `varied[t]` counts, in table t, the records with each of the atoms `atoms`; `sure` counts those,
@@ -48,7 +48,7 @@ class Tables:
         varied = self.varied[:, place].sum(axis=1)
         return np.asarray(varied + self.sure[atom])
 
-    def posterior(self) -> Posterior:
+    def posterior(self) -> FactorPosterior:
         """The expected shares of atoms, in all and within each label."""
         factor = self.factor
         shares = self.sure.astype(np.float64)
@@ -61,7 +61,7 @@ class Tables:
         inside[self.places] = self.weights @ self.means
         whole = seen & (sizes == len(population))
         inside[whole] = population[factor.members[whole]]
-        return Posterior(population, inside)
+        return FactorPosterior(population, inside)
 
     def draw(self, rng: np.random.Generator, times: int) -> Floats:
         """Independent draws of the shares of all atoms, one a row."""
@@ -80,11 +80,11 @@ class Tables:
         return found
 
 
-def enumerated(factor: Factor, secret: int, most: int = 200_000) -> Tables | None:
+def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> CompatibleTables | None:
     """All tables that fit, or None if there are more than `most`, or too many ways to them.
 
     >>> factor = Factor(np.ones((1, 2)), np.array([0, 1, 3]), np.array([0, 0, 1]), np.ones((2, 1)))
-    >>> enumerated(factor, 0).counts
+    >>> enumerate_tables(factor, 0).counts
     array([[1, 0]])
     """
     prior = weights_of(factor, secret)
@@ -115,7 +115,7 @@ def enumerated(factor: Factor, secret: int, most: int = 200_000) -> Tables | Non
         places.append(np.arange(factor.starts[label], factor.starts[label + 1]))
         column += len(within)
     varied = states.counts()
-    return Tables(
+    return CompatibleTables(
         factor,
         secret,
         atoms,

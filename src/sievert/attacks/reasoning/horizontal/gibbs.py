@@ -28,7 +28,7 @@ NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the
 
 
 @dataclass(frozen=True)
-class Layout:
+class ShareLayout:
     """Where a chain keeps the expected shares of atoms within labels.
 
     Of row r and label l they begin at `offsets[r, l]`, as many as the label has atoms; for labels
@@ -40,7 +40,7 @@ class Layout:
     end: int
 
     @classmethod
-    def of(cls, factor: Factor, secrets: Sequence[int] | Ints) -> Layout:
+    def of(cls, factor: Factor, secrets: Sequence[int] | Ints) -> ShareLayout:
         """For chains of these secrets."""
         sizes = np.diff(factor.starts)
         there = (factor.counts[:, np.asarray(secrets, dtype=np.int64)] > 0).T
@@ -74,7 +74,7 @@ class Layout:
 class Inside:
     """Expected shares of atoms within labels, for the secrets of a chain: one reading."""
 
-    layout: Layout
+    layout: ShareLayout
     values: Floats
 
     def at(self, rows: Ints, places: Ints) -> Floats:
@@ -93,7 +93,7 @@ class Inside:
         return self.at(np.repeat(np.arange(rows), places), every).reshape(rows, places)
 
 
-class Urns:
+class UrnSampler:
     """A chain over the tables of one factor that fit a release, for some secrets together.
 
     Chains of different secrets do not meet: each is a chain of its own. `counts[r, a]` is the
@@ -108,11 +108,11 @@ class Urns:
         secrets: Sequence[int] | Ints,
         rng: np.random.Generator,
         *,
-        layout: Layout | None = None,
+        layout: ShareLayout | None = None,
         compiled: bool = True,
     ) -> None:
         self.factor, self.secrets, self._rng = factor, np.asarray(secrets, dtype=np.int64), rng
-        self.layout = Layout.of(factor, secrets) if layout is None else layout
+        self.layout = ShareLayout.of(factor, secrets) if layout is None else layout
         self._prior = np.array([weights_of(factor, int(s)) for s in self.secrets])
         self._prior = self._prior.reshape(len(self.secrets), factor.prior.shape[1])
         sizes = np.diff(factor.starts)

@@ -16,14 +16,14 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import published_learner as printed
 from sievert.attacks.reasoning.horizontal import dirichlet_tree, enumeration
-from sievert.attacks.reasoning.horizontal.gibbs import WHOLE, Layout, Urns
+from sievert.attacks.reasoning.horizontal.gibbs import WHOLE, ShareLayout, UrnSampler
 from sievert.attacks.reasoning.mcmc.chains import Block
 from sievert.attacks.reasoning.model import Factor
-from sievert.attacks.reasoning.risk import normalised
-from sievert.attacks.reasoning.victims import Candidates, distinct
+from sievert.attacks.reasoning.risk import normalise
+from sievert.attacks.reasoning.victims import Candidates, distinct_rows
 from sievert.errors import UsageError
 
-Solved = dirichlet_tree.Tree | enumeration.Tables
+Solved = dirichlet_tree.DirichletTree | enumeration.CompatibleTables
 MOST_TABLES = 50_000
 MOST_WAYS = math.log(1e8)
 MOST_PRINTED = 300  # different victims for whom the printed learner is integrated, not drawn
@@ -36,7 +36,7 @@ METHODS = ("auto", CLOSED, EXACT, GIBBS)
 
 
 @dataclass(frozen=True)
-class Horizontal:
+class HorizontalModel:
     """Factors, the classes with their labels and secrets, the victims, and what is solved."""
 
     factors: tuple[Factor, ...]
@@ -56,7 +56,7 @@ class Horizontal:
         pairs: tuple[Ints, Ints],
         alpha: Floats,
         method: str = "auto",
-    ) -> Horizontal:
+    ) -> HorizontalModel:
         """Solve what can be solved by the methods allowed."""
         found = _solutions(factors, method)
         if method in (CLOSED, EXACT) and any(each is None for row in found for each in row):
@@ -80,7 +80,7 @@ class Horizontal:
         kinds = {type(each) for row in self.solved for each in row}
         if type(None) in kinds:
             return GIBBS
-        return EXACT if enumeration.Tables in kinds else CLOSED
+        return EXACT if enumeration.CompatibleTables in kinds else CLOSED
 
     @property
     def chains(self) -> int:
@@ -98,7 +98,7 @@ class Horizontal:
         return [[s for s, each in enumerate(row) if each is None] for row in self.solved]
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> VictimTerms:
         """What is looked up after every few sweeps: the same for all chains."""
         pairs, secrets = np.nonzero(self.held[self.candidates.classes])
         populations, shares = self.fixed()
@@ -111,14 +111,14 @@ class Horizontal:
             sampled = np.flatnonzero(own >= 0)
             solved = np.flatnonzero(own < 0)
             fixed[solved] *= shares[f][secrets[solved], pairs[solved]]
-            layouts.append(Layout.of(self.factors[f], moving) if moving else None)
+            layouts.append(ShareLayout.of(self.factors[f], moving) if moving else None)
             spots.append(np.zeros(0, dtype=np.int64))
             if (layout := layouts[-1]) is not None:
                 found = layout.spots(own[sampled], self.candidates.places[f][pairs[sampled]])
                 spots[-1] = np.full(len(pairs), WHOLE, dtype=found.dtype)
                 spots[-1][sampled] = found
         cells = self.candidates.victims[pairs] * len(self.alpha) + secrets
-        return Asked(cells, fixed, tuple(layouts), tuple(spots), tuple(populations))
+        return VictimTerms(cells, fixed, tuple(layouts), tuple(spots), tuple(populations))
 
     @property
     def work(self) -> int:
@@ -131,7 +131,7 @@ class Horizontal:
     @property
     def weights(self) -> Floats:
         """The expected share of each secret in the population."""
-        return normalised(self.alpha + self.held.sum(axis=0))
+        return normalise(self.alpha + self.held.sum(axis=0))
 
     def fixed(self) -> tuple[list[Floats], list[Floats]]:
         """What is solved, 0 for what is sampled.
@@ -177,7 +177,7 @@ class Horizontal:
         keys = np.concatenate(
             [held[:, atoms] for held, atoms in zip(numbers, self.atoms.T, strict=True)]
         ).T
-        different, which = distinct(keys)
+        different, which = distinct_rows(keys)
         if len(different) > MOST_PRINTED:
             return None
         every, many = list(kinds), len(self.alpha)
@@ -205,18 +205,18 @@ class Horizontal:
         """The printed learner's shares under one draw of the population."""
         return shares_under(self.alpha + self.held.sum(axis=0), drawn, self.atoms, rng)
 
-    def weighted(self, times: float) -> Horizontal:
+    def weighted(self, times: float) -> HorizontalModel:
         """The same with so many times the weights of values, solved anew."""
         factors = tuple(replace(f, prior=f.prior * times) for f in self.factors)
         return replace(self, factors=factors, solved=_solutions(factors, "auto"))
 
-    def walk(self, rng: np.random.Generator) -> Walk:
+    def walk(self, rng: np.random.Generator) -> HorizontalChain:
         """A chain for what is not solved."""
-        return Walk(self, rng)
+        return HorizontalChain(self, rng)
 
 
 @dataclass(frozen=True)
-class Asked:
+class VictimTerms:
     """What is expected of victims, term by term: one for each class and secret that they may have.
 
     Term i counts for `cells[i]`, victim and secret in one; it is the records of the class with the
@@ -226,7 +226,7 @@ class Asked:
 
     cells: Ints
     fixed: Floats
-    layouts: tuple[Layout | None, ...]
+    layouts: tuple[ShareLayout | None, ...]
     spots: tuple[Ints, ...]
     populations: tuple[Floats, ...]
 
@@ -244,16 +244,16 @@ def shares_under(
             found = found + np.log(population)[:, own].T
     best = found.max(axis=1, keepdims=True)
     lost = np.isneginf(best)  # below what can be told from 0, for every secret: nothing is known
-    return normalised(np.where(lost, 1.0, np.exp(found - np.where(lost, 0.0, best))))
+    return normalise(np.where(lost, 1.0, np.exp(found - np.where(lost, 0.0, best))))
 
 
-class Walk:
+class HorizontalChain:
     """One chain: urns for the secrets of each factor that are not solved."""
 
-    def __init__(self, model: Horizontal, rng: np.random.Generator) -> None:
+    def __init__(self, model: HorizontalModel, rng: np.random.Generator) -> None:
         self.model, self.rng = model, rng
         self.urns = [
-            None if layout is None else Urns(factor, secrets, rng, layout=layout)
+            None if layout is None else UrnSampler(factor, secrets, rng, layout=layout)
             for factor, secrets, layout in zip(
                 model.factors, model.moving, model.asked.layouts, strict=True
             )
@@ -307,11 +307,11 @@ def _solutions(factors: Sequence[Factor], method: str) -> tuple[tuple[Solved | N
     """Every secret of every factor, solved as the method allows."""
     found: list[list[Solved | None]] = [[None] * f.counts.shape[1] for f in factors]
     if method in ("auto", CLOSED):
-        found = [list(dirichlet_tree.trees(factor)) for factor in factors]
+        found = [list(dirichlet_tree.solve_trees(factor)) for factor in factors]
     left = [(f, s) for f, row in enumerate(found) for s, each in enumerate(row) if each is None]
     if method == EXACT or (method == "auto" and all(_few(factors[f], s) for f, s in left)):
         for f, s in left:
-            tables = enumeration.enumerated(factors[f], s, MOST_TABLES)
+            tables = enumeration.enumerate_tables(factors[f], s, MOST_TABLES)
             if tables is None:  # the rest need not be counted: something is sampled anyway
                 break
             found[f][s] = tables
@@ -333,7 +333,7 @@ def _numbered(row: Sequence[Solved | None], atoms: Ints, kinds: dict[Mixture, in
     for s, each in enumerate(row):
         assert each is not None
         for atom in atoms.tolist():
-            if isinstance(each, dirichlet_tree.Tree):
+            if isinstance(each, dirichlet_tree.DirichletTree):
                 mixture: Mixture = ((1.0, tuple(each.betas(atom))),)
             else:
                 mixture = _mixture(each, atom)
@@ -351,7 +351,7 @@ def _multiplied(mixtures: Sequence[Mixture]) -> Mixture:
     return found
 
 
-def _mixture(tables: enumeration.Tables, atom: int) -> Mixture:
+def _mixture(tables: enumeration.CompatibleTables, atom: int) -> Mixture:
     """The share of an atom over all tables: one Beta for each number of records that have it."""
     prior = dirichlet_tree.weights_of(tables.factor, tables.secret)
     beside = math.fsum(np.delete(prior, atom))

@@ -46,7 +46,7 @@ class Block:
         return np.stack([self.expected, self.learned, self.printed])
 
 
-class Walk(Protocol):
+class MarkovChain(Protocol):
     """One chain."""
 
     def burn(self, sweeps: int) -> None:
@@ -57,7 +57,7 @@ class Walk(Protocol):
 
 
 @dataclass(frozen=True)
-class Effort:
+class SamplingPlan:
     """How long to sample: chains, sweeps that are forgotten, kept at least, kept at most."""
 
     chains: int = 4
@@ -67,7 +67,7 @@ class Effort:
     block: int = 5
 
     @classmethod
-    def of(cls, chains: int, most: int, block: int = 5) -> Effort:
+    def of(cls, chains: int, most: int, block: int = 5) -> SamplingPlan:
         """With so many sweeps at most, burnt ones included."""
         burn = min(500, most // 5)
         kept = max(20, most - burn)
@@ -94,7 +94,7 @@ class Progress:
 
 
 @dataclass
-class _Kept:
+class _ChainRecord:
     """The blocks of one chain, summed in batches of equal length, and series of some quantities."""
 
     sums: list[Floats] = field(default_factory=list)
@@ -134,7 +134,7 @@ class _Kept:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class ChainSamples:
     """What chains have found: means of the three beliefs by batch, and how they agree."""
 
     batches: Floats  # chains and batches, beliefs, victims, secrets
@@ -148,7 +148,7 @@ class Sampled:
     rhat: float
     ess: float
     converged: bool
-    agreed: diagnostics.Settled
+    agreed: diagnostics.ChainDiagnostics
 
     def mean(self, chain: int | None = None) -> Floats:
         """The means of all batches, or of one chain's."""
@@ -172,15 +172,15 @@ class Sampled:
 
 
 def run(
-    walk: Callable[[int], Walk],
+    walk: Callable[[int], MarkovChain],
     quantities: Callable[[Block], Floats],
     reported: int,
-    effort: Effort,
+    effort: SamplingPlan,
     threads: int,
     progress: Progress,
     draws: int,
     shape: tuple[int, int] = (1, 1),
-) -> Sampled:
+) -> ChainSamples:
     """Run chains until the first `reported` quantities pass, or as long as is allowed.
 
     A chain's sweeps depend on its number and nothing else: threads change the time, not the result.
@@ -194,12 +194,12 @@ def run(
         )
     room = MOST_NUMBERS // (effort.chains * 3 * max(1, victims * secrets))
     batches = 2 * min(MOST_BATCHES // 2, max(2, room // 2))
-    kept = [_Kept(most=batches) for _ in range(effort.chains)]
+    kept = [_ChainRecord(most=batches) for _ in range(effort.chains)]
     progress.total = effort.chains * (effort.burn + effort.most)
     progress.done = 0
     every = max(1, effort.chains * effort.least // effort.block // max(1, draws))
 
-    def burnt(chain: int) -> Walk:
+    def burnt(chain: int) -> MarkovChain:
         made = walk(chain)
         for _ in range(0, effort.burn, effort.block):
             if not progress.check():
@@ -246,7 +246,7 @@ def _quick_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _read(kept: Sequence[_Kept], effort: Effort, reported: int) -> Sampled:
+def _read(kept: Sequence[_ChainRecord], effort: SamplingPlan, reported: int) -> ChainSamples:
     batches, weights, chain = [], [], []
     for number, each in enumerate(kept):
         sums, sizes = each.batches()
@@ -254,10 +254,10 @@ def _read(kept: Sequence[_Kept], effort: Effort, reported: int) -> Sampled:
         weights += sizes
         chain += [number] * len(sizes)
     series = np.array([each.series for each in kept])
-    agreed = diagnostics.settled(series)
+    agreed = diagnostics.diagnose(series)
     rhat = float(agreed.rhat[:reported].max(initial=1.0))
     ess = float(agreed.ess[:reported].min(initial=float(series.shape[0] * series.shape[1])))
-    return Sampled(
+    return ChainSamples(
         np.array(batches),
         np.array(weights, dtype=np.float64),
         np.array(chain),

@@ -23,7 +23,7 @@ SAME = 1e-12  # differences below this share of a quantity are rounding
 
 
 @dataclass(frozen=True)
-class Settled:
+class ChainDiagnostics:
     """How well the mean of each quantity is known.
 
     `rhat` is near 1 where chains agree; it is infinite where every half of a chain stands still,
@@ -38,10 +38,10 @@ class Settled:
     mcse: Floats
 
 
-def settled(series: Any) -> Settled:
+def diagnose(series: Any) -> ChainDiagnostics:
     """Mean, spread, split R-hat, effective sample size and Monte Carlo error of each quantity.
 
-    >>> found = settled([[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0]])
+    >>> found = diagnose([[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0]])
     >>> float(found.mean), float(found.rhat)
     (1.5, inf)
     """
@@ -58,22 +58,22 @@ def settled(series: Any) -> Settled:
     found = np.empty((5, quantities))
     for at in range(0, quantities, step):
         found[:, at : at + step] = _measured(wide[:, :, at : at + step])
-    return Settled(*(found if held.ndim == 3 else found[:, 0]))
+    return ChainDiagnostics(*(found if held.ndim == 3 else found[:, 0]))
 
 
 def rhat(series: Any) -> Floats:
     """Split R-hat of each quantity."""
-    return settled(series).rhat
+    return diagnose(series).rhat
 
 
 def ess(series: Any) -> Floats:
     """The effective sample size of the mean of each quantity."""
-    return settled(series).ess
+    return diagnose(series).ess
 
 
 def mcse(series: Any) -> Floats:
     """The Monte Carlo standard error of the mean of each quantity."""
-    return settled(series).mcse
+    return diagnose(series).mcse
 
 
 def _measured(held: NDArray[Any]) -> Floats:

@@ -18,11 +18,11 @@ CELLS = 40_000_000  # counts that are held at a time
 
 
 @dataclass(frozen=True)
-class Exact:
+class AssignmentTables:
     """Every table that a release allows, and the chance of each.
 
-    `shares` are as in `Chain.read`, laid out as `slots` says. Table t has `moving[t]` more people
-    than `fixed` in the cells of `places`; a cell is (secret, atom), counted over all factors.
+    `shares` are as in `GroupSampler.read`, laid out as `slots` says. Table t has `moving[t]` more
+    people than `fixed` in the cells of `places`; a cell is (secret, atom), over all factors.
     """
 
     slots: Slots
@@ -83,11 +83,11 @@ class _Ways:
     cells: Ints
 
 
-def enumerated(buckets: Buckets, most: int = MOST) -> Exact | None:
+def enumerate_tables(buckets: Buckets, most: int = MOST) -> AssignmentTables | None:
     """All tables that a release allows; None if that takes more than `most` steps.
 
     >>> people, secrets = np.array([[0], [1], [0]]), np.array([0, 1, 0])
-    >>> found = enumerated(Buckets((np.ones((2, 2)),), people, secrets, np.array([0, 2, 3])))
+    >>> found = enumerate_tables(Buckets((np.ones((2, 2)),), people, secrets, np.array([0, 2, 3])))
     >>> found.weights.round(4).tolist(), found.shares.round(4).tolist()
     ([0.3333, 0.6667], [0.6667, 0.3333, 0.3333, 0.6667, 1.0])
     """
@@ -136,7 +136,7 @@ def enumerated(buckets: Buckets, most: int = MOST) -> Exact | None:
         begin, end = held.share_starts[held.free[place] :][:2]
         shares[begin:end] = mean[ways.people].ravel()
         behind = behind[link] @ ways.times
-    return Exact(held, shares, weights / whole, states, places, fixed, shapes)
+    return AssignmentTables(held, shares, weights / whole, states, places, fixed, shapes)
 
 
 def _settled(buckets: Buckets, held: Slots, firsts: Ints, widths: Ints, cells: int) -> Ints:

@@ -92,7 +92,7 @@ def slots(buckets: Buckets) -> Slots:
     return Slots(starts, secrets[at], kind_starts, times, share_starts, settled, free)
 
 
-class Chain:
+class GroupSampler:
     """A walk from a random start; `counts` and `read` tell where it is, and has been.
 
     Groups of up to `whole` people are redrawn at once. In larger ones everybody is offered swaps;

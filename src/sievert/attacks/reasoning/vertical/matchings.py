@@ -22,7 +22,7 @@ FAINT = 1e-150  # a sum this small has lost digits: the programme is run again i
 HUGE = 1e100  # products beyond this, or below its inverse, are kept as logarithms
 
 
-class Sets(NamedTuple):
+class SubsetTables(NamedTuple):
     """Sets of up to 8 people: by size, the subsets of each by size, last members and sizes."""
 
     masks: Ints
@@ -34,7 +34,7 @@ class Sets(NamedTuple):
 
 
 @cache
-def sets() -> Sets:
+def sets() -> SubsetTables:
     """All sets of up to 8 people.
 
     >>> found = sets()
@@ -51,7 +51,7 @@ def sets() -> Sets:
             subsets += [part for part in inside if size[part] == many]
             starts.append(len(subsets))
     last = np.array([mask.bit_length() - 1 for mask in range(1 << MOST)])
-    found = Sets(
+    found = SubsetTables(
         masks.astype(np.int16),
         np.searchsorted(size[masks], np.arange(SIZES + 1)),
         np.array(subsets, dtype=np.int16),

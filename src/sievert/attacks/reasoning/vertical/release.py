@@ -14,9 +14,9 @@ from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets
 from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, GIBBS, SMALL, shares_under
 from sievert.attacks.reasoning.mcmc.chains import Block
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.risk import normalised
+from sievert.attacks.reasoning.risk import normalise
 from sievert.attacks.reasoning.vertical import enumeration
-from sievert.attacks.reasoning.vertical.gibbs import Chain, Slots, slots
+from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, Slots, slots
 from sievert.errors import UsageError
 
 MOST_TABLES = 20_000
@@ -24,24 +24,24 @@ MOST_PRINTED = 1000  # tables times victims for whom the printed learner is inte
 
 
 @dataclass(frozen=True)
-class Vertical:
+class VerticalModel:
     """Groups, the victims, and the tables that are possible, where they are few."""
 
     buckets: Buckets
     owners: Ints  # the victim whose kind each row is of; -1 of none
     atoms: Ints  # victims by factors
     alpha: Floats
-    solved: enumeration.Exact | None
+    solved: enumeration.AssignmentTables | None
 
     @classmethod
     def of(
         cls, buckets: Buckets, owners: Ints, atoms: Ints, alpha: Floats, method: str = "auto"
-    ) -> Vertical:
+    ) -> VerticalModel:
         """Count all tables where that is allowed and they are few."""
         if method == CLOSED:
             raise UsageError("there is no closed form for groups", hint="method='auto'")
         few = method in ("auto", EXACT)
-        solved = enumeration.enumerated(buckets, MOST_TABLES) if few else None
+        solved = enumeration.enumerate_tables(buckets, MOST_TABLES) if few else None
         if method == EXACT and solved is None:
             raise UsageError("there are too many tables to count them all", hint="method='auto'")
         return cls(buckets, owners, atoms, alpha, solved)
@@ -103,13 +103,12 @@ class Vertical:
     def populations(self, counts: Sequence[Ints | Floats]) -> tuple[Floats, ...]:
         """What is expected of the population, given a table."""
         return tuple(
-            normalised(prior + held)
-            for prior, held in zip(self.buckets.priors, counts, strict=True)
+            normalise(prior + held) for prior, held in zip(self.buckets.priors, counts, strict=True)
         )
 
     def learned(self, populations: Sequence[Floats]) -> Floats:
         """The population's weight of each victim's kind with each secret, given a table."""
-        weights = normalised(self.alpha + self.held)
+        weights = normalise(self.alpha + self.held)
         found = np.broadcast_to(weights, self.shape).copy()
         for population, atoms in zip(populations, self.atoms.T, strict=True):
             found *= population[:, atoms].T
@@ -158,17 +157,17 @@ class Vertical:
         """The printed learner's shares under one draw of the population."""
         return shares_under(self.alpha + self.held, drawn, self.atoms, rng)
 
-    def walk(self, rng: np.random.Generator) -> Walk:
+    def walk(self, rng: np.random.Generator) -> VerticalChain:
         """A chain."""
-        return Walk(self, rng)
+        return VerticalChain(self, rng)
 
 
-class Walk:
+class VerticalChain:
     """One chain over who has which secret."""
 
-    def __init__(self, model: Vertical, rng: np.random.Generator) -> None:
+    def __init__(self, model: VerticalModel, rng: np.random.Generator) -> None:
         self.model, self.rng = model, rng
-        self.chain = Chain(model.buckets, rng)
+        self.chain = GroupSampler(model.buckets, rng)
 
     def burn(self, sweeps: int) -> None:
         """Sweeps that are forgotten."""
