@@ -80,7 +80,7 @@ def compare(size: int, rounds: int, share: float = HALF) -> Result:
     masses = Masses(p[None])
     parts = (masses.high[0], masses.low[0], masses.rest[0])
     once = np.array([eps])
-    windows.searched(x, *parts, once, found)
+    windows.least_entropy_by_search(x, *parts, once, found)
     truth = compiled[0](x, p, eps, room)
     plain_times, times = max(1, 10**7 // size**2), max(1, 4 * 10**6 // size)
     many, every = np.full(times, eps), np.empty(times)
@@ -90,7 +90,7 @@ def compare(size: int, rounds: int, share: float = HALF) -> Result:
             compiled[0](x, p, eps, room)
 
     samples = interleave(
-        {"published": plain, "searched": lambda: windows.searched(x, *parts, many, every)}, rounds
+        {"published": plain, "searched": lambda: windows.least_entropy_by_search(x, *parts, many, every)}, rounds
     )
     walls = {
         name: [s.wall / n for s in taken]

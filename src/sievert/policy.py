@@ -68,14 +68,14 @@ class Parameters(_Strict):
     alpha_k: Alpha | None = None
 
 
-class Limit(_Strict):
+class MeasureLimit(_Strict):
     """What a measure may be at least, at most, or both."""
 
     min: float | None = Field(None, strict=True, allow_inf_nan=False)
     max: float | None = Field(None, strict=True, allow_inf_nan=False)
 
     @model_validator(mode="after")
-    def _some(self) -> Limit:
+    def _some(self) -> MeasureLimit:
         if self.min is None and self.max is None:
             raise ValueError("a limit needs min or max")
         return self
@@ -88,9 +88,9 @@ class Policy(_Strict):
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
     parameters: Parameters = Parameters()
-    everywhere: dict[str, Limit] = {}
-    reidentification: dict[str, Limit] = {}
-    inference: dict[str, dict[str, Limit]] = {}
+    everywhere: dict[str, MeasureLimit] = {}
+    reidentification: dict[str, MeasureLimit] = {}
+    inference: dict[str, dict[str, MeasureLimit]] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -107,7 +107,7 @@ class Policy(_Strict):
         return raw
 
 
-def read(path: str | Path) -> Policy:
+def read_policy(path: str | Path) -> Policy:
     """Read and check a policy file; every mistake is one line that says where."""
     path = Path(path)
     try:
@@ -126,10 +126,10 @@ def read(path: str | Path) -> Policy:
         raise UsageError(f"{path.name}: not TOML: {error}") from None
     except RecursionError:
         raise UsageError(f"{path.name}: nested too deeply") from None
-    return parse(raw, path.name)
+    return parse_policy(raw, path.name)
 
 
-def parse(raw: Mapping[str, Any], name: str = "policy") -> Policy:
+def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
     """Check a policy given as plain tables."""
     try:
         policy = Policy.model_validate(dict(raw))
@@ -159,7 +159,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         raise _mistake(error, "parameters", Parameters) from None
 
 
-def _check_limit(measure: str, limit: Limit, where: str) -> None:
+def _check_limit(measure: str, limit: MeasureLimit, where: str) -> None:
     """80 for 80 % can never be breached: a limit beyond the range of its measure is a mistake."""
     m = BY_ID[measure]
     for bound in (limit.min, limit.max):
@@ -196,7 +196,9 @@ def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> 
         inner = model.model_fields.get(str(part))
         kinds = [inner.annotation] if inner else []
         kinds += list(getattr(inner.annotation, "__args__", ())) if inner else []
-        model = next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), Limit)
+        model = next(
+            (k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), MeasureLimit
+        )
     known = ["roles", "partitions", "orders", "parameters", "limits"]
     known = known if model is Policy else list(model.model_fields)
     return nearest(str(loc[-1]), known) or f"one of {', '.join(known)}"
@@ -277,7 +279,7 @@ def _absent(measure: str, where: str) -> UsageError:
     return UsageError(f"{where}: {measure} is not among the numbers of this assessment", hint=hint)
 
 
-def _verdict(where: str, value: Value, limit: Limit) -> Verdict:
+def _verdict(where: str, value: Value, limit: MeasureLimit) -> Verdict:
     number, reading = value.value, None
     if number is None:
         certain = value.reason == UNBOUNDED

@@ -28,7 +28,7 @@ DIGITS = 3
 FEW_CELLS = 5  # of a table with fewer records than that many cells, little but verdicts is shown
 ONE_CLASS = {Decides.CLASS_SIZE, Decides.CLASS_UNCERTAINTY, Decides.CLASS_SHARE}
 # What measures may be decided by to be passed on; anything else is withheld.
-PASSED_ON = ONE_CLASS | {
+SHAREABLE = ONE_CLASS | {
     Decides.SMALLEST_CLASS,
     Decides.SMALL_CLASSES,
     Decides.UNIQUES,
@@ -56,7 +56,9 @@ OF_TABLE = {
 }
 
 
-def shared(found: Assessment, *, min_cell: int = LEAST, mask_names: bool = False) -> Assessment:
+def make_shareable(
+    found: Assessment, *, min_cell: int = LEAST, mask_names: bool = False
+) -> Assessment:
     """The assessment as it may be shown to somebody who must not learn about single persons."""
     if not isinstance(min_cell, int) or min_cell < FEWEST:
         raise UsageError(f"--min-cell must be at least {FEWEST}")
@@ -128,7 +130,7 @@ class _Sharing:
 
     def _value(self, value: Value, *, record: bool, bits: float | None = None) -> Value:
         number, by = value.value, decided_by(value.id)
-        if by not in PASSED_ON:
+        if by not in SHAREABLE:
             return self._withheld(value)
         if by is Decides.SMALL_CLASSES:
             return self._below(value)
@@ -179,7 +181,7 @@ class _Sharing:
             return number
         step = rounding(measure, n, self.least, bits)
         if m.decided_by is Decides.CLASS_SHARE:
-            step = step_of(min(COARSEST, max(self.least / self.smallest, FINEST)))
+            step = round_step(min(COARSEST, max(self.least / self.smallest, FINEST)))
         if step > COARSEST:
             return None
         rounded = round(number / step) * step
@@ -291,7 +293,7 @@ def rounding(measure: str, records: int, least: int, bits: float | None = None) 
         finest *= max(1.0, most / max(bits, FINEST))  # what one record can be unsure of
     if by is Decides.TWICE:
         finest *= 2
-    return step_of(max(finest, FINEST))
+    return round_step(max(finest, FINEST))
 
 
 def _masks(found: Assessment) -> dict[str, str]:
@@ -308,7 +310,7 @@ def _masks(found: Assessment) -> dict[str, str]:
     return names
 
 
-def step_of(least: float) -> float:
+def round_step(least: float) -> float:
     """The smallest of 1, 2, 5, 10, ... times a power of ten that is not below `least`.
 
     >>> [step_of(x) for x in (0.001, 0.0013, 0.03, 0.6)]

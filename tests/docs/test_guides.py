@@ -16,7 +16,7 @@ import pytest
 
 import sievert
 from sievert.measures import BY_ID, MEASURES
-from sievert.policy import parse
+from sievert.policy import parse_policy
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "guides"
@@ -90,7 +90,7 @@ def test_the_guide_states_every_policy() -> None:
 @pytest.mark.parametrize("name", NAMES.values())
 def test_policies_are_commented_and_go_with_any_table(name: str) -> None:
     text = (POLICIES / f"{name}.toml").read_text(encoding="utf-8")
-    policy = parse(tomllib.loads(text))
+    policy = parse_policy(tomllib.loads(text))
     assert not any(vars(policy.roles).values()) and not policy.inference
     assert policy.everywhere and policy.reidentification
     for line in text.splitlines():
@@ -109,7 +109,7 @@ def test_secrets_are_needed_where_the_policies_say_so(demo: Path) -> None:
 
 def test_stricter_use_has_stricter_limits() -> None:
     texts = [(POLICIES / f"{name}.toml").read_text() for name in NAMES.values()]
-    public, science, internal = (parse(tomllib.loads(text)) for text in texts)
+    public, science, internal = (parse_policy(tomllib.loads(text)) for text in texts)
     for wide, narrow in ((internal, science), (science, public)):
         for part in ("everywhere", "reidentification"):
             for measure, limit in getattr(wide, part).items():

@@ -91,8 +91,8 @@ def test_readme_python_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_readme_policy_block(tmp_path: Path) -> None:
     import tomllib
 
-    from sievert.policy import parse
+    from sievert.policy import parse_policy
 
     block = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert block
-    assert parse(tomllib.loads(block[1])).roles.quasi == ("sex", "age", "postcode")
+    assert parse_policy(tomllib.loads(block[1])).roles.quasi == ("sex", "age", "postcode")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sievert.measures.approximate import windows
 from sievert.measures.approximate.compromise import Compromise, approximate_compromise, compromises
-from sievert.measures.approximate.curves import Masses, least, reached
+from sievert.measures.approximate.curves import Masses, least, run_starts
 
 MANY = settings(max_examples=100, deadline=None, derandomize=True)
 CLOSE = 1e-12
@@ -237,7 +237,7 @@ def test_search_is_row_by_row() -> None:
         masses = Masses(p[None])
         parts = (masses.high[0], masses.low[0], masses.rest[0])
         found = np.empty(len(epsilons))
-        windows.searched(x, *parts, epsilons, found)
+        windows.least_entropy_by_search(x, *parts, epsilons, found)
         truth = [row_by_row(x, p, eps) for eps in epsilons]
         assert found.tolist() == pytest.approx(truth, rel=CLOSE, abs=1e-14)
 
@@ -247,8 +247,10 @@ def test_every_way_is_the_same() -> None:
         first, masses = np.zeros(len(epsilons), dtype=np.int64), Masses(p[None])
         table = masses.table()
         one, other = np.empty(len(epsilons)), np.empty(len(epsilons))
-        windows.tabled(table, x, first, epsilons, one)
-        windows.searched(x, masses.high[0], masses.low[0], masses.rest[0], epsilons, other)
+        windows.least_entropy_from_table(table, x, first, epsilons, one)
+        windows.least_entropy_by_search(
+            x, masses.high[0], masses.low[0], masses.rest[0], epsilons, other
+        )
         assert other.tolist() == pytest.approx(one.tolist(), rel=1e-13)
         some = np.s_[:3]
         plain = least(x, p[None], compiled=False)(first[some], epsilons[some])
@@ -260,7 +262,7 @@ def test_windows_reach_as_far_as_differences_say() -> None:
         for eps in epsilons:
             first = np.zeros(len(x) + 1, dtype=np.int64)
             windows.reach(x, eps, first)
-            assert reached(x, float(eps)) == first.tolist()
+            assert run_starts(x, float(eps)) == first.tolist()
             naive = [min(j for j in range(i + 1) if x[i] - x[j] <= eps) for i in range(len(x))]
             assert first[1:].tolist() == naive
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sievert.estimators import Estimate, Joint, information, lost
-from sievert.estimators.permutation import Layout, Tables, independent, shuffled
-from sievert.losses.loss import GONE, joined
+from sievert.estimators import ContingencyTable, InformationEstimate, information, lost
+from sievert.estimators.permutation import ShuffleLayout, TableBlocks, independent, shuffle_test
+from sievert.losses.loss import GONE, combination_codes
 
 MANY = settings(max_examples=120, deadline=None, derandomize=True)
 FEW = settings(max_examples=40, deadline=None, derandomize=True)
@@ -63,7 +63,7 @@ def markov(x: Any, c: Any, y: Any) -> bool:
 
 def with_digits(x: Any, y: Any) -> Any:
     """Mutual information by its definition, with 50 digits."""
-    joint = Joint.of(x, y)
+    joint = ContingencyTable.from_codes(x, y)
     n = joint.records
     cells = zip(joint.counts.tolist(), *(i.tolist() for i in joint.codes), strict=True)
     return mpmath.fsum(
@@ -105,7 +105,10 @@ def test_any_release_is_a_difference(pair: tuple[Any, Any], data: Any) -> None:
     x, y = pair
     c = np.array(data.draw(st.lists(st.integers(0, 4), min_size=len(x), max_size=len(x))))
     found = lost(x, c, y, shuffles=0)
-    due = Joint.of(x, y).information - Joint.of(c, y).information
+    due = (
+        ContingencyTable.from_codes(x, y).information
+        - ContingencyTable.from_codes(c, y).information
+    )
     assert found.value == pytest.approx(due, abs=1e-13)
     assert all(math.isfinite(v) for v in (*found.interval, found.miller_madow, found.chance))
 
@@ -115,10 +118,11 @@ def test_any_release_is_a_difference(pair: tuple[Any, Any], data: Any) -> None:
 def test_chance_is_the_mean_over_all_permutations(pair: tuple[Any, Any]) -> None:
     x, y = pair
     every = [
-        Joint.of(x, y[list(order)]).information for order in itertools.permutations(range(len(y)))
+        ContingencyTable.from_codes(x, y[list(order)]).information
+        for order in itertools.permutations(range(len(y)))
     ]
     due = math.fsum(every) / len(every)
-    assert Joint.of(x, y).chance == pytest.approx(due, rel=1e-13, abs=1e-300)
+    assert ContingencyTable.from_codes(x, y).chance == pytest.approx(due, rel=1e-13, abs=1e-300)
 
 
 @MANY
@@ -151,15 +155,15 @@ def test_combinations_are_numbered_in_their_order(data: Any) -> None:
         for top in tops
     ]
     due = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].ravel()
-    assert joined(codes).tolist() == due.tolist()
+    assert combination_codes(codes).tolist() == due.tolist()
     here = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    found = joined(codes, here)
+    found = combination_codes(codes, here)
     assert (found == GONE).tolist() == (~here).tolist()
     if here.any():
-        assert found[here].tolist() == joined([held[here] for held in codes]).tolist()
+        assert found[here].tolist() == combination_codes([held[here] for held in codes]).tolist()
 
 
-def numbers(found: Estimate) -> tuple[Any, ...]:
+def numbers(found: InformationEstimate) -> tuple[Any, ...]:
     return (
         found.value, found.chance, found.miller_madow, found.interval, found.standard_error,
         found.p_value, found.cells,
@@ -203,7 +207,9 @@ def test_bounds(pair: tuple[Any, Any]) -> None:
     found = information(x, y, shuffles=3)
     slack = 1 + 1e-14
     assert 0 <= found.value <= found.maximum * slack
-    assert 0 <= found.chance <= min(found.maximum, Joint.of(y, x).entropy) * slack
+    assert (
+        0 <= found.chance <= min(found.maximum, ContingencyTable.from_codes(y, x).entropy) * slack
+    )
     assert found.interval[0] <= found.corrected <= found.interval[1]
     assert found.p_value in (0.25, 0.5, 0.75, 1.0)
     assert (found.chance == 0) == (len(set(x.tolist())) == 1 or len(set(y.tolist())) == 1)
@@ -219,10 +225,10 @@ def test_p_values_are_uniform_without_dependence(
     found = []
     for seed in range(600):
         x, y = random.integers(0, 7, 150), random.integers(0, 5, 150)
-        joint = Joint.of(x, y)
+        joint = ContingencyTable.from_codes(x, y)
         plan = independent(joint)
-        assert isinstance(plan, Layout if limit else Tables)
-        found.append(shuffled(joint.counts, joint.information, plan, 19, seed).p)
+        assert isinstance(plan, ShuffleLayout if limit else TableBlocks)
+        found.append(shuffle_test(joint.counts, joint.information, plan, 19, seed).p)
     assert min(found) == 0.05
     assert max(found) == 1.0
     counts = np.histogram(found, bins=4, range=(0.025, 1.025))[0]

@@ -32,7 +32,7 @@ from sievert.measures import BY_ID, MEASURES
 from sievert.measures.measure import MeasureResult
 from sievert.measures.target import RecordTarget, SecretTarget
 from sievert.measures.value import Value
-from sievert.policy import judge, parse
+from sievert.policy import judge, parse_policy
 from sievert.roles import Roles
 
 TABLES = 300
@@ -130,7 +130,7 @@ def limited(found: Assessment, random: Random) -> Assessment:
         "reidentification": {m: limit(m) for m in found.reidentification},
         "inference": {s: {m: limit(m) for m in v} for s, v in found.inference.items()},
     }
-    policy = parse({"limits": limits})
+    policy = parse_policy({"limits": limits})
     verdicts, warnings = judge(policy, found.reidentification, found.inference)
     return replace(found, verdicts=tuple(verdicts), warnings=(*found.warnings, *warnings))
 

@@ -224,13 +224,13 @@ def test_decimals_are_taken_as_they_are_written() -> None:
 
 def test_equal_spaces_are_seen() -> None:
     thirds = np.linspace(0, 8, 25)
-    axis = Axis.of(thirds)
+    axis = Axis.from_values(thirds)
     assert axis.whole
     assert axis.places.tolist() == list(range(25))
     found = approximate_compromise(thirds, np.full(25, 1 / 25))
     assert found.area == pytest.approx(370.836565299 / 30, abs=1e-9)
     assert found.range == 8.0
-    assert not Axis.of(np.sort(np.random.default_rng(1).random(25))).whole
+    assert not Axis.from_values(np.sort(np.random.default_rng(1).random(25))).whole
 
 
 def test_large_whole_numbers_keep_their_differences() -> None:

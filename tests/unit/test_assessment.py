@@ -116,13 +116,13 @@ def test_an_all_missing_secret_with_a_hierarchy() -> None:
 def test_satisfiable_is_decided_by_integers() -> None:
     from contingency import secret_counts
 
-    from sievert.measures import BY_ID, Found
+    from sievert.measures import BY_ID, MeasureResult
     from sievert.measures.target import SecretTarget
 
     n = 4 * 10**6
     target = SecretTarget(secret_counts([[n // 2, 0], [n // 2 - 1, 1]]))
     found = BY_ID["enhanced_beta_likeness"].compute(target, {})
-    assert isinstance(found, Found) and found.details["satisfiable"] is False
+    assert isinstance(found, MeasureResult) and found.details["satisfiable"] is False
 
 
 def test_engine_messages_stay_out_of_tracebacks(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ import sievert
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError
 from sievert.estimators import (
-    Estimate,
-    Joint,
+    ContingencyTable,
+    InformationEstimate,
     binned,
     chance,
     continuous,
@@ -30,8 +30,15 @@ from sievert.estimators import (
     lost,
     quantile_bins,
 )
-from sievert.estimators.joint import total
-from sievert.estimators.permutation import Layout, Tables, _below, _table, independent, shuffled
+from sievert.estimators.contingency import total
+from sievert.estimators.permutation import (
+    ShuffleLayout,
+    TableBlocks,
+    _below,
+    _table,
+    independent,
+    shuffle_test,
+)
 from sievert.estimators.trio import Trio
 
 PAGE = Path(__file__).parents[2] / "docs" / "estimation.md"
@@ -98,8 +105,8 @@ def test_a_table_by_hand() -> None:
 
 def test_the_exact_p_value() -> None:
     """The same table: 34 of 70 arrangements tell as much or more."""
-    joint = Joint.of([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 1, 1, 1])
-    found = shuffled(joint.counts, joint.information, independent(joint), 2999, 0).p
+    joint = ContingencyTable.from_codes([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 1, 1, 1])
+    found = shuffle_test(joint.counts, joint.information, independent(joint), 2999, 0).p
     assert found == pytest.approx(34 / 70, abs=0.03)
 
 
@@ -121,8 +128,8 @@ def test_as_json() -> None:
 
 
 def test_what_is_noise() -> None:
-    def made(value: float, by_chance: float, records: int) -> Estimate:
-        return Estimate(value, 0.0, by_chance, None, records, 10, 1.0, 0.0)
+    def made(value: float, by_chance: float, records: int) -> InformationEstimate:
+        return InformationEstimate(value, 0.0, by_chance, None, records, 10, 1.0, 0.0)
 
     assert made(1.0, 0.1, 49).noisy
     assert not made(1.0, 0.1, 50).noisy
@@ -161,7 +168,7 @@ def test_many_cells_are_sorted() -> None:
     """Beyond the size of an array, against a dictionary of counts."""
     random = np.random.default_rng(0)
     x, y = random.integers(0, 3000, 2000), random.integers(0, 3000, 2000)
-    joint = Joint.of(x, y)
+    joint = ContingencyTable.from_codes(x, y)
     seen: dict[tuple[int, int], int] = {}
     for pair in zip(x.tolist(), y.tolist(), strict=True):
         seen[pair] = seen.get(pair, 0) + 1
@@ -182,9 +189,9 @@ def test_what_is_refused(bad: list[Any]) -> None:
 def test_counts_of_other_records() -> None:
     x, c, y = [0, 1, 2, 3], [0, 0, 1, 1], [0, 1, 0, 1]
     with pytest.raises(UsageError, match="counted already"):
-        lost(x, c, y, before=Joint.of(c, y))
+        lost(x, c, y, before=ContingencyTable.from_codes(c, y))
     with pytest.raises(UsageError, match="counted already"):
-        lost(x, c, y, after=Joint.of(c, [1, 1, 1, 1]))
+        lost(x, c, y, after=ContingencyTable.from_codes(c, [1, 1, 1, 1]))
     with pytest.raises(UsageError, match="at least one shuffle"):
         information(x, y, shuffles=-1)
 
@@ -259,16 +266,16 @@ def test_chance_compiled_or_not() -> None:
 # Shuffles.
 
 
-def plans() -> list[tuple[str, Any, Layout | Tables]]:
+def plans() -> list[tuple[str, Any, ShuffleLayout | TableBlocks]]:
     """Counts and bits, and how to shuffle them."""
     random = np.random.default_rng(8)
     x, y = random.integers(0, 40, 900), random.integers(0, 6, 900)
     noise = np.where(random.random(900) < 0.3, random.integers(0, 10, 900), x // 4)
-    joint = Joint.of(x, y)
-    found: list[tuple[str, Any, Layout | Tables]] = []
+    joint = ContingencyTable.from_codes(x, y)
+    found: list[tuple[str, Any, ShuffleLayout | TableBlocks]] = []
     found.append(("all", (joint.counts, joint.information), independent(joint)))
     for name, c in (("coarser", x // 4), ("noisy", noise)):
-        trio = Trio.of(x, c, y, joint, Joint.of(c, y))
+        trio = Trio.from_codes(x, c, y, joint, ContingencyTable.from_codes(c, y))
         found.append((name, (trio.counts, trio.hidden), trio.plan()))
     return found
 
@@ -276,23 +283,27 @@ def plans() -> list[tuple[str, Any, Layout | Tables]]:
 @pytest.mark.parametrize("which", range(3))
 def test_a_shuffle_is_the_same_compiled_and_on_any_threads(which: int) -> None:
     name, told, plan = plans()[which]
-    assert isinstance(plan, Layout), name
+    assert isinstance(plan, ShuffleLayout), name
     found = {
-        shuffled(*told, plan, 199, 4, compiled=c, threads=t) for c in compilers() for t in (1, 3)
+        shuffle_test(*told, plan, 199, 4, compiled=c, threads=t)
+        for c in compilers()
+        for t in (1, 3)
     }
     assert len(found) == 1
-    assert shuffled(*told, plan, 199, 5) not in found
+    assert shuffle_test(*told, plan, 199, 5) not in found
 
 
 @pytest.mark.parametrize(("values", "kind"), [(256, "u1"), (257, "u2"), (65_537, "u4")])
 def test_codes_of_every_width(values: int, kind: str) -> None:
     """The same compiled or not, where codes take one byte, two, four."""
     y = np.arange(2 * values) % values
-    joint = Joint.of(np.arange(2 * values) // 2, y)
+    joint = ContingencyTable.from_codes(np.arange(2 * values) // 2, y)
     plan = independent(joint)
-    assert isinstance(plan, Layout)
+    assert isinstance(plan, ShuffleLayout)
     assert plan.codes.dtype == np.dtype(kind)
-    found = {shuffled(joint.counts, joint.information, plan, 3, 1, compiled=c) for c in compilers()}
+    found = {
+        shuffle_test(joint.counts, joint.information, plan, 3, 1, compiled=c) for c in compilers()
+    }
     assert len(found) == 1
 
 
@@ -346,7 +357,10 @@ def test_tables_are_drawn_as_they_should() -> None:
 
 def within(x: Any, c: Any, y: Any) -> float:
     """I(X;Y|X') by the definition: the mean over released values."""
-    each = [(np.count_nonzero(c == v), Joint.of(x[c == v], y[c == v])) for v in np.unique(c)]
+    each = [
+        (np.count_nonzero(c == v), ContingencyTable.from_codes(x[c == v], y[c == v]))
+        for v in np.unique(c)
+    ]
     return sum(n * joint.information for n, joint in each) / len(x)
 
 
@@ -376,22 +390,22 @@ def test_drawn_and_shuffled_agree_with_the_definition(
         kind, np.where(random.random(n) < 0.3, random.integers(0, 3, n), x // 2)
     )
     y = (random.random(n) < 0.2 + 0.2 * c + 0.03 * (x % 2)).astype(int) + 2 * (c == 2)
-    joint, after = Joint.of(x, y), Joint.of(c, y)
+    joint, after = ContingencyTable.from_codes(x, y), ContingencyTable.from_codes(c, y)
     due, above = naive(x, c, y, 600)
     assert 0.02 < due < 0.98
     found = {}
     for limit in (0, 10**9):
         monkeypatch.setattr("sievert.estimators.permutation.PER_CELL", limit)
-        trio = Trio.of(x, c, y, joint, after)
+        trio = Trio.from_codes(x, c, y, joint, after)
         assert trio.hidden == pytest.approx(within(x, c, y), abs=1e-12)
         plan = trio.plan()
-        found[type(plan)] = shuffled(trio.counts, trio.hidden, plan, 1999, 0)
-    assert set(found) == {Tables, Layout}
+        found[type(plan)] = shuffle_test(trio.counts, trio.hidden, plan, 1999, 0)
+    assert set(found) == {TableBlocks, ShuffleLayout}
     for told in found.values():
         assert told.p == pytest.approx(due, abs=0.08)
         assert told.above == pytest.approx(above, abs=0.004)
-    assert found[Tables].p == pytest.approx(found[Layout].p, abs=0.05)
-    assert found[Tables].above == pytest.approx(found[Layout].above, abs=0.002)
+    assert found[TableBlocks].p == pytest.approx(found[ShuffleLayout].p, abs=0.05)
+    assert found[TableBlocks].above == pytest.approx(found[ShuffleLayout].above, abs=0.002)
 
 
 def test_the_excess_of_a_loss() -> None:
@@ -423,8 +437,10 @@ def test_the_excess_of_a_loss() -> None:
 def test_small_tables_are_drawn_and_others_shuffled() -> None:
     random = np.random.default_rng(0)
     x, y = random.integers(0, 5, 20_000), random.integers(0, 4, 20_000)
-    assert isinstance(independent(Joint.of(x, y)), Tables)
-    assert isinstance(independent(Joint.of(np.arange(20_000) // 3, y)), Layout)
+    assert isinstance(independent(ContingencyTable.from_codes(x, y)), TableBlocks)
+    assert isinstance(
+        independent(ContingencyTable.from_codes(np.arange(20_000) // 3, y)), ShuffleLayout
+    )
     dependent = np.where(random.random(20_000) < 0.1, x % 4, y)
     assert information(x, dependent).p_value == 0.01
 
@@ -461,7 +477,7 @@ def test_a_loss_is_a_difference() -> None:
     x = random.integers(0, 30, 700)
     y = (x + random.integers(0, 20, 700)) // 12
     for c in (x // 5, np.where(random.random(700) < 0.4, x // 5, random.integers(0, 9, 700))):
-        before, after = Joint.of(x, y), Joint.of(c, y)
+        before, after = ContingencyTable.from_codes(x, y), ContingencyTable.from_codes(c, y)
         found = lost(x, c, y, shuffles=19, before=before, after=after)
         assert found == lost(x, c, y, shuffles=19)
         one, other = estimate(before, shuffles=0), estimate(after, shuffles=0)
@@ -483,8 +499,8 @@ def test_standard_error_is_the_jackknife(noise: float) -> None:
     c = np.where(random.random(n) < noise, random.integers(0, 4, n), x // 6)
 
     def values(keep: Any) -> tuple[float, float]:
-        before = Joint.of(x[keep], y[keep]).information
-        return before, before - Joint.of(c[keep], y[keep]).information
+        before = ContingencyTable.from_codes(x[keep], y[keep]).information
+        return before, before - ContingencyTable.from_codes(c[keep], y[keep]).information
 
     left = np.array([values(np.arange(n) != i) for i in range(n)])
     due = np.sqrt((n - 1) / n * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
@@ -497,7 +513,7 @@ def test_standard_error_is_the_jackknife(noise: float) -> None:
 
 def simulated(
     kx: int, ky: int, n: int, alpha: float | None, runs: int
-) -> tuple[float, list[Estimate]]:
+) -> tuple[float, list[InformationEstimate]]:
     """The true information of a table, and estimates from samples of it."""
     random = np.random.default_rng([kx, ky, n, runs])
     flat = np.full((kx, ky), 1.0 / ky)
@@ -506,7 +522,7 @@ def simulated(
     found = []
     for _ in range(runs):
         cells = random.choice(kx * ky, size=n, p=p.ravel())
-        found.append(estimate(Joint.of(cells // ky, cells % ky), shuffles=0))
+        found.append(estimate(ContingencyTable.from_codes(cells // ky, cells % ky), shuffles=0))
     return float(told.sum()), found
 
 
@@ -627,7 +643,9 @@ def test_bins_of_a_gaussian() -> None:
     found = []
     for seed in range(20):
         x, y = gaussian(seed, 3000, 0.8)
-        found.append(Joint.of(binned(x, quantile_bins(x)), binned(y, quantile_bins(y))))
+        found.append(
+            ContingencyTable.from_codes(binned(x, quantile_bins(x)), binned(y, quantile_bins(y)))
+        )
     assert np.mean([j.information for j in found]) == pytest.approx(0.681, abs=0.01)
     assert np.mean([j.miller_madow for j in found]) == pytest.approx(0.664, abs=0.01)
 

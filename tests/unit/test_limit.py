@@ -16,7 +16,7 @@ from sievert.commands.limit.channels import epsilon, synthetic, trimmed
 from sievert.commands.limit.columns import column
 from sievert.commands.limit.sampling import draw, promised
 from sievert.errors import InputError, RefusedError, UsageError
-from sievert.estimators import Joint as Counted
+from sievert.estimators import ContingencyTable as Counted
 from sievert.tradeoff import Joint, least_risk
 
 LN2 = math.log(2)
@@ -152,7 +152,7 @@ def test_intervals_cover_what_drawing_gives(at: float) -> None:
     channel = trimmed(least_risk(joint, held.distortion, at).channel)
     promise = promised(held, channel, joint)
     drawn = [draw(channel, held.of_record, seed) for seed in range(300)]
-    risks = np.array([Counted.of(d, secret).information for d in drawn])
+    risks = np.array([Counted.from_codes(d, secret).information for d in drawn])
     far = np.array([held.apart(d).mean() for d in drawn])
     for values, (low, high) in (
         (risks, promise.risk_range),

@@ -12,8 +12,8 @@ from test_losses_laws import DROPPED, KINDS, column, loss
 
 from sievert.hierarchies import Hierarchy
 from sievert.losses.interval_labels import interval
-from sievert.losses.label_sets import cells, counted
-from sievert.losses.loss import GONE, Column, Release
+from sievert.losses.label_sets import count_keys, label_coverage
+from sievert.losses.loss import GONE, Release, ReleasedColumn
 
 TREE = Hierarchy(
     {
@@ -96,7 +96,12 @@ def test_records_of_the_kinds() -> None:
 
 def test_no_records() -> None:
     nothing = np.zeros(0, dtype=np.int64)
-    empty = Release((Column("a", nothing, nothing, [], []), Column("b", nothing, nothing, [], [])))
+    empty = Release(
+        (
+            ReleasedColumn("a", nothing, nothing, [], []),
+            ReleasedColumn("b", nothing, nothing, [], []),
+        )
+    )
     for name in KINDS:
         assert loss(name, empty).reason == "the original has no records"
 
@@ -127,7 +132,7 @@ def test_numbers_suppressed_are_guessed_as_their_mean() -> None:
 def test_the_lowest_level_counts() -> None:
     """`cat` stands on two levels: unchanged is level 0."""
     release = of(["cat", "rex", "anna"], ["cat", "animals", "women"], TREE)
-    assert cells(release.quasi[0]).level.sum() == 0 + 2 + 1
+    assert label_coverage(release.quasi[0]).level.sum() == 0 + 2 + 1
     assert loss("precision", release).value == pytest.approx(1 - 3 / 9)
     assert loss("generalization_loss", release).value == pytest.approx((1 + 2 + 2 - 3) / 3 / 4)
 
@@ -297,7 +302,7 @@ def test_tables_of_many_cells_are_sorted_instead() -> None:
 
     def release(scale: int, names: list[str]) -> Release:
         columns = tuple(
-            Column(n, o * scale, np.where(gone, GONE, r * scale), names, names)
+            ReleasedColumn(n, o * scale, np.where(gone, GONE, r * scale), names, names)
             for n, o, r in (("a", original, released), ("b", released, original))
         )
         return Release(columns)
@@ -308,7 +313,7 @@ def test_tables_of_many_cells_are_sorted_instead() -> None:
             one, other = (loss(name, r) for r in (small, large))
             assert one.value == other.value, name
             assert dict(one.columns) == dict(other.columns), name
-    present, times = counted(np.array([10**12, 3, 10**12]), 10**13)
+    present, times = count_keys(np.array([10**12, 3, 10**12]), 10**13)
     assert present.tolist() == [3, 10**12] and times.tolist() == [1, 2]
 
 

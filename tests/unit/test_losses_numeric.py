@@ -25,7 +25,7 @@ from sievert.losses import (
     prediction,
     propensity,
 )
-from sievert.losses.loss import GONE, Column, Loss, Release
+from sievert.losses.loss import GONE, Loss, Release, ReleasedColumn
 
 MODULES = (moments, gaussian, propensity, prediction, models)
 KINDS = {k.id: k for m in MODULES for k in m.KINDS}
@@ -35,7 +35,7 @@ DECILES = [k / 10 for k in range(1, 10)]
 
 def column(
     name: str, before: Sequence[Any], after: Sequence[Any], ladder: Hierarchy | None = None
-) -> Column:
+) -> ReleasedColumn:
     """A column from its texts; DROPPED where the record was not released."""
     coded = []
     for texts in (before, after):
@@ -44,7 +44,7 @@ def column(
         codes = np.array([place.get(t, GONE) for t in texts], dtype=np.int64)
         coded.append((codes, names))
     (original, values), (released, labels) = coded
-    return Column(name, original, released, values, labels, ladder)
+    return ReleasedColumn(name, original, released, values, labels, ladder)
 
 
 def one(before: Sequence[Any], after: Sequence[Any], ladder: Hierarchy | None = None) -> Release:
@@ -263,7 +263,9 @@ def test_numbers_too_large_to_square_are_not_numbers() -> None:
 def test_quantiles_and_density_of_counted_numbers() -> None:
     rng = np.random.default_rng(0)
     xs = rng.integers(0, 30, 500).astype(float)
-    side = numeric_columns.Side.of(np.arange(31.0), np.bincount(xs.astype(int), minlength=31))
+    side = numeric_columns.Side.from_codes(
+        np.arange(31.0), np.bincount(xs.astype(int), minlength=31)
+    )
     for q in (0, 0.05, 0.33, 0.5, 0.99, 1):
         assert side.quantile(q) == pytest.approx(np.quantile(xs, q), rel=1e-14)
     assert side.mean == pytest.approx(xs.mean(), rel=1e-14)
@@ -485,7 +487,9 @@ def test_pmse_without_a_difference(resampled: bool, expected: float) -> None:
         old, new = rng.choice(4, p=[0.4, 0.3, 0.2, 0.1], size=(2, 3, n))
         if resampled:
             new = old[:, rng.integers(0, n, n)]
-        cols = [Column(f"c{i}", old[i], new[i], list("abcd"), list("abcd")) for i in range(3)]
+        cols = [
+            ReleasedColumn(f"c{i}", old[i], new[i], list("abcd"), list("abcd")) for i in range(3)
+        ]
         ratios.append(compute("pmse", Release(tuple(cols))).details["ratio"] / expected)
     assert abs(np.mean(ratios) - 1) < 4 * math.sqrt(2 / 9 / tables)
     assert np.var(ratios) == pytest.approx(2 / 9, rel=0.6)
@@ -505,7 +509,7 @@ def test_thinned_records(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (whole.details["thinned"], some.details["thinned"]) == (False, True)
     assert some.details["records"] == 900  # 100 of the 500 were not released
     every = Release(tuple(
-        Column(c.name, c.original[::4], c.released[::4], c.values, c.labels) for c in pair
+        ReleasedColumn(c.name, c.original[::4], c.released[::4], c.values, c.labels) for c in pair
     ))  # fmt: skip
     monkeypatch.undo()
     units = compute("pmse", every)
@@ -530,7 +534,7 @@ def test_narrow_codes(name: str) -> None:
     found = []
     for kind in (np.int8, np.int64):
         cols = [
-            Column(f"c{i}", codes[0, i].astype(kind), codes[1, i].astype(kind), labels[i],
+            ReleasedColumn(f"c{i}", codes[0, i].astype(kind), codes[1, i].astype(kind), labels[i],
                    labels[(i + 2) % 3] if i == 0 else labels[i])
             for i in range(3)
         ]  # fmt: skip
@@ -548,7 +552,7 @@ def test_linear_equations() -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=(30, 30))
     matrix, right = a @ a.T + np.eye(30), rng.normal(size=30)
-    assert logistic.solved(matrix, right) == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9)
+    assert logistic.solve(matrix, right) == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9)
 
 
 # Prediction.
@@ -905,7 +909,7 @@ def test_released_numbers_have_the_part_they_lie_in() -> None:
     rising = texts(range(100))
     release = one(rising, ["9.7", "9.95", *rising[2:]])
     (number,) = numeric_columns.numbers_of(release).columns
-    found = models.Alphabet.of(release.quasi[0], number)
+    found = models.CategoricalColumn.from_column(release.quasi[0], number)
     assert found.released[:3].tolist() == [0, 1, 0]
     assert found.original.tolist() == [i // 10 for i in range(100)]
 
@@ -915,7 +919,7 @@ def test_a_star_in_the_original_is_as_good_as_missing() -> None:
     release = Release((column("k", rising, rising),), (column("s", rising, rising),))
     target = prediction.Target.of(release.secrets[0])
     assert (target.width, target.truth[-1], target.told[-1]) == (11, 10, GONE)
-    assert models.Alphabet.of(release.quasi[0], None).original[-1] == 10
+    assert models.CategoricalColumn.from_column(release.quasi[0], None).original[-1] == 10
     for name in KINDS:
         compute(name, release)
 

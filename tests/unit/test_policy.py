@@ -10,7 +10,7 @@ import pytest
 import sievert
 from sievert.cli import app
 from sievert.errors import UsageError
-from sievert.policy import parse, read
+from sievert.policy import parse_policy, read_policy
 
 TABLE = {
     "zip": ["1", "1", "2", "2", "2", None],
@@ -152,5 +152,5 @@ def test_breached_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
 def test_large_policies_are_refused(tmp_path: Path) -> None:
     (tmp_path / "house.toml").write_text("#" * (1 << 20) + "\n")
     with pytest.raises(UsageError, match="not a policy"):
-        read(tmp_path / "house.toml")
-    assert parse({}).everywhere == {}
+        read_policy(tmp_path / "house.toml")
+    assert parse_policy({}).everywhere == {}

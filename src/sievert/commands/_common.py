@@ -90,7 +90,11 @@ def house_policy(policy: Any) -> Policy | None:
 
     if isinstance(policy, policies.Policy):
         return policy
-    return policies.parse(policy) if isinstance(policy, Mapping) else policies.read(policy)
+    return (
+        policies.parse_policy(policy)
+        if isinstance(policy, Mapping)
+        else policies.read_policy(policy)
+    )
 
 
 def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:

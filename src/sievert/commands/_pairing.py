@@ -16,8 +16,8 @@ from sievert.errors import InputError, UsageError, unknown
 from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.losses.label_sets import cells
-from sievert.losses.loss import GONE, Column, Release, as_numbers
+from sievert.losses.label_sets import label_coverage
+from sievert.losses.loss import GONE, Release, ReleasedColumn, as_numbers
 from sievert.notes import Count, Name, Note
 
 if TYPE_CHECKING:
@@ -108,14 +108,14 @@ def paired(
     """The columns of both, one place a record of the original."""
     at, extra = places(original, release)
 
-    def column(name: str) -> Column:
+    def column(name: str) -> ReleasedColumn:
         values, codes = original.texts(name), original.codes(name).astype(np.int64)
         if name in release.cube.columns:
             labels: Sequence[str | None] = same_numbers(values, release.texts(name))
             held = np.append(release.codes(name).astype(np.int64), GONE)[at]
         else:  # a column that was left out tells nothing
             labels, held = (ROOT,), np.where(at == GONE, GONE, 0)
-        return Column(name, codes, held, values, labels, ladders.get(name))
+        return ReleasedColumn(name, codes, held, values, labels, ladders.get(name))
 
     return Release(
         tuple(column(q) for q in quasi),
@@ -201,7 +201,7 @@ def remarks(release: Release, people: People, lacking: Sequence[str], strange: i
                 )
             )
         if column.hierarchy is not None:
-            held = cells(column)
+            held = label_coverage(column)
             notes += [
                 Note(template, Count(number, "released value"), Name(column.name))
                 for template, which in ((NOT_IN_IT, held.unknown), (NOT_ABOVE, held.strayed))
@@ -210,14 +210,14 @@ def remarks(release: Release, people: People, lacking: Sequence[str], strange: i
     return notes
 
 
-def differs(column: Column) -> Any:
+def differs(column: ReleasedColumn) -> Any:
     """Which released records have another text than the original."""
     place = {text: code for code, text in enumerate(column.values)}
     same = np.array([place.get(label, -2) for label in column.labels] + [GONE])
     return column.here & (same[column.released] != column.original)
 
 
-def respelled(column: Column) -> bool:
+def respelled(column: ReleasedColumn) -> bool:
     """Whether each value became a text of its own that the original does not know."""
     if column.numbers is not None:
         return False
@@ -233,7 +233,7 @@ def respelled(column: Column) -> bool:
     return len(new - {None}) > 1 and not (new - {None}) & {*old, ROOT}
 
 
-def moved(column: Column) -> bool:
+def moved(column: ReleasedColumn) -> bool:
     """Whether a column holds the same values as often as before, in other records."""
     if not column.here.all() or not differs(column).any():
         return False
@@ -263,7 +263,7 @@ def cut(release: Release, edges: Mapping[str, Any]) -> Release:
     )
 
 
-def _cut(column: Column, edges: Any) -> Column:
+def _cut(column: ReleasedColumn, edges: Any) -> ReleasedColumn:
     if edges is None:
         return column
     before, after = binned(as_numbers(column.values), edges), as_numbers(column.labels)

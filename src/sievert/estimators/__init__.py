@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sievert.estimators.bins import binned, continuous, quantile_bins
 from sievert.estimators.chance import chance
-from sievert.estimators.estimate import Estimate
+from sievert.estimators.contingency import ContingencyTable
+from sievert.estimators.estimate import InformationEstimate
 from sievert.estimators.information import estimate, information, lost
-from sievert.estimators.joint import Joint
 from sievert.estimators.ksg import ksg
 
 __all__ = [
-    "Estimate",
-    "Joint",
+    "InformationEstimate",
+    "ContingencyTable",
     "information",
     "estimate",
     "lost",

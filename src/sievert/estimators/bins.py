@@ -54,12 +54,12 @@ def continuous(values: Any) -> tuple[bool, str | None]:
         return False, "some values are missing or infinite"
     if len(held) < LEAST_RECORDS:
         return False, f"fewer than {LEAST_RECORDS} values"
-    if tied(held) > MOST_TIED * len(held):
+    if tied_records(held) > MOST_TIED * len(held):
         return False, f"more than {MOST_TIED:.0%} of the values are tied"
     return True, None
 
 
-def tied(values: Floats) -> int:
+def tied_records(values: Floats) -> int:
     """How many records share their value with another."""
     _, times = np.unique(values, return_counts=True)
     return int(times[times > 1].sum())

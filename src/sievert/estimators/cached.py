@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    once = cached_property
+    cached_value = cached_property
 else:
 
-    class once:  # noqa: N801
+    class cached_value:  # noqa: N801
         """As `functools.cached_property`, which before Python 3.12 has one lock for all objects."""
 
         def __init__(self, function: Callable[[Any], Any]) -> None:

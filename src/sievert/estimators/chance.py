@@ -61,7 +61,7 @@ def _compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Floats:
 
     def work(at: int) -> None:
         part = slice(at, at + step)
-        kernels.expected(low.sizes[part], high.sizes, high.times, records, rows[part])
+        kernels.expected_terms(low.sizes[part], high.sizes, high.times, records, rows[part])
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(0, len(rows), step)))

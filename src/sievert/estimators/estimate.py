@@ -10,7 +10,7 @@ NOISE = 0.2  # share of the value that chance may have
 
 
 @dataclass(frozen=True)
-class Estimate:
+class InformationEstimate:
     """A mutual information, or a difference of two, of some records, in bits.
 
     `value` is exact for these records; `chance` is what it would be on average if the two columns

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sievert.estimators.estimate import Estimate
-from sievert.estimators.joint import Joint
-from sievert.estimators.permutation import Shuffled, independent, shuffled
+from sievert.estimators.contingency import ContingencyTable
+from sievert.estimators.estimate import InformationEstimate
+from sievert.estimators.permutation import ShuffleTest, independent, shuffle_test
 from sievert.estimators.trio import Trio
 
 
@@ -18,7 +18,7 @@ def information(
     seed: int = 0,
     maximum: float | None = None,
     threads: int | None = None,
-) -> Estimate:
+) -> InformationEstimate:
     """I of two columns of codes, one place a record.
 
     >>> found = information([0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
@@ -26,24 +26,28 @@ def information(
     (1.0, 1.5, 0.01, False)
     """
     return estimate(
-        Joint.of(first, second), shuffles=shuffles, seed=seed, maximum=maximum, threads=threads
+        ContingencyTable.from_codes(first, second),
+        shuffles=shuffles,
+        seed=seed,
+        maximum=maximum,
+        threads=threads,
     )
 
 
 def estimate(
-    joint: Joint,
+    joint: ContingencyTable,
     *,
     shuffles: int = 99,
     seed: int = 0,
     maximum: float | None = None,
     threads: int | None = None,
-) -> Estimate:
+) -> InformationEstimate:
     """I of two columns that are counted already."""
     p = None
     if shuffles:
         plan = independent(joint)
-        p = shuffled(joint.counts, joint.information, plan, shuffles, seed, threads=threads).p
-    return Estimate(
+        p = shuffle_test(joint.counts, joint.information, plan, shuffles, seed, threads=threads).p
+    return InformationEstimate(
         joint.information,
         joint.miller_madow,
         joint.chance,
@@ -64,9 +68,9 @@ def lost(
     shuffles: int = 99,
     seed: int = 0,
     threads: int | None = None,
-    before: Joint | None = None,
-    after: Joint | None = None,
-) -> Estimate:
+    before: ContingencyTable | None = None,
+    after: ContingencyTable | None = None,
+) -> InformationEstimate:
     """I(X;Y) - I(X';Y) of an original, its release and a secret, as codes, one place a record.
 
     `before` and `after` are the original and the release counted with the secret, if they are.
@@ -77,9 +81,9 @@ def lost(
     >>> found.value, found.maximum, found.p_value
     (0.5, 1.5, 0.01)
     """
-    before = Joint.of(original, secret) if before is None else before
-    after = Joint.of(released, secret) if after is None else after
-    trio = Trio.of(original, released, secret, before, after)
+    before = ContingencyTable.from_codes(original, secret) if before is None else before
+    after = ContingencyTable.from_codes(released, secret) if after is None else after
+    trio = Trio.from_codes(original, released, secret, before, after)
     p = excess = None
     if shuffles:
         told = _shuffled(trio, shuffles, seed, threads)
@@ -87,7 +91,7 @@ def lost(
         if not trio.plain:  # what the release tells beyond the original: by chance, or by mistake
             excess -= _shuffled(trio.exchanged(), shuffles, seed, threads).above
     value = trio.lost()
-    return Estimate(
+    return InformationEstimate(
         value,
         value + (before.excess - after.excess),
         before.chance - after.chance,
@@ -101,7 +105,7 @@ def lost(
     )
 
 
-def _shuffled(trio: Trio, shuffles: int, seed: int, threads: int | None) -> Shuffled:
+def _shuffled(trio: Trio, shuffles: int, seed: int, threads: int | None) -> ShuffleTest:
     if trio.fixed and shuffles > 0:
-        return Shuffled(1.0, 0.0)
-    return shuffled(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)
+        return ShuffleTest(1.0, 0.0)
+    return shuffle_test(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)

@@ -55,7 +55,7 @@ def _mean(a: Any, b: Any, records: Any) -> float:
 
 
 @jit
-def expected(first: Ints, second: Ints, times: Ints, records: int, rows: Any) -> None:
+def expected_terms(first: Ints, second: Ints, times: Ints, records: int, rows: Any) -> None:
     """For each size of the one column the sum over the sizes of the other."""
     for i in range(len(first)):
         total = 0.0

@@ -21,8 +21,8 @@ from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import histogram
 from sievert.errors import UsageError
-from sievert.estimators.cached import once
-from sievert.estimators.joint import Joint, counted
+from sievert.estimators.cached import cached_value
+from sievert.estimators.contingency import ContingencyTable, count_keys
 from sievert.measures import kernel
 
 TOLERANCE = 1e-12  # of an information: two that differ by less are equal
@@ -37,7 +37,7 @@ HALF = (1 << 32) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ShuffleLayout:
     """Runs of places that share a value of one column; the codes of the other are shuffled.
 
     A run, from one of `starts` to one of `ends`, takes codes from where it is up to its limit.
@@ -51,7 +51,7 @@ class Layout:
     limits: Ints
 
     @classmethod
-    def of(cls, codes: Ints, values: int, sizes: Ints, firsts: Ints) -> Layout:
+    def from_blocks(cls, codes: Ints, values: int, sizes: Ints, firsts: Ints) -> ShuffleLayout:
         """Of values with such sizes in blocks, which begin at `firsts`, the largest first."""
         ends = np.cumsum(sizes)
         lengths = np.diff(np.append(firsts, len(sizes)))
@@ -64,14 +64,14 @@ class Layout:
         """How many places are in runs."""
         return int((self.ends - self.starts).sum())
 
-    @once
+    @cached_value
     def most(self) -> int:
         """No cell holds more records than this."""
         return int((self.ends - self.starts).max(initial=1))
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class TableBlocks:
     """Blocks as tables: sizes of their rows and columns, and where these are in the whole table."""
 
     shape: tuple[int, int]
@@ -84,30 +84,35 @@ class Tables:
         return max(drawn, self.shape[0] * self.shape[1])
 
 
-class Shuffled(NamedTuple):
+class ShuffleTest(NamedTuple):
     """What shuffles say of an information."""
 
     p: float  # the share of shuffles, itself among them, that are not below it
     above: float  # bits above the mean of the shuffles
 
 
-def shuffled(
-    counts: Ints, bits: float, plan: Layout | Tables, shuffles: int, seed: int, **how: Any
-) -> Shuffled:
+def shuffle_test(
+    counts: Ints,
+    bits: float,
+    plan: ShuffleLayout | TableBlocks,
+    shuffles: int,
+    seed: int,
+    **how: Any,
+) -> ShuffleTest:
     """So many bits, of cells with these counts, against those of shuffled records."""
     if shuffles < 1:
         raise UsageError("at least one shuffle is needed")
     records = int(counts.sum())
     whole = score(histogram(counts))
     slack = max(TOLERANCE * records * bits, ROUNDING * whole)
-    if isinstance(plan, Tables):
+    if isinstance(plan, TableBlocks):
         scores = _drawn(plan, shuffles, seed)
     else:
         scores = _shuffled(plan, shuffles, seed, **how)
     gaps = whole - np.fromiter(scores, dtype=np.float64)
     reached = int(np.count_nonzero(gaps <= slack))
     gaps[np.abs(gaps) <= ROUNDING * whole] = 0.0
-    return Shuffled((1 + reached) / (shuffles + 1), math.fsum(gaps) / shuffles / records)
+    return ShuffleTest((1 + reached) / (shuffles + 1), math.fsum(gaps) / shuffles / records)
 
 
 def score(counts: Sizes) -> float:
@@ -121,19 +126,19 @@ def few(values: int) -> type[np.unsignedinteger[Any]]:
     return np.uint8 if values <= 1 << 8 else np.uint16 if values <= 1 << 16 else np.uint32
 
 
-def independent(joint: Joint) -> Layout | Tables:
+def independent(joint: ContingencyTable) -> ShuffleLayout | TableBlocks:
     """All records as one block. Only sizes enter: neither names nor the order of columns matter."""
     sides = [-np.sort(-side[side > 0]) for side in (joint.first, joint.second)]
     columns, rows = sorted(sides, key=lambda side: (len(side), side.tolist()))
     shape = len(rows), len(columns)
-    tables = Tables(shape, ((np.arange(shape[0]), rows, np.arange(shape[1]), columns),))
+    tables = TableBlocks(shape, ((np.arange(shape[0]), rows, np.arange(shape[1]), columns),))
     if small(tables, joint.records):
         return tables
     codes = np.repeat(np.arange(shape[1], dtype=few(shape[1])), columns)
-    return Layout.of(codes, shape[1], rows, np.zeros(1, dtype=np.int64))
+    return ShuffleLayout.from_blocks(codes, shape[1], rows, np.zeros(1, dtype=np.int64))
 
 
-def small(tables: Tables, records: int) -> bool:
+def small(tables: TableBlocks, records: int) -> bool:
     """Whether drawing tables costs less than shuffling records."""
     return tables.cells * PER_CELL <= records < MOST_DRAWN
 
@@ -141,7 +146,7 @@ def small(tables: Tables, records: int) -> bool:
 # Tables drawn whole.
 
 
-def _drawn(tables: Tables, shuffles: int, seed: int) -> Iterator[float]:
+def _drawn(tables: TableBlocks, shuffles: int, seed: int) -> Iterator[float]:
     """The score of each random table with the sizes of this one."""
     step = max(1, DRAWN // (tables.shape[0] * tables.shape[1]))
     for at in range(0, shuffles, step):
@@ -182,7 +187,7 @@ def _table(random: np.random.Generator, rows: Ints, columns: Ints, many: int) ->
 
 
 def _shuffled(
-    layout: Layout,
+    layout: ShuffleLayout,
     shuffles: int,
     seed: int,
     *,
@@ -203,7 +208,7 @@ def _shuffled(
         yield from pool.map(lambda key: score(shuffle(layout, key)), keys)
 
 
-def _once_compiled(layout: Layout, key: np.uint64) -> Sizes:
+def _once_compiled(layout: ShuffleLayout, key: np.uint64) -> Sizes:
     """The counts, from 2 on, of the cells of one shuffle."""
     from sievert.estimators import kernels
 
@@ -222,14 +227,14 @@ def _once_compiled(layout: Layout, key: np.uint64) -> Sizes:
     return Sizes(sizes, times[sizes])
 
 
-def _once(layout: Layout, key: np.uint64) -> Sizes:
+def _once(layout: ShuffleLayout, key: np.uint64) -> Sizes:
     """The same in NumPy."""
     lengths = layout.ends - layout.starts
     begins = np.cumsum(lengths) - lengths
     run = np.repeat(np.arange(len(lengths)), lengths)
     place = np.arange(len(run)) + (layout.starts - begins)[run]
     codes = _swapped(layout.codes.copy(), place, place + _below(layout.limits[run] - place, key))
-    _, counts = counted(run * layout.values + codes[place], len(lengths) * layout.values)
+    _, counts = count_keys(run * layout.values + codes[place], len(lengths) * layout.values)
     return histogram(counts[counts > 1])
 
 

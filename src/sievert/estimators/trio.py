@@ -9,9 +9,17 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError
-from sievert.estimators.cached import once
-from sievert.estimators.joint import Joint, counted, dense, jackknife, numbered, total, weights
-from sievert.estimators.permutation import Layout, Tables, few, small
+from sievert.estimators.cached import cached_value
+from sievert.estimators.contingency import (
+    ContingencyTable,
+    count_keys,
+    dense,
+    jackknife,
+    total,
+    validate_codes,
+    weights,
+)
+from sievert.estimators.permutation import ShuffleLayout, TableBlocks, few, small
 from sievert.measures import kernel
 
 
@@ -22,8 +30,8 @@ class Trio:
     Pairs have the codes `x` and `c` and a size; a cell is a pair, a code of the secret, a count.
     """
 
-    before: Joint
-    after: Joint
+    before: ContingencyTable
+    after: ContingencyTable
     x: Ints
     c: Ints
     sizes: Ints
@@ -32,9 +40,16 @@ class Trio:
     counts: Ints
 
     @classmethod
-    def of(cls, original: Any, released: Any, secret: Any, before: Joint, after: Joint) -> Trio:
+    def from_codes(
+        cls,
+        original: Any,
+        released: Any,
+        secret: Any,
+        before: ContingencyTable,
+        after: ContingencyTable,
+    ) -> Trio:
         """Counted; from what is counted already where each original value has one released."""
-        x, c, y = numbered(original), numbered(released), numbered(secret)
+        x, c, y = validate_codes(original), validate_codes(released), validate_codes(secret)
         if not len(x) == len(c) == len(y):
             raise UsageError("an original, its release and a secret have one place a record each")
         sides = ((x, before.first), (c, after.first), (y, before.second))
@@ -53,7 +68,7 @@ class Trio:
             )
         pairs, sizes, pair = _ranked(x * len(after.first) + c, len(before.first) * len(after.first))
         values = len(before.second)
-        keys, counts = counted(pair * values + y, len(pairs) * values)
+        keys, counts = count_keys(pair * values + y, len(pairs) * values)
         return cls(
             before,
             after,
@@ -75,7 +90,7 @@ class Trio:
         """Whether each released value has one original value: shuffles change nothing."""
         return len(self.c) == np.count_nonzero(self.after.first)
 
-    @once
+    @cached_value
     def _places(self) -> tuple[Ints, Ints]:
         """Where the cells are among those of the original, and of the release."""
         values = len(self.before.second)
@@ -84,7 +99,7 @@ class Trio:
             return np.arange(len(self.counts)), there
         return np.searchsorted(self.before.keys, self.x[self.pair] * values + self.y), there
 
-    @once
+    @cached_value
     def hidden(self) -> float:
         """I(X;Y|X'): what the original tells beyond its release, in bits."""
         return self._within(self.c, self.after.counts[self._places[1]], self.after.first)
@@ -118,13 +133,13 @@ class Trio:
         before, after = (self._weights(joint, at) for joint, at in pairs)
         return jackknife(before - after, self.counts, self.before.records)
 
-    def _weights(self, joint: Joint, at: Ints) -> Floats:
+    def _weights(self, joint: ContingencyTable, at: Ints) -> Floats:
         codes = joint.codes[0][at]
         return weights(
             joint.counts[at], joint.first[codes], joint.second[self.y], self.before.records
         )
 
-    def plan(self) -> Layout | Tables:
+    def plan(self) -> ShuffleLayout | TableBlocks:
         """The secret is shuffled within each released value; cells are of pairs and secrets."""
         by = np.lexsort((self.x, -self.sizes, self.c))
         c, sizes = self.c[by], self.sizes[by]
@@ -134,12 +149,12 @@ class Trio:
             return tables
         values = len(self.after.second)
         codes = np.repeat(self.after.codes[1].astype(few(values)), self.after.counts)
-        return Layout.of(codes, values, sizes, firsts)
+        return ShuffleLayout.from_blocks(codes, values, sizes, firsts)
 
-    def _tables(self, sizes: Ints, firsts: Ints) -> Tables | None:
+    def _tables(self, sizes: Ints, firsts: Ints) -> TableBlocks | None:
         """One table a released value; None where they have too many cells."""
         shape = len(sizes), len(self.before.second)
-        if not small(Tables(shape, ()), self.before.records):
+        if not small(TableBlocks(shape, ()), self.before.records):
             return None
         classes, y = self.after.codes
         cuts = np.flatnonzero(np.diff(classes)) + 1
@@ -150,7 +165,7 @@ class Trio:
             np.split(self.after.counts, cuts),
             strict=True,
         )
-        tables = Tables(shape, tuple(blocks))
+        tables = TableBlocks(shape, tuple(blocks))
         return tables if small(tables, self.before.records) else None
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.losses.label_sets import Pairs, cells, pairs
-from sievert.losses.loss import Column, Kind, Loss, Release, without
+from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
+from sievert.losses.loss import Kind, Loss, Release, ReleasedColumn, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
@@ -40,8 +40,8 @@ def expected_distortion(release: Release) -> Loss:
     return Loss(math.fsum(found) / len(found), columns=columns, details=details)
 
 
-def _distortion(column: Column) -> dict[str, Any]:
-    found = pairs(column)
+def _distortion(column: ReleasedColumn) -> dict[str, Any]:
+    found = value_label_pairs(column)
     if column.numbers is not None:
         return _squared(column, found)
     records, withheld = len(column.original), found.withheld
@@ -49,14 +49,14 @@ def _distortion(column: Column) -> dict[str, Any]:
         changed = records - int(found.times[found.unchanged].sum())
         value, scale = kernel.ratio(changed, records), "hamming"
     else:
-        held = cells(column)
+        held = label_coverage(column)
         assert held.hierarchy is not None
         climbed = int(np.dot(held.times, held.meeting))
         value, scale = kernel.ratio(climbed, records * held.hierarchy.height), "hierarchy"
     return {"value": value, "scale": scale, "cells": records, "suppressed": withheld}
 
 
-def _squared(column: Column, found: Pairs) -> dict[str, Any]:
+def _squared(column: ReleasedColumn, found: ValueLabelPairs) -> dict[str, Any]:
     """Cells with a number in the original; one that was suppressed is guessed as their mean."""
     x, y = _numbers(column, found)
     there = ~np.isnan(x)
@@ -89,7 +89,7 @@ def _squared(column: Column, found: Pairs) -> dict[str, Any]:
     return {**out, "value": 0.0} if error == 0 else {**out, "reason": NO_SCALE}
 
 
-def _numbers(column: Column, found: Pairs) -> tuple[Floats, Floats]:
+def _numbers(column: ReleasedColumn, found: ValueLabelPairs) -> tuple[Floats, Floats]:
     """The numbers of each pair."""
     assert column.numbers is not None
     before, after = column.numbers

@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.losses.loss import Kind, Loss, Release, without
-from sievert.losses.numeric_columns import correlations, numbers_of, original_numbers
+from sievert.losses.numeric_columns import correlations, numeric_columns, original_numbers
 from sievert.measures.kernel import LN2
 from sievert.measures.measure import Decides
 
@@ -129,7 +129,7 @@ def _standard(x: Floats) -> Floats:
 def gaussian_loss(release: Release) -> Loss:
     """I(U;V) - I(U';V): U, U' the numeric quasi-identifiers, V the original's numeric secrets."""
     known = {c.name for c in release.quasi}
-    columns = [c for c in numbers_of(release).columns if c.name in known]
+    columns = [c for c in numeric_columns(release).columns if c.name in known]
     if not columns:
         return without("no quasi-identifier is numeric before and after")
     secrets = {c.name: x for c in release.secrets if (x := original_numbers(c)) is not None}

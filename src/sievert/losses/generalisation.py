@@ -12,8 +12,8 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.hierarchies import ROOT
 from sievert.losses.interval_labels import interval
-from sievert.losses.label_sets import Cells, cells, pairs
-from sievert.losses.loss import Column, Kind, Loss, Release, as_numbers, without
+from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
+from sievert.losses.loss import Kind, Loss, Release, ReleasedColumn, as_numbers, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
@@ -61,13 +61,13 @@ def generalization_loss(release: Release) -> Loss:
     """How much of the way from one value to all values the labels have gone."""
     if not release.records:
         return without(NO_RECORDS)
-    losses = {c.name: _generalized(cells(c), release.records) for c in release.quasi}
+    losses = {c.name: _generalized(label_coverage(c), release.records) for c in release.quasi}
     logs = math.fsum(math.log1p(loss) for loss in losses.values())
     value = min(1.0, math.expm1(logs / len(losses)))
     return Loss(value, columns=losses, details=_about(release.quasi))
 
 
-def _generalized(held: Cells, records: int) -> float:
+def _generalized(held: LabelCoverage, records: int) -> float:
     """(mean share - 1/m) / (1 - 1/m); 0 where there is one value, hence nothing to lose."""
     if held.values == 1:
         return 0.0
@@ -82,7 +82,7 @@ def precision(release: Release) -> Loss:
     columns: dict[str, float | None] = {}
     reasons: dict[str, str] = {}
     for column in release.quasi:
-        held = cells(column)
+        held = label_coverage(column)
         columns[column.name] = None
         if held.hierarchy is None:
             reasons[column.name] = NO_HIERARCHY
@@ -107,7 +107,7 @@ def non_uniform_entropy(release: Release) -> Loss:
     columns: dict[str, Any] = {}
     lost, most = [], []
     for column in release.quasi:
-        held = cells(column)
+        held = label_coverage(column)
         lost.append(_bits(held, held.covered))
         most.append(_bits(held, np.full(len(held.own), records)))
         columns[column.name] = _entropy(lost[-1], most[-1], records)
@@ -116,7 +116,7 @@ def non_uniform_entropy(release: Release) -> Loss:
     return Loss(whole["bits"], columns=columns, details=details)
 
 
-def _bits(held: Cells, covered: Any) -> float:
+def _bits(held: LabelCoverage, covered: Any) -> float:
     return kernel.total(held.times * kernel.log2_ratio(held.own, covered))
 
 
@@ -135,24 +135,26 @@ def normalized_certainty_penalty(release: Release) -> Loss:
         shares = _widths(column)
         readings[column.name] = "leaves" if shares is None else "intervals"
         if shares is None:
-            held = cells(column)
+            held = label_coverage(column)
             open_ = int(np.dot(held.times, np.where(held.leaves > 1, held.leaves, 0)))
             open_ += held.pairs.withheld if held.values == 1 else 0
             columns[column.name] = kernel.ratio(open_, release.records * held.values)
         else:
-            columns[column.name] = kernel.total(pairs(column).times * shares) / release.records
+            columns[column.name] = (
+                kernel.total(value_label_pairs(column).times * shares) / release.records
+            )
     value = math.fsum(columns.values()) / len(columns)
     return Loss(value, columns=columns, details={**_about(release.quasi), "reading": readings})
 
 
-def _widths(column: Column) -> Floats | None:
+def _widths(column: ReleasedColumn) -> Floats | None:
     """Of each pair the share of the range its interval covers; None where labels are no intervals.
 
     Originals must be numbers, all labels intervals or numbers, and one of them wider than a number.
     """
     if column.numbers is not None or (before := as_numbers(column.values)) is None:
         return None
-    found = pairs(column)
+    found = value_label_pairs(column)
     values = before[found.original]
     values = values[~np.isnan(values)]
     span = float(values.max() - values.min()) if len(values) else 0.0
@@ -176,9 +178,9 @@ def _widths(column: Column) -> Floats | None:
     return np.where(found.suppressed, 1.0, shares[found.released])
 
 
-def _about(columns: Sequence[Column]) -> dict[str, Any]:
+def _about(columns: Sequence[ReleasedColumn]) -> dict[str, Any]:
     """What belongs beside a loss: where each column's ladder is from, cells with no place on it."""
-    held = {c.name: cells(c) for c in columns}
+    held = {c.name: label_coverage(c) for c in columns}
     return {
         "hierarchy": {
             n: "given" if h.hierarchy is not None else "observed" for n, h in held.items()

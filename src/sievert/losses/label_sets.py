@@ -14,14 +14,14 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.hierarchies import Hierarchy
-from sievert.losses.loss import Column
+from sievert.losses.loss import ReleasedColumn
 
 Thing = TypeVar("Thing")
 SMALL = 1 << 16  # a table of so many cells is counted without sorting
 
 
 @dataclass(frozen=True)
-class Pairs:
+class ValueLabelPairs:
     """The different pairs of codes of a column, and how many records have each."""
 
     original: Ints
@@ -37,7 +37,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Cells:
+class LabelCoverage:
     """What the label of each pair of a column stands for.
 
     `leaves` is how many values it covers, all of them where the cell is suppressed; `covered` how
@@ -46,7 +46,7 @@ class Cells:
     common ancestor of label and value.
     """
 
-    pairs: Pairs
+    pairs: ValueLabelPairs
     values: int
     leaves: Ints
     own: Ints
@@ -67,22 +67,24 @@ class Cells:
         return int(self.times[which].sum())
 
 
-def pairs(column: Column) -> Pairs:
+def value_label_pairs(column: ReleasedColumn) -> ValueLabelPairs:
     """The different pairs of a column."""
-    return kept(column, "pairs", _pairs)
+    return cached_on_column(column, "pairs", _pairs)
 
 
-def cells(column: Column) -> Cells:
+def label_coverage(column: ReleasedColumn) -> LabelCoverage:
     """What the labels of a column stand for."""
-    return kept(column, "cells", _cells)
+    return cached_on_column(column, "cells", _cells)
 
 
-def renamed(column: Column) -> tuple[Ints, int]:
+def value_code_of_label(column: ReleasedColumn) -> tuple[Ints, int]:
     """Of each label the code of the value with its text, or a code after all these; how many."""
-    return kept(column, "renamed", _renamed)
+    return cached_on_column(column, "renamed", _renamed)
 
 
-def kept(column: Column, name: str, made: Callable[[Column], Thing]) -> Thing:
+def cached_on_column(
+    column: ReleasedColumn, name: str, made: Callable[[ReleasedColumn], Thing]
+) -> Thing:
     """Made once a column and kept with it, as its own properties are."""
     held = vars(column)
     key = f"{__name__}.{name}"
@@ -92,7 +94,7 @@ def kept(column: Column, name: str, made: Callable[[Column], Thing]) -> Thing:
     return found
 
 
-def counted(keys: Ints, size: int) -> tuple[Ints, Ints]:
+def count_keys(keys: Ints, size: int) -> tuple[Ints, Ints]:
     """Which of the keys 0..size-1 occur, and how often.
 
     >>> [x.tolist() for x in counted(np.array([4, 1, 4]), 6)]
@@ -106,12 +108,12 @@ def counted(keys: Ints, size: int) -> tuple[Ints, Ints]:
     return present, times
 
 
-def added(codes: Ints, times: Ints, size: int) -> Ints:
+def sum_by_code(codes: Ints, times: Ints, size: int) -> Ints:
     """The sum of `times` of each code."""
     return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
 
-def _renamed(column: Column) -> tuple[Ints, int]:
+def _renamed(column: ReleasedColumn) -> tuple[Ints, int]:
     codes: dict[str | None, int] = {}
     for code, text in enumerate(column.values):
         codes.setdefault(text, code)
@@ -120,48 +122,48 @@ def _renamed(column: Column) -> tuple[Ints, int]:
     return np.array(names, dtype=np.int64), size + len(column.labels)
 
 
-def _pairs(column: Column) -> Pairs:
+def _pairs(column: ReleasedColumn) -> ValueLabelPairs:
     width = len(column.labels) + 1
     keys = column.original.astype(np.int64) * width + column.released + 1
-    present, times = counted(keys, len(column.values) * width)
+    present, times = count_keys(keys, len(column.values) * width)
     original, released = present // width, present % width - 1
     suppressed = replace(column, original=original, released=released).suppressed
-    names = np.append(renamed(column)[0], -1)
+    names = np.append(value_code_of_label(column)[0], -1)
     unchanged = ~suppressed & (names[released] == original)
-    return Pairs(original, released, times, suppressed, unchanged)
+    return ValueLabelPairs(original, released, times, suppressed, unchanged)
 
 
-def _cells(column: Column) -> Cells:
+def _cells(column: ReleasedColumn) -> LabelCoverage:
     if column.hierarchy is None:
         return _observed(column)
     return _laddered(column, column.hierarchy.with_root())
 
 
-def _own(column: Column) -> tuple[Ints, Ints]:
+def _own(column: ReleasedColumn) -> tuple[Ints, Ints]:
     """How many records have the value of each code, and that of each pair."""
-    found = pairs(column)
-    totals = added(found.original, found.times, len(column.values))
+    found = value_label_pairs(column)
+    totals = sum_by_code(found.original, found.times, len(column.values))
     return totals, totals[found.original]
 
 
-def _seen(column: Column, own: Ints) -> tuple[Ints, Ints]:
+def _seen(column: ReleasedColumn, own: Ints) -> tuple[Ints, Ints]:
     """Of each pair: how many values became its label, and how many records have one of them."""
-    found = pairs(column)
+    found = value_label_pairs(column)
     size = len(column.labels) + 1
     shown = (~found.suppressed).astype(np.int64)
-    values = added(found.released + 1, shown, size)
-    records = added(found.released + 1, shown * own, size)
+    values = sum_by_code(found.released + 1, shown, size)
+    records = sum_by_code(found.released + 1, shown * own, size)
     return values[found.released + 1], records[found.released + 1]
 
 
-def _observed(column: Column) -> Cells:
+def _observed(column: ReleasedColumn) -> LabelCoverage:
     """Without a hierarchy: a label stands for the values that became it."""
-    found = pairs(column)
+    found = value_label_pairs(column)
     totals, own = _own(column)
     values = int(np.count_nonzero(totals))
     leaves, covered = _seen(column, own)
     none = np.zeros(len(own), dtype=bool)
-    return Cells(
+    return LabelCoverage(
         found,
         values,
         np.where(found.suppressed, values, leaves),
@@ -199,11 +201,11 @@ class _Rungs:
     def over(self, level: int, each: Ints | None = None) -> Ints:
         """Of each text the sum over the leaves that have it on this level."""
         each = np.ones(len(self.leaf), dtype=np.int64) if each is None else each
-        return added(self.labels[level], each, len(self.text))
+        return sum_by_code(self.labels[level], each, len(self.text))
 
 
-def _laddered(column: Column, hierarchy: Hierarchy) -> Cells:
-    found = pairs(column)
+def _laddered(column: ReleasedColumn, hierarchy: Hierarchy) -> LabelCoverage:
+    found = value_label_pairs(column)
     rungs = _Rungs(hierarchy)
     totals, own = _own(column)
     everything = int(totals.sum())
@@ -239,6 +241,6 @@ def _laddered(column: Column, hierarchy: Hierarchy) -> Cells:
     )
     for some in (level, meeting):
         some[found.suppressed] = rungs.height
-    return Cells(
+    return LabelCoverage(
         found, len(rungs.leaf), leaves, own, covered, hierarchy, level, meeting, strayed, unknown
     )

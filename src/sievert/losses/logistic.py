@@ -88,7 +88,7 @@ def logistic(x: Floats) -> Floats:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(x, -700.0, 700.0))))
 
 
-def solved(matrix: Floats, right: Floats) -> Floats:
+def solve(matrix: Floats, right: Floats) -> Floats:
     """The solution for a positive definite matrix: the same bits on any number of threads."""
     left, x = matrix.copy(), right.copy()
     for i in range(len(x)):
@@ -100,7 +100,7 @@ def solved(matrix: Floats, right: Floats) -> Floats:
     return x
 
 
-def fitted(design: Design, every: Floats, released: Floats) -> tuple[Floats, int, float]:
+def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[Floats, int, float]:
     """The propensity of each combination, the rank of the design, and the ridge that was needed.
 
     A category that occurs on one side only is told apart for sure; its records are set aside, as
@@ -157,7 +157,7 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
         slope = design.sums(r - m * p)[terms] - held * beta[terms]
         curve = design.gram(m * p * (1 - p))[np.ix_(terms, terms)] + np.diag(held)
         step = np.zeros(design.terms)
-        step[terms] = solved(curve, slope)
+        step[terms] = solve(curve, slope)
         gain = float((slope * step[terms]).sum())
         size = 1.0
         while True:

@@ -17,7 +17,7 @@ GONE = -1  # the code of a record that was not released
 
 
 @dataclass(frozen=True)
-class Column:
+class ReleasedColumn:
     """A column of the original and what became of it, one place a record of the original.
 
     `original` and `released` hold codes; `values` and `labels` their texts, None for missing.
@@ -70,8 +70,8 @@ class Release:
     Columns have one place a record of the original, in its order.
     """
 
-    quasi: tuple[Column, ...]
-    secrets: tuple[Column, ...] = ()
+    quasi: tuple[ReleasedColumn, ...]
+    secrets: tuple[ReleasedColumn, ...] = ()
     predicted: tuple[str, ...] = ()  # columns to predict; the secrets unless given
     seed: int = 0
     extra: int = 0  # records of the release that the original lacks
@@ -82,7 +82,7 @@ class Release:
         return len(self.quasi[0].original)
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[ReleasedColumn, ...]:
         """All columns: those an outsider could know, then the secrets."""
         return self.quasi + self.secrets
 
@@ -94,10 +94,10 @@ class Release:
     @cached_property
     def classes(self) -> Ints:
         """The released class of each record, numbered from 0; GONE where it was not released."""
-        return joined([c.released for c in self.quasi], self.quasi[0].here)
+        return combination_codes([c.released for c in self.quasi], self.quasi[0].here)
 
 
-def joined(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
+def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
     """One number a record for its combination of codes, from 0 on; GONE where it is not `here`.
 
     >>> joined([np.array([2, 0, 2]), np.array([5, 9, 5])]).tolist()
@@ -105,7 +105,7 @@ def joined(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
     """
     if here is not None and not here.all():
         out = np.full(len(here), GONE, dtype=np.int64)
-        out[here] = joined([held[here] for held in codes])
+        out[here] = combination_codes([held[here] for held in codes])
         return out
     found, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
     for held in codes:

@@ -10,8 +10,15 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.label_sets import SMALL, added, counted, kept, pairs, renamed
-from sievert.losses.loss import Column, Kind, Loss, Release, without
+from sievert.losses.label_sets import (
+    SMALL,
+    cached_on_column,
+    count_keys,
+    sum_by_code,
+    value_code_of_label,
+    value_label_pairs,
+)
+from sievert.losses.loss import Kind, Loss, Release, ReleasedColumn, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
@@ -55,14 +62,14 @@ def hellinger_pairs(release: Release) -> Loss:
 class _Texts:
     """A column before and after, as codes of the same texts; suppressed cells share one."""
 
-    def __init__(self, column: Column) -> None:
-        self._column, found = column, pairs(column)
-        names, width = renamed(column)
+    def __init__(self, column: ReleasedColumn) -> None:
+        self._column, found = column, value_label_pairs(column)
+        names, width = value_code_of_label(column)
         self._gone = list(column.values).index(ROOT) if ROOT in column.values else width
         self._names, self.width = np.append(names, self._gone), width + 1
         after = np.where(found.suppressed, self._gone, self._names[found.released])
         self.same = bool(np.all(found.original == after))
-        n, m = (added(codes, found.times, self.width) for codes in (found.original, after))
+        n, m = (sum_by_code(codes, found.times, self.width) for codes in (found.original, after))
         self.apart = not np.any((n > 0) & (m > 0))
         self.distance = _distance(n, m, len(column.original))
 
@@ -86,7 +93,7 @@ class _Texts:
         if size <= max(SMALL, 2 * records):
             n, m = (np.bincount(codes, minlength=size) for codes in (before, after))
             return _distance(n, m, records)
-        (codes, n), (others, times) = counted(before, size), counted(after, size)
+        (codes, n), (others, times) = count_keys(before, size), count_keys(after, size)
         place = np.searchsorted(others, codes)
         place[place == len(others)] = 0
         shared = others[place] == codes
@@ -96,8 +103,8 @@ class _Texts:
         return _distance(np.append(n, np.zeros(alone.sum(), dtype=np.int64)), m, records)
 
 
-def _texts(column: Column) -> _Texts:
-    return kept(column, "texts", _Texts)
+def _texts(column: ReleasedColumn) -> _Texts:
+    return cached_on_column(column, "texts", _Texts)
 
 
 def _distance(n: Ints, m: Ints, records: int) -> float:

@@ -20,8 +20,14 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Column, Kind, Loss, Release, as_numbers
-from sievert.losses.numeric_columns import Numeric, Side, correlations, in_range, numbers_of
+from sievert.losses.loss import GONE, Kind, Loss, Release, ReleasedColumn, as_numbers
+from sievert.losses.numeric_columns import (
+    NumericColumn,
+    Side,
+    correlations,
+    in_range,
+    numeric_columns,
+)
 from sievert.measures.kernel import LN2, mutual_information, total
 from sievert.measures.measure import Decides
 
@@ -38,12 +44,12 @@ UNBOUNDED = "unbounded"
 MODELS = ("independent", "tree", "gaussian")
 
 
-def cuts(column: Column) -> Floats | None:
+def cuts(column: ReleasedColumn) -> Floats | None:
     """Where a column of many numbers is cut: at the original's deciles. None for other columns."""
     numbers = as_numbers(column.values)
     if numbers is None or not in_range(numbers):
         return None
-    side = Side.of(numbers, np.bincount(column.original, minlength=len(numbers)))
+    side = Side.from_codes(numbers, np.bincount(column.original, minlength=len(numbers)))
     if len(side.values) <= MANY:
         return None
     return np.unique([side.quantile(k / PARTS) for k in range(1, PARTS)])
@@ -59,7 +65,7 @@ def parts(texts: Sequence[str | None], edges: Floats) -> Ints:
 
 
 @dataclass(frozen=True)
-class Alphabet:
+class CategoricalColumn:
     """A column as few atoms (values, or parts of the numbers), and what labels say of them.
 
     A row of `spread` is a distribution over the atoms; the first rows are the atoms themselves.
@@ -72,7 +78,7 @@ class Alphabet:
     spread: Floats
 
     @classmethod
-    def of(cls, column: Column, number: Numeric | None) -> Alphabet:
+    def from_column(cls, column: ReleasedColumn, number: NumericColumn | None) -> CategoricalColumn:
         """The atoms of one column."""
         edges = cuts(column)
         if edges is not None:
@@ -107,7 +113,9 @@ class Alphabet:
         return _smooth(self.counts, 1.0 / self.size), _smooth(told, 1.0 / self.size)
 
 
-def _own(column: Column, number: Numeric | None, edges: Floats | None, atoms: Ints) -> Ints:
+def _own(
+    column: ReleasedColumn, number: NumericColumn | None, edges: Floats | None, atoms: Ints
+) -> Ints:
     """The atom of each label that is a value itself or a number; GONE for others."""
     place = {text: int(atom) for text, atom in zip(column.values, atoms, strict=True)}
     own = np.array([place.get(t, GONE) for t in column.labels], dtype=np.int64)
@@ -124,7 +132,7 @@ def _own(column: Column, number: Numeric | None, edges: Floats | None, atoms: In
 
 
 def _general(
-    column: Column, atoms: Ints, rows: Ints, general: Ints, size: int
+    column: ReleasedColumn, atoms: Ints, rows: Ints, general: Ints, size: int
 ) -> tuple[Ints, Floats]:
     """Rows for labels that stand for sets of values; the rarest labels share one."""
     pairs, released = _below(column, general), column.released.astype(np.int64)
@@ -152,7 +160,7 @@ def _general(
     return rows, np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def _below(column: Column, general: Ints) -> Ints:
+def _below(column: ReleasedColumn, general: Ints) -> Ints:
     """(label, value) for the labels of the column's hierarchy and the values below each."""
     if column.hierarchy is None:
         return np.zeros((0, 2), dtype=np.int64)
@@ -207,7 +215,7 @@ def spanning(weights: Floats) -> list[tuple[int, int]]:
     return edges
 
 
-def _independent(columns: Sequence[Alphabet]) -> tuple[dict[str, Any], dict[str, float]]:
+def _independent(columns: Sequence[CategoricalColumn]) -> tuple[dict[str, Any], dict[str, float]]:
     old, new = ([_cost(a.counts, a.chances[side]) for a in columns] for side in (0, 1))
     extra = {a.name: n - o for a, o, n in zip(columns, old, new, strict=True)}
     return _told(math.fsum(old), math.fsum(new)), extra
@@ -217,7 +225,7 @@ def _told(old: float, new: float) -> dict[str, Any]:
     return {"value": new - old, "original": old, "released": new}
 
 
-def _tree(columns: Sequence[Alphabet]) -> dict[str, Any]:
+def _tree(columns: Sequence[CategoricalColumn]) -> dict[str, Any]:
     d = len(columns)
     weights = np.zeros((2, d, d))
     tables: dict[tuple[int, int], tuple[Ints, Ints]] = {}
@@ -243,7 +251,7 @@ def _tree(columns: Sequence[Alphabet]) -> dict[str, Any]:
     return _told(*costs) | {"edges": names, "edges_kept": len(trees[0] & trees[1])}
 
 
-def _spread(table: Ints, a: Alphabet, b: Alphabet) -> Floats:
+def _spread(table: Ints, a: CategoricalColumn, b: CategoricalColumn) -> Floats:
     """Records by rows of two columns as records by their atoms."""
     found = table.astype(np.float64)
     if len(a.spread) > a.size:
@@ -254,7 +262,7 @@ def _spread(table: Ints, a: Alphabet, b: Alphabet) -> Floats:
 
 
 def _gaussian(release: Release) -> dict[str, Any]:
-    columns = [c for c in numbers_of(release).columns if c.before.deviation > 0]
+    columns = [c for c in numeric_columns(release).columns if c.before.deviation > 0]
     if not columns:
         return {"value": None, "reason": NO_NUMBERS}
     means, matrices = [], []
@@ -297,8 +305,8 @@ def divergence(mean: Floats, cov: Floats, mean2: Floats, cov2: Floats) -> dict[s
 
 def model_loss(release: Release) -> Loss:
     """What each record of the original costs more under models of the release; that of the tree."""
-    numbers = {c.name: c for c in numbers_of(release).columns}
-    columns = [Alphabet.of(c, numbers.get(c.name)) for c in release.columns]
+    numbers = {c.name: c for c in numeric_columns(release).columns}
+    columns = [CategoricalColumn.from_column(c, numbers.get(c.name)) for c in release.columns]
     independent, extra = _independent(columns)
     tree = _tree(columns)
     details = {"independent": independent, "tree": tree, "gaussian": _gaussian(release)}

@@ -14,7 +14,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.losses.loss import Kind, Loss, Release, without
-from sievert.losses.numeric_columns import Numeric, Pair, numbers_of
+from sievert.losses.numeric_columns import NumericColumn, NumericColumnPair, numeric_columns
 from sievert.measures.kernel import total
 from sievert.measures.measure import Decides
 
@@ -39,7 +39,7 @@ CONSTANT_AFTER = "a released column has one value or none"
 
 def probabilistic_information_loss(release: Release) -> Loss:
     """How surely each statistic of the release is not one of a sample like the original."""
-    numbers = numbers_of(release)
+    numbers = numeric_columns(release)
     if not numbers.columns:
         return without(NO_NUMBERS)
     own = [(c, _single(c)) for c in numbers.columns]
@@ -89,7 +89,7 @@ def _statistic(
     return {"value": value, "relative": relative, "original": before, "released": after, **told}
 
 
-def _single(column: Numeric) -> dict[str, Any]:
+def _single(column: NumericColumn) -> dict[str, Any]:
     """Mean, variance and quantiles of a column."""
     old, new = column.before, column.after
     n, s, left = old.records, old.deviation, new.records > 0
@@ -117,7 +117,7 @@ def _single(column: Numeric) -> dict[str, Any]:
     }
 
 
-def _double(pair: Pair, kind: str) -> dict[str, Any]:
+def _double(pair: NumericColumnPair, kind: str) -> dict[str, Any]:
     """The covariance or the correlation of two columns."""
     n, z = pair.records, None
     reason = FEW if n <= ENOUGH else CONSTANT if pair.correlation is None else None
@@ -145,9 +145,9 @@ class Matrices:
     correlations: tuple[Floats, Floats]
 
     @classmethod
-    def of(cls, release: Release) -> Matrices:
+    def from_release(cls, release: Release) -> Matrices:
         """Of the numeric columns of a release that are not constant in the original."""
-        numbers = numbers_of(release)
+        numbers = numeric_columns(release)
         held = {c.name: c for c in numbers.columns if c.before.deviation > 0}
         place = {name: i for i, name in enumerate(held)}
         v, w, r, q = (np.full((len(held), len(held)), np.nan) for _ in range(4))
@@ -173,15 +173,15 @@ class Matrices:
 
 def covariance_discrepancy(release: Release) -> Loss:
     """Mean |v_ij - v'_ij|/(s_i·s_j) over i <= j."""
-    found = Matrices.of(release)
+    found = Matrices.from_release(release)
     if not found.columns:
-        return without(ALL_CONSTANT if numbers_of(release).columns else NO_NUMBERS)
+        return without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
     return _discrepancy(*found.covariances, 0)
 
 
 def correlation_discrepancy(release: Release) -> Loss:
     """Mean |r_ij - r'_ij| over i < j."""
-    found = Matrices.of(release)
+    found = Matrices.from_release(release)
     if len(found.columns) < 2:
         return without(ONE_NUMBER)
     return _discrepancy(*found.correlations, 1)
@@ -210,7 +210,7 @@ def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
 
 def eigenvalue_discrepancy(release: Release) -> Loss:
     """Sum of |e_i - e'_i|/e_i over the eigenvalues of the correlation matrices, largest first."""
-    found = Matrices.of(release)
+    found = Matrices.from_release(release)
     if len(found.columns) < 2:
         return without(ONE_NUMBER)
     for m, reason in zip(found.correlations, (NO_RECORDS, CONSTANT_AFTER), strict=True):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.losses.loss import Column, Release, as_numbers
+from sievert.losses.loss import Release, ReleasedColumn, as_numbers
 from sievert.measures.kernel import total
 
 LARGEST = 1e150  # beyond, a square is no number any more
@@ -33,7 +33,7 @@ class Side:
     counts: Ints
 
     @classmethod
-    def of(cls, numbers: Floats, counts: Ints) -> Side:
+    def from_codes(cls, numbers: Floats, counts: Ints) -> Side:
         """From a number a code (NaN for none) and how often each code occurs."""
         there = (counts > 0) & ~np.isnan(numbers)
         values, place = np.unique(numbers[there], return_inverse=True)
@@ -85,7 +85,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Numeric:
+class NumericColumn:
     """A column that is numeric before and after."""
 
     name: str
@@ -110,7 +110,7 @@ class Numeric:
         return found[0], found[1]
 
 
-def _numeric(column: Column) -> Numeric | None:
+def _numeric(column: ReleasedColumn) -> NumericColumn | None:
     """The column as numbers, if it is numeric before and after."""
     before, after = as_numbers(column.values), as_numbers(column.labels)
     if before is None or after is None or not (in_range(before) and in_range(after)):
@@ -118,8 +118,10 @@ def _numeric(column: Column) -> Numeric | None:
     counts = np.bincount(column.original, minlength=len(before))
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
     numbers = before[column.original], np.append(after, np.nan)[column.released]
-    sides = Side.of(before, counts), Side.of(after, left)
-    return Numeric(column.name, *sides, (before, after), numbers) if _on_scale(*sides) else None
+    sides = Side.from_codes(before, counts), Side.from_codes(after, left)
+    return (
+        NumericColumn(column.name, *sides, (before, after), numbers) if _on_scale(*sides) else None
+    )
 
 
 def in_range(numbers: Floats) -> bool:
@@ -135,14 +137,14 @@ def _on_scale(before: Side, after: Side) -> bool:
     return bool(far.max(initial=0.0) <= FARTHEST)
 
 
-def original_numbers(column: Column) -> Floats | None:
+def original_numbers(column: ReleasedColumn) -> Floats | None:
     """The original's numbers of a column, whatever was released of it."""
     numbers = as_numbers(column.values)
     return numbers[column.original] if numbers is not None and in_range(numbers) else None
 
 
 @dataclass(frozen=True)
-class Pair:
+class NumericColumnPair:
     """Two numeric columns over the records that have both: what they share before and after.
 
     `spread` and `wobble` are n times the sampling variances of the covariance, in units of both
@@ -160,7 +162,7 @@ class Pair:
     released_covariance: float | None
 
     @classmethod
-    def of(cls, a: Numeric, b: Numeric) -> Pair:
+    def from_columns(cls, a: NumericColumn, b: NumericColumn) -> NumericColumnPair:
         """What two columns share."""
         names = (a.name, b.name)
         scale, x, y = _standardised(a, b, 0)
@@ -176,7 +178,7 @@ class Pair:
         return cls(names, len(x), scale, r, r * scale, spread, wobble, *later)
 
 
-def _standardised(a: Numeric, b: Numeric, side: int) -> tuple[float, Floats, Floats]:
+def _standardised(a: NumericColumn, b: NumericColumn, side: int) -> tuple[float, Floats, Floats]:
     """Two columns in standard units, and the product of the standard deviations (0: one value)."""
     sides = [(c.before, c.after)[side] for c in (a, b)]
     product = math.prod(s.deviation for s in sides) if all(s.records for s in sides) else 0.0
@@ -235,27 +237,29 @@ def _variances(x: Floats, y: Floats, r: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumericColumns:
     """All numeric columns of a release, and each pair of them."""
 
-    columns: tuple[Numeric, ...]
+    columns: tuple[NumericColumn, ...]
 
     @classmethod
-    def of(cls, columns: Iterable[Column]) -> Numbers:
+    def from_columns(cls, columns: Iterable[ReleasedColumn]) -> NumericColumns:
         """Those of the columns that are numeric before and after."""
         return cls(tuple(found for c in columns if (found := _numeric(c)) is not None))
 
     @cached_property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[NumericColumnPair, ...]:
         """Every two columns."""
-        return tuple(Pair.of(a, b) for a, b in itertools.combinations(self.columns, 2))
+        return tuple(
+            NumericColumnPair.from_columns(a, b) for a, b in itertools.combinations(self.columns, 2)
+        )
 
 
-def numbers_of(release: Release) -> Numbers:
+def numeric_columns(release: Release) -> NumericColumns:
     """The numeric columns of a release; kept with it, as several losses ask for them."""
     kept: dict[str, Any] = vars(release)
     found = kept.get("_numbers")
     if found is None:
-        found = kept["_numbers"] = Numbers.of(release.columns)
-    assert isinstance(found, Numbers)
+        found = kept["_numbers"] = NumericColumns.from_columns(release.columns)
+    assert isinstance(found, NumericColumns)
     return found

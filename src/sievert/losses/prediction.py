@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Column, Kind, Loss, Release, without
+from sievert.losses.loss import GONE, Kind, Loss, Release, ReleasedColumn, without
 from sievert.losses.models import cuts, parts
 from sievert.measures.measure import Decides
 
@@ -40,7 +40,7 @@ class Predictor:
     widths: tuple[int, int]
 
     @classmethod
-    def of(cls, column: Column) -> Predictor:
+    def from_column(cls, column: ReleasedColumn) -> Predictor:
         """A quasi-identifier as categories, on each side in its own terms."""
         values, labels = np.arange(len(column.values)), np.arange(len(column.labels))
         edges = cuts(column)
@@ -62,7 +62,7 @@ def _dense(codes: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class Target:
+class PredictionTarget:
     """A column to predict: what it was, and what the release says it was; GONE for nothing."""
 
     truth: Ints
@@ -70,7 +70,7 @@ class Target:
     width: int
 
     @classmethod
-    def of(cls, column: Column) -> Target:
+    def from_column(cls, column: ReleasedColumn) -> PredictionTarget:
         """A label that is no value of the original stands for the one that most often became it."""
         edges = cuts(column)
         values = np.arange(len(column.values))
@@ -139,7 +139,7 @@ def _right(
 
 
 def _predicted(
-    predictors: Sequence[Predictor], target: Target, fold: Ints
+    predictors: Sequence[Predictor], target: PredictionTarget, fold: Ints
 ) -> dict[str, float | None]:
     """Accuracy learnt from either side, of the commonest value, and what is lost."""
     scored = []
@@ -180,10 +180,10 @@ def prediction(release: Release) -> Loss:
     rng = np.random.default_rng([release.seed, STREAM])
     fold = np.zeros(release.records, dtype=np.int64)
     fold[rng.permutation(release.records)[: release.records // 2]] = 1
-    known = {c.name: Predictor.of(c) for c in release.quasi}
+    known = {c.name: Predictor.from_column(c) for c in release.quasi}
     found: dict[str, dict[str, Any]] = {}
     for name, column in targets.items():
-        target = Target.of(column)
+        target = PredictionTarget.from_column(column)
         predictors = [p for other, p in known.items() if other != name]
         widest = max((max(p.widths) for p in predictors), default=0) + 1
         if target.width * widest > MOST_CELLS or target.width > MOST_VALUES:

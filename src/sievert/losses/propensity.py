@@ -17,9 +17,9 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.logistic import Design, fitted
-from sievert.losses.loss import GONE, Column, Kind, Loss, Release, without
-from sievert.losses.numeric_columns import Numeric, numbers_of
+from sievert.losses.logistic import Design, fit_propensities
+from sievert.losses.loss import GONE, Kind, Loss, Release, ReleasedColumn, without
+from sievert.losses.numeric_columns import NumericColumn, numeric_columns
 from sievert.measures.measure import Decides
 
 MOST_CATEGORIES = 50  # of a column; the rarest are merged beyond
@@ -44,12 +44,12 @@ class Coding:
     kind: Ints | None = None  # of each category: 0 a number, else what stands instead
 
     @classmethod
-    def of(cls, column: Column, number: Numeric | None) -> Coding:
+    def from_column(cls, column: ReleasedColumn, number: NumericColumn | None) -> Coding:
         """The alphabet of one column."""
         return _numbers(column, number) if number is not None else _categories(column)
 
 
-def _numbers(column: Column, number: Numeric) -> Coding:
+def _numbers(column: ReleasedColumn, number: NumericColumn) -> Coding:
     """Standardised numbers, and what stands where there is none: missing, or `*`."""
     both = np.concatenate(number.coded)
     there = ~np.isnan(both)
@@ -64,7 +64,7 @@ def _numbers(column: Column, number: Numeric) -> Coding:
     return Coding(NUMBERS, codes[:cut], codes[cut:], len(kind), np.append(units, (0.0, 0.0)), kind)
 
 
-def _categories(column: Column) -> Coding:
+def _categories(column: ReleasedColumn) -> Coding:
     values: list[Any] = list(column.values)
     labels: list[Any] = list(column.labels)
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
@@ -92,7 +92,7 @@ def _categories(column: Column) -> Coding:
     return Coding(how, rank[before], rank[after], int(rank.max()) + 1)
 
 
-def _became(column: Column) -> Ints | None:
+def _became(column: ReleasedColumn) -> Ints | None:
     """The one label of each value (GONE: none is shown); None where a value has several."""
     plain = np.array([t is not None and t != ROOT for t in column.labels] + [False])
     shown = plain[column.released]
@@ -103,7 +103,7 @@ def _became(column: Column) -> Ints | None:
 
 
 @dataclass(frozen=True)
-class Pooled:
+class PooledRecords:
     """Records of both sides by combination: codes, and how many of each side."""
 
     codes: list[Ints]
@@ -112,7 +112,7 @@ class Pooled:
     thinned: bool
 
 
-def pooled(release: Release, codings: Sequence[Coding]) -> Pooled:
+def pool_records(release: Release, codings: Sequence[Coding]) -> PooledRecords:
     """Both sides by combination, or some records of each where combinations are many."""
     here = release.quasi[0].here
     sides = [_keys(release.columns, codings, side) for side in (0, 1)]
@@ -131,10 +131,10 @@ def pooled(release: Release, codings: Sequence[Coding]) -> Pooled:
         for c, k in zip(release.columns, codings, strict=True)
     ]
     side = np.repeat((0.0, 1.0), (len(some), len(left)))
-    return Pooled(codes, np.ones(len(side)), side, size < release.records)
+    return PooledRecords(codes, np.ones(len(side)), side, size < release.records)
 
 
-def _keys(columns: Sequence[Column], codings: Sequence[Coding], side: int) -> Ints | None:
+def _keys(columns: Sequence[ReleasedColumn], codings: Sequence[Coding], side: int) -> Ints | None:
     """One number a record for its combination; None where numbers would not do."""
     if math.prod(k.width for k in codings) >= 1 << 61:
         return None
@@ -145,7 +145,7 @@ def _keys(columns: Sequence[Column], codings: Sequence[Coding], side: int) -> In
     return np.asarray(found)
 
 
-def _decoded(keys: Ints, times: Ints, codings: Sequence[Coding]) -> Pooled:
+def _decoded(keys: Ints, times: Ints, codings: Sequence[Coding]) -> PooledRecords:
     """Combinations from their numbers; those of both sides in one row."""
     rows, place = np.unique(keys >> 1, return_inverse=True)
     every, released = (
@@ -155,7 +155,7 @@ def _decoded(keys: Ints, times: Ints, codings: Sequence[Coding]) -> Pooled:
     for k in reversed(codings):
         rows, code = np.divmod(rows, k.width)
         codes.append(code)
-    return Pooled(codes[::-1], every, released, False)
+    return PooledRecords(codes[::-1], every, released, False)
 
 
 def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
@@ -172,13 +172,13 @@ def pmse(release: Release) -> Loss:
     """The mean squared distance of the propensities from the released share of the records."""
     if not release.quasi[0].here.any():
         return without(NOTHING_RELEASED)
-    numbers = {c.name: c for c in numbers_of(release).columns}
-    codings = [Coding.of(c, numbers.get(c.name)) for c in release.columns]
+    numbers = {c.name: c for c in numeric_columns(release).columns}
+    codings = [Coding.from_column(c, numbers.get(c.name)) for c in release.columns]
     compared = {c.name: {"compared": k.how} for c, k in zip(release.columns, codings, strict=True)}
     if all(k.how == WITHHELD for k in codings):
         return Loss(None, NOTHING_SHOWN, compared)
-    both = pooled(release, codings)
-    chance, rank, ridge = fitted(_design(both.codes, codings), both.all, both.released)
+    both = pool_records(release, codings)
+    chance, rank, ridge = fit_propensities(_design(both.codes, codings), both.all, both.released)
     records = float(both.all.sum())
     share = float(both.released.sum()) / records
     apart = chance - share

@@ -16,7 +16,7 @@ from sievert.formatting import percent, printable, significant
 from sievert.measures import Decides
 from sievert.report.declared import decides
 from sievert.report.texts import Texts
-from sievert.sharing import COARSEST, FEW_CELLS, FINEST, LEAST, step_of
+from sievert.sharing import COARSEST, FEW_CELLS, FINEST, LEAST, round_step
 
 LONGEST = 60  # letters of a name on a page
 NEAR = 1e-9  # to an end of a scale
@@ -155,7 +155,7 @@ class Pen:
 
     def _step(self, of: int | None, span: float = 1.0) -> float | None:
         least = self.least / self._of(of) * span
-        step = step_of(max(least, FINEST))
+        step = round_step(max(least, FINEST))
         return None if step > COARSEST * max(span, 1.0) else step
 
     def _share(

@@ -65,14 +65,14 @@ class Assessment(Result):
 
     def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
         """The same, fit to pass on: no small count, nothing to work one back from, no file name."""
-        from sievert.sharing import shared
+        from sievert.sharing import make_shareable
 
         if self.attacks is not None:
             raise RefusedError(
                 "attacks point at single classes: they are not fit to pass on",
                 hint="the assessment without attacks",
             )
-        return shared(self, min_cell=min_cell, mask_names=mask_names)
+        return make_shareable(self, min_cell=min_cell, mask_names=mask_names)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         chapters: list[tuple[str, str | None, Mapping[str, Value]]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sievert.arrays import Ints
-    from sievert.estimators import Estimate, Joint
+    from sievert.estimators import ContingencyTable, InformationEstimate
     from sievert.measures.value import Value
 
 
@@ -34,8 +34,8 @@ class Assessed:
 class Bits:
     """An information of the whole key and of each column, and what belongs beside it."""
 
-    whole: Estimate
-    columns: Mapping[str, Estimate]
+    whole: InformationEstimate
+    columns: Mapping[str, InformationEstimate]
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Disclosed:
             "information_loss": {s: b.to_dict() for s, b in self.loss.items()},
         }
 
-    def every(self) -> Iterator[tuple[str, str | None, str | None, Estimate]]:
+    def every(self) -> Iterator[tuple[str, str | None, str | None, InformationEstimate]]:
         """Every estimate: its name, its secret, its column, itself."""
         held: list[tuple[str, str | None, Bits]]
         held = [("identity_disclosure", None, self.identity)]
@@ -82,5 +82,7 @@ class Known:
     key: Ints
     columns: Mapping[str, Ints]
     secrets: Mapping[str, Ints]
-    joint: Mapping[tuple[str | None, str], Joint]  # of a column (None: the key) and a secret
-    told: Mapping[tuple[str | None, str], Estimate]
+    joint: Mapping[
+        tuple[str | None, str], ContingencyTable
+    ]  # of a column (None: the key) and a secret
+    told: Mapping[tuple[str | None, str], InformationEstimate]

@@ -22,7 +22,7 @@ from sievert.roles import Roles
 if TYPE_CHECKING:
     from sievert.commands._common import Clock
     from sievert.counts.questions import Questions
-    from sievert.policy import Limit, Policy, Verdict
+    from sievert.policy import MeasureLimit, Policy, Verdict
     from sievert.sources.table import Table
 
 NOT_RELEASED = "the release does not have this column"
@@ -172,7 +172,7 @@ def _values(found: Assessed, where: str) -> Mapping[str, Any]:
     return found.inference.get(secret, {}) if secret else found.reidentification
 
 
-def _asked(policy: Policy, secrets: Sequence[str]) -> Iterator[tuple[str, str, Limit]]:
+def _asked(policy: Policy, secrets: Sequence[str]) -> Iterator[tuple[str, str, MeasureLimit]]:
     """Every limit at every place where its measure makes sense, in the order of an assessment."""
     places = [("reidentification", "record", policy.reidentification)]
     places += [(f"inference.{s}", "secret", policy.inference.get(s, {})) for s in secrets]
@@ -187,7 +187,7 @@ def _evaluable(
 ) -> Policy:
     """The policy without limits on numbers that are not there; mistakes are left in it."""
 
-    def there(where: str, limits: Mapping[str, Limit]) -> dict[str, Limit]:
+    def there(where: str, limits: Mapping[str, MeasureLimit]) -> dict[str, MeasureLimit]:
         return {m: limit for m, limit in limits.items() if (where, m) not in lacking}
 
     lacked = {measure for _, measure in lacking}

@@ -18,10 +18,17 @@ from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, Know
 from sievert.commands.compare.distance_to_limit import Limit, Limits, Placed
 from sievert.commands.compare.policy import Judging, gathered
 from sievert.errors import InputError, UsageError, unknown
-from sievert.estimators import Estimate, Joint, estimate, ksg, lost, quantile_bins
+from sievert.estimators import (
+    ContingencyTable,
+    InformationEstimate,
+    estimate,
+    ksg,
+    lost,
+    quantile_bins,
+)
 from sievert.hierarchies import Hierarchy
 from sievert.losses import KINDS
-from sievert.losses.loss import GONE, Loss, Release, as_numbers, joined
+from sievert.losses.loss import GONE, Loss, Release, as_numbers, combination_codes
 from sievert.notes import Count, Name, Note, SectionName
 from sievert.roles import Roles
 
@@ -225,12 +232,14 @@ class Run:
         every = _pairing.cut(self._paired(self.people), self.edges)
         columns = {c.name: c.original for c in every.quasi}
         secrets = {c.name: c.original for c in every.columns if c.name in self.roles.sensitive}
-        key = joined(list(columns.values()))
+        key = combination_codes(list(columns.values()))
         places = [(c, s) for c in (None, *columns) for s in secrets]
 
-        def about(place: tuple[str | None, str]) -> tuple[Joint, Estimate]:
+        def about(place: tuple[str | None, str]) -> tuple[ContingencyTable, InformationEstimate]:
             column, secret = place
-            pair = Joint.of(key if column is None else columns[column], secrets[secret])
+            pair = ContingencyTable.from_codes(
+                key if column is None else columns[column], secrets[secret]
+            )
             # Whether the original's whole key tells anything is not asked: no shuffles for it.
             how = self.how | ({"shuffles": 0} if column is None else {})
             return pair, estimate(pair, **how)
@@ -339,7 +348,7 @@ class Run:
     ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
         """The three informations, of the whole key, each column, each secret."""
         codes = {c.name: _filled(c.released) for c in release.quasi}
-        key = _filled(joined([c.released for c in release.quasi], release.quasi[0].here))
+        key = _filled(combination_codes([c.released for c in release.quasi], release.quasi[0].here))
         before = {None: known.key} | dict(known.columns)
         after = {None: key} | codes
         kept = {c for c, held in after.items() if np.array_equal(held, before[c])}
@@ -349,14 +358,14 @@ class Run:
 
         def about(
             place: tuple[str | None, str | None],
-        ) -> tuple[Joint, Estimate, Estimate | None]:
+        ) -> tuple[ContingencyTable, InformationEstimate, InformationEstimate | None]:
             """What a column (None: the key) tells of its original or a secret, and what not."""
             column, secret = place
             if secret is None:
-                pair = Joint.of(after[column], before[column])
+                pair = ContingencyTable.from_codes(after[column], before[column])
                 return pair, estimate(pair, **self.how), None
             was, held = known.joint[column, secret], known.secrets[secret]
-            pair = was if column in kept else Joint.of(after[column], held)
+            pair = was if column in kept else ContingencyTable.from_codes(after[column], held)
             if column in kept and column is not None:
                 told = known.told[column, secret]
             else:
@@ -419,7 +428,7 @@ class Run:
         return found
 
 
-def _noise(whose: str, whole: Estimate, secret: str, hint: str) -> Note:
+def _noise(whose: str, whole: InformationEstimate, secret: str, hint: str) -> Note:
     """How much of what is told is chance."""
     many = f"{whole.rows_per_cell:.3g}"
     cell = "1 record a cell" if many == "1" else f"{many} records a cell"
@@ -434,7 +443,7 @@ def sparse(people: _pairing.People, column: str) -> bool:
     return people.records >= few and people.records < enough * different
 
 
-def _linked(found: Estimate) -> bool:
+def _linked(found: InformationEstimate) -> bool:
     """Whether a column tells more of its original than chance would."""
     least = 1 / (found.shuffles + 1)
     likely = found.p_value is None or found.p_value <= max(WHEN_P, least)
@@ -453,7 +462,7 @@ def _filled(codes: Ints) -> Ints:
     return np.where(codes == GONE, int(codes.max(initial=0)) + 1, codes)
 
 
-def _distance(pair: Joint) -> dict[str, Any]:
+def _distance(pair: ContingencyTable) -> dict[str, Any]:
     """t-closeness of the classes, and the least information that such distances allow."""
     rows, columns = pair.codes
     sizes, values, records = pair.first, pair.second, pair.records

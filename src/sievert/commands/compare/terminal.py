@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sievert.commands.compare.distance_to_limit import Limit, Placed
     from sievert.commands.compare.policy import Held
     from sievert.commands.compare.result import Compared, Comparison
-    from sievert.estimators import Estimate
+    from sievert.estimators import InformationEstimate
     from sievert.losses.loss import Loss
     from sievert.measures.value import Value
 
@@ -282,7 +282,7 @@ def _silent(limit: Limit) -> str:
     return f"A release that tells nothing needs a distortion of {percent(limit.perfect)}."
 
 
-def _overlap(one: Estimate, other: Estimate) -> bool:
+def _overlap(one: InformationEstimate, other: InformationEstimate) -> bool:
     """Whether the intervals of two losses share a number."""
     halves = ((e.interval[1] - e.interval[0]) / 2 for e in (one, other))
     return abs(one.beyond - other.beyond) <= sum(halves)
@@ -425,7 +425,7 @@ def _by_column(losses: Mapping[str, Loss]) -> list[str]:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def _share(found: Estimate) -> str:
+def _share(found: InformationEstimate) -> str:
     share = found.share
     return "" if share is None else percent(max(0.0, min(1.0, share)))
 

@@ -20,7 +20,7 @@ from sievert.commands.compromise.experiment import (
 from sievert.errors import InputError, UsageError
 from sievert.files import escape_formula
 from sievert.hierarchies import NUMBER
-from sievert.losses.loss import GONE, as_numbers, joined
+from sievert.losses.loss import GONE, as_numbers, combination_codes
 from sievert.methods import range_queries
 from sievert.notes import Count, Name, Note
 
@@ -231,7 +231,7 @@ class Run:
         if not shared:
             raise UsageError("the release has none of the known columns")
         keys = [np.append(people.codes(q).astype(np.int64), GONE)[at] for q in shared]
-        return codes, joined(keys, at != GONE)
+        return codes, combination_codes(keys, at != GONE)
 
     def by_record(
         self, curves: Mapping[str, Sequence[ExperimentCurve]], kind: str

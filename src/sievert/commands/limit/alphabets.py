@@ -11,7 +11,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.commands.limit.columns import ReleasedColumn, Text
 from sievert.errors import UsageError, unknown
-from sievert.losses.loss import joined
+from sievert.losses.loss import combination_codes
 
 MOST = 1000  # combinations of one joint alphabet
 KINDS = ("auto", "joint", "columns", "merged")
@@ -93,7 +93,7 @@ def alphabets(
         raise UsageError("an alphabet has at least 2 combinations", hint=f"--most {MOST}")
     if reduced is not None and reduced < 1:
         raise UsageError("at least 1 combination is released", hint="--reduced 20")
-    key = joined([c.codes for c in columns])
+    key = combination_codes([c.codes for c in columns])
     number = int(key.max()) + 1
     if kind == AUTO:
         kind = JOINT if number <= most else COLUMNS

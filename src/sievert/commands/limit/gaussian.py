@@ -11,7 +11,7 @@ from sievert.arrays import Floats
 from sievert.commands.limit.result import Achieved, AlphabetResult, TradeoffPoint
 from sievert.commands.limit.sampling import Promise, inside
 from sievert.errors import InputError
-from sievert.estimators import Estimate
+from sievert.estimators import InformationEstimate
 from sievert.estimators.estimate import QUANTILE
 from sievert.notes import Note, SectionName
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
@@ -142,8 +142,8 @@ def _achieved(
     )
 
 
-def _estimate(bits: float | None, records: int) -> Estimate | None:
+def _estimate(bits: float | None, records: int) -> InformationEstimate | None:
     """Bits by the Gaussian formula, with nothing told of chance."""
     if bits is None:
         return None
-    return Estimate(bits, bits, 0.0, None, records, 1, bits, 0.0)
+    return InformationEstimate(bits, bits, 0.0, None, records, 1, bits, 0.0)

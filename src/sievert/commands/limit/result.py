@@ -11,7 +11,7 @@ from sievert.roles import Roles
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.estimators import Estimate
+    from sievert.estimators import InformationEstimate
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sievert.arrays import Floats
     from sievert.commands.limit.columns import Text
     from sievert.commands.limit.sampling import Promise
-    from sievert.estimators import Estimate
+    from sievert.estimators import InformationEstimate
     from sievert.tradeoff import Recoding, Tradeoff
     from sievert.tradeoff.gaussian import GaussianLimit
 
@@ -125,7 +125,7 @@ class TradeoffPoint:
 class Achieved:
     """What one release shows, beside what its channel promises."""
 
-    risk: Estimate
+    risk: InformationEstimate
     distortion: float
     identity: float | None
     risk_inside: bool
@@ -156,7 +156,7 @@ class AlphabetResult:
     merged: int
     everything: bool
     reduced: bool
-    information: Estimate | None  # of the table itself
+    information: InformationEstimate | None  # of the table itself
     points: tuple[TradeoffPoint, ...]
     recodings: tuple[Recoding, ...] = ()
     channel: Floats | None = field(default=None, repr=False)
@@ -216,7 +216,7 @@ class AlphabetResult:
         return found
 
 
-def _told(found: Estimate | None) -> Mapping[str, Any] | None:
+def _told(found: InformationEstimate | None) -> Mapping[str, Any] | None:
     if found is None:
         return None
     return {"value": found.value, "corrected": found.corrected, "chance": found.chance}
@@ -230,7 +230,7 @@ class Limited(Result):
     roles: Roles
     alphabet: str  # joint, columns, merged or gaussian
     parts: tuple[AlphabetResult, ...]
-    whole: Mapping[str, Estimate]  # of all columns, where each has a channel of its own
+    whole: Mapping[str, InformationEstimate]  # of all columns, where each has a channel of its own
     settings: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
     unassessed: tuple[str, ...] = ()

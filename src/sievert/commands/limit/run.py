@@ -30,9 +30,9 @@ from sievert.commands.limit.result import Achieved, AlphabetResult, TradeoffPoin
 from sievert.commands.limit.sampling import draw, inside, promised
 from sievert.commands.limit.settings import LimitSettings, about
 from sievert.errors import UsageError, unknown
-from sievert.estimators import Estimate, binned, estimate, quantile_bins
-from sievert.estimators import Joint as Counted
-from sievert.losses.loss import as_numbers, joined
+from sievert.estimators import ContingencyTable as Counted
+from sievert.estimators import InformationEstimate, binned, estimate, quantile_bins
+from sievert.losses.loss import as_numbers, combination_codes
 from sievert.notes import Count, Name, Note
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
@@ -172,7 +172,7 @@ class Run:
             codes.append(held)
         if len(codes) > 1:
             self.notes.append(Note("the secrets count as one: the combination of their values"))
-        return joined(codes)
+        return combination_codes(codes)
 
     def _part(self, number: int, held: ReleaseAlphabet, secret: Ints) -> AlphabetResult:
         asked, model = self.asked, self.asked.model
@@ -245,16 +245,16 @@ class Run:
             achieved=Achieved(
                 risk,
                 far,
-                Counted.of(drawn, held.of_record).information,
+                Counted.from_codes(drawn, held.of_record).information,
                 inside(risk.value, promise.risk_range),
                 inside(far, promise.distortion_range),
             ),
         )
 
-    def _estimate(self, first: Ints, second: Ints) -> Estimate:
+    def _estimate(self, first: Ints, second: Ints) -> InformationEstimate:
         """What two columns of codes tell of each other, chance told apart."""
         if self.in_order:
-            return estimate(Counted.of(first, second), shuffles=0)
+            return estimate(Counted.from_codes(first, second), shuffles=0)
         width = int(second.max()) + 1
         keys, places = np.unique(first * width + second, return_inverse=True)
         sizes, values, counts = (
@@ -262,14 +262,18 @@ class Run:
         )
         return estimate(Counted(int(self.weights.sum()), sizes, values, keys, counts), shuffles=0)
 
-    def whole(self, kind: str) -> dict[str, Estimate]:
+    def whole(self, kind: str) -> dict[str, InformationEstimate]:
         """The table itself and the release, all columns together, where each has its channel."""
         if kind != COLUMNS or self.asked.alike:
             return {}
-        before = joined([self.people.codes(q).astype(np.int64) for q in self.roles.quasi])
+        before = combination_codes(
+            [self.people.codes(q).astype(np.int64) for q in self.roles.quasi]
+        )
         found = {"table": self._estimate(before, self.secret)}
         if self.drawn:
-            found["release"] = self._estimate(joined([d for _, d in self.drawn]), self.secret)
+            found["release"] = self._estimate(
+                combination_codes([d for _, d in self.drawn]), self.secret
+            )
         return found
 
     # -- Gaussian columns -----------------------------------------------------------------------

@@ -24,16 +24,16 @@ from sievert.counts.cube import run_starts
 from sievert.errors import UsageError
 from sievert.formatting import plural
 from sievert.measures import kernel
-from sievert.measures.approximate.curves import Axis, descents, enclosed, least
+from sievert.measures.approximate.curves import Axis, descents, enclose_area, least
 from sievert.measures.approximate.distributions import (
     LARGEST,
     adding_up,
     different,
     distribution,
     domain_of,
-    merged,
+    merge_values,
     numbers,
-    spread,
+    spread_of_values,
 )
 
 EXACT, MOST = 500_000, 20_000_000  # differences: for all steps unless asked; at most
@@ -164,12 +164,12 @@ def approximate_compromise(
         raise UsageError("the tolerance of an area is not above 0", hint="0.001")
     every, p = distribution(values, probabilities)
     held = p > 0.0
-    axis = Axis.of(every)
+    axis = Axis.from_values(every)
     places, p = axis.places[held], p[held]
     within = every if domain is None else domain_of(domain)
     if domain is not None and not np.isin(every[held], within).all():
         raise UsageError("a value is not in the domain", hint="a domain with all values")
-    beside = spread(axis.real(places - places[0]), p)
+    beside = spread_of_values(axis.real(places - places[0]), p)
     size, top = len(p), float(places[-1] - places[0])
     if size == 1:
         return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *beside, _domain=within)
@@ -186,7 +186,7 @@ def approximate_compromise(
         compiled = windows is None or tried * size >= COMPILE
     at = least(places, p[None], compiled=compiled, threads=thread_count(threads))
     if windows is None:
-        low, high, points = enclosed(at, top, axis.whole, tolerance)
+        low, high, points = enclose_area(at, top, axis.whole, tolerance)
 
         def entropy(eps: float) -> float:
             return float(at(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
@@ -210,7 +210,7 @@ def approximate_compromise(
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class CompromiseBatch:
     """Many distributions over one domain, a place for each in every array.
 
     `entropies` has a column for each of the `epsilons`.
@@ -231,14 +231,14 @@ def compromises(
     epsilons: ArrayLike | None = None,
     threads: int | None = None,
     compiled: bool | None = None,
-) -> Batch:
+) -> CompromiseBatch:
     """Measure many distributions over one domain of up to 1,000 values; a row for each.
 
     >>> found = compromises([10, 20, 30, 40], [[0.5, 0.1, 0.3, 0.1], [0.5, 0, 0, 0.5]])
     >>> found.initial_entropy.round(6).tolist(), found.area.round(6).tolist(), found.range.tolist()
     ([1.685475, 1.0], [31.254215, 30.0], [30.0, 30.0])
     """
-    values, order, starts = merged(numbers(domain, "the domain", 1))
+    values, order, starts = merge_values(numbers(domain, "the domain", 1))
     matrix = numbers(probabilities, "the probabilities", 2)
     if matrix.shape[1] != len(order):
         raise UsageError("a row of probabilities has one place for each value of the domain")
@@ -253,7 +253,7 @@ def compromises(
     matrix = np.add.reduceat(adding_up(matrix)[:, order], starts, axis=1)
     first, place = different(matrix)
     matrix = matrix[first]
-    axis = Axis.of(values)
+    axis = Axis.from_values(values)
     windows = axis.differences(math.inf)
     assert windows is not None
     asked = np.array([axis.window(min(e, LARGEST)) for e in wanted.tolist()])
@@ -285,7 +285,7 @@ def compromises(
         parts = list(pool.map(measured, (matrix[k : k + step] for k in range(0, rows, step))))
     whole = np.concatenate(parts)[place]
     initial, area, top = whole[:, :3].T.copy()
-    return Batch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
+    return CompromiseBatch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
 
 
 def _uniform_area(domain: Floats, tolerance: float) -> float:
@@ -293,7 +293,7 @@ def _uniform_area(domain: Floats, tolerance: float) -> float:
 
     Windows of k steps hold k + 1 of n values: n // (k + 1) full runs and what is left over.
     """
-    axis, size = Axis.of(domain), len(domain)
+    axis, size = Axis.from_values(domain), len(domain)
     if size == 1:
         return 0.0
     if not axis.whole or axis.places[-1] != size - 1:

@@ -45,10 +45,10 @@ class Axis:
     whole: bool = False
 
     @classmethod
-    def of(cls, values: Floats) -> Axis:
+    def from_values(cls, values: Floats) -> Axis:
         """The places of ascending values.
 
-        >>> Axis.of(np.array([0.1, 0.2, 0.4])).places.tolist()
+        >>> Axis.from_values(np.array([0.1, 0.2, 0.4])).places.tolist()
         [0.0, 1.0, 3.0]
         """
         if len(values) == 1:
@@ -150,7 +150,7 @@ def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int
             return _plain(places, np.ascontiguousarray(table.T))
 
         def work(at: Ints, epsilons: Floats, found: Floats) -> None:
-            windows.tabled(table, places, at, epsilons, found)
+            windows.least_entropy_from_table(table, places, at, epsilons, found)
 
     elif not compiled:
         return lambda _, epsilons: np.array([_direct(places, masses, e) for e in epsilons.tolist()])
@@ -158,7 +158,7 @@ def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int
         parts = (masses.high[0], masses.low[0], masses.rest[0])
 
         def work(at: Ints, epsilons: Floats, found: Floats) -> None:
-            windows.searched(places, *parts, epsilons, found)
+            windows.least_entropy_by_search(places, *parts, epsilons, found)
 
     from sievert.measures.approximate import windows
 
@@ -176,7 +176,7 @@ def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int
     return entropies
 
 
-def reached(places: Floats, eps: float) -> list[int]:
+def window_starts(places: Floats, eps: float) -> list[int]:
     """Where the longest run begins that ends before each place, from 0 on."""
     first = np.searchsorted(places, places - eps)
     # The differences above are rounded; those of two places decide.
@@ -196,7 +196,7 @@ def _plain(places: Floats, table: Floats) -> Entropies:
         order = np.argsort(epsilons, kind="stable")
         starts = run_starts(epsilons[order])
         for some in np.split(order, starts[1:]):
-            first = reached(places, float(epsilons[some[0]]))
+            first = window_starts(places, float(epsilons[some[0]]))
             every = 2 * len(some) > rows
             costs = table if every else table[:, at[some]]
             h = np.zeros((size + 1, costs.shape[1]))
@@ -211,7 +211,7 @@ def _plain(places: Floats, table: Floats) -> Entropies:
 
 def _direct(places: Floats, masses: Masses, eps: float) -> float:
     """H of one distribution for one window, costs as they are needed."""
-    first = reached(places, eps)
+    first = window_starts(places, eps)
     size = len(places)
     ends = np.array([0, *(i for i in range(1, size) if first[i + 1] > first[i])])
     needed = np.zeros(size + 1, dtype=bool)
@@ -263,7 +263,7 @@ def _split(
     return row[left], low[left], high[left], above[left], below[left]
 
 
-def enclosed(
+def enclose_area(
     entropies: Entropies, top: float, whole: bool, tolerance: float
 ) -> tuple[float, float, list[tuple[float, float]]]:
     """The area, from below and from above, and the points of the curve that say so.

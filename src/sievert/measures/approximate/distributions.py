@@ -35,7 +35,7 @@ def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -
     return found
 
 
-def merged(values: Floats) -> tuple[Floats, Ints, Ints]:
+def merge_values(values: Floats) -> tuple[Floats, Ints, Ints]:
     """Different values in order, the order of all, and where each value begins in it."""
     order = np.argsort(values, kind="stable")
     starts = run_starts(values[order])
@@ -48,7 +48,7 @@ def merged(values: Floats) -> tuple[Floats, Ints, Ints]:
 
 def domain_of(given: ArrayLike) -> Floats:
     """Different values in order."""
-    return merged(numbers(given, "the domain", 1))[0]
+    return merge_values(numbers(given, "the domain", 1))[0]
 
 
 def adding_up(matrix: Floats) -> Floats:
@@ -74,7 +74,7 @@ def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, F
     if len(given) != len(p):
         raise UsageError(f"{plural(len(given), 'value')} and {len(p):,} probabilities")
     p = adding_up(p[None])[0]
-    x, order, starts = merged(given)
+    x, order, starts = merge_values(given)
     return x, np.add.reduceat(p[order], starts)
 
 
@@ -86,7 +86,7 @@ def different(matrix: Floats) -> tuple[Ints, Ints]:
     return first, place
 
 
-def spread(x: Floats, p: Floats) -> tuple[float, float]:
+def spread_of_values(x: Floats, p: Floats) -> tuple[float, float]:
     """The standard deviation, and the length of the shortest interval with 90 %."""
     if len(x) == 1:
         return 0.0, 0.0

@@ -31,13 +31,13 @@ FEW = 12  # columns a row up to which all are tried
 DEEP = 512  # more than what is kept of all halvings of any number of rows
 
 
-def _kept(function: F) -> F:
+def compile_if_possible(function: F) -> F:
     """The function compiled, or as it is."""
     found = compile_loops(function)
     return function if found is None else cast("F", found[0])
 
 
-@_kept
+@compile_if_possible
 def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
     """-q·log2(q) of the run (j, i], accurate near 0 and near 1."""
     mass: float = (high[i] - high[j]) + (low[i] - low[j])
@@ -48,7 +48,7 @@ def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
     return 0.0
 
 
-@_kept
+@compile_if_possible
 def reach(x: Floats, eps: float, first: Ints) -> None:
     """Where the longest run that ends at each place begins."""
     j = 0
@@ -58,8 +58,10 @@ def reach(x: Floats, eps: float, first: Ints) -> None:
         first[i + 1] = j
 
 
-@_kept
-def tabled(costs: Floats, x: Floats, rows: Ints, epsilons: Floats, found: Floats) -> None:
+@compile_if_possible
+def least_entropy_from_table(
+    costs: Floats, x: Floats, rows: Ints, epsilons: Floats, found: Floats
+) -> None:
     """The least entropy of distributions for windows, pair by pair, all costs being known.
 
     The cost of (j, i] is at place i·(i-1)/2 + j of the distribution's row.
@@ -84,7 +86,7 @@ def tabled(costs: Floats, x: Floats, rows: Ints, epsilons: Floats, found: Floats
         found[pair] = h[size]
 
 
-@_kept
+@compile_if_possible
 def _rectangle(
     high: Floats,
     low: Floats,
@@ -124,7 +126,7 @@ def _rectangle(
             top += 4
 
 
-@_kept
+@compile_if_possible
 def _staircase(
     high: Floats,
     low: Floats,
@@ -157,7 +159,7 @@ def _staircase(
             _rectangle(high, low, rest, h, best, rows, cols, todo, top, a, m, start, end - 1)
 
 
-@_kept
+@compile_if_possible
 def _overtaken(
     high: Floats,
     low: Floats,
@@ -181,7 +183,7 @@ def _overtaken(
     return a
 
 
-@_kept
+@compile_if_possible
 def _chunk(
     high: Floats,
     low: Floats,
@@ -226,7 +228,7 @@ def _chunk(
         kept[top], until[top] = i, when
 
 
-@_kept
+@compile_if_possible
 def _one_by_one(
     high: Floats,
     low: Floats,
@@ -250,8 +252,8 @@ def _one_by_one(
         h[i] = least
 
 
-@_kept
-def searched(
+@compile_if_possible
+def least_entropy_by_search(
     x: Floats, high: Floats, low: Floats, rest: Floats, epsilons: Floats, found: Floats
 ) -> None:
     """The least entropy for each window in O(n log² n), for positive probabilities."""

@@ -13,7 +13,7 @@ from sievert.report.definitions import linked, unit
 from sievert.report.page import Cell
 from sievert.report.redaction import Pen, Said
 from sievert.report.texts import Texts
-from sievert.sharing import COARSEST, PASSED_ON, rounding
+from sievert.sharing import COARSEST, SHAREABLE, rounding
 
 SHORT = "_short"  # in tables and pictures
 SHARES = {"unique_records"}  # of people: said in per cent
@@ -27,7 +27,7 @@ def said(pen: Pen, measure: str, held: Mapping[str, Any], bits: float | None = N
     texts, value = pen.texts, held["value"]
     if value is None:
         return Said(why(texts, held), None)
-    if not pen.internal and decided_by(measure) not in PASSED_ON:
+    if not pen.internal and decided_by(measure) not in SHAREABLE:
         return pen.withheld()
     if isinstance(value, int):
         smallest = decided_by(measure) is Decides.SMALLEST_CLASS

@@ -15,7 +15,7 @@ from sievert.report.page import Block, Chapter, Words
 from sievert.report.parts import Part
 from sievert.report.redaction import Pen, Said
 from sievert.report.texts import Texts
-from sievert.sharing import FINEST, step_of
+from sievert.sharing import FINEST, round_step
 
 NOISE = 1e-9  # bits: rounding alone
 TELLING = 10  # steps of rounding that a number must have before others are divided by it
@@ -50,7 +50,7 @@ def step(pen: Pen) -> float:
     if pen.internal:
         return 0.0
     rows = max(pen.rows, 2)
-    return step_of(max(pen.least / rows * math.log2(rows), FINEST))
+    return round_step(max(pen.least / rows * math.log2(rows), FINEST))
 
 
 def divisible(pen: Pen, whole: Said) -> bool:

@@ -12,7 +12,7 @@ from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import histogram, run_starts
 from sievert.errors import UsageError
-from sievert.estimators.cached import once
+from sievert.estimators.cached import cached_value
 from sievert.estimators.chance import chance
 from sievert.measures import kernel
 
@@ -22,7 +22,7 @@ PARTS = 3  # of a term that are added by themselves
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class ContingencyTable:
     """How many records have each value of a first and of a second column, and both.
 
     `first` and `second` have a place for every code, 0 where no record has it. A cell's key is
@@ -36,18 +36,18 @@ class Joint:
     counts: Ints
 
     @classmethod
-    def of(cls, first: Any, second: Any) -> Joint:
+    def from_codes(cls, first: Any, second: Any) -> ContingencyTable:
         """Count two columns of codes, one place a record.
 
         >>> joint = Joint.of([0, 0, 1, 1], [3, 3, 5, 5])
         >>> joint.cells, joint.information, joint.miller_madow == 1 + 1 / (8 * math.log(2))
         (2, 1.0, True)
         """
-        x, y = numbered(first), numbered(second)
+        x, y = validate_codes(first), validate_codes(second)
         if len(x) != len(y):
             raise UsageError("two columns of one table have one place a record each")
         sizes, values = np.bincount(x), np.bincount(y)
-        keys, counts = counted(x * len(values) + y, len(sizes) * len(values))
+        keys, counts = count_keys(x * len(values) + y, len(sizes) * len(values))
         return cls(len(x), sizes, values, keys, counts)
 
     @property
@@ -55,19 +55,19 @@ class Joint:
         """How many combinations occur."""
         return len(self.keys)
 
-    @once
+    @cached_value
     def codes(self) -> tuple[Ints, Ints]:
         """The two codes of each cell."""
         x, y = np.divmod(self.keys, len(self.second))
         return x, y
 
-    @once
+    @cached_value
     def margins(self) -> tuple[Sizes, Sizes]:
         """How many values of each column have so many records."""
         first, second = self.first[self.first > 0], self.second[self.second > 0]
         return histogram(first), histogram(second)
 
-    @once
+    @cached_value
     def _alike(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Different cells by their count and the sizes of both values; how many there are."""
         a, b = self.margins
@@ -75,17 +75,17 @@ class Joint:
         tall = int(self.counts.max()) + 1
         row = np.searchsorted(a.sizes, self.first)[x] * len(b.sizes)
         row += np.searchsorted(b.sizes, self.second)[y]
-        found, times = counted(row * tall + self.counts, len(a.sizes) * len(b.sizes) * tall)
+        found, times = count_keys(row * tall + self.counts, len(a.sizes) * len(b.sizes) * tall)
         row, counts = np.divmod(found, tall)
         i, j = np.divmod(row, len(b.sizes))
         return counts, a.sizes[i], b.sizes[j], times
 
-    @once
+    @cached_value
     def information(self) -> float:
         """The mutual information of these records (plug-in), in bits."""
         return kernel.mutual_information(*self._alike, self.records)
 
-    @once
+    @cached_value
     def chance(self) -> float:
         """The mean of the information over all permutations of one column, in bits."""
         return chance(*self.margins)
@@ -101,20 +101,20 @@ class Joint:
         """The information without its bias of first order, in bits."""
         return self.information + self.excess
 
-    @once
+    @cached_value
     def entropy(self) -> float:
         """H of the second column: the most that the information could be."""
         values = self.margins[1]
         return kernel.entropy(values.sizes, values.times, self.records)
 
-    @once
+    @cached_value
     def standard_error(self) -> float:
         """How far the information strays over samples, by leaving out each record, in bits."""
         counts, a, b, times = self._alike
         return jackknife(weights(counts, a, b, self.records), counts * times, self.records)
 
 
-def numbered(codes: Any) -> Ints:
+def validate_codes(codes: Any) -> Ints:
     """Codes from 0 on that are not far from dense; others are ranked."""
     found = np.asarray(codes)
     if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
@@ -131,7 +131,7 @@ def dense(keys: Ints, bound: int) -> bool:
     return bound <= min(DENSE, 16 * len(keys) + 4096)
 
 
-def counted(keys: Ints, bound: int) -> tuple[Ints, Ints]:
+def count_keys(keys: Ints, bound: int) -> tuple[Ints, Ints]:
     """The different keys below a bound, ascending, and how often each occurs."""
     if dense(keys, bound):
         counts = np.bincount(keys)
