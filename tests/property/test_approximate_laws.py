@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sievert.measures.approximate import windows
 from sievert.measures.approximate.compromise import Compromise, approximate_compromise, compromises
-from sievert.measures.approximate.curves import Masses, least, run_starts
+from sievert.measures.approximate.curves import Masses, least, window_starts
 
 MANY = settings(max_examples=100, deadline=None, derandomize=True)
 CLOSE = 1e-12
@@ -262,7 +262,7 @@ def test_windows_reach_as_far_as_differences_say() -> None:
         for eps in epsilons:
             first = np.zeros(len(x) + 1, dtype=np.int64)
             windows.reach(x, eps, first)
-            assert run_starts(x, float(eps)) == first.tolist()
+            assert window_starts(x, float(eps)) == first.tolist()
             naive = [min(j for j in range(i + 1) if x[i] - x[j] <= eps) for i in range(len(x))]
             assert first[1:].tolist() == naive
 

@@ -662,7 +662,7 @@ def test_general_secrets_and_numbers_are_understood() -> None:
     found = compute("prediction", release).columns["s"]
     assert found["baseline"] == pytest.approx(0.1)
     assert found["original"] == found["released"] > 0.9
-    assert prediction.Target.of(release.secrets[0]).width == 10
+    assert prediction.PredictionTarget.from_column(release.secrets[0]).width == 10
     x = np.concatenate((x, -x))
     mirrored = Release(
         (column("k", texts(x), texts(-x)),), (column("s", texts(np.abs(x)), texts(np.abs(x))),)
@@ -908,7 +908,7 @@ def test_released_numbers_have_the_part_they_lie_in() -> None:
     """0 to 99, cut at 9.9: 9.7 lies below, though 10 is nearer than 9."""
     rising = texts(range(100))
     release = one(rising, ["9.7", "9.95", *rising[2:]])
-    (number,) = numeric_columns.numbers_of(release).columns
+    (number,) = numeric_columns.numeric_columns(release).columns
     found = models.CategoricalColumn.from_column(release.quasi[0], number)
     assert found.released[:3].tolist() == [0, 1, 0]
     assert found.original.tolist() == [i // 10 for i in range(100)]
@@ -917,7 +917,7 @@ def test_released_numbers_have_the_part_they_lie_in() -> None:
 def test_a_star_in_the_original_is_as_good_as_missing() -> None:
     rising: list[Any] = [*texts(range(99)), "*"]
     release = Release((column("k", rising, rising),), (column("s", rising, rising),))
-    target = prediction.Target.of(release.secrets[0])
+    target = prediction.PredictionTarget.from_column(release.secrets[0])
     assert (target.width, target.truth[-1], target.told[-1]) == (11, 10, GONE)
     assert models.CategoricalColumn.from_column(release.quasi[0], None).original[-1] == 10
     for name in KINDS:
