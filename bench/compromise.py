@@ -90,7 +90,11 @@ def compare(size: int, rounds: int, share: float = HALF) -> Result:
             compiled[0](x, p, eps, room)
 
     samples = interleave(
-        {"published": plain, "searched": lambda: windows.least_entropy_by_search(x, *parts, many, every)}, rounds
+        {
+            "published": plain,
+            "searched": lambda: windows.least_entropy_by_search(x, *parts, many, every),
+        },
+        rounds,
     )
     walls = {
         name: [s.wall / n for s in taken]

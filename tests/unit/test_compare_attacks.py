@@ -239,7 +239,10 @@ def test_values_too_close_to_be_squared_are_not_unchanged() -> None:
     found = distortion._distortion(ReleasedColumn("x", codes, codes[::-1].copy(), close, close))
     assert found["value"] is None and "close" in found["reason"]
     assert (
-        numeric_columns.NumericColumns.from_columns([ReleasedColumn("x", codes, codes, close, close)]).columns == ()
+        numeric_columns.NumericColumns.from_columns(
+            [ReleasedColumn("x", codes, codes, close, close)]
+        ).columns
+        == ()
     )
 
 
