@@ -73,9 +73,9 @@ def smooth(n: int, k: int) -> tuple[Floats, Floats]:
 
 def place(n: int, k: int, share: float) -> float:
     """The distortion that is such a share of all worth having."""
-    from sievert.tradeoff.models import Task
+    from sievert.tradeoff.models import DistortionTask
 
-    task = Task.of(*smooth(n, k))
+    task = DistortionTask.from_table(*smooth(n, k))
     return task.nearest + share * task.span
 
 
@@ -107,9 +107,9 @@ def reaching(n: int, k: int, share: float) -> list[Result]:
 def cones(n: int, k: int, at: float, threads: str) -> Callable[[], float]:
     """Model 1 as a programme of cones: a function that has Clarabel solve it, in nats."""
     clarabel, sparse = import_module("clarabel"), import_module("scipy.sparse")
-    from sievert.tradeoff.models import Task
+    from sievert.tradeoff.models import DistortionTask
 
-    task = Task.of(*smooth(n, k))
+    task = DistortionTask.from_table(*smooth(n, k))
     p, given, d = task.joint.weights, task.joint.given, task.distortion
     m = d.shape[1]
     cells, pairs = n * m, k * m

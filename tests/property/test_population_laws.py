@@ -240,7 +240,7 @@ def test_score_of_a_nearly_unique_sample(alpha: float, theta: float, lost: int) 
 
 @pytest.mark.parametrize(("n", "population"), [(1, 10**10), (5, 7), (10**10 - 1, 10**10)])
 def test_logarithm_of_the_unseen(n: int, population: int) -> None:
-    sample = inside._Sample.of(Sizes.from_arrays([1], [n]), population)
+    sample = inside._Sample.from_sizes(Sizes.from_arrays([1], [n]), population)
     with mpmath.workdps(40):
         close(sample.log_unseen, mpmath.log(1 - mpmath.mpf(n) / population), 1e-15)
 

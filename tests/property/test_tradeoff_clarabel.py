@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sievert.tradeoff import Joint, least_distortion, least_risk
-from sievert.tradeoff.models import Task
+from sievert.tradeoff.models import DistortionTask
 
 clarabel = pytest.importorskip(
     "clarabel", reason="the second opinion is Clarabel's: pip install sievert[dev]"
@@ -95,7 +95,7 @@ def _drawn(seed, rng):
         rng.integers(0, 4, size=(n, n)) * 1.0,
     )[seed % 5][:, :m]
     joint = Joint.identity(table.sum(axis=1)) if seed % 10 == 7 else table
-    return Task.of(joint, distortion), float(rng.uniform(0.03, 0.97))
+    return DistortionTask.from_table(joint, distortion), float(rng.uniform(0.03, 0.97))
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -18,7 +18,7 @@ from sievert.tradeoff import (
     perfect,
 )
 from sievert.tradeoff.channel import evaluated
-from sievert.tradeoff.models import Task
+from sievert.tradeoff.models import DistortionTask
 
 LN2 = math.log(2)
 
@@ -37,7 +37,7 @@ def tasks(draw, most=5):
         distortion = rng.integers(0, 4, size=(n, m)).astype(float)
     else:
         distortion = rng.random((n, m)) * 10.0 ** rng.integers(-3, 4)
-    return Task.of(table, distortion), rng
+    return DistortionTask.from_table(table, distortion), rng
 
 
 @settings(max_examples=60, deadline=None)
@@ -107,7 +107,7 @@ def test_perfect_privacy_is_the_end_of_the_curve(held):
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.98))
 def test_a_grid_of_binary_channels_is_between(seed, share):
     rng = np.random.default_rng(seed)
-    task = Task.of(rng.gamma(0.7, size=(2, 3)) + 1e-3, rng.random((2, 2)))
+    task = DistortionTask.from_table(rng.gamma(0.7, size=(2, 3)) + 1e-3, rng.random((2, 2)))
     at = task.nearest + share * (task.farthest - task.nearest)
     steps = np.linspace(0, 1, 201)
     a, b = (x.ravel() for x in np.meshgrid(steps, steps))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sievert.counts.cube import Cube
-from sievert.lattice import Lattice, Rolled
+from sievert.lattice import Lattice, SubsetSummary
 from sievert.session import open_source
 
 
@@ -39,7 +39,9 @@ def random_table(random: Random) -> dict[str, list[Any]]:
     return found
 
 
-def check(rolled: Rolled, table: dict[str, list[Any]], secret: str | None, prior: float) -> None:
+def check(
+    rolled: SubsetSummary, table: dict[str, list[Any]], secret: str | None, prior: float
+) -> None:
     """Against a count of the records, and entropies of many digits."""
     rows = list(zip(*(table[c] for c in rolled.columns), strict=True))
     records, sizes = len(rows), Counter(rows)

@@ -18,19 +18,19 @@ from sievert.methods import (
     every,
     frequencies,
     grouped,
-    known_columns,
     noisy,
     range_queries,
     reachable,
     restricted,
     sampled,
     span_of,
+    subsets,
     supplied,
     utility,
 )
-from sievert.methods.intruder import scaled
+from sievert.methods.intruder import scale_to_integers
 from sievert.methods.known_columns import compact
-from sievert.methods.query_restriction import chained
+from sievert.methods.query_restriction import chain_bounds
 
 TENS = np.arange(10, 251, 10)
 ONE = np.zeros((5, 1), dtype=np.int64)
@@ -50,12 +50,12 @@ def salaries(records: int, seed: int = 0) -> Any:
 
 
 def test_subsets_are_listed_by_size() -> None:
-    assert len(list(known_columns(6))) == 63
-    assert list(known_columns(3)) == [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
-    assert list(known_columns(3, [3, 1, 1])) == [(0,), (1,), (2,), (0, 1, 2)]
+    assert len(list(subsets(6))) == 63
+    assert list(subsets(3)) == [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+    assert list(subsets(3, [3, 1, 1])) == [(0,), (1,), (2,), (0, 1, 2)]
     for sizes in ([0], [4]):
         with pytest.raises(UsageError, match="1 to 3"):
-            known_columns(3, sizes)
+            subsets(3, sizes)
 
 
 def test_groups_of_huge_codes() -> None:
@@ -501,11 +501,11 @@ def test_errors_of_results() -> None:
 
 
 def test_large_whole_numbers_do_not_overflow() -> None:
-    whole, units = scaled(np.array([0.1, 1e300]))
+    whole, units = scale_to_integers(np.array([0.1, 1e300]))
     assert units == 10
     assert whole.tolist() == [1, 10**301]
     top = 2**61
-    found = chained(np.array([2 * top]), 2, 0, top)
+    found = chain_bounds(np.array([2 * top]), 2, 0, top)
     assert (found.low.tolist(), found.high.tolist()) == ([top, top], [top, top])
 
 

@@ -14,7 +14,7 @@ from sievert.errors import ExhaustedError, InputError, RefusedError, SievertErro
 from sievert.hierarchies import Hierarchy
 from sievert.methods import anatomised, mondrian, recoded, smallest_recoding
 from sievert.methods import mondrian as _function
-from sievert.methods.recoding import numbered
+from sievert.methods.recoding import encode
 
 PEOPLE: dict[str, list[Any]] = {
     "age": ["27", "29", "38", "31", "36", "52"],
@@ -309,7 +309,7 @@ def test_recoding_files(tmp_path: Path) -> None:
 def test_columns_of_numbers_and_arrays() -> None:
     found = recoded({"a": np.array([1, 2]), "b": [1.5, float("nan")]}, {"a": 0, "b": 0}, {})
     assert found.columns == {"a": ["1", "2"], "b": ["1.5", None]}
-    assert numbered(["b", None, "b"])[1] == ["b", None]
+    assert encode(["b", None, "b"])[1] == ["b", None]
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from sievert.tradeoff import (
     perfect,
     squared,
 )
-from sievert.tradeoff.channel_matrices import Field
-from sievert.tradeoff.joint_distribution import disclosed
+from sievert.tradeoff.channel_matrices import ChannelProblem
+from sievert.tradeoff.joint_distribution import disclosed_information
 from sievert.tradeoff.mirror_descent import descend
 
 LN2 = math.log(2)
@@ -96,7 +96,7 @@ def test_nothing_need_be_told_beyond_perfect_privacy(at):
 )
 def test_lagrangian_minima(price, nats):
     d = matrix("absolute", 4)
-    found = descend(Field(Joint.of(TABLE), d, cost=price * d), 1e-8, 5000)
+    found = descend(ChannelProblem(Joint.of(TABLE), d, cost=price * d), 1e-8, 5000)
     assert found.bound <= nats + DIGITS
     assert nats - DIGITS <= found.value
     assert found.value - found.bound <= 1e-8
@@ -151,7 +151,7 @@ def test_slsqp_lies_between():
         return free.reshape(3, 3)
 
     solved = minimize(
-        lambda free: disclosed(joint, np.maximum(channel(free), 1e-12)),
+        lambda free: disclosed_information(joint, np.maximum(channel(free), 1e-12)),
         (0.8 * np.eye(3) + 0.2 / 3).ravel(),
         bounds=[(0, 1)] * 9,
         constraints=[

@@ -20,8 +20,8 @@ from sievert.tradeoff import (
     least_loss,
     matrix,
 )
-from sievert.tradeoff.bottleneck import Bottleneck, contraction, settled
-from sievert.tradeoff.channel import evaluated, unit
+from sievert.tradeoff.bottleneck import BottleneckCurve, contraction, stationary_point
+from sievert.tradeoff.channel import deterministic_channel, evaluated
 
 LN2 = math.log(2)
 BINARY = [[9, 1], [1, 9]]
@@ -55,13 +55,13 @@ def test_mrs_gerbers_lemma(rate, told):
 def test_stationary_points_of_the_binary_bottleneck(beta, rate, told):
     """Roots with 30 digits of ln((1-a)/a) = beta·(1-2·0.1)·ln((1-b)/b), b = a·0.9 + (1-a)·0.1."""
     start = np.array([[0.9, 0.1], [0.1, 0.9]])
-    point, _ = settled(Joint.of(BINARY), beta, start, 3000, still=-1.0)
+    point, _ = stationary_point(Joint.of(BINARY), beta, start, 3000, still=-1.0)
     assert (point.rate, point.told) == pytest.approx((rate, told), abs=1e-11)
 
 
 def test_below_the_critical_slope_nothing_is_told():
     start = np.array([[0.9, 0.1], [0.1, 0.9]])
-    point, _ = settled(Joint.of(BINARY), 1.5, start, 3000, still=-1.0)
+    point, _ = stationary_point(Joint.of(BINARY), 1.5, start, 3000, still=-1.0)
     assert point.told == pytest.approx(0, abs=1e-12)
 
 
@@ -90,7 +90,7 @@ def test_ends_of_the_bottleneck():
     independent = least_loss([[1, 2], [2, 4]], 0.2)
     assert (independent.objective, independent.bound) == (0, 0)
     assert least_identity([[1, 2]], 0).objective == 0
-    assert Bottleneck(Joint.of([[1, 2], [2, 4]])).points
+    assert BottleneckCurve(Joint.of([[1, 2], [2, 4]])).points
 
 
 def test_contraction_is_the_largest_distance():
@@ -158,7 +158,7 @@ def test_intervals_are_the_best_of_all_partitions(weight):
         for inner in itertools.combinations(range(1, 6), recoding.intervals - 1):
             cuts = (0, *inner, 6)
             groups = np.repeat(np.arange(recoding.intervals), np.diff(cuts))
-            risk = evaluated(joint, unit(groups, recoding.intervals))[0]
+            risk = evaluated(joint, deterministic_channel(groups, recoding.intervals))[0]
             far = sum(
                 (joint.weights[a:b, None] * d[a:b]).sum(axis=0).min()
                 for a, b in itertools.pairwise(cuts)

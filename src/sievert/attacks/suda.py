@@ -188,7 +188,7 @@ def minimal_uniques(
         compiled = len(counts) * _number(len(codes), sizes) >= WORK
     tools = (_fast() if compiled else None) or PLAIN
     order = np.append(unique, np.flatnonzero(counts != 1))
-    found = _Search(codes, order, sizes, tools, pace).run(len(unique))
+    found = _MinimalUniqueSearch(codes, order, sizes, tools, pace).run(len(unique))
     return MinimalUniques(counts, unique, found, min(sizes, len(codes) - 1))
 
 
@@ -224,7 +224,7 @@ class _Tools(NamedTuple):
     minimal: Callable[[Ints, Ints, Ints], Ints]
 
 
-class _Search:
+class _MinimalUniqueSearch:
     """Goes through the sets of columns, bit by bit; rows are classes, the unique ones first."""
 
     def __init__(

@@ -28,7 +28,7 @@ MOST_VALUES = 64  # of a secret, to have a column each
 
 
 @dataclass(frozen=True)
-class Rolled:
+class SubsetSummary:
     """What one subset of the columns leaves: class sizes, and what is left of a secret.
 
     `left` is N·H(S|Q) in bits, `least` the smallest n_q·H(S|q) of a class, `fewest` the fewest
@@ -71,16 +71,16 @@ class Lattice:
             self.prior = _entropy(self._totals, self.records)
         self._cells, self._table = self._root(cube, columns)
 
-    def all(self) -> dict[tuple[str, ...], Rolled]:
+    def all(self) -> dict[tuple[str, ...], SubsetSummary]:
         """Every subset but the empty one."""
         return {r.columns: r for r in self._everything()}
 
-    def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[Rolled]:
+    def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets, each made from the finest combinations."""
         for subset in subsets:
             yield self._about(self._direct(subset), tuple(self._sorted(subset)))
 
-    def up_to(self, size: int) -> Iterator[Rolled]:
+    def up_to(self, size: int) -> Iterator[SubsetSummary]:
         """Every subset of at most so many columns, small ones first."""
         for n in range(1, min(size, len(self._given)) + 1):
             yield from self.some(itertools.combinations(self._given, n))
@@ -104,7 +104,7 @@ class Lattice:
         keys = rollup.fields(
             cube.keys, np.array(lows, dtype=np.int64), np.array(widths, dtype=np.int64)
         )
-        keys, counts = rollup.merged(keys, cube.counts, sum(widths))
+        keys, counts = rollup.merge(keys, cube.counts, sum(widths))
         kind = np.int32 if self.records < 1 << 31 else np.int64
         if not self._low:
             return cube, (keys, counts.astype(kind).reshape(-1, 1))
@@ -112,7 +112,7 @@ class Lattice:
         if self._values > MOST_VALUES or classes * self._values > 8 * len(keys):
             return cube, (keys, counts)
         matrix = np.zeros((classes, self._values), dtype=kind)
-        return cube, (rollup.spread(keys, counts, self._low, matrix), matrix)
+        return cube, (rollup.fill_matrix(keys, counts, self._low, matrix), matrix)
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
         kept = [i for i, c in enumerate(self.order) if c in set(subset)]
@@ -130,7 +130,7 @@ class Lattice:
             new = rollup.fields(
                 keys, np.array(places, dtype=np.int64), np.array(widths, dtype=np.int64)
             )
-            return (rollup.grouped if rows else rollup.merged)(new, counts, sum(widths))
+            return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
         codes = [self._cells.codes[i] for i in kept]
         codes += [self._cells.codes[-1]] if self._low else []
         first, sums = merge_cells(codes, widths, self._cells.counts)
@@ -150,7 +150,7 @@ class Lattice:
         number = np.cumsum(differs).astype(np.uint64) << np.uint64(self._low)
         return number | codes[-1] if self._low else number
 
-    def _everything(self) -> Iterator[Rolled]:
+    def _everything(self) -> Iterator[SubsetSummary]:
         if not self._packable:
             yield from self.up_to(len(self._given))
             return
@@ -162,7 +162,7 @@ class Lattice:
             for task in tasks:
                 yield from self._below(*task)
             return
-        found: list[Rolled] = []
+        found: list[SubsetSummary] = []
         lock = threading.Lock()
 
         def work(task: Any) -> None:
@@ -175,7 +175,7 @@ class Lattice:
             list(pool.map(work, tasks))
         yield from found
 
-    def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[Rolled]:
+    def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[SubsetSummary]:
         """The subset without one more column, and those below it that drop later ones."""
         if len(kept) == 1:
             return
@@ -194,7 +194,7 @@ class Lattice:
             from sievert.lattice import rollup
 
             keys = rollup.without(table[0], low, width)
-            return (rollup.grouped if table[1].ndim == 2 else rollup.merged)(keys, table[1], bits)
+            return (rollup.group_rows if table[1].ndim == 2 else rollup.merge)(keys, table[1], bits)
         below = np.uint64((1 << low) - 1)
         keys = ((table[0] >> np.uint64(low + width)) << np.uint64(low)) | (table[0] & below)
         first, sums = merge_cells([keys], [bits], table[1])
@@ -202,18 +202,20 @@ class Lattice:
 
     # -- what a table says ----------------------------------------------------------------------
 
-    def _about(self, table: tuple[Any, Any], columns: tuple[str, ...]) -> Rolled:
+    def _about(self, table: tuple[Any, Any], columns: tuple[str, ...]) -> SubsetSummary:
         keys, counts = table
         about = _about_fast if self._fast else _about_plain
         small, large, left, least, fewest, top, bottom = about(keys, counts, self._low)
-        sizes = _joined(small, large)
+        sizes = _join_sizes(small, large)
         sizes.check(self.records)
         if not self._low:
-            return Rolled(columns, sizes)
+            return SubsetSummary(columns, sizes)
         dependence = None
         if self.prior - left / self.records < kernel.CANCELLATION * self.prior:
             dependence = self._dependence(keys, counts)
-        return Rolled(columns, sizes, left, least, int(fewest), (int(top), int(bottom)), dependence)
+        return SubsetSummary(
+            columns, sizes, left, least, int(fewest), (int(top), int(bottom)), dependence
+        )
 
     def _dependence(self, keys: Ints, counts: Ints) -> float:
         """Mutual information with all its digits, and 0 where the counts prove independence."""
@@ -237,7 +239,7 @@ class Lattice:
         )
 
 
-def _joined(small: Ints, large: Ints) -> Sizes:
+def _join_sizes(small: Ints, large: Ints) -> Sizes:
     present = np.flatnonzero(small)
     if not len(large):
         return Sizes.from_arrays(present, small[present])

@@ -40,7 +40,7 @@ def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
 
 
 @jit
-def _summed(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
+def _sum_dense(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """Counts of equal keys added up in an array with a place for every key."""
     sums = np.zeros(1 << bits, dtype=np.int64)
     for i in range(len(keys)):
@@ -59,7 +59,7 @@ def _summed(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def _sorted(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
+def _radix_sort(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """Keys in ascending order and their counts, by digits from the lowest."""
     size, mask = 1 << DIGIT, np.uint64((1 << DIGIT) - 1)
     source, target = keys, np.empty_like(keys)
@@ -88,11 +88,11 @@ def _sorted(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def merged(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
+def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """The different keys in ascending order, and the sums of their counts."""
     if bits <= DENSE_BITS and (1 << bits) <= 8 * len(keys) + 4096:
-        return _summed(keys, counts, bits)
-    found, times = _sorted(keys, counts, bits)
+        return _sum_dense(keys, counts, bits)
+    found, times = _radix_sort(keys, counts, bits)
     number = 0
     for i in range(len(found)):
         if i == 0 or found[i] != found[i - 1]:
@@ -108,7 +108,7 @@ def merged(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def grouped(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
+def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
     """The different keys in the order they come, and the sums of their rows."""
     where = np.empty(len(keys), dtype=np.int32)
     number = 0
@@ -147,7 +147,7 @@ def grouped(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def spread(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
+def fill_matrix(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
     """Sorted cells as one row a class and one column a value; the keys of the rows."""
     by, mask = np.uint64(low), np.uint64((1 << low) - 1)
     found = np.empty(len(matrix), dtype=np.uint64)
@@ -161,7 +161,7 @@ def spread(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
 
 
 @jit
-def _left(nq: Any, n: Any) -> float:
+def _information_left(nq: Any, n: Any) -> float:
     """n·log2(nq / n)."""
     return float(n * math.log1p((nq - n) / n) / math.log(2.0))
 
@@ -221,7 +221,7 @@ def about_rows(matrix: Ints, logs: Any) -> Any:
                 own = 0.0
                 for s in range(matrix.shape[1]):
                     if matrix[row, s]:
-                        own += _left(nq, np.int64(matrix[row, s]))
+                        own += _information_left(nq, np.int64(matrix[row, s]))
         least = min(least, own)
         after = total + own
         lost += (total - after) + own if total >= own else (own - after) + total
@@ -264,7 +264,7 @@ def about(keys: Ints, counts: Ints, low: int) -> Any:
         own = 0.0
         for i in range(start, end):
             n = counts[i]
-            own += _left(nq, n)
+            own += _information_left(nq, n)
         after = total + own
         lost += (total - after) + own if total >= own else (own - after) + total
         total = after

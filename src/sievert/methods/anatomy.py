@@ -14,7 +14,7 @@ from sievert.arrays import Ints
 from sievert.errors import InputError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.methods.intruder import Seed, generator
-from sievert.methods.recoding import Columns, Text, numbered, save, taken
+from sievert.methods.recoding import Columns, Text, check_columns, encode, save
 
 GROUP = "group"
 USE = 0x5A3D1E05  # tells the random numbers of buckets from those of other methods
@@ -72,7 +72,7 @@ def anatomised(
     >>> found.sensitive_table
     {'group': ['0', '0', '1', '1'], 'illness': ['cold', 'flu', 'cold', 'flu']}
     """
-    columns = taken(data, quasi)
+    columns = check_columns(data, quasi)
     if sensitive not in columns:
         raise unknown("column", sensitive, columns)
     if sensitive in quasi or GROUP in (*quasi, sensitive):
@@ -82,7 +82,7 @@ def anatomised(
         )
     if not isinstance(l, int) or l < 2:
         raise UsageError("l is a whole number of at least 2")
-    secret, values = _sorted(columns[sensitive])
+    secret, values = _sorted_codes(columns[sensitive])
     counts = np.bincount(secret)
     records = len(secret)
     often = int(np.count_nonzero(counts * l > records))
@@ -92,7 +92,7 @@ def anatomised(
             hint=f"l of at most {records // int(counts.max())}",
         )
     rng = generator(seed, USE)
-    groups = _bucketed(secret, counts, l, rng)
+    groups = _assign_buckets(secret, counts, l, rng)
     order = np.lexsort((rng.permutation(records), groups))
     sorted_ = np.lexsort((secret, groups))
     keys = {name: [columns[name][i] for i in order.tolist()] for name in quasi}
@@ -107,16 +107,16 @@ def anatomised(
     )
 
 
-def _sorted(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
+def _sorted_codes(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
     """Codes in the order of the texts, missing first, and what they stand for."""
-    codes, values = numbered(texts)
+    codes, values = encode(texts)
     order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
     place = np.empty(len(values), dtype=np.int64)
     place[order] = np.arange(len(values))
     return place[codes], [values[i] for i in order]
 
 
-def _bucketed(secret: Ints, counts: Ints, size: int, rng: np.random.Generator) -> Ints:
+def _assign_buckets(secret: Ints, counts: Ints, size: int, rng: np.random.Generator) -> Ints:
     """The bucket of each record."""
     records = len(secret)
     shuffled = rng.permutation(records)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.errors import UsageError
-from sievert.methods.intruder import alike, coded, mixed
+from sievert.methods.intruder import check_codes, check_records, mean_rows
 from sievert.methods.known_columns import Groups, compact
 
 WITHHELD = -1  # the code of a record, or of a value, that was not released
@@ -33,10 +33,10 @@ def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -
     """
     if size < 1:
         raise UsageError("a domain has at least one value")
-    held = coded(released, size, least=WITHHELD)
-    alike(groups, len(held))
+    held = check_codes(released, size, least=WITHHELD)
+    check_records(groups, len(held))
     if classes is None:
-        return _counted(groups.ids, groups.count, held, size)
+        return _group_frequencies(groups.ids, groups.count, held, size)
     among = np.asarray(classes)
     if among.shape != held.shape or among.dtype.kind not in "iu" or int(among.min()) < WITHHELD:
         raise UsageError("released classes are whole numbers from 0 on, or -1, one for each record")
@@ -45,7 +45,9 @@ def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -
         raise UsageError("a record that was left out has no released value")
     # Class 0 holds those left out: nothing is known of them, so all values are as likely.
     ids, count = compact(np.append(among + 1, 0), int(among.max()) + 2)
-    return mixed(groups, ids[:-1], _counted(ids, count, np.append(held, WITHHELD), size))
+    return mean_rows(
+        groups, ids[:-1], _group_frequencies(ids, count, np.append(held, WITHHELD), size)
+    )
 
 
 def supplied(groups: Groups, probabilities: Any, size: int) -> Floats:
@@ -71,7 +73,7 @@ def supplied(groups: Groups, probabilities: Any, size: int) -> Floats:
     return np.asarray(found / sums[:, None])
 
 
-def _counted(ids: Any, count: int, held: Any, size: int) -> Floats:
+def _group_frequencies(ids: Any, count: int, held: Any, size: int) -> Floats:
     """Frequencies in each group; a value that was withheld is spread over all."""
     shown = held != WITHHELD
     cells = ids[shown] * size + held[shown]

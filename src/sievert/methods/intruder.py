@@ -37,7 +37,7 @@ def generator(seed: Seed, *places: int) -> np.random.Generator:
     return np.random.default_rng([*(int(s) for s in given), *places])
 
 
-def domain(values: Any) -> Floats:
+def check_domain(values: Any) -> Floats:
     """The values a confidential number may take, checked: finite and ascending."""
     try:
         found = np.asarray(values, dtype=np.float64)
@@ -50,7 +50,7 @@ def domain(values: Any) -> Floats:
     return found
 
 
-def coded(codes: Any, size: int, *, least: int = 0) -> Ints:
+def check_codes(codes: Any, size: int, *, least: int = 0) -> Ints:
     """Codes of a confidential column, checked: whole numbers from `least` to below `size`."""
     found = np.asarray(codes)
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
@@ -60,7 +60,7 @@ def coded(codes: Any, size: int, *, least: int = 0) -> Ints:
     return found.astype(np.int64)
 
 
-def alike(groups: Groups, records: int) -> None:
+def check_records(groups: Groups, records: int) -> None:
     """An error unless the groups are of so many records."""
     if len(groups.ids) != records:
         raise UsageError("groups and confidential values have one place a record each")
@@ -77,10 +77,10 @@ def nearest(number: float, times: int, over: int = 1) -> int:
     return round(Fraction(repr(float(number))) * times / over)
 
 
-def scaled(values: Floats) -> tuple[Ints, int]:
+def scale_to_integers(values: Floats) -> tuple[Ints, int]:
     """Numbers, read as they print, as whole multiples of one unit; how many units make 1.
 
-    >>> scaled(np.array([0.1, 2.25]))
+    >>> scale_to_integers(np.array([0.1, 2.25]))
     (array([ 2, 45]), 20)
     """
     if np.all(np.abs(values) < WHOLE) and np.all(values == np.rint(values)):
@@ -104,7 +104,7 @@ def windows(first: Ints, last: Ints, size: int) -> Floats:
     return np.asarray(inside / (last - first + 1)[:, None])
 
 
-def mixed(groups: Groups, kinds: Ints, rows: Floats) -> Floats:
+def mean_rows(groups: Groups, kinds: Ints, rows: Floats) -> Floats:
     """Of each group the mean, over its records, of the row of the record's kind."""
     number, size = rows.shape
     pairs, count = compact(groups.ids * number + kinds, groups.count * number)

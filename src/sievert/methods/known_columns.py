@@ -60,13 +60,13 @@ def grouped(codes: Any, columns: Sequence[int]) -> Groups:
     chosen = tuple(int(c) for c in columns)
     if not chosen or not set(chosen) <= set(range(known.shape[1])):
         raise UsageError(f"a group is told by some of the {known.shape[1]} known columns")
-    return next(_walked(known, iter([chosen])))
+    return next(_walk_subsets(known, iter([chosen])))
 
 
 def every(codes: Any, sizes: Iterable[int] | None = None) -> Iterator[Groups]:
     """The groups of every set of columns, or of those of some sizes, small ones first."""
     known = matrix(codes)
-    return _walked(known, subsets(known.shape[1], sizes))
+    return _walk_subsets(known, subsets(known.shape[1], sizes))
 
 
 def matrix(codes: Any) -> Ints:
@@ -90,7 +90,7 @@ def compact(keys: Ints, space: int) -> tuple[Ints, int]:
     return place[keys].astype(np.int64) - 1, int(place[-1])
 
 
-def _walked(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Groups]:
+def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Groups]:
     """Groups of each set, made from those of the columns it begins with like the one before."""
     widths = [int(top) + 1 for top in known.max(axis=0)]
     held: list[tuple[int, Ints, int]] = []  # a column, the groups up to it, how many

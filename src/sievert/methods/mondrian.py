@@ -14,7 +14,7 @@ from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.methods.intruder import WHOLE
-from sievert.methods.recoding import Columns, Released, Text, numbered, taken
+from sievert.methods.recoding import Columns, Released, Text, check_columns, encode
 
 Labels = Literal["tight", "region"]
 MOST_LISTED = 1 << 26  # values in all braces of a column
@@ -48,7 +48,7 @@ def mondrian(
     >>> found.columns["age"], found.columns["town"]
     (['[27, 31]', '[27, 31]', '[38, 45]', '[38, 45]'], ['Bonn', 'Bonn', '{Bonn,Ulm}', '{Bonn,Ulm}'])
     """
-    columns = taken(data, quasi)
+    columns = check_columns(data, quasi)
     if not isinstance(k, int) or k < 1:
         raise UsageError("k is a whole number of at least 1")
     if labels not in ("tight", "region"):
@@ -57,12 +57,13 @@ def mondrian(
         if name not in quasi:
             raise unknown("quasi-identifier", name, quasi)
     axes = [
-        _Axis.of(c, columns[c], (orders or {}).get(c), (hierarchies or {}).get(c)) for c in quasi
+        _Axis.from_texts(c, columns[c], (orders or {}).get(c), (hierarchies or {}).get(c))
+        for c in quasi
     ]
     records = len(axes[0].codes)
     if records < k:
         raise InputError(f"{plural(records, 'record')} make no class of {k}", hint="a smaller k")
-    boxes = _cut(axes, k)
+    boxes = _cut_boxes(axes, k)
     low, high = (boxes.low, boxes.high) if labels == "tight" else (boxes.first, boxes.last)
     for place, axis in enumerate(axes):
         texts, of = axis.spelled(low[place], high[place])
@@ -82,14 +83,14 @@ class _Axis:
     span: float
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         name: str,
         texts: Sequence[Text],
         order: Iterable[str] | None,
         hierarchy: Hierarchy | None,
     ) -> _Axis:
-        codes, found = numbered(texts)
+        codes, found = encode(texts)
         held = [value for value in found if value is not None]
         if len(held) < len(found):
             lacking = int(np.count_nonzero(codes == found.index(None)))
@@ -126,7 +127,7 @@ class _Axis:
                 f"column {self.name!r}: labels that list {listed:,} values",
                 hint="make its values coarser first, or leave the column out",
             )
-        words = self.values if self.numeric else [_quoted(value) for value in self.values]
+        words = self.values if self.numeric else [_quote(value) for value in self.values]
         texts = []
         for a, b in zip(first.tolist(), last.tolist(), strict=True):
             if a == b:
@@ -152,7 +153,7 @@ class _Boxes:
     last: Ints
 
 
-def _cut(axes: Sequence[_Axis], k: int) -> _Boxes:
+def _cut_boxes(axes: Sequence[_Axis], k: int) -> _Boxes:
     """Cut all boxes of one depth at a time, until none can be cut.
 
     The records of a box stand together in `order`; they are parted in place.
@@ -174,7 +175,7 @@ def _cut(axes: Sequence[_Axis], k: int) -> _Boxes:
             here = codes[place, held]
             low[place] = np.minimum.reduceat(here, begin)
             high[place] = np.maximum.reduceat(here, begin)
-        column, cut = _chosen(axes, codes, held, box, size, low, high, k)
+        column, cut = _choose_cuts(axes, codes, held, box, size, low, high, k)
         still = column < 0
         done.append([each[..., still] for each in (start, size, low, high, first, last)])
         inside = ~still[box]
@@ -202,7 +203,7 @@ def _cut(axes: Sequence[_Axis], k: int) -> _Boxes:
     return _Boxes(classes, *(ends[:, by] for ends in (low, high, first, last)))
 
 
-def _chosen(
+def _choose_cuts(
     axes: Sequence[_Axis],
     codes: Ints,
     held: Ints,
@@ -304,10 +305,10 @@ def _scale(numbers: list[int]) -> Floats:
     return np.array([(number - numbers[0]) / whole for number in numbers])
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A value as it stands in braces: in quotes where it would not be told from its neighbours.
 
-    >>> _quoted("a"), _quoted("b,c"), _quoted(" d")
+    >>> _quote("a"), _quote("b,c"), _quote(" d")
     ('a', '"b,c"', '" d"')
     """
     if text and text == text.strip() and not QUOTED & set(text):

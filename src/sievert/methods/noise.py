@@ -11,7 +11,16 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import InputError, UsageError
-from sievert.methods.intruder import Seed, alike, coded, domain, generator, mixed, nearest, windows
+from sievert.methods.intruder import (
+    Seed,
+    check_codes,
+    check_domain,
+    check_records,
+    generator,
+    mean_rows,
+    nearest,
+    windows,
+)
 from sievert.methods.known_columns import Groups, grouped, matrix
 
 Weights = Literal["uniform", "posterior"]
@@ -79,13 +88,13 @@ class Noisy:
         "oracle": those of the group's own records. "likelihood": all of them, by the probability
         that noise takes what is known of the target to the released codes.
         """
-        alike(groups, len(self.secret))
+        check_records(groups, len(self.secret))
         rows = reachable(len(self.values), self.span, weights, prior)
         kinds = self.secret + self.span // 2
         if not np.all(np.asarray(rows.any(axis=1))[kinds]):
             raise InputError("the prior leaves a released value no origin")
         if matching == "oracle":
-            return mixed(groups, kinds, rows)
+            return mean_rows(groups, kinds, rows)
         if matching == "likelihood":
             return self._likely(groups, kinds, rows)
         raise UsageError("matching is 'oracle' or 'likelihood'")
@@ -102,7 +111,7 @@ class Noisy:
             keys, times = seen.keys[at : at + step], seen.sizes[at : at + step]
             starts = np.flatnonzero(np.append(True, keys[1:, 0] != keys[:-1, 0]))
             tables = [
-                _looked_up(span, int(top), keys[:, place])
+                _move_weights(span, int(top), keys[:, place])
                 for place, (span, top) in enumerate(zip(spans, tops, strict=True), 1)
             ]
             tables[0] *= times
@@ -138,8 +147,8 @@ def noisy(
     >>> found.spans, found.span
     ((2,), 0)
     """
-    codes, held = matrix(known), domain(values)
-    hidden = coded(secret, len(held))
+    codes, held = matrix(known), check_domain(values)
+    hidden = check_codes(secret, len(held))
     if len(hidden) != len(codes):
         raise UsageError("known and confidential columns have one place a record each")
     tops = tuple(int(top) + 1 for top in codes.max(axis=0))
@@ -150,13 +159,13 @@ def noisy(
     span = span_of(len(held), percent)
     released = np.empty_like(codes)
     for place, m in enumerate(spans):
-        released[:, place] = codes[:, place] + _drawn(m, len(codes), seed, place + 2)
+        released[:, place] = codes[:, place] + _draw_noise(m, len(codes), seed, place + 2)
     return Noisy(
         float(percent),
         released,
         widths,
         spans,
-        hidden + _drawn(span, len(codes), seed, 1),
+        hidden + _draw_noise(span, len(codes), seed, 1),
         held,
         span,
     )
@@ -191,7 +200,7 @@ def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = N
         return windows(first, last, size)
     if weights != "posterior":
         raise UsageError("weights are 'uniform' or 'posterior'")
-    chance = _checked(prior, size)
+    chance = _check_prior(prior, size)
     fraction, power = _binomials(span)
     step = released[:, None] - np.arange(size) + half
     inside = (step >= 0) & (step <= span)
@@ -204,7 +213,7 @@ def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = N
     return np.asarray(np.divide(weight, sums, out=np.zeros_like(weight), where=sums > 0))
 
 
-def _checked(prior: Any, size: int) -> Floats:
+def _check_prior(prior: Any, size: int) -> Floats:
     if prior is None:
         return np.ones(size)
     found = np.asarray(prior, dtype=np.float64)
@@ -225,7 +234,7 @@ def _binomials(span: int) -> tuple[Floats, Ints]:
     return np.array([each / (1 << each.bit_length()) for each in found]), powers
 
 
-def _looked_up(span: int, size: int, released: Ints) -> Floats:
+def _move_weights(span: int, size: int, released: Ints) -> Floats:
     """Weights of moving each code below `size` to each released one, counted from -M/2 on."""
     fraction, power = _binomials(span)
     by_step = np.zeros(span + 3)
@@ -234,5 +243,5 @@ def _looked_up(span: int, size: int, released: Ints) -> Floats:
     return np.asarray(by_step[np.clip(step, 0, span + 2)])
 
 
-def _drawn(span: int, records: int, seed: Seed, place: int) -> Ints:
+def _draw_noise(span: int, records: int, seed: Seed, place: int) -> Ints:
     return generator(seed, USE, place).binomial(span, 0.5, records) - span // 2

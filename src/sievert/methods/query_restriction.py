@@ -20,12 +20,12 @@ from sievert.methods.intruder import (
     LONG,
     WHOLE,
     Seed,
-    alike,
-    coded,
-    domain,
+    check_codes,
+    check_domain,
+    check_records,
     generator,
-    mixed,
-    scaled,
+    mean_rows,
+    scale_to_integers,
     windows,
 )
 from sievert.methods.known_columns import Groups, compact
@@ -80,8 +80,8 @@ class Restricted:
 
     def probabilities(self, groups: Groups) -> Floats:
         """Of each group the mean over its records of equal probabilities on D within [L, U]."""
-        alike(groups, len(self.order))
-        return mixed(groups, *self._kinds)
+        check_records(groups, len(self.order))
+        return mean_rows(groups, *self._kinds)
 
 
 def restricted(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricted:
@@ -91,15 +91,15 @@ def restricted(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricte
     >>> len(found.answers), bool(np.all(found.low <= found.high))
     (3, True)
     """
-    held = domain(values)
-    codes = coded(secret, len(held))
+    held = check_domain(values)
+    codes = check_codes(secret, len(held))
     half = _half(size, len(codes))
     order = generator(seed, USE).permutation(len(codes))
-    whole, units = scaled(held)
+    whole, units = scale_to_integers(held)
     if size * _largest(whole) >= LONG:
         whole = whole.astype(object)
     sums = whole[codes[order[: len(codes) // half * half]]].reshape(-1, half).sum(axis=1)
-    return _restricted(sums[1:] + sums[:-1], held, whole, units, size, order)
+    return _restrict(sums[1:] + sums[:-1], held, whole, units, size, order)
 
 
 def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
@@ -112,7 +112,7 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     >>> list(zip(chain.low.tolist(), chain.high.tolist()))[::2]
     [(1.0, 2.0), (1.0, 5.0), (4.0, 5.0), (1.0, 4.0)]
     """
-    held = domain(values)
+    held = check_domain(values)
     places = np.asarray(order)
     if places.ndim != 1 or not np.array_equal(np.sort(places), np.arange(len(places))):
         raise UsageError("the order of the queries has every record once")
@@ -123,7 +123,7 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
         raise UsageError(f"{len(places)} records have {plural(expected, 'answer')}, as numbers")
     if not np.isfinite(given).all():
         raise InputError("an answer is not a finite number")
-    whole, units = scaled(held)
+    whole, units = scale_to_integers(held)
     exact = [Fraction(repr(answer)) * units for answer in given.tolist()]
     sums = [round(answer) for answer in exact]
     top = max(map(abs, sums))
@@ -133,10 +133,10 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     elif any(abs(a - b) > NEAR for a, b in zip(exact, sums, strict=True)):
         raise InputError("an answer is no sum of values of the domain")
     kind = np.int64 if top < LONG else object
-    return _restricted(np.array(sums, dtype=kind), held, whole, units, size, places, slack)
+    return _restrict(np.array(sums, dtype=kind), held, whole, units, size, places, slack)
 
 
-def chained(answers: Ints, size: int, low: int, high: int, slack: int = 0) -> Bounds:
+def chain_bounds(answers: Ints, size: int, low: int, high: int, slack: int = 0) -> Bounds:
     """Bounds that sums over neighbouring blocks leave, where values are from `low` to `high`.
 
     Exact for whole numbers: neighbouring blocks add up to an answer, so one number t tells the sums
@@ -166,7 +166,7 @@ def chained(answers: Ints, size: int, low: int, high: int, slack: int = 0) -> Bo
     )
 
 
-def _restricted(
+def _restrict(
     sums: Ints,
     held: Floats,
     whole: Ints,
@@ -176,7 +176,7 @@ def _restricted(
     slack: int = 0,
 ) -> Restricted:
     low, high, half = int(whole[0]), int(whole[-1]), size // 2
-    found = chained(sums, size, low, high, slack)
+    found = chain_bounds(sums, size, low, high, slack)
     # Records behind the last block are in no query: a block of their own.
     block = np.empty(len(order), dtype=np.int64)
     block[order] = np.minimum(np.arange(len(order)) // half, len(found.low))

@@ -85,11 +85,11 @@ def recoded(
     >>> found.columns["age"], found.loss
     (['*', '[30, 40)', '[30, 40)'], 0.5)
     """
-    columns = taken(data, quasi_levels)
+    columns = check_columns(data, quasi_levels)
     quasi = tuple(quasi_levels)
     if suppress is not None:
         _at_least_one(suppress, "suppress")
-    ladders = [_Ladder.of(c, columns[c], hierarchies.get(c)) for c in quasi]
+    ladders = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
     return _on(columns, ladders, [quasi_levels[c] for c in quasi], suppress)
 
 
@@ -116,11 +116,11 @@ def smallest_recoding(
     >>> found.levels, round(found.loss, 3)
     ({'age': 2, 'sex': 0}, 0.333)
     """
-    columns = taken(data, quasi)
+    columns = check_columns(data, quasi)
     _at_least_one(k, "k")
     if not 0 <= suppressed <= 1:
         raise UsageError("the share of suppressed records is from 0 to 1")
-    ladders = [_Ladder.of(c, columns[c], hierarchies.get(c)) for c in quasi]
+    ladders = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
     nodes = math.prod(ladder.height + 1 for ladder in ladders)
     if nodes > most:
         raise ExhaustedError(
@@ -129,7 +129,7 @@ def smallest_recoding(
         )
     records = len(ladders[0].codes)
     allowed = math.floor(Fraction(repr(float(suppressed))) * records)
-    levels = _Search(ladders, k, allowed).best()
+    levels = _LevelSearch(ladders, k, allowed).best()
     if levels is None:
         raise InputError(
             f"no recoding of {plural(records, 'record')} reaches k = {k}",
@@ -139,7 +139,7 @@ def smallest_recoding(
 
 
 @dataclass(frozen=True)
-class _Ladder:
+class _ColumnHierarchy:
     """One column: codes of its values, and on each level the code of every value's label."""
 
     name: str
@@ -148,8 +148,10 @@ class _Ladder:
     labels: tuple[list[Text], ...]
 
     @classmethod
-    def of(cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None) -> _Ladder:
-        codes, values = numbered(texts)
+    def from_texts(
+        cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None
+    ) -> _ColumnHierarchy:
+        codes, values = encode(texts)
         rungs = [values]
         if hierarchy is not None:
             hierarchy.require((v for v in values if v is not None), name)
@@ -159,7 +161,7 @@ class _Ladder:
                 if level == hierarchy.height and len(roots) == 1:
                     rung = [next(iter(roots))[0]] * len(values)
                 rungs.append(rung)
-        found = [numbered(rung) for rung in rungs]
+        found = [encode(rung) for rung in rungs]
         return cls(name, codes, tuple(t for t, _ in found), tuple(texts for _, texts in found))
 
     @property
@@ -167,10 +169,10 @@ class _Ladder:
         return len(self.tables) - 1
 
 
-class _Search:
+class _LevelSearch:
     """The combinations of levels that reach k, from the counted combinations of values."""
 
-    def __init__(self, ladders: Sequence[_Ladder], k: int, allowed: int) -> None:
+    def __init__(self, ladders: Sequence[_ColumnHierarchy], k: int, allowed: int) -> None:
         self.ladders, self.k, self.allowed = ladders, k, allowed
         cells = grouped(np.stack([each.codes for each in ladders], axis=1), range(len(ladders)))
         self.keys, self.counts = np.asfortranarray(cells.keys), cells.sizes
@@ -242,7 +244,7 @@ class _Search:
 
 def _on(
     columns: dict[str, list[Text]],
-    ladders: Sequence[_Ladder],
+    ladders: Sequence[_ColumnHierarchy],
     levels: Sequence[int],
     suppress: int | None,
 ) -> Recoded:
@@ -276,7 +278,7 @@ def _on(
     )
 
 
-def taken(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
+def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
     """Plain columns, checked: text (numbers as they print) or None, one place a record each."""
     if not isinstance(data, Mapping):
         raise UsageError("data are plain columns", hint="a dict of lists: {'age': ['27', '31']}")
@@ -302,10 +304,10 @@ def _texts(values: Iterable[Any]) -> list[Text]:
     return [None if v is None or v != v else str(v) for v in held]
 
 
-def numbered(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
+def encode(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
     """The place of every text among the different ones, and these as they come.
 
-    >>> numbered(["b", "a", "b"])
+    >>> encode(["b", "a", "b"])
     (array([0, 1, 0]), ['b', 'a'])
     """
     values = list(dict.fromkeys(texts))

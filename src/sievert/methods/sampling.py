@@ -10,7 +10,14 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.errors import UsageError
 from sievert.formatting import plural
-from sievert.methods.intruder import Seed, alike, coded, domain, generator, nearest
+from sievert.methods.intruder import (
+    Seed,
+    check_codes,
+    check_domain,
+    check_records,
+    generator,
+    nearest,
+)
 from sievert.methods.known_columns import Groups
 
 Prior = Literal["uniform", "sample"]
@@ -39,7 +46,7 @@ class Sample:
         """
         if prior not in ("uniform", "sample"):
             raise UsageError("the prior of sampling is 'uniform' or 'sample'")
-        alike(groups, len(self.secret))
+        check_records(groups, len(self.secret))
         size, held = len(self.values), self.secret[self.taken]
         cells = groups.ids[self.taken] * size + held
         found = np.bincount(cells, minlength=groups.count * size).reshape(-1, size)
@@ -63,8 +70,8 @@ def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample
     >>> int(found.taken.sum())
     3
     """
-    held = domain(values)
-    codes = coded(secret, len(held))
+    held = check_domain(values)
+    codes = check_codes(secret, len(held))
     if not 0 < fraction <= 1:
         raise UsageError("the fraction that is sampled is above 0 and at most 1")
     number = nearest(fraction, len(codes))

@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.errors import InputError, UsageError
-from sievert.methods.intruder import Seed, coded, domain, generator
+from sievert.methods.intruder import Seed, check_codes, check_domain, generator
 from sievert.methods.known_columns import matrix
 
 USE = 0x5A3D1E04  # tells the random numbers of queries from those of the methods
@@ -59,8 +59,8 @@ def range_queries(
     One known column or two different ones, as likely; the ends of a range are two codes drawn alike
     from the column's values.
     """
-    codes, held = matrix(known), domain(values)
-    numbers = held[coded(secret, len(held))]
+    codes, held = matrix(known), check_domain(values)
+    numbers = held[check_codes(secret, len(held))]
     if number < 1:
         raise UsageError("at least one query is needed")
     if len(numbers) != len(codes):
@@ -72,7 +72,7 @@ def range_queries(
     kept: list[Queries] = []
     missing = number
     for _ in range(ROUNDS):
-        drawn = _drawn(rng, number, widths)
+        drawn = _draw_queries(rng, number, widths)
         means, counts, sizes_ = _means(drawn, codes, numbers)
         good = np.flatnonzero((counts > 0) & (np.abs(means) > ZERO * sizes_))[:missing]
         kept.append(Queries(drawn.columns[good], drawn.low[good], drawn.high[good], means[good]))
@@ -102,7 +102,7 @@ def utility(queries: Queries, known: Any, numbers: Any) -> Utility:
     return Utility(error, len(off), int(lacks.sum()))
 
 
-def _drawn(rng: np.random.Generator, number: int, widths: Ints) -> Queries:
+def _draw_queries(rng: np.random.Generator, number: int, widths: Ints) -> Queries:
     columns = np.full((number, 2), -1, dtype=np.int64)
     columns[:, 0] = rng.integers(len(widths), size=number)
     if len(widths) > 1:

@@ -136,14 +136,14 @@ def _upwards(f: Floats, odds: Floats) -> Floats:
     found = np.log1p(odds) / odds
     broken = part > 0
     if broken.any():
-        found[broken] = _between(1.0 + part[broken], odds[broken])
+        found[broken] = _fractional(1.0 + part[broken], odds[broken])
     for step in range(1, FEW):
         more = whole > step
         found[more] = (1.0 / (step + part[more]) - found[more]) / odds[more]
     return found
 
 
-def _between(f: Floats, odds: Floats) -> Floats:
+def _fractional(f: Floats, odds: Floats) -> Floats:
     """r for 1 < f < 2 and odds > 1: the integral up to y = 1/odds is a series, the rest Gauss's.
 
     odds^(-f)·[r(f, 1) + integral of exp((f-1)·s)/(1 + exp(-s)) over 0 < s < ln(odds)].

@@ -98,7 +98,7 @@ class _Sample:
     population: int
 
     @classmethod
-    def of(cls, sizes: Sizes, population: int) -> _Sample:
+    def from_sizes(cls, sizes: Sizes, population: int) -> _Sample:
         records = sizes.records
         if records == 0:
             raise UsageError("a sample without records tells nothing about its population")
@@ -149,7 +149,7 @@ def zayatz(sizes: Sizes, population: int) -> Estimate:
     >>> round(zayatz(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 12)
     0.124580441627
     """
-    sample = _Sample.of(sizes, population)
+    sample = _Sample.from_sizes(sizes, population)
     found = sample.without_model("zayatz")
     if found is not None:
         return found
@@ -200,7 +200,7 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
     >>> round(pitman(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
     0.056943737
     """
-    sample = _Sample.of(sizes, population)
+    sample = _Sample.from_sizes(sizes, population)
     found = sample.without_model("pitman")
     if found is not None:
         return found
@@ -303,7 +303,7 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     >>> round(snb(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
     0.0715043478
     """
-    sample = _Sample.of(sizes, population)
+    sample = _Sample.from_sizes(sizes, population)
     found = sample.without_model("snb")
     if found is not None:
         return found
@@ -331,7 +331,7 @@ def shlosser(sizes: Sizes, population: int) -> float:
     u + c_1·[sum i·f^2·(1-f^2)^(i-1)·c_i]/[sum ((1-f^2)^i - (1-f)^i)·c_i]
     ·([sum (1-f)^i·c_i]/[sum i·f·(1-f)^(i-1)·c_i])^2. Haas and Stokes 1998, equation 30b.
     """
-    sample = _Sample.of(sizes, population)
+    sample = _Sample.from_sizes(sizes, population)
     alone, f = sample.of_size(1), sample.fraction
     if alone == 0 or sample.unseen == 0:
         return float(sample.classes)
@@ -410,7 +410,7 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
     >>> found.details["taken"], round(found.value, 10)
     ('pitman', 0.056943737)
     """
-    sample = _Sample.of(sizes, population)
+    sample = _Sample.from_sizes(sizes, population)
     found = sample.without_model("dankar")
     if found is not None:
         return found
@@ -441,7 +441,7 @@ def unique_match(sizes: Sizes, population: int) -> Estimate:
     >>> round(found.value, 12), round(found.details["standard_error"], 12)
     (0.127080181543, 0.036842755622)
     """
-    sample = _Sample.of(sizes, population)
+    sample = _Sample.from_sizes(sizes, population)
     ones, twos, threes = (sample.of_size(i) for i in (1, 2, 3))
     if ones == 0:
         return Estimate(None, "skinner-elliot", NO_UNIQUES)

@@ -18,10 +18,10 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import Tradeoff, whole
+from sievert.tradeoff.channel import Tradeoff, full_channel
 from sievert.tradeoff.channel_matrices import TINY
 from sievert.tradeoff.joint_distribution import Joint
-from sievert.tradeoff.time_sharing import Point, bracket, coin_for, hull, shared
+from sievert.tradeoff.time_sharing import InformationPoint, bracket, hull, mixing_share, time_share
 
 HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
 RESTARTS = 5
@@ -50,9 +50,9 @@ def contraction(joint: Joint) -> float:
     return min(1.0, found)
 
 
-def settled(
+def stationary_point(
     joint: Joint, beta: float, channel: Floats, most: int, still: float = STILL
-) -> tuple[Point, int]:
+) -> tuple[InformationPoint, int]:
     """Where the steps of the bottleneck lead: a stationary point of I(X;T) - beta·I(T;Y)."""
     p, given = joint.weights, joint.given
     weighted = p[:, None] * given
@@ -80,15 +80,15 @@ def settled(
         if not used.all():
             channel = channel[:, used]
             channel /= channel.sum(axis=1, keepdims=True)
-    return Point.of(joint, channel), step
+    return InformationPoint.from_channel(joint, channel), step
 
 
-def lagrangian(point: Point, beta: float) -> float:
+def lagrangian(point: InformationPoint, beta: float) -> float:
     """I(X;T) - beta·I(T;Y) in nats."""
     return point.rate - beta * point.told
 
 
-class Bottleneck:
+class BottleneckCurve:
     """The curve of the largest I(T;Y) for an I(X;T), as far as annealing finds it."""
 
     def __init__(self, joint: Joint, *, seed: int = 0, seconds: float | None = None) -> None:
@@ -102,12 +102,15 @@ class Bottleneck:
         self.contraction = contraction(self.joint)
         self.until = math.inf if seconds is None else time.monotonic() + seconds
         self.most = int(min(max(WORK / (size * size * table.shape[1]), 50), 2000))
-        self.points = [Point.of(self.joint, np.ones((size, 1))), Point.of(self.joint, np.eye(size))]
+        self.points = [
+            InformationPoint.from_channel(self.joint, np.ones((size, 1))),
+            InformationPoint.from_channel(self.joint, np.eye(size)),
+        ]
         self._anneal()
 
-    def _settle(self, beta: float, channel: Floats, *, rough: bool = False) -> Point:
+    def _settle(self, beta: float, channel: Floats, *, rough: bool = False) -> InformationPoint:
         most, still = (min(HASTY, self.most), ROUGH) if rough else (self.most, STILL)
-        point, steps = settled(self.joint, beta, channel, most, still)
+        point, steps = stationary_point(self.joint, beta, channel, most, still)
         self.steps += steps
         return point
 
@@ -138,12 +141,12 @@ class Bottleneck:
             edge = hull(self.points, upper=True)
         return self._restart(*bracket(edge, rate, told), told is not None)
 
-    def point(self, rate: float | None, told: float | None) -> Point:
+    def point(self, rate: float | None, told: float | None) -> InformationPoint:
         """The best release known with a rate, or that tells so much."""
         ends = bracket(hull(self.points, upper=True), rate, told)
-        return shared(self.joint, ends, coin_for(ends, rate, told))
+        return time_share(self.joint, ends, mixing_share(ends, rate, told))
 
-    def _restart(self, low: Point, high: Point, told: bool) -> float:
+    def _restart(self, low: InformationPoint, high: InformationPoint, told: bool) -> float:
         """Try chance starts; how far apart they end, in the units of what is minimised."""
         if low is high or high.told <= low.told:
             return 0.0
@@ -161,7 +164,7 @@ class Bottleneck:
         spread = max(values) - min(values)
         return spread if told else spread / beta
 
-    def channel(self, point: Point) -> Floats:
+    def channel(self, point: InformationPoint) -> Floats:
         """A point's channel, for all values that occur."""
         return np.asarray(point.channel[self.kinds])
 
@@ -173,7 +176,7 @@ def target(joint: Joint, model: int, at: float) -> tuple[float | None, float | N
     return (at * LN2, None) if model == 4 else (None, max(0.0, joint.information - at) * LN2)
 
 
-def answer(curve: Bottleneck, model: int, at: float, spread: float) -> Tradeoff:
+def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Tradeoff:
     """The best release known for a constraint, in bits, and what none can be below."""
     joint = curve.whole
     rate, told = target(joint, model, at)
@@ -185,7 +188,7 @@ def answer(curve: Bottleneck, model: int, at: float, spread: float) -> Tradeoff:
     else:
         objective, bound = loss, joint.information - at * curve.contraction
     bound = min(max(bound, 0.0), objective)
-    full = whole(joint, curve.channel(point))
+    full = full_channel(joint, curve.channel(point))
     numbers = (model, at, objective, bound, risk, loss, identity, None)
     return Tradeoff(*numbers, full, curve.steps, None, spread / LN2)
 
@@ -214,5 +217,5 @@ def least_loss(joint: Any, at: float, *, seed: int = 0, seconds: float | None = 
 
 def _solved(joint: Joint, model: int, at: float, seed: int, seconds: float | None) -> Tradeoff:
     aim = target(joint, model, at)
-    curve = Bottleneck(joint, seed=seed, seconds=seconds)
+    curve = BottleneckCurve(joint, seed=seed, seconds=seconds)
     return answer(curve, model, at, curve.search(*aim))

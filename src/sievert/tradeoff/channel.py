@@ -10,7 +10,7 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.measures.kernel import LN2, total
 from sievert.tradeoff.channel_matrices import Cut
-from sievert.tradeoff.joint_distribution import Joint, disclosed, mirrored
+from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,17 @@ def evaluated(
     >>> evaluated(Joint.of([[1, 0], [0, 1]]), np.eye(2), 1 - np.eye(2))
     (1.0, 0.0, 1.0, 0.0)
     """
-    risk = disclosed(joint, channel) / LN2
-    far = None if distortion is None else expected(joint, channel, distortion)
-    return risk, max(0.0, joint.information - risk), mirrored(joint, channel) / LN2, far
+    risk = disclosed_information(joint, channel) / LN2
+    far = None if distortion is None else mean_distortion(joint, channel, distortion)
+    return risk, max(0.0, joint.information - risk), retained_information(joint, channel) / LN2, far
 
 
-def expected(joint: Joint, channel: Floats, distortion: Floats) -> float:
+def mean_distortion(joint: Joint, channel: Floats, distortion: Floats) -> float:
     """The mean distortion of a channel of the values that occur."""
     return total(joint.weights * np.einsum("ij,ij->i", channel, distortion))
 
 
-def whole(joint: Joint, channel: Floats, distortion: Floats | None = None) -> Floats:
+def full_channel(joint: Joint, channel: Floats, distortion: Floats | None = None) -> Floats:
     """A channel of all values: one that never occurs is released as the nearest value."""
     if len(joint.rows) == len(joint.table):
         return channel
@@ -92,7 +92,7 @@ def whole(joint: Joint, channel: Floats, distortion: Floats | None = None) -> Fl
     return found
 
 
-def unit(places: Any, size: int) -> Floats:
+def deterministic_channel(places: Any, size: int) -> Floats:
     """The channel that releases one value for each."""
     found = np.zeros((len(places), size))
     found[np.arange(len(places)), places] = 1.0

@@ -34,7 +34,7 @@ class Cut:
         return self.level - self.price * distortion
 
 
-class Field:
+class ChannelProblem:
     """A joint distribution, a distortion, what it may be at most, and what a channel costs besides.
 
     `limit` None leaves the distortion free; `cost` is added to I(X';Y), p(x)·W(x'|x) times;

@@ -13,10 +13,10 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.bottleneck import Bottleneck, answer, target
+from sievert.tradeoff.bottleneck import BottleneckCurve, answer, target
 from sievert.tradeoff.channel import Tradeoff
 from sievert.tradeoff.joint_distribution import Joint
-from sievert.tradeoff.models import GAP, MOST, Task, least_distortion, least_risk
+from sievert.tradeoff.models import GAP, MOST, DistortionTask, least_distortion, least_risk
 
 POINTS = 20
 PASSES = 100
@@ -75,9 +75,9 @@ def curve(
     until = None if seconds is None else time.monotonic() + seconds
     if model in (3, 4):
         return _bottleneck(Joint.of(joint), model, at, points, until, seed)
-    task = Task.of(joint, distortion)
+    task = DistortionTask.from_table(joint, distortion)
     low, high = (task.nearest, task.farthest) if model == 1 else (0.0, task.joint.information)
-    asked = _spread(low, high, points) if at is None else sorted({float(a) for a in at})
+    asked = _evenly_spaced(low, high, points) if at is None else sorted({float(a) for a in at})
     found: list[Tradeoff] = []
     last: Tradeoff | None = None
     for place in asked:
@@ -99,7 +99,7 @@ def curve(
     return Curve(model, tuple(_convex(task, model, found, gap)))
 
 
-def _spread(low: float, high: float, points: int) -> list[float]:
+def _evenly_spaced(low: float, high: float, points: int) -> list[float]:
     """Constraints evenly between two ends, without the ends: there the answer is known."""
     return [float(x) for x in np.linspace(low, high, points + 2)[1:-1]]
 
@@ -113,22 +113,24 @@ def _bottleneck(
     seed: int,
 ) -> Curve:
     left = None if until is None else max(0.0, until - time.monotonic())
-    held = Bottleneck(joint, seed=seed, seconds=left)
+    held = BottleneckCurve(joint, seed=seed, seconds=left)
     high = joint.information if model == 3 else held.joint.entropy
-    asked = _spread(0.0, high, points) if at is None else sorted({float(a) for a in at})
+    asked = _evenly_spaced(0.0, high, points) if at is None else sorted({float(a) for a in at})
     spreads = [held.search(*target(joint, model, place)) for place in asked]
     found = zip(asked, spreads, strict=True)  # what one search found is known to all
     return Curve(model, tuple(answer(held, model, *pair) for pair in found))
 
 
-def _convex(task: Task, model: int, found: list[Tradeoff], gap: float | None) -> list[Tradeoff]:
+def _convex(
+    task: DistortionTask, model: int, found: list[Tradeoff], gap: float | None
+) -> list[Tradeoff]:
     """The same points, none above the line between two others, none below a line of another."""
     held = list(found)
     for i in range(1, len(held)):
         if held[i - 1].objective < held[i].objective:  # it keeps the wider constraint as well
             held[i] = _with(task, held[i], held[i - 1].channel[task.joint.rows])
     for _ in range(PASSES):  # what a mixture gains can put its neighbours above a line again
-        if not _mixed(task, held):
+        if not _mix_neighbours(task, held):
             break
     asked = _asked(task, model, gap) * (1 + 1e-9)
     better = []
@@ -139,7 +141,7 @@ def _convex(task: Task, model: int, found: list[Tradeoff], gap: float | None) ->
     return better
 
 
-def _mixed(task: Task, held: list[Tradeoff]) -> bool:
+def _mix_neighbours(task: DistortionTask, held: list[Tradeoff]) -> bool:
     """Replace points above the line between two others by the mixture of the two."""
     edge: list[int] = []
     for i in range(len(held)):
@@ -157,7 +159,7 @@ def _mixed(task: Task, held: list[Tradeoff]) -> bool:
     return changed
 
 
-def _with(task: Task, point: Tradeoff, channel: Floats) -> Tradeoff:
+def _with(task: DistortionTask, point: Tradeoff, channel: Floats) -> Tradeoff:
     """An answer with another channel."""
     model = int(point.model)
     return task.found(model, point.at, channel, point.bound, 0.0, point.iterations, point.cut)
@@ -169,13 +171,13 @@ def _over(low: Tradeoff, point: Tradeoff, high: Tradeoff) -> float:
     return point.objective - (low.objective + share * (high.objective - low.objective))
 
 
-def _asked(task: Task, model: int, gap: float | None) -> float:
+def _asked(task: DistortionTask, model: int, gap: float | None) -> float:
     if gap is not None:
         return gap
     return GAP if model == 1 else GAP * task.span
 
 
-def _line(task: Task, model: int, point: Tradeoff, at: float) -> float:
+def _line(task: DistortionTask, model: int, point: Tradeoff, at: float) -> float:
     """What the line of one answer says of the constraint of another."""
     cut = point.cut
     if cut is None or not cut.price > 0:

@@ -20,7 +20,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import evaluated, expected, unit
+from sievert.tradeoff.channel import deterministic_channel, evaluated, mean_distortion
 from sievert.tradeoff.distortions import matrix
 from sievert.tradeoff.joint_distribution import Joint
 
@@ -64,7 +64,7 @@ def interval_recodings(
         raise UsageError("there is at least one interval", hint="most=5")
     reduced = full[held.rows]
     far, which = _farness(held, reduced)
-    told = _told(held)
+    told = _information_terms(held)
     first = far
     if weight is not None:
         first = np.where(
@@ -88,7 +88,7 @@ def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
     return found, which
 
 
-def _told(joint: Joint) -> Floats:
+def _information_terms(joint: Joint) -> Floats:
     """For values i..j-1 as one interval, what it adds to I(X';Y) in nats: at [i, j]."""
     n, k = joint.given.shape
     sums = np.zeros((n + 1, k))
@@ -129,10 +129,10 @@ def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...
 def _recoding(joint: Joint, distortion: Floats, which: Ints, starts: tuple[int, ...]) -> Recoding:
     ends = (*starts[1:], len(distortion))
     groups = np.repeat(np.arange(len(starts)), np.diff((*starts, len(distortion))))
-    channel = unit(groups, len(starts))
+    channel = deterministic_channel(groups, len(starts))
     chosen = [int(which[i, j]) for i, j in zip(starts, ends, strict=True)]
     risk, loss, identity, _ = evaluated(joint, channel)
-    released = unit([chosen[g] for g in groups], distortion.shape[1])
-    far = expected(joint, released, distortion)
+    released = deterministic_channel([chosen[g] for g in groups], distortion.shape[1])
+    far = mean_distortion(joint, released, distortion)
     places = (0, *(int(joint.rows[s]) for s in starts[1:]))
     return Recoding(places, tuple(chosen), far, risk, loss, identity)

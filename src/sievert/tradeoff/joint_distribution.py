@@ -78,7 +78,7 @@ class Joint:
         >>> Joint.identity([1, 1]).information
         1.0
         """
-        return between(self.weights, self.given) / LN2
+        return mutual_information(self.weights, self.given) / LN2
 
     @cached_property
     def entropy(self) -> float:
@@ -86,7 +86,7 @@ class Joint:
         return max(0.0, -total(self.weights * np.log2(self.weights)))
 
 
-def between(weights: Floats, given: Floats) -> float:
+def mutual_information(weights: Floats, given: Floats) -> float:
     """I in nats of a distribution and what follows from each of its values, never negative."""
     second = weights @ given
     places = second > 0
@@ -95,17 +95,17 @@ def between(weights: Floats, given: Floats) -> float:
     return max(0.0, total((expected * divergence(u)).ravel()))
 
 
-def disclosed(joint: Joint, channel: Floats) -> float:
+def disclosed_information(joint: Joint, channel: Floats) -> float:
     """I(X';Y) in nats of a channel of the values that occur."""
     released = joint.weights @ channel
     used = released > 0
     together = (channel[:, used] * joint.weights[:, None]).T @ joint.given
-    return between(released[used], together / together.sum(axis=1, keepdims=True))
+    return mutual_information(released[used], together / together.sum(axis=1, keepdims=True))
 
 
-def mirrored(joint: Joint, channel: Floats) -> float:
+def retained_information(joint: Joint, channel: Floats) -> float:
     """I(X;X') in nats of a channel of the values that occur."""
-    return between(joint.weights, channel)
+    return mutual_information(joint.weights, channel)
 
 
 def _numbers(held: Any, dimensions: int, what: str) -> Floats:

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.tradeoff.channel_matrices import LARGEST, Cut, Field
-from sievert.tradeoff.joint_distribution import disclosed
+from sievert.tradeoff.channel_matrices import LARGEST, ChannelProblem, Cut
+from sievert.tradeoff.joint_distribution import disclosed_information
 
 SLOWER, FASTER, SLOWEST = 2.0, 1.1, 64.0  # what a refused step costs, what an accepted one gains
 WIDE, AGAIN = 1e-3, 0.1  # momentum starts anew at this share of this gap, and again at its share
@@ -31,7 +31,7 @@ LEAST = 1e-100  # of a share that may grow again
 
 
 @dataclass(frozen=True)
-class Descended:
+class DescentResult:
     """A channel, what it attains, the best bound with its line, and the steps it took."""
 
     channel: Floats
@@ -58,7 +58,7 @@ class _Point:
 
 
 class _Descent:
-    def __init__(self, field: Field, start: Floats | None, price: float) -> None:
+    def __init__(self, field: ChannelProblem, start: Floats | None, price: float) -> None:
         self.field, self.price, self.pace = field, price, 1.0
         shape = field.distortion.shape
         base = np.zeros(shape) if start is None else np.log(np.maximum(start, LEAST))
@@ -157,14 +157,14 @@ class _Descent:
 
 
 def descend(
-    field: Field,
+    field: ChannelProblem,
     gap: float,
     most: int,
     *,
     until: float = math.inf,
     start: Floats | None = None,
     known: Cut | None = None,
-) -> Descended:
+) -> DescentResult:
     """Descend until the gap is reached, or the steps or the time are used up."""
     floor = 0.0 if field.cost is None else -math.inf
     best, cut = floor, Cut(floor, 0.0)
@@ -188,5 +188,5 @@ def descend(
         run.step()
         step, since = step + 1, since + 1
     channel = run.found()
-    value = disclosed(field.joint, channel) + field.costs(channel)
-    return Descended(channel, value, min(best, value), cut, step)
+    value = disclosed_information(field.joint, channel) + field.costs(channel)
+    return DescentResult(channel, value, min(best, value), cut, step)

@@ -17,11 +17,17 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import Tradeoff, evaluated, expected, unit, whole
-from sievert.tradeoff.channel_matrices import Cut, Field
+from sievert.tradeoff.channel import (
+    Tradeoff,
+    deterministic_channel,
+    evaluated,
+    full_channel,
+    mean_distortion,
+)
+from sievert.tradeoff.channel_matrices import ChannelProblem, Cut
 from sievert.tradeoff.distortions import matrix
-from sievert.tradeoff.joint_distribution import Joint, between, disclosed
-from sievert.tradeoff.mirror_descent import Descended, descend
+from sievert.tradeoff.joint_distribution import Joint, disclosed_information, mutual_information
+from sievert.tradeoff.mirror_descent import DescentResult, descend
 from sievert.tradeoff.perfect_privacy import perfect
 
 GAP = 1e-4  # bits, or the share of all distortion worth having
@@ -32,7 +38,7 @@ HAIR = 1e-12  # share of all distortion worth having that is as good as none
 
 
 @dataclass(frozen=True)
-class Task:
+class DistortionTask:
     """A joint distribution and a distortion, reduced to the values that occur."""
 
     joint: Joint
@@ -40,7 +46,7 @@ class Task:
     distortion: Floats
 
     @classmethod
-    def of(cls, joint: Any, distortion: Any) -> Task:
+    def from_table(cls, joint: Any, distortion: Any) -> DistortionTask:
         """From what a user gives: a table, and a matrix or a name."""
         held = Joint.of(joint)
         full = matrix(distortion, len(held.table))
@@ -50,7 +56,9 @@ class Task:
     def nearest(self) -> float:
         """The least distortion there can be."""
         least = self.distortion.argmin(axis=1)
-        return expected(self.joint, unit(least, self.distortion.shape[1]), self.distortion)
+        return mean_distortion(
+            self.joint, deterministic_channel(least, self.distortion.shape[1]), self.distortion
+        )
 
     @cached_property
     def constant(self) -> int:
@@ -65,7 +73,7 @@ class Task:
     @cached_property
     def span(self) -> float:
         """All distortion worth having: that of one value for all, less the least there can be."""
-        return expected(self.joint, self.silent(), self.excess)
+        return mean_distortion(self.joint, self.silent(), self.excess)
 
     @property
     def farthest(self) -> float:
@@ -84,17 +92,21 @@ class Task:
     def silent(self) -> Floats:
         """The channel that releases one value for all."""
         places = np.full(len(self.distortion), self.constant)
-        return unit(places, self.distortion.shape[1])
+        return deterministic_channel(places, self.distortion.shape[1])
 
-    def closest(self, gap: float, most: int, until: float) -> Descended:
+    def closest(self, gap: float, most: int, until: float) -> DescentResult:
         """The least risk of those channels that distort least."""
         least = self.distortion.min(axis=1, keepdims=True)
         allowed = (self.excess <= least * 1e-12).astype(np.float64)
         if (allowed.sum(axis=1) == 1).all() or self.joint.information == 0:
-            channel = unit(self.distortion.argmin(axis=1), self.distortion.shape[1])
-            value = disclosed(self.joint, channel)
-            return Descended(channel, value, value, Cut(0.0, 0.0), 0)
-        return descend(Field(self.joint, self.excess, allowed=allowed), gap, most, until=until)
+            channel = deterministic_channel(
+                self.distortion.argmin(axis=1), self.distortion.shape[1]
+            )
+            value = disclosed_information(self.joint, channel)
+            return DescentResult(channel, value, value, Cut(0.0, 0.0), 0)
+        return descend(
+            ChannelProblem(self.joint, self.excess, allowed=allowed), gap, most, until=until
+        )
 
     def found(
         self,
@@ -112,7 +124,7 @@ class Task:
         assert objective is not None
         bound = min(bound, objective)
         reached = objective - bound <= gap * (1 + 1e-9)
-        full = whole(self.joint, channel, self.full)
+        full = full_channel(self.joint, channel, self.full)
         numbers = (model, at, objective, bound, risk, loss, identity, far)
         return Tradeoff(*numbers, full, iterations, reached, None, cut)
 
@@ -137,7 +149,9 @@ def least_risk(
     >>> round(found.objective, 5), round(found.bound, 5)
     (0.31992, 0.31992)
     """
-    task = joint if isinstance(joint, Task) else Task.of(joint, distortion)
+    task = (
+        joint if isinstance(joint, DistortionTask) else DistortionTask.from_table(joint, distortion)
+    )
     _check(at, gap, most, "a distortion")
     until = _until(seconds)
     nearest = task.nearest
@@ -151,8 +165,8 @@ def least_risk(
         done = task.closest(gap * LN2, most, until)
         return task.found(1, at, done.channel, done.bound / LN2, gap, done.iterations)
     share = task.share(at)
-    field = Field(task.joint, task.shares, max(share, HAIR))
-    done = descend(field, gap * LN2, most, until=until, start=_blended(start), known=known)
+    field = ChannelProblem(task.joint, task.shares, max(share, HAIR))
+    done = descend(field, gap * LN2, most, until=until, start=_blend(start), known=known)
     channel, bound = done.channel, done.bound / LN2
     if share < HAIR:  # what holds for more distortion holds for less
         channel = task.closest(gap * LN2, most, until).channel
@@ -178,7 +192,9 @@ def least_distortion(
     >>> round(found.objective, 3)
     0.1
     """
-    task = joint if isinstance(joint, Task) else Task.of(joint, distortion)
+    task = (
+        joint if isinstance(joint, DistortionTask) else DistortionTask.from_table(joint, distortion)
+    )
     nearest, span = task.nearest, task.span
     if gap is None:
         gap = GAP * span
@@ -192,20 +208,20 @@ def least_distortion(
         return task.found(2, at, first.channel, nearest, gap, first.iterations)
     if at == 0:
         return perfect(task.joint, task.full)
-    search = _Search(task, rate, gap / span, first.channel, start)
+    search = _RateSearch(task, rate, gap / span, first.channel, start)
     search.run(most, until)
     bound = nearest + span * search.low
     return task.found(2, at, search.mixed(), bound, gap, search.steps, search.cut)
 
 
-class _Search:
+class _RateSearch:
     """Newton's steps along the curve of model 1 to where it has a rate, in nats.
 
     Distortions here are shares of the span.
     """
 
     def __init__(
-        self, task: Task, rate: float, gap: float, near: Floats, start: Tradeoff | None
+        self, task: DistortionTask, rate: float, gap: float, near: Floats, start: Tradeoff | None
     ) -> None:
         self.task, self.rate, self.gap = task, rate, gap
         self.within, self.beyond = task.silent(), near
@@ -219,21 +235,21 @@ class _Search:
                 self.cuts.append(start.cut)
 
     def far(self, channel: Floats) -> float:
-        return expected(self.task.joint, channel, self.task.shares)
+        return mean_distortion(self.task.joint, channel, self.task.shares)
 
     def run(self, most: int, until: float) -> None:
-        price = disclosed(self.task.joint, self.beyond)
+        price = disclosed_information(self.task.joint, self.beyond)
         target = 1.0 - self.rate / price  # on the chord, which is above the curve
         width, care = math.inf, 1.0
         for _ in range(ROUNDS):
-            field = Field(self.task.joint, self.task.shares, max(target, HAIR))
+            field = ChannelProblem(self.task.joint, self.task.shares, max(target, HAIR))
             known = max(self.cuts, key=lambda c: c.at(target), default=None)
             done = descend(
                 field,
                 max(care * min(price * self.gap, self.rate) / 4, 1e-15),
                 max(0, most - self.steps),
                 until=until,
-                start=_blended(self.last),
+                start=_blend(self.last),
                 known=known,
             )
             self.steps += done.iterations
@@ -249,7 +265,7 @@ class _Search:
             target = min(max(target, 1e-3 * high), high)
             width = high - self.low
 
-    def _learn(self, done: Descended) -> None:
+    def _learn(self, done: DescentResult) -> None:
         """Take in a channel and a line."""
         if done.value <= self.rate:
             if self.far(done.channel) < self.far(self.within):
@@ -272,12 +288,12 @@ class _Search:
             held = one + middle * (other - one)
             sums = held.sum(axis=1)
             used = sums > 0
-            rate = between(sums[used], held[used] / sums[used, None])
+            rate = mutual_information(sums[used], held[used] / sums[used, None])
             low, high = (middle, high) if rate <= self.rate else (low, middle)
         return np.asarray(self.within + low * (self.beyond - self.within))
 
 
-def _blended(start: Floats | None) -> Floats | None:
+def _blend(start: Floats | None) -> Floats | None:
     return None if start is None else (1 - BLEND) * start + BLEND / start.shape[1]
 
 

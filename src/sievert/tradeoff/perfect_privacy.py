@@ -14,7 +14,13 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.errors import UsageError
-from sievert.tradeoff.channel import Tradeoff, evaluated, expected, unit, whole
+from sievert.tradeoff.channel import (
+    Tradeoff,
+    deterministic_channel,
+    evaluated,
+    full_channel,
+    mean_distortion,
+)
 from sievert.tradeoff.distortions import matrix
 from sievert.tradeoff.joint_distribution import Joint
 
@@ -33,12 +39,12 @@ def perfect(joint: Any, distortion: Any) -> Tradeoff:
     full = matrix(distortion, len(held.table))
     reduced = full[held.rows]
     constant = int((held.weights @ reduced).argmin())
-    silent = unit(np.full(len(reduced), constant), reduced.shape[1])
+    silent = deterministic_channel(np.full(len(reduced), constant), reduced.shape[1])
     if held.information == 0:
-        silent = unit(reduced.argmin(axis=1), reduced.shape[1])
-        return _found(held, full, silent, expected(held, silent, reduced))
+        silent = deterministic_channel(reduced.argmin(axis=1), reduced.shape[1])
+        return _found(held, full, silent, mean_distortion(held, silent, reduced))
     channel, bound = _programme(held, reduced)
-    if expected(held, channel, reduced) > expected(held, silent, reduced):
+    if mean_distortion(held, channel, reduced) > mean_distortion(held, silent, reduced):
         channel = silent
     return _found(held, full, channel, bound)
 
@@ -47,7 +53,7 @@ def _found(joint: Joint, full: Floats, channel: Floats, bound: float) -> Tradeof
     risk, loss, identity, far = evaluated(joint, channel, full[joint.rows])
     assert far is not None
     numbers = (2, 0.0, far, min(bound, far), risk, loss, identity, far)
-    return Tradeoff(*numbers, whole(joint, channel, full), reached=far - bound <= GAP * far)
+    return Tradeoff(*numbers, full_channel(joint, channel, full), reached=far - bound <= GAP * far)
 
 
 def _programme(joint: Joint, distortion: Floats) -> tuple[Floats, float]:

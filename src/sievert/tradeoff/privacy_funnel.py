@@ -17,10 +17,10 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import Tradeoff, whole
+from sievert.tradeoff.channel import Tradeoff, full_channel
 from sievert.tradeoff.channel_matrices import TINY
 from sievert.tradeoff.joint_distribution import Joint
-from sievert.tradeoff.time_sharing import Point, bracket, coin_for, hull, shared
+from sievert.tradeoff.time_sharing import InformationPoint, bracket, hull, mixing_share, time_share
 
 RESTARTS = 4
 ROUNDS = 6
@@ -30,7 +30,9 @@ WORK = 2e8
 MERGED = 150  # values up to which merging is tried
 
 
-def narrowed(joint: Joint, slope: float, channel: Floats, most: int) -> tuple[Point, int]:
+def stationary_point(
+    joint: Joint, slope: float, channel: Floats, most: int
+) -> tuple[InformationPoint, int]:
     """Where the steps lead: a stationary point of I(T;Y) - slope·I(X;T)."""
     p, given = joint.weights, joint.given
     weighted, secret = p[:, None] * given, np.log(joint.secret)
@@ -53,21 +55,25 @@ def narrowed(joint: Joint, slope: float, channel: Floats, most: int) -> tuple[Po
         logs -= logs.max(axis=1, keepdims=True)
         np.maximum(logs, -230.0, out=logs)
         logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
-    return Point.of(joint, channel), step
+    return InformationPoint.from_channel(joint, channel), step
 
 
-def merged(joint: Joint) -> list[Point]:
+def merge_values(joint: Joint) -> list[InformationPoint]:
     """Releases from X to a constant, each merging the two values that pay best."""
     rows = joint.weights[:, None] * joint.given
     channel = np.eye(len(rows))
-    found = [Point.of(joint, channel)]
+    found = [InformationPoint.from_channel(joint, channel)]
     secret = joint.secret
     while len(rows) > 1:
         sums = rows.sum(axis=1)
-        told = _told(rows, secret)
+        told = _information_terms(rows, secret)
         rate = -sums * np.log(sums)
         pairs = np.triu_indices(len(rows), 1)
-        less_told = told[pairs[0]] + told[pairs[1]] - _told(rows[pairs[0]] + rows[pairs[1]], secret)
+        less_told = (
+            told[pairs[0]]
+            + told[pairs[1]]
+            - _information_terms(rows[pairs[0]] + rows[pairs[1]], secret)
+        )
         both = sums[pairs[0]] + sums[pairs[1]]
         less_rate = rate[pairs[0]] + rate[pairs[1]] + both * np.log(both)
         best = int(np.argmax(less_told / less_rate))
@@ -75,11 +81,11 @@ def merged(joint: Joint) -> list[Point]:
         rows[i] += rows[j]
         channel[:, i] += channel[:, j]
         rows, channel = np.delete(rows, j, axis=0), np.delete(channel, j, axis=1)
-        found.append(Point.of(joint, channel))
+        found.append(InformationPoint.from_channel(joint, channel))
     return found
 
 
-def _told(rows: Floats, secret: Floats) -> Floats:
+def _information_terms(rows: Floats, secret: Floats) -> Floats:
     """What each released value adds to I(T;Y)."""
     sums = rows.sum(axis=1, keepdims=True)
     logs = np.log(np.maximum(rows, TINY) / (sums * secret))
@@ -103,21 +109,24 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     until = math.inf if seconds is None else time.monotonic() + seconds
     rate = min(at, held.entropy) * LN2
     n = len(held.weights)
-    points = [Point.of(held, np.ones((n, 1))), Point.of(held, np.eye(n))]
+    points = [
+        InformationPoint.from_channel(held, np.ones((n, 1))),
+        InformationPoint.from_channel(held, np.eye(n)),
+    ]
     if n <= MERGED:
-        points += merged(held)
+        points += merge_values(held)
     spread, steps = _search(held, points, rate, seed, until)
     ends = bracket(hull(points, upper=False), rate, None)
-    point = shared(held, ends, coin_for(ends, rate, None))
+    point = time_share(held, ends, mixing_share(ends, rate, None))
     risk, identity = point.told / LN2, point.rate / LN2
     bound = min(max(0.0, at - (held.entropy - held.information)), risk)
     loss = max(0.0, held.information - risk)
     numbers = ("funnel", at, risk, bound, risk, loss, identity, None)
-    return Tradeoff(*numbers, whole(held, point.channel), steps, None, spread / LN2)
+    return Tradeoff(*numbers, full_channel(held, point.channel), steps, None, spread / LN2)
 
 
 def _search(
-    joint: Joint, points: list[Point], rate: float, seed: int, until: float
+    joint: Joint, points: list[InformationPoint], rate: float, seed: int, until: float
 ) -> tuple[float, int]:
     """Add what descent finds at the slope of the curve where it has a rate, round after round."""
     n = len(joint.weights)
@@ -129,7 +138,7 @@ def _search(
             break
         slope = (high.told - low.told) / (high.rate - low.rate)
         values = [low.told - slope * low.rate]
-        starts = [_blurred(low.channel, n), _blurred(high.channel, n)]
+        starts = [_blur(low.channel, n), _blur(high.channel, n)]
         for number in range(RESTARTS):
             rng = np.random.default_rng([seed, turn, number])
             starts.append(rng.dirichlet(np.full(n + 1, 0.3), size=n) + 1e-6)
@@ -137,7 +146,7 @@ def _search(
             if time.monotonic() >= until:
                 return spread, steps
             channel = start / start.sum(axis=1, keepdims=True)
-            point, used = narrowed(joint, slope, channel, most)
+            point, used = stationary_point(joint, slope, channel, most)
             steps += used
             values.append(point.told - slope * point.rate)
             points.append(point)
@@ -147,7 +156,7 @@ def _search(
     return spread, steps
 
 
-def _blurred(channel: Floats, n: int) -> Floats:
+def _blur(channel: Floats, n: int) -> Floats:
     """A channel with room for other values."""
     room = max(0, n + 1 - channel.shape[1])
     return np.hstack((channel + 1e-3, np.full((len(channel), room), 1e-3)))

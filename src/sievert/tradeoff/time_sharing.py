@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.tradeoff.joint_distribution import Joint, disclosed, mirrored
+from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
 
 UNUSED = 1e-15
 ALIKE = 7  # digits that two released values share to be one
 
 
 @dataclass(frozen=True)
-class Point:
+class InformationPoint:
     """A release with I(X;T) and I(T;Y), in nats."""
 
     rate: float
@@ -27,7 +27,7 @@ class Point:
     channel: Floats
 
     @classmethod
-    def of(cls, joint: Joint, channel: Floats) -> Point:
+    def from_channel(cls, joint: Joint, channel: Floats) -> InformationPoint:
         """What a channel attains, without values that are never released or that say the same."""
         released = joint.weights @ channel
         used = released > UNUSED
@@ -36,13 +36,13 @@ class Point:
         if len(kinds) > kinds.max() + 1:
             kept = np.stack([np.bincount(kinds.ravel(), row) for row in kept])
         kept = kept / kept.sum(axis=1, keepdims=True)
-        return cls(mirrored(joint, kept), disclosed(joint, kept), kept)
+        return cls(retained_information(joint, kept), disclosed_information(joint, kept), kept)
 
 
-def hull(points: list[Point], upper: bool) -> list[Point]:
+def hull(points: list[InformationPoint], upper: bool) -> list[InformationPoint]:
     """Those on the upper (or lower) edge of all, from the lowest rate to the highest."""
     sign = 1.0 if upper else -1.0
-    found: list[Point] = []
+    found: list[InformationPoint] = []
     for point in sorted(points, key=lambda p: (p.rate, -sign * p.told)):
         if found and point.rate <= found[-1].rate:
             continue
@@ -55,12 +55,14 @@ def hull(points: list[Point], upper: bool) -> list[Point]:
     return found
 
 
-def _turn(a: Point, b: Point, c: Point) -> float:
+def _turn(a: InformationPoint, b: InformationPoint, c: InformationPoint) -> float:
     """Whether c lies to the left (above zero) or to the right of the way from a to b."""
     return (b.rate - a.rate) * (c.told - a.told) - (b.told - a.told) * (c.rate - a.rate)
 
 
-def bracket(edge: list[Point], rate: float | None, told: float | None) -> tuple[Point, Point]:
+def bracket(
+    edge: list[InformationPoint], rate: float | None, told: float | None
+) -> tuple[InformationPoint, InformationPoint]:
     """The two neighbours on an edge between which a rate, or what is told, lies."""
     for low, high in itertools.pairwise(edge):
         if (rate is not None and rate <= high.rate) or (told is not None and told <= high.told):
@@ -68,7 +70,9 @@ def bracket(edge: list[Point], rate: float | None, told: float | None) -> tuple[
     return edge[-1], edge[-1]
 
 
-def shared(joint: Joint, ends: tuple[Point, Point], coin: float) -> Point:
+def time_share(
+    joint: Joint, ends: tuple[InformationPoint, InformationPoint], coin: float
+) -> InformationPoint:
     """The second of two releases with the chance `coin`, else the first."""
     low, high = ends
     coin = min(max(coin, 0.0), 1.0)
@@ -76,10 +80,14 @@ def shared(joint: Joint, ends: tuple[Point, Point], coin: float) -> Point:
         return low
     if coin == 1:
         return high
-    return Point.of(joint, np.hstack(((1 - coin) * low.channel, coin * high.channel)))
+    return InformationPoint.from_channel(
+        joint, np.hstack(((1 - coin) * low.channel, coin * high.channel))
+    )
 
 
-def coin_for(ends: tuple[Point, Point], rate: float | None, told: float | None) -> float:
+def mixing_share(
+    ends: tuple[InformationPoint, InformationPoint], rate: float | None, told: float | None
+) -> float:
     """The chance of the second release that gives a rate, or tells so much."""
     low, high = ends
     if rate is not None:

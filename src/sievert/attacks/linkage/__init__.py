@@ -21,7 +21,14 @@ from sievert.acceleration import thread_count
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.assignment import one_to_one
 from sievert.attacks.linkage.search import nearest
-from sievert.attacks.linkage.space import Columns, Distance, Scale, blocked, check_name, spanned
+from sievert.attacks.linkage.space import (
+    Columns,
+    Distance,
+    Scale,
+    build_space,
+    check_name,
+    set_blocks,
+)
 from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
 
@@ -137,7 +144,7 @@ def link(
     check_name("linkage", linkage, Matching)
     if not 0.0 < level < 1.0:
         raise UsageError("the level of an interval is between 0 and 1")
-    space, mine, theirs = spanned(released, original, distance, scale)
+    space, mine, theirs = build_space(released, original, distance, scale)
     origin = np.asarray(origin)
     n, m = len(mine.block), len(theirs.block)
     if origin.shape != (n,) or origin.dtype.kind not in "iu":
@@ -147,7 +154,7 @@ def link(
     if not n or not m:
         raise InputError(f"the {'original' if n else 'release'} has no record")
     origin = origin.astype(np.int64)
-    mine, theirs = blocked(mine, theirs, block)
+    mine, theirs = set_blocks(mine, theirs, block)
     sizes = np.bincount(theirs.block, minlength=int(mine.block.max()) + 1)[mine.block]
     # An origin in another block, or none, cannot be hit, not even by chance.
     hittable = (origin >= 0) & (theirs.block[origin] == mine.block)
@@ -186,7 +193,7 @@ def distances(
     array([[0.5 ],
            [0.75]])
     """
-    space, mine, theirs = spanned(released, original, distance, scale)
+    space, mine, theirs = build_space(released, original, distance, scale)
     return space.table(mine, theirs) * float(space.unit)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sievert.arrays import Bools, Ints
-from sievert.attacks.linkage.space import LONG, File, Space
+from sievert.attacks.linkage.space import LONG, DistanceSpace, File
 from sievert.errors import ExhaustedError
 from sievert.formatting import plural
 
@@ -16,13 +16,15 @@ MOST_ASSIGNED = 5000  # records of a block that are assigned one to one
 CLOSE = 1e-9  # of the largest distance: what counts as equal in an assignment of rounded distances
 
 
-def one_to_one(space: Space, mine: File, theirs: File, origin: Ints) -> tuple[Ints, Bools, Ints]:
+def one_to_one(
+    space: DistanceSpace, mine: File, theirs: File, origin: Ints
+) -> tuple[Ints, Bools, Ints]:
     """For each released record the originals it has in some assignment of least total distance.
 
     The third array counts places that are left over as well.
     """
     blocks = int(max(mine.block.max(), theirs.block.max())) + 1
-    parts = [_parted(file.block, blocks) for file in (mine, theirs)]
+    parts = [_rows_by_block(file.block, blocks) for file in (mine, theirs)]
     size = max(max(len(a), len(b)) for a, b in zip(*parts, strict=True) if len(a))
     if size > MOST_ASSIGNED:
         raise ExhaustedError(
@@ -51,7 +53,7 @@ def one_to_one(space: Space, mine: File, theirs: File, origin: Ints) -> tuple[In
     return nearest, found, among
 
 
-def _parted(block: Ints, blocks: int) -> list[Ints]:
+def _rows_by_block(block: Ints, blocks: int) -> list[Ints]:
     """The rows of each block, upwards."""
     ends = np.cumsum(np.bincount(block, minlength=blocks))
     return np.split(np.argsort(block, kind="stable"), ends[:-1])
@@ -62,7 +64,7 @@ def _choices(cost: NDArray[Any], close: float) -> Bools:
 
     It has if its reduced cost is 0 and a cycle of such pairs, in turn chosen and not, leads back.
     """
-    above, beside, column = _assigned(cost)
+    above, beside, column = _assign(cost)
     tight: Bools = cost - above[:, None] - beside <= close
     steps = tight[:, column]  # from a row to those whose column it could have
     part = _components(steps)
@@ -98,7 +100,7 @@ def _components(steps: Bools) -> Ints:
     return part
 
 
-def _assigned(cost: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Ints]:
+def _assign(cost: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Ints]:
     """Prices, and the column of each row at the least cost: shortest paths (Jonker and Volgenant).
 
     No cost is below the prices `above` of its row and `beside` its column; those of the chosen are

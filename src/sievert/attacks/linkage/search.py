@@ -11,8 +11,8 @@ import numpy as np
 
 from sievert.acceleration import compile_loops
 from sievert.arrays import Bools, Floats, Ints
-from sievert.attacks.linkage.space import File, Space
-from sievert.attacks.linkage.tree import Tree, grown, walk
+from sievert.attacks.linkage.space import DistanceSpace, File
+from sievert.attacks.linkage.tree import SearchTree, build_tree, walk
 from sievert.counts.cube import run_starts
 
 LEAF, WIDE_LEAF = 8, 64  # originals of a leaf of the tree: compiled, in NumPy
@@ -30,15 +30,15 @@ class _Near(NamedTuple):
 
 
 def nearest(
-    space: Space, mine: File, theirs: File, origin: Ints, *, compiled: bool, threads: int
+    space: DistanceSpace, mine: File, theirs: File, origin: Ints, *, compiled: bool, threads: int
 ) -> tuple[Ints, Bools]:
     """For each released record the number of nearest originals, and if its origin is among them."""
     firsts, group = mine.groups()
     kinds, kind = theirs.groups()
     blocks = int(max(mine.block.max(), theirs.block.max())) + 1
-    search = _compiled() if compiled else None
+    search = _compile_search() if compiled else None
     leaf = LEAF if search else WIDE_LEAF
-    tree = grown(space, theirs.take(kinds), np.bincount(kind), blocks, leaf)
+    tree = build_tree(space, theirs.take(kinds), np.bincount(kind), blocks, leaf)
     asked = mine.take(firsts)
     if search:
         near = _search_compiled(search, space, tree, asked, threads)
@@ -56,14 +56,14 @@ def nearest(
     found = (home >= 0) & near.sure[group] & (near.where[group] == home)
     total = np.where(near.sure, near.total, 0)
     pair = np.where(home >= 0, group * len(place) + home, -1)
-    for some, rows in _resolved(space, tree, asked, np.flatnonzero(~near.sure), near.best):
+    for some, rows in _resolve_ties(space, tree, asked, np.flatnonzero(~near.sure), near.best):
         np.add.at(total, some, tree.times[rows])
         found |= np.isin(pair, some * len(place) + rows)
     return total[group], found
 
 
-def _resolved(
-    space: Space, tree: Tree, asked: File, unsure: Ints, best: Floats
+def _resolve_ties(
+    space: DistanceSpace, tree: SearchTree, asked: File, unsure: Ints, best: Floats
 ) -> Iterator[tuple[Ints, Ints]]:
     """Records and their nearest originals, where integers have to decide which these are."""
     for start in range(0, len(unsure), CHUNK):
@@ -80,7 +80,7 @@ def _resolved(
 
 
 def _pairs(
-    space: Space, tree: Tree, asked: File, some: Ints, best: Floats
+    space: DistanceSpace, tree: SearchTree, asked: File, some: Ints, best: Floats
 ) -> Iterator[tuple[Ints, Ints]]:
     """Records and originals that are nearest as far as doubles can tell."""
     for active, first, last in walk(space, tree, asked, some, best, greedy=False):
@@ -89,7 +89,7 @@ def _pairs(
         yield active[one], first + other
 
 
-def _search_plain(space: Space, tree: Tree, asked: File) -> _Near:
+def _search_plain(space: DistanceSpace, tree: SearchTree, asked: File) -> _Near:
     """The nearest of every record, many records at a time."""
     size = len(asked.block)
     best = np.full(size, np.inf)
@@ -109,7 +109,7 @@ def _search_plain(space: Space, tree: Tree, asked: File) -> _Near:
 
 
 def _search_compiled(
-    search: Callable[..., None], space: Space, tree: Tree, asked: File, threads: int
+    search: Callable[..., None], space: DistanceSpace, tree: SearchTree, asked: File, threads: int
 ) -> _Near:
     """The same, record by record."""
     size = len(asked.block)
@@ -150,7 +150,7 @@ def _search_compiled(
 
 
 @cache
-def _compiled() -> Callable[..., None] | None:
+def _compile_search() -> Callable[..., None] | None:
     """The search compiled, or None where nothing can be."""
     found = compile_loops(_search)
     return None if found is None else found[0]

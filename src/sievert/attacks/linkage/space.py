@@ -44,7 +44,7 @@ class File(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Space:
+class DistanceSpace:
     """The distance: a sum over columns of a weight times |x - y|^power, a lack, or a mismatch.
 
     A lack is where one of two numbers is missing, a mismatch where categories differ. `exact` has
@@ -106,21 +106,23 @@ class Space:
         return found
 
 
-def spanned(
+def build_space(
     released: Columns, original: Columns, distance: Distance, scale: Scale
-) -> tuple[Space, File, File]:
+) -> tuple[DistanceSpace, File, File]:
     """Both files in the numbers that are compared."""
     check_name("distance", distance, Distance)
     check_name("scale", scale, Scale)
     gower = distance == "gower"
-    pairs = _checked(released, original)
+    pairs = _check_columns(released, original)
     numeric = [pair for pair in pairs if pair[0].dtype.kind == "f"]
-    coded = [_merged(*pair) for pair in pairs if pair[0].dtype.kind != "f" and gower]
+    coded = [_merge_codes(*pair) for pair in pairs if pair[0].dtype.kind != "f" and gower]
     if not numeric and not coded:
         raise UsageError(
             f"the distance {distance} compares numbers, and there are none", hint="distance gower"
         )
-    columns = [column for pair in numeric if len((column := _Column.of(*pair)).exact)]
+    columns = [
+        column for pair in numeric if len((column := _NumericColumn.from_files(*pair)).exact)
+    ]
     digits = None
     if distance == "l1" and scale == "sd":
         digits = DIGITS * max((c.most for c in columns), default=0) ** 2 or 1
@@ -136,7 +138,7 @@ def spanned(
         for side, rows in enumerate(map(len, pairs[0]))
     )
     power, used = 2 if distance == "l2" else 1, len(numeric) + len(coded)
-    return _scaled(weighed, len(coded), power, digits, used, gower=gower), mine, theirs
+    return _scale_weights(weighed, len(coded), power, digits, used, gower=gower), mine, theirs
 
 
 def check_name(what: str, value: str, names: Any) -> None:
@@ -145,15 +147,15 @@ def check_name(what: str, value: str, names: Any) -> None:
         raise unknown(what, value, get_args(names))
 
 
-def _scaled(
-    weighed: list[tuple[_Column, Fraction]],
+def _scale_weights(
+    weighed: list[tuple[_NumericColumn, Fraction]],
     coded: int,
     power: int,
     digits: int | None,
     used: int,
     *,
     gower: bool,
-) -> Space:
+) -> DistanceSpace:
     """The weights as integers and as doubles."""
     common = digits or math.lcm(*(weight.denominator for _, weight in weighed))
     columns = [(int(weight * common), c) for c, weight in weighed]
@@ -161,7 +163,7 @@ def _scaled(
     most = sum(lacks) + coded * common
     fits = digits is None and most <= WHOLE
     unit = 1 if fits else max(1, most)
-    return Space(
+    return DistanceSpace(
         power,
         used,
         [c.exact for _, c in columns],
@@ -184,11 +186,13 @@ def _side_by_side(columns: list[NDArray[Any]], rows: int, kind: Any) -> NDArray[
     return np.column_stack(columns).astype(kind) if columns else np.zeros((rows, 0), dtype=kind)
 
 
-def blocked(mine: File, theirs: File, block: tuple[Columns, Columns] | None) -> tuple[File, File]:
+def set_blocks(
+    mine: File, theirs: File, block: tuple[Columns, Columns] | None
+) -> tuple[File, File]:
     """Both files with the number of each record's block."""
     if block is None:
         return mine, theirs
-    pairs = _checked(*block)
+    pairs = _check_columns(*block)
     if any(
         side.dtype.kind == "f" or len(side) != len(file.block)
         for pair in pairs
@@ -219,7 +223,7 @@ def _distinct(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
 # -- columns of both files ----------------------------------------------------------------------
 
 
-def _checked(released: Columns, original: Columns) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+def _check_columns(released: Columns, original: Columns) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Pairs of columns that can be compared."""
     if len(released) != len(original) or not released:
         raise UsageError(
@@ -243,7 +247,7 @@ def _checked(released: Columns, original: Columns) -> list[tuple[NDArray[Any], N
     return [(a.astype(kind[a.dtype.kind]), b.astype(kind[b.dtype.kind])) for a, b in pairs]
 
 
-class _Column(NamedTuple):
+class _NumericColumn(NamedTuple):
     """A column of numbers: whole multiples of a step above the least, in both files.
 
     Doubles have them in steps, or where they are too long, as shares of the range.
@@ -265,7 +269,7 @@ class _Column(NamedTuple):
         return self.most if self.exact.dtype == object else 1
 
     @classmethod
-    def of(cls, released: Floats, original: Floats) -> _Column:
+    def from_files(cls, released: Floats, original: Floats) -> _NumericColumn:
         both = np.concatenate((released, original))
         there = ~np.isnan(both)
         values, place = np.unique(both[there], return_inverse=True)
@@ -330,7 +334,7 @@ def _decimals(values: Floats) -> tuple[Ints, int]:
     return np.array(exact, dtype=np.int64 if short else object), decimals
 
 
-def _merged(released: Ints, original: Ints) -> tuple[Ints, Ints]:
+def _merge_codes(released: Ints, original: Ints) -> tuple[Ints, Ints]:
     """Codes of both files from 2 up; those that only one has are alike, 0 or 1: none matches."""
     shared = np.intersect1d(released, original)
     found = []

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.attacks.linkage.space import File, Space
+from sievert.attacks.linkage.space import DistanceSpace, File
 
 
-class Tree(NamedTuple):
+class SearchTree(NamedTuple):
     """Originals in the order of the leaves, and for each node what is below it."""
 
     file: File
@@ -31,7 +31,7 @@ class Tree(NamedTuple):
     held: Ints  # how many originals, all told
 
 
-def grown(space: Space, file: File, times: Ints, blocks: int, leaf: int) -> Tree:
+def build_tree(space: DistanceSpace, file: File, times: Ints, blocks: int, leaf: int) -> SearchTree:
     """Split the originals of a block where they differ most, and so on until few are together."""
     rows = np.argsort(file.block, kind="stable")
     present, first = np.unique(file.block[rows], return_index=True)
@@ -53,10 +53,12 @@ def grown(space: Space, file: File, times: Ints, blocks: int, leaf: int) -> Tree
             np.column_stack((first[large], cut)).ravel(),
             np.column_stack((cut, last[large])).ravel(),
         )
-    return _boxed(file.take(rows), times[rows], rows, roots, levels)
+    return _bounding_boxes(file.take(rows), times[rows], rows, roots, levels)
 
 
-def _split(space: Space, file: File, ranks: Ints, rows: Ints, first: Ints, last: Ints) -> Ints:
+def _split(
+    space: DistanceSpace, file: File, ranks: Ints, rows: Ints, first: Ints, last: Ints
+) -> Ints:
     """Sort runs of rows, each by one column; where to cut them, or 0 if nothing differs."""
     if not len(first):
         return first
@@ -87,9 +89,9 @@ def _split(space: Space, file: File, ranks: Ints, rows: Ints, first: Ints, last:
     return np.where(off[nearer, own] < len(run), cuts[nearer, own] - starts + first, 0)
 
 
-def _boxed(
+def _bounding_boxes(
     file: File, times: Ints, rows: Ints, roots: Ints, levels: list[tuple[Ints, Ints, Ints]]
-) -> Tree:
+) -> SearchTree:
     """What is below each node: of leaves from their originals, of others from their children."""
     first, last, left = (np.concatenate(part) for part in zip(*levels, strict=True))
     leaves = np.flatnonzero(left < 0)
@@ -117,7 +119,7 @@ def _boxed(
         boxes.append(box)
     low, high, gaps, masks, least, most = boxes
     until = np.concatenate(([0], np.cumsum(times)))
-    return Tree(
+    return SearchTree(
         file,
         times,
         rows,
@@ -136,7 +138,7 @@ def _boxed(
 
 
 def walk(
-    space: Space, tree: Tree, asked: File, some: Ints, best: Floats, *, greedy: bool
+    space: DistanceSpace, tree: SearchTree, asked: File, some: Ints, best: Floats, *, greedy: bool
 ) -> Iterator[tuple[Ints, int, int]]:
     """Leaves with the records that may have their nearest there; greedy: one leaf a record."""
     some = some[np.argsort(asked.block[some], kind="stable")]
@@ -151,7 +153,7 @@ def walk(
             yield active, int(tree.first[node]), int(tree.last[node])
             continue
         here = asked.take(active)
-        near, far = _bound(space, tree, left, here), _bound(space, tree, left + 1, here)
+        near, far = _lower_bound(space, tree, left, here), _lower_bound(space, tree, left + 1, here)
         if greedy:
             one = near <= far
             stack += [(left, active[one]), (left + 1, active[~one])]
@@ -160,7 +162,7 @@ def walk(
             stack += [(left, active[near <= limit]), (left + 1, active[far <= limit])]
 
 
-def _bound(space: Space, tree: Tree, node: int, asked: File) -> Floats:
+def _lower_bound(space: DistanceSpace, tree: SearchTree, node: int, asked: File) -> Floats:
     """No original of the node is nearer than this."""
     found = np.zeros(len(asked.block))
     for j, x in enumerate(asked.numbers.T):

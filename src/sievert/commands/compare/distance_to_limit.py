@@ -19,8 +19,8 @@ from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
 from sievert.notes import Count, Name, Note
 from sievert.tradeoff import Joint, Tradeoff, curve, least_risk, perfect
-from sievert.tradeoff.joint_distribution import between, disclosed
-from sievert.tradeoff.models import GAP, Task
+from sievert.tradeoff.joint_distribution import disclosed_information, mutual_information
+from sievert.tradeoff.models import GAP, DistortionTask
 
 if TYPE_CHECKING:
     from sievert.arrays import Floats, Ints
@@ -48,7 +48,7 @@ class Placed:
     """
 
     distortion: float
-    disclosed: float
+    disclosed_information: float
     corrected: float | None = None
     as_channel: float | None = None
     as_released: float | None = None
@@ -141,11 +141,11 @@ def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> Placed:
     >>> round(told.distortion, 3), round(told.disclosed, 3), round(told.least, 3)
     (0.1, 0.425, 0.32)
     """
-    task = Task.of(joint, distortion)
+    task = DistortionTask.from_table(joint, distortion)
     held = np.asarray(channel, dtype=np.float64)[task.joint.rows]
     guesses = (task.joint.weights[:, None] * held).T @ task.distortion
     far = float(guesses.min(axis=1).sum())
-    told = disclosed(task.joint, held) / LN2
+    told = disclosed_information(task.joint, held) / LN2
     best = least_risk(task, None, max(far, task.nearest), **how)
     return Placed(far, told, as_channel=told, least=min(best.objective, told), bound=best.bound)
 
@@ -256,7 +256,7 @@ def as_channel(key: Ints, classes: Ints, table: Floats) -> float | None:
     share = times / table.sum(axis=1)[rows]
     told = np.stack([np.bincount(places, share * column[rows], wide) for column in table.T], axis=1)
     weights = told.sum(axis=1)
-    return between(weights / weights.sum(), told / weights[:, None]) / LN2
+    return mutual_information(weights / weights.sum(), told / weights[:, None]) / LN2
 
 
 class Limits:
@@ -326,7 +326,7 @@ class Limits:
 
     def _limit(self, table: Floats, distances: Floats, seconds: float) -> Limit:
         assert self.space is not None
-        task = Task.of(Joint.of(table), distances)
+        task = DistortionTask.from_table(Joint.of(table), distances)
         few = len(table) <= FEW
         own = np.linspace(task.nearest, task.farthest, POINTS if few else FEWER_POINTS)
         asked = {float(x) for x in own} | {far for far, *_ in self.seen.values()}
@@ -376,7 +376,7 @@ class Limits:
                 self.notes.append(Note(text, Name(name), Name(secret)))
 
 
-def _perfect(task: Task) -> tuple[float | None, str | None]:
+def _perfect(task: DistortionTask) -> tuple[float | None, str | None]:
     """The least distortion of a release that tells nothing, or why it is not known."""
     n, m = task.distortion.shape
     if n * m * task.joint.given.shape[1] > MOST_PROGRAMME:

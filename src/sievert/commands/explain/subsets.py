@@ -22,7 +22,7 @@ from sievert.attacks.attack import with_target
 from sievert.counts.answers import RecordCounts, Sizes
 from sievert.counts.cube import Cube
 from sievert.counts.record_pairs import select_cells
-from sievert.lattice import Lattice, Rolled
+from sievert.lattice import Lattice, SubsetSummary
 from sievert.measures import BY_ID, MeasureResult
 from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
 from sievert.measures.target import RecordTarget
@@ -234,23 +234,23 @@ class Subsets:
     def _nothing(self) -> Subset:
         n = self.records
         everybody = Sizes.from_arrays([n], [1])
-        rolled: dict[str | None, Rolled] = {}
+        rolled: dict[str | None, SubsetSummary] = {}
         for s, lattice in self._lattices.items():
             if s is None:
-                rolled[s] = Rolled((), everybody)
+                rolled[s] = SubsetSummary((), everybody)
                 continue
             totals = self.counted.secrets[s].totals(-1)
             left = n * lattice.prior
-            rolled[s] = Rolled(
+            rolled[s] = SubsetSummary(
                 (), everybody, left, left, int((totals > 0).sum()), (int(totals.max()), n), 0.0
             )
         return self._measured(rolled)
 
-    def _take(self, rolled: Mapping[str | None, Rolled]) -> None:
+    def _take(self, rolled: Mapping[str | None, SubsetSummary]) -> None:
         subset = self._measured(rolled)
         self.found[subset.columns] = subset
 
-    def _measured(self, rolled: Mapping[str | None, Rolled]) -> Subset:
+    def _measured(self, rolled: Mapping[str | None, SubsetSummary]) -> Subset:
         first = next(iter(rolled.values()))
         return Subset(
             first.columns,
@@ -278,7 +278,7 @@ def about_records(sizes: Sizes, records: int) -> dict[str, Number | None]:
     return found
 
 
-def about_secret(rolled: Rolled, records: int, prior: float) -> dict[str, Number | None]:
+def about_secret(rolled: SubsetSummary, records: int, prior: float) -> dict[str, Number | None]:
     """The measures of one secret, H(S) = `prior` bits, from what a subset leaves of it."""
     top, bottom = rolled.most
     found: dict[str, Number | None] = dict.fromkeys(RATES)

@@ -61,7 +61,7 @@ class GaussianLimit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _ErrorCovariance:
     """The error's covariance in canonical directions, or its diagonal."""
 
     error: Floats
@@ -98,9 +98,9 @@ def gaussian_limit(
     held, cost = pair.aligned(weights)
     if model in (1, 2):
         most = at if model == 1 else at * LN2
-        found = _distorted(pair, held, cost, weights, model, most, tolerance)
+        found = _solve_distortion(pair, held, cost, weights, model, most, tolerance)
     else:
-        found = _narrowed(held, model, at * LN2)
+        found = _solve_bottleneck(held, model, at * LN2)
     return _limit(pair, held, cost, model, at, found)
 
 
@@ -150,7 +150,7 @@ def rate_distortion(
     return gaussian_limit(Pair.of(covariance, covariance, covariance, mean), 1, at, weights)
 
 
-def _distorted(
+def _solve_distortion(
     pair: Pair,
     held: Canonical,
     cost: Floats,
@@ -158,28 +158,28 @@ def _distorted(
     model: int,
     at: float,
     tolerance: float,
-) -> _Found:
+) -> _ErrorCovariance:
     """Models 1 and 2."""
     rho, rest, own = held.rho, held.rest, np.diag(cost)
     told = rho > 0
     private = (1 - NOTHING) * math.fsum(own[told].tolist())
     if (model == 1 and at >= private) or (model == 2 and at == 0):
-        return _Found(told.astype(np.float64))
+        return _ErrorCovariance(told.astype(np.float64))
     if (np.abs(cost - np.diag(own)) <= DIAGONAL * np.sqrt(np.outer(own, own))).all():
         solve = water_filling.within if model == 1 else water_filling.revealing
         shares, _ = solve(rho, rest, own, at)
-        return _Found(shares, method=CLOSED if len(rho) == 1 else WATER)
+        return _ErrorCovariance(shares, method=CLOSED if len(rho) == 1 else WATER)
     problem = max_determinant.Problem(rho, rest, cost, at, cheapest=False)
     free = pair.free(weights, held)
     if (model == 1 and at == 0) or (model == 2 and at >= -0.5 * problem.unknown(free)):
-        return _Found(free)
+        return _ErrorCovariance(free)
     if model == 2:
         problem = replace(problem, limit=-2 * at, cheapest=True)
     found = max_determinant.solve(problem, tolerance)
-    return _Found(found.error, found.gap / 2 if model == 1 else found.gap, BARRIER)
+    return _ErrorCovariance(found.error, found.gap / 2 if model == 1 else found.gap, BARRIER)
 
 
-def _narrowed(held: Canonical, model: int, at: float) -> _Found:
+def _solve_bottleneck(held: Canonical, model: int, at: float) -> _ErrorCovariance:
     """Models 3 and 4."""
     if (held.rest == 0).any():
         raise InputError(
@@ -187,11 +187,11 @@ def _narrowed(held: Canonical, model: int, at: float) -> _Found:
             hint="model 1 or 2",
         )
     found = (bottleneck.at_loss if model == 3 else bottleneck.at_rate)(held.rho, held.rest, at)
-    return _Found(found.shares, method=BOTTLENECK, beta=found.beta)
+    return _ErrorCovariance(found.shares, method=BOTTLENECK, beta=found.beta)
 
 
 def _limit(
-    pair: Pair, held: Canonical, cost: Floats, model: int, at: float, found: _Found
+    pair: Pair, held: Canonical, cost: Floats, model: int, at: float, found: _ErrorCovariance
 ) -> GaussianLimit:
     """What a solution reaches."""
     rho, rest = held.rho, held.rest

@@ -107,15 +107,15 @@ def solve(problem: Problem, tolerance: float = TOLERANCE) -> Solution:
     error, weight, steps = _start(problem), 1.0 / scale, 0
     best: Solution | None = None
     while True:
-        error, near, used = _centred(problem, error, weight, pairs)
+        error, near, used = _centre(problem, error, weight, pairs)
         steps += used
-        edge = _pushed(problem, error)
+        edge = _push_to_edge(problem, error)
         gap, multiplier = problem.certificate(edge, near)
         if best is None or gap < best.gap:
             best = Solution(edge, gap, multiplier, steps)
         unit = problem.spent(edge) if problem.cheapest else 1.0
         if best.gap <= tolerance * unit or weight * unit > LAST:
-            return _sharpened(problem, best, tolerance * unit)
+            return _sharpen(problem, best, tolerance * unit)
         weight *= GROWTH
 
 
@@ -133,7 +133,7 @@ def _start(problem: Problem) -> Floats:
     return unit * high
 
 
-def _centred(
+def _centre(
     problem: Problem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
 ) -> tuple[Floats, float, int]:
     """The centre for a weight of the objective, its multiplier, and the steps it took."""
@@ -182,7 +182,7 @@ def _newton(
     hessian = both * np.outer(half * unit, half * unit) * up + np.outer(edge, edge)
     hessian[np.diag_indices(len(i))] += 1.0
     gradient = pulled[pairs] * whole * unit
-    found = _solved(hessian, -gradient)
+    found = _solve_linear(hessian, -gradient)
     inner = np.zeros_like(error)
     inner[pairs] = found * unit / whole
     inner = np.triu(inner) + np.triu(inner, 1).T
@@ -191,7 +191,7 @@ def _newton(
     return np.asarray((step + step.T) / 2), math.sqrt(max(0.0, -along)), along
 
 
-def _solved(hessian: Floats, aim: Floats) -> Floats:
+def _solve_linear(hessian: Floats, aim: Floats) -> Floats:
     """x with H·x = b, H symmetric and positive, by elimination.
 
     Large systems are solved by libraries in threads, whose number changes the rounding.
@@ -221,16 +221,16 @@ def _length(problem: Problem, error: Floats, step: Floats, weight: float, along:
     return 0.0
 
 
-def _pushed(problem: Problem, error: Floats) -> Floats:
+def _push_to_edge(problem: Problem, error: Floats) -> Floats:
     """The same on the edge of its limit: more unknown for the cost, or cheaper."""
     if not problem.cheapest:
         whole, spent = float(np.trace(problem.cost)), problem.spent(error)
         share = max(0.0, problem.limit - spent) / (whole - spent)
         return np.asarray(error + share * (np.eye(len(error)) - error))
-    return _scaled(problem, *np.linalg.eigh(error))
+    return _scale_to_limit(problem, *np.linalg.eigh(error))
 
 
-def _scaled(problem: Problem, values: Floats, vectors: Floats) -> Floats:
+def _scale_to_limit(problem: Problem, values: Floats, vectors: Floats) -> Floats:
     """A multiple of a matrix, cut off at I, on the edge of the limit or nearest to it."""
 
     def times(factor: float) -> Floats:
@@ -244,13 +244,13 @@ def _scaled(problem: Problem, values: Floats, vectors: Floats) -> Floats:
     return times(high if problem.cheapest else low)
 
 
-def _sharpened(problem: Problem, found: Solution, tolerance: float) -> Solution:
+def _sharpen(problem: Problem, found: Solution, tolerance: float) -> Solution:
     """The same with shares that are nearly 0 or 1 made so, if that is as good."""
     values, vectors = np.linalg.eigh(found.error)
     sharp = np.where(values < SHARP * values[-1], 0.0, np.where(values > 1 - SHARP, 1.0, values))
     if not problem.rest.all() and (sharp == 0).any():
         return found
-    error = _scaled(problem, sharp, vectors)
+    error = _scale_to_limit(problem, sharp, vectors)
     if problem.room(error) < 0:
         return found
     gap, multiplier = problem.certificate(error, found.multiplier)

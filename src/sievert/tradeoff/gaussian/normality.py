@@ -50,7 +50,7 @@ class ColumnShape:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedInformation:
     """What two columns tell of each other, in bits: were they Gaussian, and by neighbours."""
 
     columns: tuple[str, str]
@@ -78,7 +78,7 @@ class Normality:
     kurtosis_expected: float | None  # of Gaussian columns
     skewness_p: float | None
     kurtosis_p: float | None
-    pairs: tuple[Shared, ...]
+    pairs: tuple[SharedInformation, ...]
 
     @property
     def p_value(self) -> float:
@@ -149,7 +149,9 @@ def normality(
     known = there if first is None else [i for i in there if i < first]
     other = there if first is None else [i for i in there if i >= first]
     both = itertools.combinations(there, 2) if first is None else itertools.product(known, other)
-    pairs = [_shared(labels, scores, *pair) for pair in itertools.islice(both, MOST_PAIRS)]
+    pairs = [
+        _shared_information(labels, scores, *pair) for pair in itertools.islice(both, MOST_PAIRS)
+    ]
     return Normality(
         len(held),
         shapes,
@@ -221,7 +223,7 @@ def _mardia(
     return b1, b2, expected, p1, two_sided((b2 - expected) / math.sqrt(variance))
 
 
-def _shared(labels: Sequence[str], scores: Floats, i: int, j: int) -> Shared:
+def _shared_information(labels: Sequence[str], scores: Floats, i: int, j: int) -> SharedInformation:
     x, y = scores[:, i], scores[:, j]
     rho = max(-1.0, min(1.0, total(x * y) / len(x)))
     formula = scalar(rho) if (1 - abs(rho)) * (1 + abs(rho)) > DEPENDENT else None
@@ -230,7 +232,7 @@ def _shared(labels: Sequence[str], scores: Floats, i: int, j: int) -> Shared:
         x, y = x[drawn], y[drawn]
     found, reason = ksg(x, y) if formula is not None else (None, "one determines the other")
     estimated = None if found is None else max(0.0, found)
-    return Shared((labels[i], labels[j]), formula, estimated, reason)
+    return SharedInformation((labels[i], labels[j]), formula, estimated, reason)
 
 
 def _sentences(found: Normality) -> list[str]:

@@ -21,7 +21,7 @@ def risk(rho: float, share: float) -> float | None:
     >>> round(risk(0.8, 0.25), 9)
     0.471708236
     """
-    _checked(rho, share, "a distortion")
+    _check(rho, share, "a distortion")
     if share >= 1:
         return 0.0
     square = rho * rho
@@ -40,7 +40,7 @@ def distortion(rho: float, bits: float) -> float:
     >>> round(distortion(0.8, 0.1 / math.log(2)), 9)
     0.716766802
     """
-    _checked(rho, bits, "a number of bits")
+    _check(rho, bits, "a number of bits")
     most = information(rho)
     if most is None:
         return math.exp(-2 * bits * LN2)
@@ -57,7 +57,7 @@ def rate(rho: float, loss: float) -> float | None:
     >>> round(rate(0.8, information(0.8) - 0.259224939 / math.log(2)) * math.log(2), 8)
     0.5
     """
-    _checked(rho, loss, "a loss")
+    _check(rho, loss, "a loss")
     most = information(rho)
     if most is None:
         raise UsageError("X determines Y: the loss is unbounded")
@@ -72,7 +72,7 @@ def loss(rho: float, bits: float) -> float:
 
     I(X;Y) - I(X';Y) = 1/2 log2(1 + 4^-R·rho^2/(1 - rho^2)).
     """
-    _checked(rho, bits, "a number of bits")
+    _check(rho, bits, "a number of bits")
     if information(rho) is None:
         raise UsageError("X determines Y: the loss is unbounded")
     odds = rho * rho / _rest(rho)
@@ -83,7 +83,7 @@ def _rest(rho: float) -> float:
     return (1 - abs(rho)) * (1 + abs(rho))
 
 
-def _checked(rho: float, at: float, what: str) -> None:
+def _check(rho: float, at: float, what: str) -> None:
     if not abs(rho) <= 1:
         raise UsageError("a correlation is between -1 and 1")
     if not 0 <= at < math.inf:
