@@ -48,7 +48,7 @@ class Placed:
     """
 
     distortion: float
-    disclosed_information: float
+    disclosed: float
     corrected: float | None = None
     as_channel: float | None = None
     as_released: float | None = None
