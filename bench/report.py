@@ -40,7 +40,7 @@ def run(options: Options) -> Result:
         pages: dict[str, str] = {}
 
         def page(way: str, found: Any = found, pages: dict[str, str] = pages) -> None:
-            settings = builder.Settings(internal=way == "internal")
+            settings = builder.ReportSettings(internal=way == "internal")
             pages[way] = html.render(builder.build([found], settings))
 
         samples = interleave(

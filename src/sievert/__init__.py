@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from sievert.commands.limit.distribution import Limit, limit
     from sievert.commands.limit.result import Limited
     from sievert.commands.measure_functions import *
+    from sievert.commands.report.api import write_report
     from sievert.errors import SievertError
     from sievert.hierarchies import Hierarchy
     from sievert.measures.approximate.compromise import approximate_compromise
     from sievert.measures.value import Value
-    from sievert.report.files import write_report
 
 __all__ = [
     "Assessment",
@@ -81,7 +81,7 @@ _HOMES = {
     "explain": "commands.explain.api",
     "limit": "commands.limit.distribution",
     "randomise": "commands.limit.api",
-    "write_report": "report.files",
+    "write_report": "commands.report.api",
 }
 _RENAMED = {"estimating": "estimators"}  # documented import paths that keep working
 

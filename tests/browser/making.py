@@ -185,7 +185,7 @@ class Workshop:
             page = pages.page(papers.recompute("relative-risk", Given({}, 0, lambda _: None)))
         else:
             results = [self.result(r) for r in (TOGETHER if kind == "together" else [kind])]
-            page = builder.build(results, builder.Settings(who == "internal", title))
+            page = builder.build(results, builder.ReportSettings(who == "internal", title))
         return self.write(name, page)
 
     def write(self, name: str, page: Page) -> Made:

@@ -12,7 +12,7 @@ import pytest
 from browser.making import PAGES, Made, Workshop
 from browser.tabs import Tab
 
-from sievert.report.page import Block, Chapter, Grid, Link, Page, Picture, Points, Words
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Page, Paragraph, Picture
 
 TAGS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "nav", "footer"),
@@ -152,9 +152,9 @@ def _texts(page: Page) -> Iterator[str]:
 
 
 def _block(block: Block | Chapter) -> Iterator[str]:
-    if isinstance(block, Words):
+    if isinstance(block, Paragraph):
         yield block.text
-    elif isinstance(block, Points):
+    elif isinstance(block, BulletList):
         for place, item in enumerate(block.items):
             yield from block.marks[place : place + 1]
             yield item

@@ -14,6 +14,7 @@ from payloads import NAMES, PAYLOADS, as_file
 
 import sievert
 from sievert.cli import app
+from sievert.commands.report.api import build_page
 from sievert.formatting import printable
 from sievert.report import builder, html
 
@@ -69,7 +70,7 @@ def test_files_and_titles(workshop: Workshop, tab: Tab, tmp_path: Path) -> None:
     data = sievert.assess(drawn(["a", "b"], 3, 1), ["a", "b"]).to_dict()
     for number, payload in enumerate(PAYLOADS):
         data["table"]["name"] = PAYLOADS[number - 30]
-        page = builder.build([data], builder.Settings(internal=True, title=payload))
+        page = build_page([data], builder.ReportSettings(internal=True, title=payload))
         path = tmp_path / f"{number}.html"
         path.write_text(html.render(page), encoding="utf-8")
         quiet(tab, path.as_uri())
@@ -118,5 +119,5 @@ def test_size() -> None:
     explained = sievert.explain(table, names[:20], names[20:], budget=30, show_values=True)
     for result in (assessed, explained):
         for internal in (False, True):
-            page = builder.build([result], builder.Settings(internal))
+            page = build_page([result], builder.ReportSettings(internal))
             assert len(html.render(page).encode()) < MOST_BYTES

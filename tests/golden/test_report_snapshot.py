@@ -17,7 +17,8 @@ import pytest
 
 from sievert.charts.svg import svg
 from sievert.cli import app
-from sievert.report import builder, saved_results
+from sievert.commands.report.api import build_page
+from sievert.report import builder
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = Path(__file__).parent / "hospital_report.md"
@@ -75,7 +76,7 @@ def test_the_page_is_small_and_needs_nothing(demo: Path) -> None:
 
 
 def test_the_picture_in_the_readme(demo: Path, tmp_path: Path) -> None:
-    page = builder.build([saved_results.read(demo / f"{name}.json") for name in RESULTS])
+    page = build_page([demo / f"{name}.json" for name in RESULTS])
     titled = {" ".join(p.spec["title"]["text"]): p for p in page.pictures()}
     picture = titled["People alone after a change of the columns"]
     drawn = svg(picture.spec)
@@ -89,7 +90,7 @@ def test_the_picture_in_the_readme(demo: Path, tmp_path: Path) -> None:
 
 def test_numbers_on_the_internal_page_are_those_of_the_json(demo: Path) -> None:
     held = json.loads((demo / "hospital.json").read_text(encoding="utf-8"))
-    page = builder.build([held], builder.Settings(internal=True))
+    page = build_page([held], builder.ReportSettings(internal=True))
     sizes = next(p for p in page.pictures() if "size" in " ".join(p.spec["title"]["text"]))
     spans = [s for s in held["table"]["class_sizes"] if s["records"]]
     drawn = [row["number"] for row in sizes.spec["data"]["values"]]

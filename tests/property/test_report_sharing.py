@@ -20,11 +20,12 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.report.api import build_page as build
 from sievert.report import html, markdown
-from sievert.report.builder import Settings, build
-from sievert.report.page import Chapter, Grid, Link, Page, Picture, Points, Words, walk
-from sievert.report.redaction import Pen
-from sievert.report.texts import read
+from sievert.report.builder import ReportSettings
+from sievert.report.page import BulletList, Chapter, Grid, Link, Page, Paragraph, Picture, walk
+from sievert.report.redaction import Redactor
+from sievert.report.texts import read_texts
 from sievert.sharing import LEAST
 
 FEW = (1, 3, 9)
@@ -155,7 +156,7 @@ def result(made: str, family: str, few: int) -> Any:
 
 
 def page(*results: Any, **settings: Any) -> Page:
-    return build(results, Settings(**settings))
+    return build(results, ReportSettings(**settings))
 
 
 def blocks(page: Page) -> Iterator[Any]:
@@ -168,9 +169,9 @@ def texts(page: Page) -> Iterator[str]:
     for block in blocks(page):
         if isinstance(block, Chapter):
             yield f"{block.anchor}: {block.title}"
-        elif isinstance(block, Words):
+        elif isinstance(block, Paragraph):
             yield f"{block.kind}: {block.text}"
-        elif isinstance(block, Points):
+        elif isinstance(block, BulletList):
             yield from (*block.items, *block.marks)
         else:
             grid = block.behind if isinstance(block, Picture) else block
@@ -323,26 +324,30 @@ def test_no_exact_number_is_on_the_page(made: str, family: str) -> None:
 
 def test_all_and_nearly_all_are_one_count() -> None:
     for rows in (50, 500, 503, 1009):
-        pen = Pen(read(None), rows)
-        nearly = {pen.count(rows - few).text for few in range(LEAST)}
+        redactor = Redactor(read_texts(None), rows)
+        nearly = {redactor.count(rows - few).text for few in range(LEAST)}
         assert len(nearly) == 1, rows
-        alike = Counter(pen.count(number).text for number in range(rows + 1))
+        alike = Counter(redactor.count(number).text for number in range(rows + 1))
         assert min(alike.values()) >= LEAST, rows
 
 
 def test_ends_of_a_scale_are_not_told_from_near_them() -> None:
-    pen = Pen(read(None), ROWS)
-    assert pen.rate(0.0) == pen.rate(1e-4) and pen.rate(1.0) == pen.rate(1 - 1e-4)
-    assert pen.identity(0.0) == pen.identity(1e-4)
-    assert pen.share(0.0) == pen.share(9 / ROWS) and pen.share(1.0) == pen.share(1 - 9 / ROWS)
+    redactor = Redactor(read_texts(None), ROWS)
+    assert redactor.rate(0.0) == redactor.rate(1e-4) and redactor.rate(1.0) == redactor.rate(
+        1 - 1e-4
+    )
+    assert redactor.identity(0.0) == redactor.identity(1e-4)
+    assert redactor.share(0.0) == redactor.share(9 / ROWS) and redactor.share(
+        1.0
+    ) == redactor.share(1 - 9 / ROWS)
 
 
 def test_bounds_do_not_tell_how_many_a_share_is_of() -> None:
-    pen = Pen(read(None), ROWS)
+    redactor = Redactor(read_texts(None), ROWS)
     for of in (ROWS - 9, ROWS - 3, ROWS):
-        assert pen.share(0.0, of=of) == pen.share(0.0)
-    assert len({pen.share(0.0, of=of) for of in range(500, 510)}) == 1
-    assert len({pen.share(1.0, of=of) for of in range(500, 510)}) == 1
+        assert redactor.share(0.0, of=of) == redactor.share(0.0)
+    assert len({redactor.share(0.0, of=of) for of in range(500, 510)}) == 1
+    assert len({redactor.share(1.0, of=of) for of in range(500, 510)}) == 1
 
 
 def test_rates_of_a_secret_that_few_have_are_withheld() -> None:

@@ -19,16 +19,18 @@ import sievert
 from sievert import losses, measures
 from sievert.attacks.attack import UNITS
 from sievert.commands.assess.terminal import render
+from sievert.commands.report.api import build_page as build
+from sievert.commands.report.saved_results import SavedResult
 from sievert.losses.loss import Kind, Loss
 from sievert.measures import BY_ID, MEASURES, Decides, Measure
 from sievert.measures.measure import ALWAYS, MeasureResult, undefined
 from sievert.report import html, markdown, texts
-from sievert.report.builder import CHAPTERS, Settings, build, module, part_of
+from sievert.report.builder import CHAPTERS, ReportSettings, make_part, module
 from sievert.report.chapters.attack import identity
-from sievert.report.declared import BY_COLUMN
-from sievert.report.page import Words
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen
+from sievert.report.declarations import BY_COLUMN
+from sievert.report.page import Paragraph
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import Redactor
 
 QUASI = ["age", "zip"]
 ROWS = 600
@@ -261,9 +263,9 @@ def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, tree
 
 
-def careless(part: Part) -> tuple[Words, ...]:
+def careless(part: ReportPart) -> tuple[Paragraph, ...]:
     """A chapter that prints whatever it is handed."""
-    return tuple(Words(f"{name}: {leaf}") for name, leaf in leaves(part.data))
+    return tuple(Paragraph(f"{name}: {leaf}") for name, leaf in leaves(part.data))
 
 
 @pytest.mark.parametrize("made", MADE)
@@ -278,7 +280,7 @@ def test_no_chapter_gets_to_see_an_undeclared_number(
                 data = {**saved[made], "attacks": salted(saved[made]["attacks"], number)}
                 patch.setattr(identity, "chapters", careless)
             else:
-                part = part_of(data, 1, texts.read(None), Settings())
+                part = make_part(SavedResult(data), 1, texts.read_texts(None), ReportSettings())
                 patch.setattr(module(part), "blocks", careless)
             pages.append(markdown.render(build([data])))
     assert "hostile" in pages[0] and "nearest" in pages[0]
@@ -293,7 +295,9 @@ def test_what_is_admitted_is_all_that_the_page_needs(made: str, saved: dict[str,
     data = salted(saved[made], 3)
     data |= {k: saved[made][k] for k in ("reidentification", "inference") if made == "assess"}
     assert markdown.render(build([data])) == page
-    inside = part_of(saved[made], 1, texts.read(None), Settings(internal=True))
+    inside = make_part(
+        SavedResult(saved[made]), 1, texts.read_texts(None), ReportSettings(internal=True)
+    )
     assert inside.data == saved[made]
 
 
@@ -313,7 +317,7 @@ def test_an_undeclared_loss_is_withheld(
             release["losses"]["hostile"] = {"value": number, "share": number, "columns": {}}
         assert markdown.render(build([data])) == before
     monkeypatch.setitem(losses.BY_ID, "pmse", replace(losses.BY_ID["pmse"], decided_by=declared))
-    assert "def-pmse" in html.render(build([saved["compare"]], Settings(internal=True)))
+    assert "def-pmse" in html.render(build([saved["compare"]], ReportSettings(internal=True)))
     assert "def-pmse" not in html.render(build([saved["compare"]]))
 
 
@@ -333,8 +337,8 @@ def test_an_attack_s_number_that_is_undeclared_is_withheld(
 
 
 def test_only_declared_settings_are_written_as_they_are() -> None:
-    pen = Pen(texts.read(None), ROWS)
-    assert pen.setting("epsilon", 100).number == 100
+    redactor = Redactor(texts.read_texts(None), ROWS)
+    assert redactor.setting("epsilon", 100).number == 100
     for name in ("hostile", "k_anonymity", "records", ""):
-        assert pen.setting(name, 3) == pen.withheld()
-        assert replace(pen, internal=True).setting(name, 3).number == 3
+        assert redactor.setting(name, 3) == redactor.withheld()
+        assert replace(redactor, internal=True).setting(name, 3).number == 3

@@ -14,7 +14,7 @@ import pytest
 
 import sievert
 from sievert import charts
-from sievert.charts import Bar, Point, band, bars
+from sievert.charts import BandPoint, Bar, band, bars
 from sievert.cli import app
 from sievert.errors import InvariantError, UsageError
 
@@ -205,7 +205,11 @@ def test_every_mark_is_named_and_bytes_stay() -> None:
 
 
 def test_a_curve_with_gaps() -> None:
-    points = [Point(0, 0.0, 0.0, 0.0), Point(1, 0.1, None, 0.3), Point(3, 0.5, 0.5, 0.5)]
+    points = [
+        BandPoint(0, 0.0, 0.0, 0.0),
+        BandPoint(1, 0.1, None, 0.3),
+        BandPoint(3, 0.5, 0.5, 0.5),
+    ]
     root = parsed(charts.svg(band("t", ["b"], points, axis="DR", known="columns")))
     assert said(root, "point") == [
         "0 known: most 0, mean 0, least 0", "3 known: most 0.5, mean 0.5, least 0.5",

@@ -497,7 +497,7 @@ def test_thirty_labels_stay_beside_the_map() -> None:
         risk_utility_map.Dot(f"r{i}", 0.1 * i, 3.0 + 0.001 * i, (0.0, 0.2), i % 2 == 0)
         for i in range(30)
     ]
-    spec = risk_utility_map.dots("Map", ["bits"], dots, across="loss", up="risk")
+    spec = risk_utility_map.risk_utility_chart("Map", ["bits"], dots, across="loss", up="risk")
     labels = sorted(row["label"] for row in spec["data"]["values"])
     high = spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
     assert labels[0] >= 0 and labels[-1] <= high

@@ -1,4 +1,4 @@
-"""Pages: their files, their texts, their pen; what may go wrong with each."""
+"""Pages: their files, their texts, their redactor; what may go wrong with each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ import sievert
 from sievert.cli import app
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, html, markdown, texts
-from sievert.report.page import Chapter, Grid, Link, Page, Points, Words
-from sievert.report.redaction import Pen
+from sievert.report.page import BulletList, Chapter, Grid, Link, Page, Paragraph
+from sievert.report.redaction import Redactor
 
 CSV = "age,zip,disease\n" + "".join(
     f"{20 + i % 9},{i % 4},{'flu' if i % 3 else 'hiv'}\n" for i in range(200)
 )
 ROLES = ["-q", "age,zip", "-s", "disease"]
-ENGLISH = texts.read(None)
+ENGLISH = texts.read_texts(None)
 
 
 def run(*arguments: object) -> int:
@@ -222,7 +222,7 @@ def test_mistakes_of_a_translation(
 def test_the_template_is_a_translation(tmp_path: Path) -> None:
     path = tmp_path / "en.toml"
     path.write_text(texts.template(), encoding="utf-8")
-    again = texts.read(path)
+    again = texts.read_texts(path)
     assert again("words.few", least=10) == "fewer than 10"
     assert again._held == texts.english()
 
@@ -246,36 +246,42 @@ def test_every_text_is_used() -> None:
     assert not lacking
 
 
-# -- pen ------------------------------------------------------------------------------------------
+# -- redaction ----------------------------------------------------------------------------------
 
 
 def test_a_pen_for_others_tells_no_small_count() -> None:
-    pen = Pen(ENGLISH, rows=2000)
-    assert [str(pen.count(n)) for n in (0, 1, 9)] == ["fewer than 10"] * 3
-    assert [str(pen.count(n)) for n in (10, 19, 1305, 2000)] == [
+    redactor = Redactor(ENGLISH, rows=2000)
+    assert [str(redactor.count(n)) for n in (0, 1, 9)] == ["fewer than 10"] * 3
+    assert [str(redactor.count(n)) for n in (10, 19, 1305, 2000)] == [
         "about 10", "about 10", "about 1,300", "about 1,990",
     ]  # fmt: skip
-    assert [str(pen.share(n / 2000)) for n in (0, 9, 10, 1995, 2000)] == [
+    assert [str(redactor.share(n / 2000)) for n in (0, 9, 10, 1995, 2000)] == [
         "under 0.5 %", "under 0.5 %", "0.5 %", "over 99.5 %", "over 99.5 %",
     ]  # fmt: skip
-    assert str(pen.identity(0.94968)) == "95 %"
-    assert pen.count(7).number is None and pen.count(17).number == 10
-    assert str(Pen(ENGLISH, rows=2000, internal=True).count(7)) == "7"
-    assert all(str(p) == "withheld" for p in _few(Pen(ENGLISH, rows=49)))
+    assert str(redactor.identity(0.94968)) == "95 %"
+    assert redactor.count(7).number is None and redactor.count(17).number == 10
+    assert str(Redactor(ENGLISH, rows=2000, internal=True).count(7)) == "7"
+    assert all(str(p) == "withheld" for p in _few(Redactor(ENGLISH, rows=49)))
 
 
-def _few(pen: Pen) -> list[Any]:
-    return [pen.count(30), pen.share(0.5), pen.rate(0.5), pen.bits(1.0), pen.mean(0.3)]
+def _few(redactor: Redactor) -> list[Any]:
+    return [
+        redactor.count(30),
+        redactor.share(0.5),
+        redactor.rate(0.5),
+        redactor.bits(1.0),
+        redactor.mean(0.3),
+    ]
 
 
 @given(st.integers(50, 10**6), st.floats(0, 1), st.integers(3, 50))
 def test_a_share_moves_by_whole_cells(rows: int, part: float, least: int) -> None:
     """Fewer records than a cell move a told share by at most one step."""
-    pen = Pen(ENGLISH, rows=rows, least=least)
-    one, other = pen.share(part), pen.share(min(1.0, part + (least - 1) / rows))
+    redactor = Redactor(ENGLISH, rows=rows, least=least)
+    one, other = redactor.share(part), redactor.share(min(1.0, part + (least - 1) / rows))
     if one.number is None or other.number is None:
         return
-    step = pen._step(None)
+    step = redactor._step(None)
     assert step is not None and abs(one.number - other.number) <= step * (1 + 1e-6)
 
 
@@ -284,7 +290,7 @@ def test_a_share_moves_by_whole_cells(rows: int, part: float, least: int) -> Non
 
 def page_of(text: str) -> Page:
     grid = Grid(text, (text, text), ((text, Link(text, "def-x")),), folded=True)
-    blocks = (Words(text), Words(text, "lead"), Points((text,), (text,)), grid)
+    blocks = (Paragraph(text), Paragraph(text, "lead"), BulletList((text,), (text,)), grid)
     return Page(text, "en", blocks, (Chapter(text, "x", blocks),), (text,))
 
 
@@ -354,7 +360,7 @@ def test_results_in_a_notebook(found: sievert.Assessment) -> None:
     for result in results:
         shown = result._repr_html_()
         assert "<table" in shown and "<svg" in shown and "<script" not in shown
-        page = builder.build([result], builder.Settings(internal=True))
+        page = builder.build([result], builder.ReportSettings(internal=True))
         first = next(page.pictures())
         assert " ".join(first.spec["title"]["text"]) in _unescaped(shown)
 

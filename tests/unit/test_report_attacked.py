@@ -19,13 +19,13 @@ from sievert.formatting import percent
 from sievert.report import texts
 from sievert.report.chapters.attack import chapter as attacked
 from sievert.report.chapters.attack import reasoning
-from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import Redactor
 
 QUASI = ["age", "zip"]
 CELL = "wvy"  # begins every cell that is a text
-TEXTS = texts.read(None)
+TEXTS = texts.read_texts(None)
 FOLDER = Path(attacked.__file__).parent
 
 
@@ -82,17 +82,17 @@ def results() -> dict[str, dict[str, Any]]:
     return {name: made(name) for name in NAMES}
 
 
-def part_of(data: dict[str, Any], *, internal: bool, **more: Any) -> Part:
+def part_of(data: dict[str, Any], *, internal: bool, **more: Any) -> ReportPart:
     kind = "assess" if "reidentification" in data else "attack"
-    return Part(kind, data, Pen(TEXTS, data["table"]["rows"], internal=internal, **more))
+    return ReportPart(kind, data, Redactor(TEXTS, data["table"]["rows"], internal=internal, **more))
 
 
 def said(blocks: tuple[Block | Chapter, ...]) -> Iterator[str]:
     """Every text on the page, and every picture."""
     for block in walk(blocks):
-        if isinstance(block, Words):
+        if isinstance(block, Paragraph):
             yield block.text
-        elif isinstance(block, Points):
+        elif isinstance(block, BulletList):
             yield from block.items
         elif isinstance(block, Chapter):
             yield block.title
@@ -105,15 +105,15 @@ def said(blocks: tuple[Block | Chapter, ...]) -> Iterator[str]:
             yield from (c.text if isinstance(c, Link) else c for row in block.rows for c in row)
 
 
-def everything(part: Part) -> str:
+def everything(part: ReportPart) -> str:
     return "\n".join((*said(attacked.blocks(part)), *attacked.sentences(part)))
 
 
-def pictures(part: Part) -> list[Picture]:
+def pictures(part: ReportPart) -> list[Picture]:
     return [b for b in walk(attacked.blocks(part)) if isinstance(b, Picture)]
 
 
-def chapter(part: Part, word: str) -> Chapter:
+def chapter(part: ReportPart, word: str) -> Chapter:
     (found,) = (
         b for b in walk(attacked.blocks(part))
         if isinstance(b, Chapter) and b.anchor == part.anchor(word)
@@ -247,7 +247,7 @@ def test_chains_that_do_not_agree_give_no_headline(results: dict[str, Any]) -> N
     for internal in (True, False):
         part = part_of(data, internal=internal)
         held = chapter(part, "reason1")
-        assert isinstance(held.blocks[0], Words) and held.blocks[0].kind == "warning"
+        assert isinstance(held.blocks[0], Paragraph) and held.blocks[0].kind == "warning"
         assert "do not agree" in held.blocks[0].text
         assert "did not settle" in attacked.sentences(part)[-1]
         assert not any("Attacker against" in p.caption + p.spec["title"]["text"][0]
@@ -385,7 +385,7 @@ def test_a_table_that_is_too_small_says_nothing() -> None:
     data = sievert.attack(small, small, QUASI, "disease").to_dict()
     part = part_of(data, internal=False)
     (only,) = attacked.blocks(part)
-    assert only == Words(TEXTS("attacked.silent"), "note") and attacked.sentences(part) == ()
+    assert only == Paragraph(TEXTS("attacked.silent"), "note") and attacked.sentences(part) == ()
     assert attacked.sentences(part_of(data, internal=True))
 
 
@@ -462,8 +462,8 @@ def test_rarer_sentences() -> None:
 
 
 def test_every_text_is_there() -> None:
-    held = tomllib.loads((FOLDER.parent / "en.toml").read_text(encoding="utf-8"))
-    source = "".join(p.read_text() for p in (FOLDER / "attack").glob("*.py"))
+    held = tomllib.loads((FOLDER.parents[1] / "en.toml").read_text(encoding="utf-8"))
+    source = "".join(p.read_text() for p in FOLDER.glob("*.py"))
     for section in ("attacked", "reasoned"):
         for text in held[section].values():
             assert "!" not in text and not re.search(r"\b(anonymous|safe)\b", text)

@@ -13,15 +13,16 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.report.api import build_page
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
 from sievert.report import builder, texts
 from sievert.report.chapters.compare import chapter as compared
-from sievert.report.chapters.compare.view import View, loss_of
+from sievert.report.chapters.compare.view import ComparisonView, loss_of
 from sievert.report.chapters.limit import numbers as limits_numbers
-from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import Redactor
 
 ROWS = 600
 HOSTILE = "<b onclick='x'>" + "w" * 200
@@ -59,9 +60,11 @@ def data() -> dict[str, Any]:
     return json.loads(json.dumps(found.to_dict()))
 
 
-def part(data: dict[str, Any], *, internal: bool = False, **pen: Any) -> Part:
+def part(data: dict[str, Any], *, internal: bool = False, **redactor: Any) -> ReportPart:
     rows = data["table"]["rows"]
-    return Part("compare", data, Pen(texts.read(None), rows, internal=internal, **pen), 2)
+    return ReportPart(
+        "compare", data, Redactor(texts.read_texts(None), rows, internal=internal, **redactor), 2
+    )
 
 
 def grids(blocks: tuple[Block | Chapter, ...]) -> Iterator[Grid]:
@@ -76,9 +79,9 @@ def every(blocks: tuple[Block | Chapter, ...], front: tuple[str, ...] = ()) -> I
     """All words of a page."""
     yield from front
     for block in walk(blocks):
-        if isinstance(block, Words):
+        if isinstance(block, Paragraph):
             yield block.text
-        elif isinstance(block, Points):
+        elif isinstance(block, BulletList):
             yield from block.items
         elif isinstance(block, Chapter):
             yield block.title
@@ -174,7 +177,7 @@ def test_nothing_small_is_passed_on(data: dict[str, Any]) -> None:
     exact = json.dumps(data)
     for digits in set(re.findall(r"0\.\d{6,}", exact)):
         assert digits[:7] not in joined, digits
-    grain = limits_numbers.step(shared.pen)
+    grain = limits_numbers.step(shared.redactor)
     for text in row(blocks, "Told of the quasi-identifiers"):
         (value,) = numbers(text)
         assert abs(value / grain - round(value / grain)) < 1e-6
@@ -201,7 +204,7 @@ def test_passed_on_is_decided_by_what_is_shown(data: dict[str, Any]) -> None:
 
 
 def test_links_lead_somewhere(data: dict[str, Any]) -> None:
-    words = texts.read(None)
+    words = texts.read_texts(None)
     for internal in (True, False):
         for grid in grids(compared.blocks(part(data, internal=internal))):
             assert all(len(r) == len(grid.head) for r in grid.rows)
@@ -237,7 +240,7 @@ def test_dominated_releases_are_said(data: dict[str, Any]) -> None:
     said = " ".join(every(compared.blocks(part(held, internal=True))))
     assert "Release 1 (same) is out: Release 2 (wide) gives no more" in said
     assert "Release 2 (wide) is the best of these 2 releases" in said
-    dominated = View(part(held)).dominated  # not by the exact marks
+    dominated = ComparisonView(part(held)).dominated  # not by the exact marks
     assert dominated == {1: (), 2: ()}
 
 
@@ -278,7 +281,7 @@ def test_columns_may_be_called_like_rows() -> None:
 def test_few_records_and_many_releases(data: dict[str, Any]) -> None:
     small = {"town": list("ab") * 20, "ill": list("xxyy") * 10}
     found = sievert.compare(small, small, "town", "ill", shuffles=0).to_dict()
-    assert [type(b) for b in compared.blocks(part(found))] == [Words]
+    assert [type(b) for b in compared.blocks(part(found))] == [Paragraph]
     assert compared.sentences(part(found)) == ()
     found["table"]["rows"] = 55  # not silent, but too small for bits
     assert compared.blocks(part(found)) and compared.sentences(part(found))
@@ -341,7 +344,7 @@ def held() -> dict[str, Any]:
 
 
 def first_screen(data: dict[str, Any], **settings: Any) -> tuple[Block | Chapter, ...]:
-    return builder.build([data], builder.Settings(**settings)).front
+    return build_page([data], builder.ReportSettings(**settings)).front
 
 
 def limit_grids(front: tuple[Block | Chapter, ...]) -> list[Grid]:
@@ -397,7 +400,7 @@ def lead_of(data: dict[str, Any], *states: bool | None) -> str:
             verdict["met"] = True
         release["policy"]["limits"][-1]["met"] = state
     front = first_screen(made)
-    assert isinstance(front[0], Words)
+    assert isinstance(front[0], Paragraph)
     return front[0].text
 
 
@@ -437,16 +440,16 @@ def test_limits_of_many_releases_and_of_few_records(held: dict[str, Any]) -> Non
 
 def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:
     alone = sievert.assess(people(), ["sex", "town"], "ill", policy={"limits": LIMITS}).to_dict()
-    page = builder.build([alone, held])
+    page = build_page([alone, held])
     lead = page.front[0]
     assert (
-        isinstance(lead, Words)
+        isinstance(lead, Paragraph)
         and "The table as it is breaches " in lead.text
         and "Release 1" in lead.text
     )
     limits = next(b for b in walk(page.front) if isinstance(b, Chapter) and b.anchor == "limits")
     kinds = [type(b) for b in limits.blocks]
-    assert kinds == [Words, Points, Words, Points, Grid, Words, Words]
+    assert kinds == [Paragraph, BulletList, Paragraph, BulletList, Grid, Paragraph, Paragraph]
     anchors = {b.anchor for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter)}
     (grid,) = limit_grids(page.front)
     assert all(c.anchor in anchors for r in grid.rows for c in r if isinstance(c, Link))

@@ -15,9 +15,9 @@ import sievert
 from sievert.formatting import percent, significant
 from sievert.report import texts
 from sievert.report.chapters.compromise import chapter as compromised
-from sievert.report.page import Chapter, Grid, Link, Picture, Words, walk
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen
+from sievert.report.page import Chapter, Grid, Link, Paragraph, Picture, walk
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import Redactor
 
 ROWS = 623
 
@@ -71,25 +71,27 @@ KINDS = (
 )  # fmt: skip
 
 
-def part(kind: str, *, internal: bool) -> Part:
-    return Part("compromise", found(kind), Pen(texts.read(None), ROWS, internal=internal))
+def part(kind: str, *, internal: bool) -> ReportPart:
+    return ReportPart(
+        "compromise", found(kind), Redactor(texts.read_texts(None), ROWS, internal=internal)
+    )
 
 
-def grids(held: Part) -> Iterator[Grid]:
+def grids(held: ReportPart) -> Iterator[Grid]:
     for block in walk(compromised.blocks(held)):
         if isinstance(block, Grid | Picture):
             yield block.behind if isinstance(block, Picture) else block
 
 
-def pictures(held: Part) -> list[Picture]:
+def pictures(held: ReportPart) -> list[Picture]:
     return [b for b in walk(compromised.blocks(held)) if isinstance(b, Picture)]
 
 
-def said(held: Part) -> str:
+def said(held: ReportPart) -> str:
     """Every text of the chapter and of the first screen, pictures as they stand in the JSON."""
     lines: list[str] = list(compromised.sentences(held))
     for block in walk(compromised.blocks(held)):
-        if isinstance(block, Words):
+        if isinstance(block, Paragraph):
             lines.append(block.text)
         elif isinstance(block, Chapter):
             lines += [block.title, block.anchor]
@@ -191,7 +193,7 @@ def test_shares_of_people_are_of_whole_cells() -> None:
     over = percent((ROWS - 9) // 10 * 10 / ROWS)  # all and nearly all are not told apart
     for people, told in ((0, "under"), (7, "under"), (13, percent(10 / ROWS)), (ROWS, over)):
         data["targets"]["pay"][0]["exact"]["records"] = people / ROWS
-        held = Part("compromise", data, Pen(texts.read(None), ROWS))
+        held = ReportPart("compromise", data, Redactor(texts.read_texts(None), ROWS))
         assert str(list(grids(held))[1].rows[0][2]).startswith(told)
 
 
@@ -200,22 +202,22 @@ def test_that_few_lack_a_number_is_not_told() -> None:
     for lacking in (0, 3):
         data = json.loads(json.dumps(found("sampling")))
         data["domains"]["pay"]["records"] -= lacking
-        pages.append(said(Part("compromise", data, Pen(texts.read(None), ROWS))))
+        pages.append(said(ReportPart("compromise", data, Redactor(texts.read_texts(None), ROWS))))
     assert pages[0] == pages[1]
 
 
 def test_few_with_a_number_have_no_numbers() -> None:
     data = json.loads(json.dumps(found("sampling")))
     data["domains"]["pay"]["records"] = 40
-    held = Part("compromise", data, Pen(texts.read(None), ROWS))
+    held = ReportPart("compromise", data, Redactor(texts.read_texts(None), ROWS))
     assert set(list(grids(held))[1].rows[0][2:]) == {"withheld"}
     assert not pictures(held)
 
 
 def test_a_small_table_is_silent() -> None:
-    held = Part("compromise", found("sampling"), Pen(texts.read(None), 49))
+    held = ReportPart("compromise", found("sampling"), Redactor(texts.read_texts(None), 49))
     (only,) = compromised.blocks(held)
-    assert isinstance(only, Words) and only.kind == "note"
+    assert isinstance(only, Paragraph) and only.kind == "note"
     assert compromised.sentences(held) == ()
 
 

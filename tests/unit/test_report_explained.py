@@ -15,9 +15,9 @@ import sievert
 from sievert.formatting import percent, significant
 from sievert.report import texts
 from sievert.report.chapters.explain import chapter as explained
-from sievert.report.page import Chapter, Grid, Link, Picture, Points, Words, walk
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen, masks
+from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import Redactor, masks
 
 ROWS = 843
 HOSTILE = "<b>a\n\x1b[31m{x}" + 200 * "y"
@@ -95,8 +95,10 @@ KINDS = (
 )  # fmt: skip
 
 
-def part(kind: str = "plain", *, internal: bool, rows: int = ROWS) -> Part:
-    return Part("explain", found(kind), Pen(texts.read(None), rows, internal=internal))
+def part(kind: str = "plain", *, internal: bool, rows: int = ROWS) -> ReportPart:
+    return ReportPart(
+        "explain", found(kind), Redactor(texts.read_texts(None), rows, internal=internal)
+    )
 
 
 def grids(blocks: Any) -> Iterator[Grid]:
@@ -112,13 +114,13 @@ def grid(blocks: Any, anchor: str, at: int = 0) -> Grid:
     return list(grids(chapter.blocks))[at]
 
 
-def said(held: Part) -> str:
+def said(held: ReportPart) -> str:
     """Every text of the chapter and of the first screen, pictures as they stand in the JSON."""
     found: list[str] = list(explained.sentences(held))
     for block in walk(explained.blocks(held)):
-        if isinstance(block, Words):
+        if isinstance(block, Paragraph):
             found.append(block.text)
-        elif isinstance(block, Points):
+        elif isinstance(block, BulletList):
             found += block.items
         elif isinstance(block, Chapter):
             found += [block.title, block.anchor]
@@ -248,7 +250,7 @@ def test_three_people_alone_are_not_told_from_none() -> None:
         )  # fmt: skip
         data = made.to_dict()
         assert data["subsets"]["list"][-1]["reidentification"]["unique_count"] == alone
-        pages.append(said(Part("explain", data, Pen(texts.read(None), 840))))
+        pages.append(said(ReportPart("explain", data, Redactor(texts.read_texts(None), 840))))
     assert pages[0] == pages[1]
 
 
@@ -263,14 +265,14 @@ def test_counts_of_people_are_whole_cells(kind: str) -> None:
 
 def test_a_mean_adds_nothing_to_the_counts_that_are_told() -> None:
     data = found()
-    pen = Pen(texts.read(None), ROWS)
+    redactor = Redactor(texts.read_texts(None), ROWS)
     by_size: dict[int, list[float]] = {}
     for s in data["subsets"]["list"]:
-        number = pen.count(s["reidentification"]["unique_count"]).number or 0.0
+        number = redactor.count(s["reidentification"]["unique_count"]).number or 0.0
         by_size.setdefault(len(s["columns"]), []).append(number)
     for row in grid(explained.blocks(part(internal=False)), "curve").rows:
         held = by_size[int(str(row[0]))]
-        assert row[3] == pen.count(sum(held) / len(held)).text
+        assert row[3] == redactor.count(sum(held) / len(held)).text
 
 
 def test_order_is_that_of_what_is_told() -> None:
@@ -290,9 +292,9 @@ def test_a_secret_in_which_few_differ_has_no_rate() -> None:
 
 
 def test_a_small_table_is_silent() -> None:
-    held = Part("explain", found(), Pen(texts.read(None), 49))
+    held = ReportPart("explain", found(), Redactor(texts.read_texts(None), 49))
     (only,) = explained.blocks(held)
-    assert isinstance(only, Words) and only.kind == "note"
+    assert isinstance(only, Paragraph) and only.kind == "note"
     assert explained.sentences(held) == ()
 
 
@@ -308,7 +310,7 @@ def test_rare_values_of_a_small_table_are_not_hinted_at() -> None:
     data = sievert.explain(rare, ["kind", "sex"]).to_dict()
     assert data["columns"]["kind"]["coarser"]
     for internal in (True, False):
-        held = Part("explain", data, Pen(texts.read(None), 300, internal=internal))
+        held = ReportPart("explain", data, Redactor(texts.read_texts(None), 300, internal=internal))
         assert ("rarest" in said(held)) == internal
 
 
@@ -319,14 +321,16 @@ def test_that_few_records_are_left_out_is_not_told() -> None:
     }
     made = sievert.explain(data, ["age", "sex"], "ill", missing="drop").to_dict()
     assert made["population"]["sample"] == ROWS - 3
-    held = Part("explain", made, Pen(texts.read(None), ROWS))
+    held = ReportPart("explain", made, Redactor(texts.read_texts(None), ROWS))
     assert "840" not in said(held)
 
 
 def test_masked_names_hide_the_columns() -> None:
     data = found()
-    pen = Pen(texts.read(None), ROWS, masks=masks(data["roles"], texts.read(None)))
-    text = said(Part("explain", data, pen))
+    redactor = Redactor(
+        texts.read_texts(None), ROWS, masks=masks(data["roles"], texts.read_texts(None))
+    )
+    text = said(ReportPart("explain", data, redactor))
     assert not re.search(r"\b(age|zip|sex|ill)\b", text)
     assert "quasi-identifier 1" in text
 

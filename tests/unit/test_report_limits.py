@@ -16,9 +16,9 @@ from sievert.formatting import percent, significant
 from sievert.report import texts
 from sievert.report.chapters.limit import chapter as limits
 from sievert.report.chapters.limit.numbers import clean
-from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import Redactor
 
 HOSTILE = "<script>\n" + "w" * 200
 MODELS = (1, 2, 3, 4, "funnel", "identity", "identity reverse")
@@ -45,9 +45,9 @@ def data() -> dict[str, Any]:
     return ran(distortion="absolute", points=5, show_values=True)
 
 
-def part(data: dict[str, Any], *, internal: bool = False) -> Part:
+def part(data: dict[str, Any], *, internal: bool = False) -> ReportPart:
     rows = data["table"]["rows"]
-    return Part("limit", data, Pen(texts.read(None), rows, internal=internal))
+    return ReportPart("limit", data, Redactor(texts.read_texts(None), rows, internal=internal))
 
 
 def grids(blocks: tuple[Block | Chapter, ...]) -> list[Grid]:
@@ -62,9 +62,9 @@ def text(cell: Any) -> str:
 def every(blocks: tuple[Block | Chapter, ...], front: tuple[str, ...] = ()) -> Iterator[str]:
     yield from front
     for block in walk(blocks):
-        if isinstance(block, Words):
+        if isinstance(block, Paragraph):
             yield block.text
-        elif isinstance(block, Points):
+        elif isinstance(block, BulletList):
             yield from block.items
         elif isinstance(block, Chapter):
             yield block.title
@@ -140,11 +140,11 @@ def test_every_model_has_its_words(model: int | str) -> None:
         p = part(found, internal=internal)
         blocks = limits.blocks(p)
         assert 1 <= len(limits.sentences(p)) <= 3
-        assert len([b for b in blocks if isinstance(b, Words) and b.kind == "lead"]) == 2
+        assert len([b for b in blocks if isinstance(b, Paragraph) and b.kind == "lead"]) == 2
         assert any(isinstance(b, Picture) for b in walk(blocks))
         assert all(len(r) == len(g.head) for g in grids(blocks) for r in g.rows)
     for key in ("across", "up"):
-        assert f"limits.{key}_{str(model).replace(' ', '_')}" in texts.read(None)
+        assert f"limits.{key}_{str(model).replace(' ', '_')}" in texts.read_texts(None)
 
 
 def test_columns_of_their_own() -> None:
@@ -186,7 +186,7 @@ def test_edges() -> None:
     found["channel"]["parts"][0]["information"] = None
     assert "The table itself" not in " ".join(limits.sentences(p))
     small = part(ran({k: v[:40] for k, v in table.items()}))
-    assert [type(b) for b in limits.blocks(small)] == [Words] and limits.sentences(small) == ()
+    assert [type(b) for b in limits.blocks(small)] == [Paragraph] and limits.sentences(small) == ()
 
 
 def test_outside_is_said(data: dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ def test_outside_is_said(data: dict[str, Any]) -> None:
 
 
 def test_links_and_large_matrices(data: dict[str, Any]) -> None:
-    words = texts.read(None)
+    words = texts.read_texts(None)
     blocks = limits.blocks(part(data, internal=True))
     for cell in (c for g in grids(blocks) for r in g.rows for c in r if isinstance(c, Link)):
         assert f"definitions.{cell.anchor.removeprefix('def-')}.text" in words

@@ -11,10 +11,15 @@ import pytest
 import sievert
 from sievert.measures import BY_ID
 from sievert.report import html, markdown, summary
-from sievert.report.builder import Settings, build
+from sievert.report.builder import ReportSettings, build
 
 ROWS = 60
-SETTINGS = (Settings(internal=True), Settings(mask_names=True), Settings(min_cell=3), Settings())
+SETTINGS = (
+    ReportSettings(internal=True),
+    ReportSettings(mask_names=True),
+    ReportSettings(min_cell=3),
+    ReportSettings(),
+)
 
 Table = dict[str, list[Any]]
 

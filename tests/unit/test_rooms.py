@@ -21,7 +21,7 @@ ROOMS = (
     "report", "commands", "papers", "cli",
 )  # fmt: skip
 # what is not yet where it belongs
-LAZY = {("sharing", "commands"), ("report", "commands")}
+LAZY = {("sharing", "commands")}
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sievert.charts.drawing import Spec
 
 
-def told(spec: Spec, words: Sequence[str]) -> Spec:
+def caption_bars(spec: Spec, words: Sequence[str]) -> Spec:
     """The bars of `charts.bars`, each with its own words in place of its number.
 
     >>> from sievert.charts.drawing import Bar, bars
-    >>> spec = told(bars("Alone", ["people"], [Bar("age", None)], axis="share"), ["few"])
+    >>> spec = caption_bars(bars("Alone", ["people"], [Bar("age", None)], axis="share"), ["few"])
     >>> spec["data"]["values"][0]["said"], spec["description"]
     ('age: few', 'people. age: few.')
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sievert.charts.drawing import CURVE_HEIGHT, LABEL, Spec, framed, named, shades
-from sievert.charts.results import apart, file_name
+from sievert.charts.drawing import CURVE_HEIGHT, LABEL, Spec, frame_chart, shades, short_name
+from sievert.charts.results import file_name, make_unique
 from sievert.formatting import significant
 
 DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2])
@@ -28,7 +28,7 @@ def lines(
     >>> [(row["x"], row["y"]) for row in spec["data"]["values"]]
     [(1, 4.0), (2, 3.5)]
     """
-    names = apart(named(name, LABEL) for name in given)
+    names = make_unique(short_name(name, LABEL) for name in given)
     values: list[Spec] = [
         {
             "line": name,
@@ -86,7 +86,7 @@ def lines(
                 },
             }
         )
-    return framed(title, below, values, marks, CURVE_HEIGHT)
+    return frame_chart(title, below, values, marks, CURVE_HEIGHT)
 
 
 UNITS = {"initial_entropy": "Bits", "area": "Bits times the unit of the column"}
@@ -109,7 +109,7 @@ def of_compromises(found: Any) -> dict[str, Spec]:
                 for c in curves
             }
             charts[file_name(charts, number, secret)] = lines(
-                TITLES[number].format(named(secret)),
+                TITLES[number].format(short_name(secret)),
                 (
                     f"{method.capitalize()}: mean over all combinations of known values",
                     "High is better protected",
@@ -127,9 +127,9 @@ def of_approximate(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
     for secret, told in found.items():
         held = {"whole table": told["table"]["steps"], "worst class": told["worst"]["steps"]}
         end = max(steps[-1][0] for steps in held.values())
-        stairs = {name: [*thinned(steps), (end, 0.0)] for name, steps in held.items()}
+        stairs = {name: [*thin_steps(steps), (end, 0.0)] for name, steps in held.items()}
         charts[file_name(charts, "approximate", secret)] = lines(
-            f"How near somebody comes to {named(secret)}",
+            f"How near somebody comes to {short_name(secret)}",
             (
                 "H(epsilon): bits left to guess for somebody content with a window of that width",
                 "Worst class: the one with the smallest area below the curve; low is riskier",
@@ -142,7 +142,7 @@ def of_approximate(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
     return charts
 
 
-def thinned(steps: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+def thin_steps(steps: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     """At most so many steps, evenly spread, with the first and the last."""
     by = max(1, -(-len(steps) // WIDEST))
     kept = [*steps[:-1:by], steps[-1]]

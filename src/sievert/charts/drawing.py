@@ -75,7 +75,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Point:
+class BandPoint:
     """What so many known columns give away: least, mean and most; None where not measured."""
 
     known: int
@@ -84,10 +84,10 @@ class Point:
     most: float | None
 
 
-def named(text: str, most: int = LONGEST) -> str:
+def short_name(text: str, most: int = LONGEST) -> str:
     """A name from the data as it may stand in a chart: printable, and not endless.
 
-    >>> named("marital-status"), len(named(40 * "x"))
+    >>> short_name("marital-status"), len(short_name(40 * "x"))
     ('marital-status', 32)
     """
     text = printable(text[: most + 1])  # a cell may be a megabyte
@@ -182,15 +182,15 @@ def bars(
         }
     )
     height = len(rows) * (BAR * len(series) + BETWEEN)
-    return framed(title, below, values, layers, height)
+    return frame_chart(title, below, values, layers, height)
 
 
 def band(
-    title: str, below: Sequence[str], given: Iterable[Point], *, axis: str, known: str
+    title: str, below: Sequence[str], given: Iterable[BandPoint], *, axis: str, known: str
 ) -> Spec:
     """A curve of the mean inside the band from the least to the most.
 
-    >>> points = [Point(0, 0, 0, 0), Point(1, 0.1, 0.2, 0.4)]
+    >>> points = [BandPoint(0, 0, 0, 0), BandPoint(1, 0.1, 0.2, 0.4)]
     >>> spec = band("Known", ["DR"], points, axis="DR", known="columns")
     >>> [(row["known"], row["least"], row["most"]) for row in spec["data"]["values"]]
     [(0, 0, 0), (1, 0.1, 0.4)]
@@ -269,7 +269,7 @@ def band(
             },
         },
     ]
-    return framed(title, below, values, layers, CURVE_HEIGHT)
+    return frame_chart(title, below, values, layers, CURVE_HEIGHT)
 
 
 WHICH = ("most", "mean", "least")
@@ -326,7 +326,7 @@ def _shown(number: float | None) -> str:
 
 
 def shades(number: int) -> list[str]:
-    """Colours from dark to light: they stay apart in grey."""
+    """Colours from dark to light: they stay distinct in grey."""
     steps = [i / (number - 1) for i in range(number)]
     return [
         _hex(tuple(round(a + (b - a) * step) for a, b in zip(DARK, LIGHT, strict=True)))
@@ -338,7 +338,7 @@ def _hex(colour: Sequence[int]) -> str:
     return "#" + "".join(f"{part:02x}" for part in colour)
 
 
-def framed(
+def frame_chart(
     title: str, below: Sequence[str], values: list[Spec], layers: list[Spec], height: int
 ) -> Spec:
     """A chart of these layers, with a title, lines below it and a description in words."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts.curves import lines
-from sievert.charts.drawing import Bar, Spec, bars, named
+from sievert.charts.drawing import Bar, Spec, bars, short_name
 from sievert.charts.results import file_name
 from sievert.formatting import percent, printable
 
@@ -40,7 +40,7 @@ def of_reasoning(found: Mapping[str, Any]) -> dict[str, Spec]:
     """Attacker against learner and guessing, and running means of the chains, by secret."""
     charts: dict[str, Spec] = {}
     for secret, attack in found.items():
-        held, name = attack.to_dict(), named(secret)
+        held, name = attack.to_dict(), short_name(secret)
         intervals = held.get("intervals") or {}
         given = [
             Share(who, value, percent(value), _ends(intervals.get(key)))
@@ -48,7 +48,10 @@ def of_reasoning(found: Mapping[str, Any]) -> dict[str, Spec]:
             if held.get("converged") and (value := (held.get(key) or {}).get("value")) is not None
         ]
         if len(given) > 1:
-            below = (f"People whose {name} is named", "An attacker far above the learner is risky")
+            below = (
+                f"People whose {name} is named",
+                "An attacker far above the learner is risky",
+            )
             charts[file_name(charts, "reasoning", secret)] = shares(
                 f"Attacker against learner: {name}", below, given, axis="Share of people"
             )

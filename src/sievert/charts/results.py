@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sievert.charts.drawing import LABEL, Bar, Point, Spec, band, bars, named
+from sievert.charts.drawing import LABEL, BandPoint, Bar, Spec, band, bars, short_name
 from sievert.formatting import percent, significant
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
     for secret in secrets:
         held = _having(releases, "homogeneity", secret)
         found[file_name(found, "homogeneity", secret)] = bars(
-            f"Homogeneity attack on {named(secret)}",
-            (f"{RATE} of {named(secret)} by column", SCALE),
+            f"Homogeneity attack on {short_name(secret)}",
+            (f"{RATE} of {short_name(secret)} by column", SCALE),
             _by_column(held),
             axis=RATE,
         )
@@ -60,7 +60,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
             values = list(_by_value(held, column))
             if values:
                 found[file_name(found, "homogeneity", secret, "by", column)] = bars(
-                    f"Homogeneity attack on {named(secret)} by value of {named(column)}",
+                    f"Homogeneity attack on {short_name(secret)} by value of {short_name(column)}",
                     (f"{RATE} of each value, worst first; a rare value has a high one", SCALE),
                     values,
                     axis=RATE,
@@ -72,7 +72,7 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
 
 def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str, Attack]:
     return {
-        named(release, LABEL): attacks[name][target]
+        short_name(release, LABEL): attacks[name][target]
         for release, attacks in releases.items()
         if target in attacks.get(name, ())
     }
@@ -80,7 +80,7 @@ def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str
 
 def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
     columns = list(dict.fromkeys(c for attack in attacks.values() for c in attack.columns))
-    rows = apart([*(named(c, LABEL) for c in columns), COMBINED])
+    rows = make_unique([*(short_name(c, LABEL) for c in columns), COMBINED])
     for column, row in zip(columns, rows, strict=False):
         for release, attack in attacks.items():
             if column in attack.columns:
@@ -105,7 +105,7 @@ def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
     keys = list(dict.fromkeys(_key(g, i, column) for gs in held.values() for i, g in enumerate(gs)))
     texts = [f"value {i}" for i, _ in enumerate(keys, 1)]
     if shown:
-        texts = apart([_text(k) for k in keys])
+        texts = make_unique([_text(k) for k in keys])
     label = dict(zip(keys, texts, strict=True))
     for at in keys:
         for release, groups in held.items():
@@ -123,7 +123,7 @@ def _text(key: Any) -> str:
     (value,) = key
     if value is None:
         return "(missing)"
-    return named(value, LABEL) if value.strip() else f"'{named(value, LABEL)}'"
+    return short_name(value, LABEL) if value.strip() else f"'{short_name(value, LABEL)}'"
 
 
 # -- explanations ---------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
         return found
     known, shares = chapters["knowledge"], chapters["shapley"]
     targets: list[tuple[str, str, str | None]] = [("identity", "the record", None)]
-    targets += [(s, named(s), s) for s in shares["inference"]]
+    targets += [(s, short_name(s), s) for s in shares["inference"]]
     for target, what, secret in targets:
         points = [_point(p, secret) for p in known["points"]]
         points = [p for p in points if p.most is not None]
@@ -174,15 +174,15 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     return found
 
 
-def _point(point: Mapping[str, Any], secret: str | None) -> Point:
+def _point(point: Mapping[str, Any], secret: str | None) -> BandPoint:
     held = point["reidentification"] if secret is None else point["inference"][secret]
     rate = held["discrimination_rate"]
-    return Point(point["known"], rate["min"], rate["mean"], rate["max"])
+    return BandPoint(point["known"], rate["min"], rate["mean"], rate["max"])
 
 
 def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
     order = sorted(columns, key=lambda c: -columns[c]["value"])
-    for column, row in zip(order, apart(named(c, LABEL) for c in order), strict=True):
+    for column, row in zip(order, make_unique(short_name(c, LABEL) for c in order), strict=True):
         held = columns[column]
         interval = (held["low"], held["high"]) if "low" in held else None
         note = "" if held["share"] is None else f" = {percent(held['share'])}"
@@ -217,10 +217,10 @@ def _size(least: int, most: int | None) -> str:
 # -- names ----------------------------------------------------------------------------------------
 
 
-def apart(labels: Iterable[str]) -> list[str]:
+def make_unique(labels: Iterable[str]) -> list[str]:
     """Labels as they are, but no two alike: alike ones would be one row.
 
-    >>> apart(["age", "combined", "combined"])
+    >>> make_unique(["age", "combined", "combined"])
     ['age', 'combined', 'combined (2)']
     """
     found: list[str] = []

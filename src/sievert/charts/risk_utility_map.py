@@ -13,10 +13,10 @@ from sievert.charts.drawing import (
     PLAIN,
     WIDTH,
     Spec,
-    framed,
-    named,
+    frame_chart,
+    short_name,
 )
-from sievert.charts.results import apart, file_name
+from sievert.charts.results import file_name, make_unique
 from sievert.errors import UsageError
 from sievert.formatting import significant
 
@@ -35,15 +35,18 @@ class Dot:
     hollow: bool = False
 
 
-def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str, up: str) -> Spec:
+def risk_utility_chart(
+    title: str, below: Sequence[str], given: Iterable[Dot], *, across: str, up: str
+) -> Spec:
     """Named points, with the interval of what is across; both axes have their zero.
 
-    >>> spec = dots("Map", ["bits"], [Dot("a", 0.1, 2.0, (0.0, 0.2))], across="loss", up="risk")
+    >>> dots = [Dot("a", 0.1, 2.0, (0.0, 0.2))]
+    >>> spec = risk_utility_chart("Map", ["bits"], dots, across="loss", up="risk")
     >>> [(row["name"], row["across"], row["up"]) for row in spec["data"]["values"]]
     [('a', 0.1, 2.0)]
     """
     held = list(given)
-    names = apart(named(d.name, LONGEST) for d in held)
+    names = make_unique(short_name(d.name, LONGEST) for d in held)
     values: list[Spec] = [
         {
             "name": name,
@@ -124,10 +127,10 @@ def dots(title: str, below: Sequence[str], given: Iterable[Dot], *, across: str,
             },
         },
     ]
-    return framed(title, below, values, layers, height)
+    return frame_chart(title, below, values, layers, height)
 
 
-def limited(
+def limit_chart(
     title: str,
     below: Sequence[str],
     curve: Sequence[tuple[float, float, float | None]],
@@ -136,12 +139,12 @@ def limited(
     """Releases above the curve of the best; the interval of a dot reaches down to it.
 
     >>> dot = Dot("a", 0.1, 0.5, (0.3, 0.5))
-    >>> spec = limited("Limit", ["bits"], [(0.0, 0.5, 0.5), (0.5, 0.0, 0.0)], [dot])
+    >>> spec = limit_chart("Limit", ["bits"], [(0.0, 0.5, 0.5), (0.5, 0.0, 0.0)], [dot])
     >>> [(row["kind"], row["across"]) for row in spec["data"]["values"]]
     [('release', 0.1), ('curve', 0.0), ('curve', 0.5)]
     """
     held = list(given)
-    names = apart(named(d.name, LONGEST) for d in held)
+    names = make_unique(short_name(d.name, LONGEST) for d in held)
     most = ROOM * (max([0.0, *(at for at, *_ in curve), *(d.across for d in held)]) or 1.0)
     high = ROOM * (max([0.0, *(x for _, x, _ in curve), *(d.up for d in held)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(held))
@@ -237,7 +240,7 @@ def limited(
             },
         },
     ]
-    return framed(title, below, values, layers, height)
+    return frame_chart(title, below, values, layers, height)
 
 
 def _labels(held: Sequence[Dot], high: float, line: float) -> list[float]:
@@ -260,8 +263,8 @@ def of_comparison(found: Any) -> dict[str, Spec]:
     charts: dict[str, Spec] = {}
     for secret, before in found.original["attribute_disclosure"].items():
         whole = significant(before.whole.corrected)
-        charts[file_name(charts, "map", secret)] = dots(
-            f"What each release discloses, and what it has lost of {named(secret)}",
+        charts[file_name(charts, "map", secret)] = risk_utility_chart(
+            f"What each release discloses, and what it has lost of {short_name(secret)}",
             (
                 f"Lost: I(X;Y) - I(X';Y) beyond chance, of {whole} bits, with its interval of 95 %",
                 "Disclosed: I(X';X), bits a record. Down and to the left is better",
@@ -271,8 +274,8 @@ def of_comparison(found: Any) -> dict[str, Spec]:
             up="Identity disclosure, bits",
         )
     for secret, limit in found.limits.items():
-        charts[file_name(charts, "limit", secret)] = limited(
-            f"What each release tells of {named(secret)}, and the least that it could",
+        charts[file_name(charts, "limit", secret)] = limit_chart(
+            f"What each release tells of {short_name(secret)}, and the least that it could",
             (
                 "A point straight above the curve tells more than its distortion needs",
                 "Curve: the best releases there are"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sievert.charts.drawing import CURVE_HEIGHT, INK, PLAIN, Spec, framed, named
+from sievert.charts.drawing import CURVE_HEIGHT, INK, PLAIN, Spec, frame_chart, short_name
 from sievert.charts.results import file_name
 from sievert.formatting import significant
 
@@ -119,7 +119,7 @@ def tradeoff(
                 },
             }
         )
-    return framed(title, below, values, layers, CURVE_HEIGHT)
+    return frame_chart(title, below, values, layers, CURVE_HEIGHT)
 
 
 def of_limit(found: Any) -> dict[str, Spec]:
@@ -141,11 +141,11 @@ def of_limit(found: Any) -> dict[str, Spec]:
             marks.append((RECODED, *ends, f" ({r.intervals})"))
         if not lines:
             continue
-        columns = ", ".join(named(c) for c in part.columns)
+        columns = ", ".join(short_name(c) for c in part.columns)
         charts[file_name(charts, "limit", *part.columns[:3])] = tradeoff(
-            f"The best release of {named(columns, 80)}",
+            f"The best release of {short_name(columns, 80)}",
             (
-                f"What is secret: {named(secret, 80)}. Distortion: {part.words}",
+                f"What is secret: {short_name(secret, 80)}. Distortion: {part.words}",
                 "Below the dashed line nothing is possible; far above the line a method leaves "
                 "something on the table",
             ),

@@ -505,17 +505,16 @@ def report(
         Show the traceback of an error.
     """
     from sievert.cli.outputs import check_outputs, write_page
-    from sievert.report import builder, markdown, saved_results, summary
+    from sievert.commands.report.api import build_page
+    from sievert.report import builder, markdown, summary
 
     if not results:
         raise UsageError("no result given", hint="sievert report RESULT.json --html FILE")
     texts = None if page.texts is None else str(page.texts)
     sources = [*results, page.texts]
     check_outputs((page.html, page.markdown), sources, force=force)
-    settings = builder.Settings(page.internal, page.title, texts, min_cell, mask_names)
-    held = [saved_results.read(path) for path in results]
-    with saved_results.as_saved():
-        built = builder.build(held, settings)
+    settings = builder.ReportSettings(page.internal, page.title, texts, min_cell, mask_names)
+    built = build_page(results, settings)
     if page.asked:
         write_page(built, page, sources, force=force)
         sys.stdout.write(summary.first(built) + "\n")

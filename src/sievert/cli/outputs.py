@@ -15,7 +15,7 @@ from sievert.formatting import printable
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.report.builder import Settings
+    from sievert.report.builder import ReportSettings
     from sievert.report.page import Page
 
 Draw = Callable[[], Mapping[str, Any]]
@@ -94,14 +94,14 @@ class Outputs:
                 written(drawn)
 
 
-def _settings(output: OutputOptions, page: PageOptions) -> Settings | None:
+def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:
     if not page.asked:
         return None
-    from sievert.report.builder import Settings
-    from sievert.report.texts import read
+    from sievert.report.builder import ReportSettings
+    from sievert.report.texts import read_texts
 
-    read(page.texts)  # a mistake in it is told before the work
-    return Settings(
+    read_texts(page.texts)  # a mistake in it is told before the work
+    return ReportSettings(
         page.internal,
         page.title,
         None if page.texts is None else str(page.texts),

@@ -36,9 +36,9 @@ class Result:
         return str(terminal.render(self))
 
     def _repr_html_(self) -> str:
-        from sievert.report.notebook import shown
+        from sievert.report.notebook import notebook_html
 
-        return shown(self)
+        return notebook_html(self)
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 
 from sievert.formatting import wrap
 from sievert.papers.claims import HELD, STATES, Claim, Paper, Part
-from sievert.report.page import Block, Chapter, Grid, Page, Picture, Points, Words
-from sievert.report.texts import Texts, read
+from sievert.report.page import Block, BulletList, Chapter, Grid, Page, Paragraph, Picture
+from sievert.report.texts import Texts, read_texts
 from sievert.version import __version__
 
 WIDTH = 100
@@ -35,7 +35,7 @@ def as_dict(paper: Paper) -> dict[str, Any]:
 
 def page(paper: Paper) -> Page:
     """The paper on one page."""
-    texts = read(None)
+    texts = read_texts(None)
     return Page(
         title=texts("paper.heading", title=paper.title),
         language=texts("words.language"),
@@ -47,9 +47,9 @@ def page(paper: Paper) -> Page:
 
 
 def _front(paper: Paper, texts: Texts) -> Iterator[Block]:
-    yield Words(summed(paper, texts), "lead")
-    yield Words(paper.about)
-    yield Words(texts("paper.source", source=paper.source), "note")
+    yield Paragraph(summed(paper, texts), "lead")
+    yield Paragraph(paper.about)
+    yield Paragraph(texts("paper.source", source=paper.source), "note")
     counted = paper.counted()
     rows = tuple(
         (texts(f"paper.state_{_key(s)}"), f"{counted[s]:,}", texts(f"paper.means_{_key(s)}"))
@@ -77,7 +77,7 @@ def summed(paper: Paper, texts: Texts) -> str:
 
 
 def _chapter(part: Part, number: int, texts: Texts) -> Chapter:
-    blocks: list[Block] = [Words(part.about)]
+    blocks: list[Block] = [Paragraph(part.about)]
     blocks += [b for b in part.blocks if isinstance(b, Picture)]
     if part.claims:
         head = tuple(
@@ -98,7 +98,7 @@ def _chapter(part: Part, number: int, texts: Texts) -> Chapter:
 
 def terminal(paper: Paper, *, everything: bool = False) -> str:
     """The paper on a screen: of each part how much holds, and what does not."""
-    texts = read(None)
+    texts = read_texts(None)
     lines = [*wrap(paper.title, WIDTH, ""), *wrap(paper.source, WIDTH, ""), ""]
     lines += [*wrap(summed(paper, texts), WIDTH, ""), ""]
     for part in paper.parts:
@@ -119,9 +119,9 @@ def _part(part: Part, texts: Texts, *, everything: bool) -> Iterator[str]:
     for claim in shown:
         yield from _claim(claim, width, texts)
     for block in part.blocks:
-        if isinstance(block, Words):
+        if isinstance(block, Paragraph):
             yield from wrap(block.text, WIDTH, "  ")
-        elif isinstance(block, Points):
+        elif isinstance(block, BulletList):
             for item in block.items:
                 yield from wrap(item, WIDTH, "  - ", "    ")
         elif isinstance(block, Picture):

@@ -10,16 +10,16 @@ from typing import Any
 
 from sievert.errors import UsageError
 from sievert.formatting import printable
-from sievert.report import definitions, saved_results
+from sievert.report import definitions
 from sievert.report.chapters.attack import chapter as attacked
 from sievert.report.chapters.compare.policy import asked
 from sievert.report.chapters.explain import chapter as explained
-from sievert.report.declared import admitted
+from sievert.report.declarations import keep_declared
 from sievert.report.first_screen import front, subject
-from sievert.report.page import Block, Chapter, Page, Words
-from sievert.report.parts import Part, kind_of
-from sievert.report.redaction import Pen, masks
-from sievert.report.texts import Texts, read
+from sievert.report.page import Block, Chapter, Page, Paragraph
+from sievert.report.parts import ReportPart, command_name
+from sievert.report.redaction import Redactor, masks
+from sievert.report.texts import Texts, read_texts
 from sievert.sharing import FEWEST, LEAST
 from sievert.version import __version__
 
@@ -36,7 +36,7 @@ HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReportSettings:
     """Who may see a page, and what it is called."""
 
     internal: bool = False
@@ -52,13 +52,13 @@ class Settings:
             raise UsageError("--mask-names and --min-cell do not go with --internal")
 
 
-def build(results: Sequence[Any], settings: Settings | None = None) -> Page:
-    """One page of one result or several; each is a result or the JSON that one was saved as."""
-    settings = settings or Settings()
+def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Page:
+    """One page of one result or several."""
+    settings = settings or ReportSettings()
     if not results:
         raise UsageError("no result given", hint="the JSON of an assessment")
-    texts = read(settings.texts)
-    parts = [part_of(r, i, texts, settings) for i, r in enumerate(results, 1)]
+    texts = read_texts(settings.texts)
+    parts = [make_part(r, i, texts, settings) for i, r in enumerate(results, 1)]
     chapters = tuple(_chapter(part, alone=len(parts) == 1) for part in parts)
     first = front(parts, tuple(dict.fromkeys(_sentences(parts))))
     meant = definitions.chapter(texts, (*first, *chapters))
@@ -69,51 +69,46 @@ def build(results: Sequence[Any], settings: Settings | None = None) -> Page:
         chapters=chapters if meant is None else (*chapters, meant),
         foot=(texts("front.made", version=__version__),),
         contents=texts("front.contents"),
-        warning=texts("front.internal") if parts[0].pen.internal else "",
+        warning=texts("front.internal") if parts[0].redactor.internal else "",
     )
 
 
-def part_of(result: Any, number: int, texts: Texts, settings: Settings) -> Part:
-    """A result with the pen that its page is written with."""
-    live = None if isinstance(result, Mapping) else result
-    data = result if live is None else live.to_dict()
-    kind = kind_of(data)
+def make_part(result: Any, number: int, texts: Texts, settings: ReportSettings) -> ReportPart:
+    """A result with the redactor of its numbers; a result has to_dict(), an assessment share()."""
+    data = result.to_dict()
+    kind = command_name(data)
     if kind is None:
         raise UsageError("a report is made of results of assess, explain and their like")
-    least = data["table"].get("shared") or settings.min_cell or LEAST
-    pen = Pen(
+    shared, least = "shared" in data["table"], data["table"].get("shared") or settings.min_cell
+    redactor = Redactor(
         texts,
         int(data["table"]["rows"] or 0),
-        settings.internal and "shared" not in data["table"],
-        least,
+        settings.internal and not shared,
+        least or LEAST,
         masks(data["roles"], texts) if settings.mask_names else None,
     )
-    part = Part(kind, data, pen, number, live)
-    if kind == "assess" and pen.masks is not None and "shared" in data["table"]:
-        return replace(part, data={**data, "warnings": []})  # they name columns in their words
+    part = ReportPart(kind, data, redactor, number, result)
     if kind != "assess":
-        return part if pen.internal else replace(part, data=admitted(data))
-    if pen.internal or "shared" in data["table"]:
+        return part if redactor.internal else replace(part, data=keep_declared(data))
+    if shared and redactor.masks is not None:
+        return replace(part, data={**data, "warnings": []})  # they name columns in their words
+    if shared or redactor.internal:
         return part
-    assessment = saved_results.assessment(data) if live is None else live
-    fit = replace(assessment, attacks=None).share(min_cell=least, mask_names=settings.mask_names)
-    if pen.masks is not None:  # names are masked in the shared one already
-        pen = replace(pen, masks={name: name for name in masks_of(fit.to_dict()["roles"])})
-    return replace(part, data=fit.to_dict(), exact=admitted(data), pen=pen)
+    if getattr(result, "attacks", None) is not None:
+        result = replace(result, attacks=None)
+    fit = result.share(min_cell=redactor.least, mask_names=settings.mask_names).to_dict()
+    if redactor.masks is not None:  # names are masked in the shared one already
+        names = (name for columns in fit["roles"].values() for name in columns)
+        redactor = replace(redactor, masks={name: name for name in names})
+    return replace(part, data=fit, exact=keep_declared(data), redactor=redactor)
 
 
-def masks_of(roles: Mapping[str, Any]) -> Iterator[str]:
-    """Every column that has a role."""
-    for columns in roles.values():
-        yield from columns
-
-
-def module(part: Part) -> ModuleType:
+def module(part: ReportPart) -> ModuleType:
     """The chapter's own file."""
     return import_module(f"sievert.report.chapters.{part.kind}.chapter")
 
 
-def _chapter(part: Part, *, alone: bool) -> Chapter:
+def _chapter(part: ReportPart, *, alone: bool) -> Chapter:
     texts, room = part.texts, module(part)
     title = texts(f"{CHAPTERS[part.kind]}.title")
     if not alone:
@@ -125,20 +120,22 @@ def _chapter(part: Part, *, alone: bool) -> Chapter:
     return Chapter(title, part.anchor("chapter"), tuple(found))
 
 
-def _attacked(part: Part) -> tuple[Block | Chapter, ...] | None:
+def _attacked(part: ReportPart) -> tuple[Block | Chapter, ...] | None:
     """The attacks that an assessment brings along."""
     data = part.exact or part.data
     if part.kind != "assess" or "attacks" not in data:
         return None
     texts = part.texts
-    pen = part.pen
-    if part.exact is not None and pen.masks is not None:
-        pen = replace(pen, masks=masks(data["roles"], texts))
-    data = data if pen.internal else admitted(data)
-    return attacked.blocks(replace(part, data=data, pen=pen)) or (Words(texts("words.none")),)
+    redactor = part.redactor
+    if part.exact is not None and redactor.masks is not None:
+        redactor = replace(redactor, masks=masks(data["roles"], texts))
+    data = data if redactor.internal else keep_declared(data)
+    return attacked.blocks(replace(part, data=data, redactor=redactor)) or (
+        Paragraph(texts("words.none")),
+    )
 
 
-def _sentences(parts: Sequence[Part]) -> Iterator[str]:
+def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
     """The three sentences that matter: who is found, what is learnt, what would help."""
     told = [(part, module(part).sentences(part)) for part in parts]
     if len(parts) == 1:
@@ -158,7 +155,7 @@ def _sentences(parts: Sequence[Part]) -> Iterator[str]:
             yield f"{text} {_still(part, short[0])}" if short else text
 
 
-def _on_uniques(part: Part, other: Part) -> list[Mapping[str, Any]]:
+def _on_uniques(part: ReportPart, other: ReportPart) -> list[Mapping[str, Any]]:
     """Limits of an assessment of the same table on how many people may be alone."""
     if part.kind != "assess" or subject(part)[::2] != subject(other)[::2]:
         return []
@@ -166,11 +163,11 @@ def _on_uniques(part: Part, other: Part) -> list[Mapping[str, Any]]:
     return [v for v in held if v["measure"] == "unique_records" and v["max"] is not None]
 
 
-def _still(part: Part, verdict: Mapping[str, Any]) -> str:
+def _still(part: ReportPart, verdict: Mapping[str, Any]) -> str:
     return part.texts("front.still", asked=asked(part, verdict))
 
 
-def _title(parts: Sequence[Part], settings: Settings) -> str:
+def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     part = parts[0]
     if settings.title is not None:
         title = printable(" ".join(settings.title.split()))
@@ -178,7 +175,7 @@ def _title(parts: Sequence[Part], settings: Settings) -> str:
             raise UsageError(f"--title: 1 to {LONGEST} letters")
         return title
     name = part.data["table"].get("name")
-    if part.pen.internal and name:
-        return part.texts("front.title_named", name=part.pen.file(name))
+    if part.redactor.internal and name:
+        return part.texts("front.title_named", name=part.redactor.file(name))
     own = f"front.title_{part.kind}"
     return part.texts(own if len(parts) == 1 and own in part.texts else "front.title")

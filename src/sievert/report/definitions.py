@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
-from sievert.report.page import Block, Chapter, Grid, Link, Picture, Points, Words, walk
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.texts import Texts
 
 ANCHOR = "def-"
@@ -46,9 +46,9 @@ def _definition(texts: Texts, key: str) -> Chapter:
             texts("definitions.source", source=m.source),
             texts("definitions.id", id=key),
         ]
-        words = Words(texts(f"measures.{key}.reading"))
+        words = Paragraph(texts(f"measures.{key}.reading"))
         title = texts(f"measures.{key}.title")
-        return Chapter(title, f"{ANCHOR}{key}", (words, Points(tuple(facts))))
+        return Chapter(title, f"{ANCHOR}{key}", (words, BulletList(tuple(facts))))
     if key in LOSSES:
         loss = LOSSES[key]
         facts = [
@@ -61,10 +61,10 @@ def _definition(texts: Texts, key: str) -> Chapter:
             texts("definitions.source", source=loss.source),
             texts("definitions.id", id=key),
         ]
-        words = Words(texts(f"losses.{key}.reading"))
+        words = Paragraph(texts(f"losses.{key}.reading"))
         title = texts(f"losses.{key}.title")
-        return Chapter(title, f"{ANCHOR}{key}", (words, Points(tuple(facts))))
-    words = Words(texts(f"definitions.{key}.text"))
+        return Chapter(title, f"{ANCHOR}{key}", (words, BulletList(tuple(facts))))
+    words = Paragraph(texts(f"definitions.{key}.text"))
     return Chapter(texts(f"definitions.{key}.title"), f"{ANCHOR}{key}", (words,))
 
 

@@ -9,41 +9,41 @@ from sievert.measures.value import SUPPRESSED
 from sievert.report.chapters.compare import policy as compared_policy
 from sievert.report.chapters.compare.policy import asked, figure, side, where
 from sievert.report.chapters.numbers import titled, why
-from sievert.report.page import Block, Chapter, Points, Words
-from sievert.report.parts import Part
+from sievert.report.page import Block, BulletList, Chapter, Paragraph
+from sievert.report.parts import ReportPart
 
 
-def front(parts: Sequence[Part], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
+def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
     """The blocks below the title."""
-    texts, pen = parts[0].texts, parts[0].pen
+    texts, redactor = parts[0].texts, parts[0].redactor
     verdicts = [v for part in parts for v in _verdicts(part)]
     compared = [part for part in parts if compared_policy.judged(part)]
     leads = [_lead(parts[0], verdicts, bool(compared))] if verdicts or not compared else []
     leads += [compared_policy.lead(part) for part in compared]
     found: list[Block | Chapter] = []
-    if pen.internal:
-        found.append(Words(texts("front.internal"), "warning"))
-    found.append(Words(" ".join(leads), "lead"))
+    if redactor.internal:
+        found.append(Paragraph(texts("front.internal"), "warning"))
+    found.append(Paragraph(" ".join(leads), "lead"))
     if sentences:
-        found.append(Chapter(texts("front.short"), "short", (Points(tuple(sentences)),)))
-    found.append(Chapter(texts("front.assessed"), "assessed", (Points(tuple(_what(parts))),)))
+        found.append(Chapter(texts("front.short"), "short", (BulletList(tuple(sentences)),)))
+    found.append(Chapter(texts("front.assessed"), "assessed", (BulletList(tuple(_what(parts))),)))
     if verdicts or compared:
         found.append(_limits(parts, compared))
     lacking = tuple(
         texts(f"front.{key}") for key in ("no_dp", "no_tables", "no_outside", "no_judgement")
     )
-    found.append(Chapter(texts("front.not_measured"), "not-measured", (Points(lacking),)))
-    if not pen.internal:
-        found.append(Words(texts("front.shared", least=pen.least), "note"))
+    found.append(Chapter(texts("front.not_measured"), "not-measured", (BulletList(lacking),)))
+    if not redactor.internal:
+        found.append(Paragraph(texts("front.shared", least=redactor.least), "note"))
     return tuple(found)
 
 
-def _verdicts(part: Part) -> list[Mapping[str, Any]]:
+def _verdicts(part: ReportPart) -> list[Mapping[str, Any]]:
     policy = part.data.get("policy")
     return list(policy["limits"]) if policy else []
 
 
-def _lead(part: Part, verdicts: Sequence[Mapping[str, Any]], compared: bool) -> str:
+def _lead(part: ReportPart, verdicts: Sequence[Mapping[str, Any]], compared: bool) -> str:
     texts = part.texts
     if not verdicts:
         return texts("front.open")
@@ -65,7 +65,7 @@ def _lead(part: Part, verdicts: Sequence[Mapping[str, Any]], compared: bool) -> 
 # -- what was assessed ------------------------------------------------------------------------
 
 
-def _what(parts: Sequence[Part]) -> Iterator[str]:
+def _what(parts: Sequence[ReportPart]) -> Iterator[str]:
     """The table of the first part; another one only where a later part speaks of it."""
     first = parts[0]
     yield from _table(first)
@@ -75,38 +75,43 @@ def _what(parts: Sequence[Part]) -> Iterator[str]:
                 "front.another",
                 number=part.number,
                 rows=_rows(part),
-                columns=part.pen.names(part.data["roles"]["quasi"]),
-                secrets=part.pen.names(part.data["roles"]["sensitive"]),
+                columns=part.redactor.names(part.data["roles"]["quasi"]),
+                secrets=part.redactor.names(part.data["roles"]["sensitive"]),
             )
 
 
 ROLES = ("quasi", "sensitive")
 
 
-def subject(part: Part) -> tuple[object, ...]:
+def subject(part: ReportPart) -> tuple[object, ...]:
     """What a part speaks of, whatever its columns are called here: its roles, its records."""
     data = part.exact or part.data
     rows = data["table"]["rows"] or 0
-    few = not part.pen.internal and rows < part.pen.least
+    few = not part.redactor.internal and rows < part.redactor.least
     return (*(tuple(data["roles"].get(r) or ()) for r in ROLES), 0 if few else rows)
 
 
-def _rows(part: Part) -> str:
+def _rows(part: ReportPart) -> str:
     rows = part.data["table"]["rows"]
-    few = not part.pen.internal and (rows or 0) < part.pen.least
-    return part.texts("words.few", least=part.pen.least) if few else f"{rows:,}"
+    few = not part.redactor.internal and (rows or 0) < part.redactor.least
+    return part.texts("words.few", least=part.redactor.least) if few else f"{rows:,}"
 
 
-def _table(part: Part) -> Iterator[str]:
-    texts, table, roles, pen = part.texts, part.data["table"], part.data["roles"], part.pen
+def _table(part: ReportPart) -> Iterator[str]:
+    texts, table, roles, redactor = (
+        part.texts,
+        part.data["table"],
+        part.data["roles"],
+        part.redactor,
+    )
     columns = table["columns"]
-    if not pen.internal and (table["rows"] or 0) < pen.least:
+    if not redactor.internal and (table["rows"] or 0) < redactor.least:
         yield texts("front.table_few")
     else:
         key = "front.table_one" if columns == 1 else "front.table"
         yield texts(key, rows=f"{table['rows']:,}", columns=f"{columns:,}")
-    if pen.internal and table.get("name"):
-        yield texts("front.named", name=pen.file(table["name"]))
+    if redactor.internal and table.get("name"):
+        yield texts("front.named", name=redactor.file(table["name"]))
     for key, role in (
         ("outsider", "quasi"),
         ("secrets", "sensitive"),
@@ -114,13 +119,13 @@ def _table(part: Part) -> Iterator[str]:
         ("unassessed", "unassessed"),
     ):
         if roles.get(role):
-            yield texts(f"front.{key}", columns=pen.names(roles[role]))
+            yield texts(f"front.{key}", columns=redactor.names(roles[role]))
 
 
 # -- limits -------------------------------------------------------------------------------------
 
 
-def _limits(parts: Sequence[Part], compared: Sequence[Part]) -> Chapter:
+def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Chapter:
     texts = parts[0].texts
     held = [(part, v) for part in parts for v in _verdicts(part)]
     held.sort(key=lambda pair: pair[1]["met"] is not False)
@@ -128,17 +133,17 @@ def _limits(parts: Sequence[Part], compared: Sequence[Part]) -> Chapter:
     marks = tuple(texts(f"front.{words[v['met']]}") for _, v in held)
     found: list[Block] = []
     if held:
-        found += [Words(texts("front.limits_table"))] if compared else []
-        found.append(Points(tuple(_limit(part, v) for part, v in held), marks))
+        found += [Paragraph(texts("front.limits_table"))] if compared else []
+        found.append(BulletList(tuple(_limit(part, v) for part, v in held), marks))
     for part in compared:
-        found += [Words(texts("front.limits_releases"))] if held else []
+        found += [Paragraph(texts("front.limits_releases"))] if held else []
         found += compared_policy.blocks(part)
-    if any(not part.pen.internal for part in (*(part for part, _ in held), *compared)):
-        found.append(Words(texts("front.exact"), "note"))
+    if any(not part.redactor.internal for part in (*(part for part, _ in held), *compared)):
+        found.append(Paragraph(texts("front.exact"), "note"))
     return Chapter(texts("front.limits"), "limits", tuple(found))
 
 
-def _limit(part: Part, verdict: Mapping[str, Any]) -> str:
+def _limit(part: ReportPart, verdict: Mapping[str, Any]) -> str:
     texts, about = part.texts, where(part, verdict)
     if verdict["reading"]:
         about = f"{about}, {texts('front.without_missing')}"
@@ -151,7 +156,7 @@ def _limit(part: Part, verdict: Mapping[str, Any]) -> str:
     )
 
 
-def _value(part: Part, verdict: Mapping[str, Any]) -> str:
+def _value(part: ReportPart, verdict: Mapping[str, Any]) -> str:
     if verdict["value"] is not None:
         return figure(part, verdict)
     beside = side(part, verdict) if verdict["reason"] == SUPPRESSED else None

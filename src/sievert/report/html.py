@@ -16,7 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from sievert.charts.svg import svg
-from sievert.report.page import Chapter, Grid, Link, Page, Picture, Points, Words
+from sievert.report.page import BulletList, Chapter, Grid, Link, Page, Paragraph, Picture
 
 HERE = Path(__file__).parent
 MARK = "<!-- written by sievert -->"
@@ -72,5 +72,11 @@ def _heading(level: int) -> str:
 
 
 def _kind(block: Any) -> str:
-    kinds = {Words: "words", Points: "points", Grid: "grid", Picture: "picture", Chapter: "chapter"}
+    kinds = {
+        Paragraph: "words",
+        BulletList: "points",
+        Grid: "grid",
+        Picture: "picture",
+        Chapter: "chapter",
+    }
     return "link" if isinstance(block, Link) else kinds.get(type(block), "text")

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sievert.report.page import Block, Cell, Chapter, Grid, Link, Page, Picture, Points, Words
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Cell,
+    Chapter,
+    Grid,
+    Link,
+    Page,
+    Paragraph,
+    Picture,
+)
 
 MARK = "<!-- written by sievert -->"
 SPECIAL = re.compile(
@@ -46,10 +56,10 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
         yield from (f"{'#' * min(level, 6)} {escaped(block.title)}", "")
         for inner in block.blocks:
             yield from _block(inner, level + 1)
-    elif isinstance(block, Words):
+    elif isinstance(block, Paragraph):
         text = escaped(block.text)
         yield from (f"**{text}**" if block.kind == "lead" else text, "")
-    elif isinstance(block, Points):
+    elif isinstance(block, BulletList):
         for place, item in enumerate(block.items):
             mark = f"**{escaped(block.marks[place])}** " if block.marks else ""
             yield f"- {mark}{escaped(item)}"

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from sievert.report import builder, html
-from sievert.report.page import Block, Chapter, Grid, Picture, Points, Words, walk
-from sievert.report.texts import read
+from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, walk
+from sievert.report.texts import read_texts
 
 
-def shown(result: Any) -> str:
+def notebook_html(result: Any) -> str:
     """The sentences, the first picture and the first table of the result's chapter."""
-    part = builder.part_of(result, 1, read(None), builder.Settings(internal=True))
+    part = builder.make_part(result, 1, read_texts(None), builder.ReportSettings(internal=True))
     room = builder.module(part)
     blocks = tuple(b for b in walk(tuple(room.blocks(part))) if not isinstance(b, Chapter))
-    found: list[Block] = [Points(tuple(room.sentences(part)))]
+    found: list[Block] = [BulletList(tuple(room.sentences(part)))]
     for kind in (Picture, Grid):
         found += [b for b in blocks if isinstance(b, kind)][:1]
     if len(found) == 1:
-        found += [b for b in blocks if isinstance(b, Words)][:3]
+        found += [b for b in blocks if isinstance(b, Paragraph)][:3]
     return html.fragment(*found)

@@ -24,7 +24,7 @@ Cell = str | Link
 
 
 @dataclass(frozen=True)
-class Words:
+class Paragraph:
     """A paragraph; `kind` is plain, lead (what matters most), reading, note or warning."""
 
     text: str
@@ -32,7 +32,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Points:
+class BulletList:
     """A list of sentences; with `marks`, one word before each (met, breached, ...)."""
 
     items: tuple[str, ...]
@@ -59,7 +59,7 @@ class Picture:
     behind: Grid
 
 
-Block = Words | Points | Grid | Picture
+Block = Paragraph | BulletList | Grid | Picture
 
 
 @dataclass(frozen=True)

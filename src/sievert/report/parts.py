@@ -6,29 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.report.redaction import Pen
+from sievert.report.redaction import Redactor
 from sievert.report.texts import Texts
 
 
 @dataclass(frozen=True)
-class Part:
-    """One result: what command it is of, its JSON, the pen to write it with, its place on the page.
+class ReportPart:
+    """One result: its command, its JSON, the redactor of its numbers, its place on the page.
 
     `data` is exact, except for an assessment that is to be passed on: that is shared already.
-    `exact` is that assessment before; `live` the result itself where it was not read from a file.
+    `exact` is that assessment before; `result` the result itself.
     """
 
     kind: str  # assess, explain, attack, compare, compromise, limit
     data: Mapping[str, Any]
-    pen: Pen
+    redactor: Redactor
     number: int = 1
-    live: Any = None
+    result: Any = None
     exact: Mapping[str, Any] | None = None
 
     @property
     def texts(self) -> Texts:
         """All sentences."""
-        return self.pen.texts
+        return self.redactor.texts
 
     @property
     def rows(self) -> int:
@@ -40,10 +40,10 @@ class Part:
         return f"part{self.number}-{word}"
 
 
-def kind_of(data: Mapping[str, Any]) -> str | None:
+def command_name(data: Mapping[str, Any]) -> str | None:
     """Which command has written this JSON.
 
-    >>> kind_of({"points": [], "channel": {}}), kind_of({"seconds": {}})
+    >>> command_name({"points": [], "channel": {}}), command_name({"seconds": {}})
     ('limit', None)
     """
     signs = (

@@ -14,7 +14,7 @@ from typing import Any
 
 from sievert.formatting import percent, printable, significant
 from sievert.measures import Decides
-from sievert.report.declared import decides
+from sievert.report.declarations import decides
 from sievert.report.texts import Texts
 from sievert.sharing import COARSEST, FEW_CELLS, FINEST, LEAST, round_step
 
@@ -23,7 +23,7 @@ NEAR = 1e-9  # to an end of a scale
 
 
 @dataclass(frozen=True)
-class Said:
+class NumberText:
     """A number as a page tells it: in words, and as a picture may draw it (None: not at all)."""
 
     text: str
@@ -34,7 +34,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Pen:
+class Redactor:
     """The hand a page is written with; `rows` records stand behind its numbers."""
 
     texts: Texts
@@ -71,20 +71,20 @@ class Pen:
 
     # -- numbers --------------------------------------------------------------------------------
 
-    def withheld(self) -> Said:
+    def withheld(self) -> NumberText:
         """In place of a number that is not told."""
-        return Said(self.texts("words.withheld"), None)
+        return NumberText(self.texts("words.withheld"), None)
 
-    def undefined(self) -> Said:
+    def undefined(self) -> NumberText:
         """In place of a number that there is not."""
-        return Said(self.texts("words.undefined"), None)
+        return NumberText(self.texts("words.undefined"), None)
 
-    def count(self, number: float | None) -> Said:
+    def count(self, number: float | None) -> NumberText:
         """So many records, people, classes or values."""
         if number is None:
             return self.undefined()
         if self.internal:
-            return Said(f"{number:,.0f}", number)
+            return NumberText(f"{number:,.0f}", number)
         if self.silent:
             return self.withheld()
         told = int(number)
@@ -92,18 +92,20 @@ class Pen:
             told = min(told, self.rows - self.least + 1)
         cells = told // self.least * self.least
         if not cells:
-            return Said(self.texts("words.few", least=self.least), None)
-        return Said(self.texts("words.about", number=f"{cells:,}"), cells)
+            return NumberText(self.texts("words.few", least=self.least), None)
+        return NumberText(self.texts("words.about", number=f"{cells:,}"), cells)
 
-    def everybody(self) -> Said:
+    def everybody(self) -> NumberText:
         """So many records as the table has: its size, not how many of them are something."""
-        return self.withheld() if self.silent else Said(f"{self.rows:,}", self.rows)
+        return self.withheld() if self.silent else NumberText(f"{self.rows:,}", self.rows)
 
-    def share(self, part: float | None, of: int | None = None) -> Said:
+    def share(self, part: float | None, of: int | None = None) -> NumberText:
         """A share of `of` records (all of them unless given), in per cent."""
         return self._share(part, of, people=True)
 
-    def rate(self, value: float | None, of: int | None = None, bits: float | None = None) -> Said:
+    def rate(
+        self, value: float | None, of: int | None = None, bits: float | None = None
+    ) -> NumberText:
         """A share of an uncertainty of `bits` (one, unless known), in per cent.
 
         One record can move it by as much as that record can be uncertain, log2 of their number.
@@ -115,37 +117,37 @@ class Pen:
         known = 1.0 if bits is None else max(bits, NEAR)
         return self._share(value, of, people=False, finer=max(1.0, most / known))
 
-    def identity(self, value: float | None, of: int | None = None) -> Said:
+    def identity(self, value: float | None, of: int | None = None) -> NumberText:
         """A share of the uncertainty about whose a record is."""
         return self.rate(value, of, math.log2(max(of or self.rows, 2)))
 
-    def bits(self, value: float | None, of: int | None = None) -> Said:
+    def bits(self, value: float | None, of: int | None = None) -> NumberText:
         """Bits a record; the unit is said beside it."""
         return self.mean(value, span=math.log2(max(of or self.rows, 2)), of=of)
 
-    def mean(self, value: float | None, *, span: float = 1.0, of: int | None = None) -> Said:
+    def mean(self, value: float | None, *, span: float = 1.0, of: int | None = None) -> NumberText:
         """A mean over `of` records of what lies between 0 and `span`."""
         if value is None:
             return self.undefined()
         if self.internal:
-            return Said(significant(value), value)
+            return NumberText(significant(value), value)
         step = self._step(of, span)
         if self.silent or step is None:
             return self.withheld()
         rounded = _rounded(value, step)
-        return Said(significant(rounded), rounded)
+        return NumberText(significant(rounded), rounded)
 
-    def setting(self, name: str, value: float | None) -> Said:
+    def setting(self, name: str, value: float | None) -> NumberText:
         """A number that nothing in the data decides, by the name under which it is declared."""
         if not self.internal and decides(name) is not Decides.SETTING:
             return self.withheld()
-        return self.undefined() if value is None else Said(significant(value), value)
+        return self.undefined() if value is None else NumberText(significant(value), value)
 
-    def only_internal(self, value: float | None) -> Said:
+    def only_internal(self, value: float | None) -> NumberText:
         """A number that one class or record decides."""
         if not self.internal:
             return self.withheld()
-        return self.undefined() if value is None else Said(significant(value), value)
+        return self.undefined() if value is None else NumberText(significant(value), value)
 
     def _of(self, of: int | None) -> int:
         """So many records a number is of, in whole cells: bounds that are printed tell it."""
@@ -160,26 +162,26 @@ class Pen:
 
     def _share(
         self, part: float | None, of: int | None, *, people: bool, finer: float = 1.0
-    ) -> Said:
+    ) -> NumberText:
         if part is None:
             return self.undefined()
         if self.internal:
-            return Said(percent(part), part)
+            return NumberText(percent(part), part)
         step = self._step(of, finer)
         if self.silent or step is None or step >= 0.5:
             return self.withheld()
         number = self._of(of)
         cell = self.least / number
         if people and part * number < self.least:  # not told apart from nobody
-            return Said(self.texts("words.under", share=percent(cell)), None)
+            return NumberText(self.texts("words.under", share=percent(cell)), None)
         if people and (1 - part) * number < self.least:
-            return Said(self.texts("words.over", share=percent(1 - cell)), None)
+            return NumberText(self.texts("words.over", share=percent(1 - cell)), None)
         rounded = _rounded(part, step)
         if rounded <= 0:
-            return Said(self.texts("words.under", share=percent(step)), None)
+            return NumberText(self.texts("words.under", share=percent(step)), None)
         if rounded >= 1:
-            return Said(self.texts("words.over", share=percent(1 - step)), None)
-        return Said(percent(rounded), rounded)
+            return NumberText(self.texts("words.over", share=percent(1 - step)), None)
+        return NumberText(percent(rounded), rounded)
 
 
 def _rounded(value: float, step: float) -> float:

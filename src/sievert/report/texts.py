@@ -47,7 +47,7 @@ def english() -> Mapping[str, str]:
     return found | dict(_flat(tomllib.loads(ENGLISH.read_text(encoding="utf-8"))))
 
 
-def read(path: str | Path | None) -> Texts:
+def read_texts(path: str | Path | None) -> Texts:
     """English, or a translation; what a translation lacks is said in English."""
     if path is None:
         return Texts(english())

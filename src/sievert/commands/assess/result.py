@@ -101,9 +101,9 @@ class Assessment(Result):
         return "\n".join((text, *chapter(self.attacks, self.rows, width=100)))
 
     def _repr_html_(self) -> str:
-        from sievert.report.notebook import shown
+        from sievert.report.notebook import notebook_html
 
-        return shown(self)
+        return notebook_html(self)
 
 
 def _plain(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from sievert.papers.discrimination_rate.data import (
     VALUES,
 )
 from sievert.papers.given_tables import Columns
-from sievert.report.page import Grid, Picture, Words
+from sievert.report.page import Grid, Paragraph, Picture
 
 WHOLE = "Age*"
 IDENTITY = {"2*": "1", ">=40": "0.78", "3*": "0.87", WHOLE: "0.66"}
@@ -101,7 +101,7 @@ def tables(given: Given) -> Part:
             ),
         ),
         (
-            Words(
+            Paragraph(
                 f"The two releases are of different diseases: H(Disease) is {both[0]:.4f} bits in "
                 f"the first and {both[1]:.4f} in the second. What differs between their rates is "
                 f"not the protection alone.",
@@ -197,10 +197,10 @@ def _lower(value: str, ours: dict[str, dict[str, float]]) -> Claim:
     )
 
 
-def _explained() -> Words:
+def _explained() -> Paragraph:
     found = rates(EXPLAINS, "disease")
     first = rates({"age_star": GENERALISED["age_star"], "disease": BEFORE["disease"]}, "disease")
-    return Words(
+    return Paragraph(
         f"Where 0.70, 0.83 and 0.52 come from: with lung cancer, aids and flu in >=40 and aids, "
         f"aids and diabetes in 3* the rates are {found['>=40']:.4f}, {found['3*']:.4f} and "
         f"{found[WHOLE]:.4f}. No other pattern of diseases gives the three. With the diseases of "

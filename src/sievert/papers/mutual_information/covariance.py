@@ -13,7 +13,7 @@ from sievert.losses.gaussian import gaussian_information
 from sievert.papers.claims import Claim, Given, Part, apart, defined, statement
 from sievert.papers.mutual_information.common import PATIENTS, formula, normal, records
 from sievert.papers.mutual_information.measures import bits
-from sievert.report.page import Words
+from sievert.report.page import Paragraph
 from sievert.tradeoff import Joint
 from sievert.tradeoff.channel import evaluated
 
@@ -62,7 +62,7 @@ def synthetic(given: Given) -> Part:
             ),
         ),
         (
-            Words(
+            Paragraph(
                 f"The model's X' is a label of groups of keys. Where keys of the original kind are "
                 f"to be released, one is drawn by the label, and more is lost: {as_keys:.4f} bits "
                 f"in a draw, against {lost:.4f} with labels.",

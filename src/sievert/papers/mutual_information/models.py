@@ -12,7 +12,7 @@ from sievert.charts.tradeoff_curve import BEST, LEAST, RECODED
 from sievert.papers.claims import Claim, Given, Part, open_question, statement
 from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula
 from sievert.papers.mutual_information.figure import COARSE, NEAR, RHO, least_risk, searched
-from sievert.report.page import Grid, Picture, Words
+from sievert.report.page import Grid, Paragraph, Picture
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, rate_distortion
 
 CORRELATIONS, SHARES = (0.3, 0.7, 0.95), (0.05, 0.25, 0.5, 0.9)
@@ -243,7 +243,7 @@ def models_3_and_4(given: Given) -> Part:
         "what is found is the best of several searches, without a proof.",
         tuple(claims),
         (
-            Words(
+            Paragraph(
                 f"The risk of both models is I(X;X'), identity disclosure. Attribute disclosure "
                 f"I(X';Y), the risk of models 1 and 2, is what they keep as utility: with the "
                 f"loss it adds up to I(X;Y), here {first.risk:.4f} + {first.loss:.4f} = "

@@ -11,7 +11,7 @@ from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.measures.value import SUPPRESSED
 from sievert.report.definitions import linked, unit
 from sievert.report.page import Cell
-from sievert.report.redaction import Pen, Said
+from sievert.report.redaction import NumberText, Redactor
 from sievert.report.texts import Texts
 from sievert.sharing import COARSEST, SHAREABLE, rounding
 
@@ -19,36 +19,38 @@ SHORT = "_short"  # in tables and pictures
 SHARES = {"unique_records"}  # of people: said in per cent
 
 
-def said(pen: Pen, measure: str, held: Mapping[str, Any], bits: float | None = None) -> Said:
+def said(
+    redactor: Redactor, measure: str, held: Mapping[str, Any], bits: float | None = None
+) -> NumberText:
     """A value of an assessment that is exact, or has been made fit to pass on already.
 
     `bits` is the entropy of the secret it is about.
     """
-    texts, value = pen.texts, held["value"]
+    texts, value = redactor.texts, held["value"]
     if value is None:
-        return Said(why(texts, held), None)
-    if not pen.internal and decided_by(measure) not in SHAREABLE:
-        return pen.withheld()
+        return NumberText(why(texts, held), None)
+    if not redactor.internal and decided_by(measure) not in SHAREABLE:
+        return redactor.withheld()
     if isinstance(value, int):
         smallest = decided_by(measure) is Decides.SMALLEST_CLASS
-        rounded = not pen.internal and not smallest and value != pen.rows
+        rounded = not redactor.internal and not smallest and value != redactor.rows
         text = f"{value:,}"
-        return Said(texts("words.about", number=text) if rounded and value else text, value)
+        return NumberText(texts("words.about", number=text) if rounded and value else text, value)
     if measure in SHARES:
-        return Said(percent(value), value)
-    if not pen.internal and decided_by(measure) is Decides.CLASS_SHARE:
+        return NumberText(percent(value), value)
+    if not redactor.internal and decided_by(measure) is Decides.CLASS_SHARE:
         half = COARSEST / 2  # no coarser step there is
         value = within(value)
         low = 0.0 if value <= COARSEST else value - half
         high = 1.0 if value >= 1 - COARSEST - 1e-9 else value + half
         span = {"low": significant(round(low, 6)), "high": significant(round(high, 6))}
-        return Said(texts("words.from_to", **span), value)
-    near = near_end(pen, measure, value, bits, significant, SHORT)
-    return Said(near or significant(value), value)
+        return NumberText(texts("words.from_to", **span), value)
+    near = near_end(redactor, measure, value, bits, significant, SHORT)
+    return NumberText(near or significant(value), value)
 
 
 def near_end(
-    pen: Pen,
+    redactor: Redactor,
     measure: str,
     value: float,
     bits: float | None,
@@ -56,13 +58,13 @@ def near_end(
     short: str = "",
 ) -> str | None:
     """A share at an end of its range, to be passed on: nothing and nearly nothing look alike."""
-    if pen.internal or BY_ID[measure].high != 1 or pen.rows < 2:
+    if redactor.internal or BY_ID[measure].high != 1 or redactor.rows < 2:
         return None
-    step = rounding(measure, pen.rows, pen.least, bits)
+    step = rounding(measure, redactor.rows, redactor.least, bits)
     if value <= step * (1 + 1e-9):
-        return pen.texts(f"words.at_most{short}", number=written(step))
+        return redactor.texts(f"words.at_most{short}", number=written(step))
     if value >= 1 - step * (1 + 1e-9):
-        return pen.texts(f"words.at_least{short}", number=written(1 - step))
+        return redactor.texts(f"words.at_least{short}", number=written(1 - step))
     return None
 
 
@@ -102,16 +104,16 @@ def scale(texts: Texts, measure: str) -> str:
 
 
 def row(
-    pen: Pen, measure: str, held: Mapping[str, Any], bits: float | None = None
+    redactor: Redactor, measure: str, held: Mapping[str, Any], bits: float | None = None
 ) -> tuple[Cell, ...]:
     """A line of a table of measures: what, how much, in what, which side is risky."""
-    texts = pen.texts
+    texts = redactor.texts
     title = titled(texts, measure)
     if measure == "records_below" and "k" in held:
         title = texts("words.below_k", title=title, k=held["k"])
     return (
         linked(measure, title),
-        said(pen, measure, held, bits).text,
+        said(redactor, measure, held, bits).text,
         scale(texts, measure),
         texts(f"risky.{BY_ID[measure].riskier}"),
     )

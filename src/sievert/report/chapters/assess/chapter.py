@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sievert.charts import Bar, bars, lines
-from sievert.charts.captions import told as told_bars
-from sievert.charts.curves import thinned
-from sievert.charts.results import apart
+from sievert.charts.captions import caption_bars
+from sievert.charts.curves import thin_steps
+from sievert.charts.results import make_unique
 from sievert.formatting import percent, significant
 from sievert.measures import Decides, decided_by
 from sievert.measures.value import SUPPRESSED
 from sievert.report.chapters.numbers import SHORT, near_end, row, said, titled, why
-from sievert.report.page import Block, Chapter, Grid, Picture, Points, Words
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen, Said
+from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText, Redactor
 
 FOUND = (
     "k_anonymity",
@@ -45,28 +45,28 @@ NAMED = 6  # columns in a sentence
 MOST_BEHIND = 25  # rows of a table behind a curve
 
 
-def blocks(part: Part) -> tuple[Block | Chapter, ...]:
+def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """What the chapter holds."""
     return tuple(_blocks(part))
 
 
-def _blocks(part: Part) -> Iterator[Block | Chapter]:
+def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
     texts, data = part.texts, part.data
-    found: list[Block] = [Words(s) for s in _found(part)]
+    found: list[Block] = [Paragraph(s) for s in _found(part)]
     sizes = _sizes(part)
     found += [sizes] if sizes is not None else []
     found.append(_table(part, texts("assessed.found_table"), FOUND, data["reidentification"]))
-    found.append(Words(texts("assessed.found_reading"), "reading"))
+    found.append(Paragraph(texts("assessed.found_reading"), "reading"))
     yield Chapter(texts("assessed.found"), part.anchor("found"), tuple(found))
     if data["inference"]:
         yield Chapter(texts("assessed.learnt"), part.anchor("learnt"), tuple(_learnt(part)))
     yield _everything(part)
     if data["warnings"]:
-        remarks = Points(tuple(data["warnings"]))
+        remarks = BulletList(tuple(data["warnings"]))
         yield Chapter(texts("assessed.remarks"), part.anchor("remarks"), (remarks,))
 
 
-def sentences(part: Part) -> tuple[str, ...]:
+def sentences(part: ReportPart) -> tuple[str, ...]:
     """How easily somebody is found; what is learnt of the secret that is given away most."""
     first = _found(part)[:1]
     worst = _worst_first(part)
@@ -76,16 +76,16 @@ def sentences(part: Part) -> tuple[str, ...]:
 # -- a person is found ----------------------------------------------------------------------------
 
 
-def _found(part: Part) -> list[str]:
-    texts, values, pen = part.texts, part.data["reidentification"], part.pen
+def _found(part: ReportPart) -> list[str]:
+    texts, values, redactor = part.texts, part.data["reidentification"], part.redactor
     found = []
     unique, k = values.get("unique_records"), values.get("k_anonymity")
     if unique is not None and unique["value"] is not None:
         alone = unique.get("records")
         if unique["value"] and alone is not None:
-            number = said(pen, "classes", {"value": alone, "reason": None})
-            rows, share = f"{part.rows:,}", said(pen, "unique_records", unique)
-            key = "assessed.one_alone" if pen.internal and alone == 1 else "assessed.alone"
+            number = said(redactor, "classes", {"value": alone, "reason": None})
+            rows, share = f"{part.rows:,}", said(redactor, "unique_records", unique)
+            key = "assessed.one_alone" if redactor.internal and alone == 1 else "assessed.alone"
             columns = _columns(part)
             text = texts(key, number=number, rows=rows, share=share, columns=columns)
             found.append(text[:1].upper() + text[1:])
@@ -103,22 +103,22 @@ def _found(part: Part) -> list[str]:
     return found
 
 
-def _columns(part: Part) -> str:
+def _columns(part: ReportPart) -> str:
     held = part.data["roles"]["quasi"]
     if len(held) > NAMED:
         return part.texts("assessed.many_columns", number=len(held))
-    return part.pen.names(held)
+    return part.redactor.names(held)
 
 
-def _sizes(part: Part) -> Picture | None:
+def _sizes(part: ReportPart) -> Picture | None:
     """Records by the size of their class; to be passed on, only in whole cells."""
     spans = (part.exact or part.data)["table"].get("class_sizes")
-    if not spans or part.pen.silent:
+    if not spans or part.redactor.silent:
         return None
-    texts, pen = part.texts, part.pen
-    if pen.internal:
+    texts, redactor = part.texts, part.redactor
+    if redactor.internal:
         rows = [
-            (_span(part, s), pen.count(s["records"]), pen.count(s["classes"]))
+            (_span(part, s), redactor.count(s["records"]), redactor.count(s["classes"]))
             for s in spans
             if s["records"]
         ]
@@ -137,7 +137,7 @@ def _sizes(part: Part) -> Picture | None:
         while len(told) > 1 and told[-1][1] == told[-2][1]:
             told.pop()  # nothing more to see
         given = [Bar(name, number.number) for name, number in told]
-        below = (texts("assessed.below_below", least=pen.least),)
+        below = (texts("assessed.below_below", least=redactor.least),)
         behind = Grid(
             texts("assessed.behind"),
             (texts("assessed.size"), texts("units.records")),
@@ -151,12 +151,12 @@ def _sizes(part: Part) -> Picture | None:
     return Picture(spec, caption, behind)
 
 
-def _held(part: Part, number: int) -> Said:
+def _held(part: ReportPart, number: int) -> NumberText:
     """Everybody only where the table says so, as `_below` knows."""
-    return part.pen.everybody() if number == part.rows else part.pen.count(number)
+    return part.redactor.everybody() if number == part.rows else part.redactor.count(number)
 
 
-def _span(part: Part, span: Mapping[str, int | None]) -> str:
+def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
     least, most = span["least"], span["most"]
     if least == most:
         return part.texts("assessed.size_one", n=f"{least:,}")
@@ -178,23 +178,23 @@ def _below(spans: list[dict[str, Any]], rows: int) -> dict[int, int]:
 # -- a secret is learnt -------------------------------------------------------------------------
 
 
-def _learnt(part: Part) -> Iterator[Block | Chapter]:
+def _learnt(part: ReportPart) -> Iterator[Block | Chapter]:
     texts, data = part.texts, part.data
     worst = _worst_first(part)
     picture = _guesses(part, worst)
     if picture is not None:
         yield picture
     for number, secret in enumerate(worst, 1):
-        inside: list[Block] = [Words(s) for s in _about(part, secret)]
-        caption = texts("assessed.learnt_table", secret=part.pen.name(secret))
+        inside: list[Block] = [Paragraph(s) for s in _about(part, secret)]
+        caption = texts("assessed.learnt_table", secret=part.redactor.name(secret))
         inside.append(_table(part, caption, LEARNT, data["inference"][secret]))
         near = _near(part, secret)
         inside += [near] if near is not None else []
-        yield Chapter(part.pen.name(secret), part.anchor(f"learnt{number}"), tuple(inside))
-    yield Words(texts("assessed.learnt_reading"), "reading")
+        yield Chapter(part.redactor.name(secret), part.anchor(f"learnt{number}"), tuple(inside))
+    yield Paragraph(texts("assessed.learnt_reading"), "reading")
 
 
-def _worst_first(part: Part) -> list[str]:
+def _worst_first(part: ReportPart) -> list[str]:
     """Secrets by the share of uncertainty that is gone, as it is shown."""
     held = part.data["inference"]
 
@@ -202,12 +202,12 @@ def _worst_first(part: Part) -> list[str]:
         rate = held[secret].get("discrimination_rate", {"value": None})["value"]
         return 2.0 if rate is None else float(rate)
 
-    return sorted(held, key=lambda s: (-gone(s), part.pen.name(s)))
+    return sorted(held, key=lambda s: (-gone(s), part.redactor.name(s)))
 
 
-def _about(part: Part, secret: str) -> list[str]:
+def _about(part: ReportPart, secret: str) -> list[str]:
     texts, values = part.texts, part.data["inference"][secret]
-    name = part.pen.name(secret)
+    name = part.redactor.name(secret)
     rate = values.get("discrimination_rate")
     if rate is None:
         return []
@@ -227,25 +227,25 @@ def _about(part: Part, secret: str) -> list[str]:
             )
         )
     certain = values.get("max_confidence", {"value": None})["value"]
-    if part.pen.internal and certain == 1.0:
+    if part.redactor.internal and certain == 1.0:
         found.append(texts("assessed.certain", secret=name))
     return found or [texts("assessed.learnt_withheld", secret=name)]
 
 
-def _share(part: Part, values: Mapping[str, Any], measure: str, short: str = "") -> str:
+def _share(part: ReportPart, values: Mapping[str, Any], measure: str, short: str = "") -> str:
     value = values[measure]["value"]
-    near = near_end(part.pen, measure, value, _entropy(values), percent, short)
+    near = near_end(part.redactor, measure, value, _entropy(values), percent, short)
     return near or percent(value)
 
 
-def _guesses(part: Part, secrets: list[str]) -> Picture | None:
+def _guesses(part: ReportPart, secrets: list[str]) -> Picture | None:
     """How often the best guess is right, without and with the columns."""
     texts, held = part.texts, part.data["inference"]
     series = (
         (texts("assessed.guess_before"), "bayes_vulnerability_prior"),
         (texts("assessed.guess_after"), "bayes_vulnerability_posterior"),
     )
-    labels = dict(zip(secrets, apart(part.pen.name(s) for s in secrets), strict=True))
+    labels = dict(zip(secrets, make_unique(part.redactor.name(s) for s in secrets), strict=True))
     given, told = [], []
     for secret, label in labels.items():
         numbers = [held[secret].get(m, {"value": None, "reason": None}) for _, m in series]
@@ -256,7 +256,7 @@ def _guesses(part: Part, secrets: list[str]) -> Picture | None:
             told.append((label, *(_share(part, held[secret], m, SHORT) for _, m in series)))
     if not given:
         return None
-    spec = told_bars(
+    spec = caption_bars(
         bars(
             texts("assessed.guesses"),
             (texts("assessed.guesses_below"),),
@@ -270,20 +270,20 @@ def _guesses(part: Part, secrets: list[str]) -> Picture | None:
     return Picture(spec, texts("assessed.guesses_caption"), behind)
 
 
-def _near(part: Part, secret: str) -> Picture | None:
+def _near(part: ReportPart, secret: str) -> Picture | None:
     """H(eps) of a secret number: windows may be values, so only for the operator."""
     texts = part.texts
-    near = getattr(part.live, "approximate", {}).get(secret) if part.live is not None else None
-    if near is None or not part.pen.internal:
+    near = getattr(part.result, "approximate", {}).get(secret)
+    if near is None or not part.redactor.internal:
         return None
     whole, worst = near["table"]["steps"], near["worst"]["steps"]
     end = max(whole[-1][0], worst[-1][0])
     stairs = {
-        texts("assessed.near_table"): [*thinned(whole), (end, 0.0)],
-        texts("assessed.near_worst"): [*thinned(worst), (end, 0.0)],
+        texts("assessed.near_table"): [*thin_steps(whole), (end, 0.0)],
+        texts("assessed.near_worst"): [*thin_steps(worst), (end, 0.0)],
     }
     spec = lines(
-        texts("assessed.near", secret=part.pen.name(secret)),
+        texts("assessed.near", secret=part.redactor.name(secret)),
         (texts("assessed.near_below"),),
         stairs,
         across=texts("assessed.near_across"),
@@ -303,13 +303,15 @@ def _near(part: Part, secret: str) -> Picture | None:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _head(part: Part) -> tuple[str, ...]:
+def _head(part: ReportPart) -> tuple[str, ...]:
     return tuple(part.texts(f"assessed.head_{word}") for word in ("what", "number", "unit", "side"))
 
 
-def _table(part: Part, caption: str, wanted: tuple[str, ...], values: Mapping[str, Any]) -> Grid:
+def _table(
+    part: ReportPart, caption: str, wanted: tuple[str, ...], values: Mapping[str, Any]
+) -> Grid:
     bits = _entropy(values)
-    rows = [row(part.pen, m, values[m], bits) for m in wanted if m in values]
+    rows = [row(part.redactor, m, values[m], bits) for m in wanted if m in values]
     return Grid(caption, _head(part), tuple(rows), right=(1,))
 
 
@@ -319,25 +321,25 @@ def _entropy(values: Mapping[str, Any]) -> float | None:
     return held
 
 
-def _hidden(pen: Pen, measure: str, held: Mapping[str, Any]) -> bool:
+def _hidden(redactor: Redactor, measure: str, held: Mapping[str, Any]) -> bool:
     """Whether nothing is told of a number."""
-    undeclared = not pen.internal and decided_by(measure) is Decides.UNDECLARED
+    undeclared = not redactor.internal and decided_by(measure) is Decides.UNDECLARED
     return undeclared or (held["reason"] == SUPPRESSED and "below" not in held)
 
 
-def _everything(part: Part) -> Chapter:
+def _everything(part: ReportPart) -> Chapter:
     """Every measure of every target, folded."""
     texts, data = part.texts, part.data
-    grids: list[Block] = [Words(texts("assessed.everything_reading"), "reading")]
+    grids: list[Block] = [Paragraph(texts("assessed.everything_reading"), "reading")]
     targets = [(texts("assessed.record"), data["reidentification"])]
-    targets += [(part.pen.name(s), v) for s, v in data["inference"].items()]
+    targets += [(part.redactor.name(s), v) for s, v in data["inference"].items()]
     for name, values in targets:
-        hidden = [m for m, v in values.items() if _hidden(part.pen, m, v)]
+        hidden = [m for m, v in values.items() if _hidden(part.redactor, m, v)]
         bits = _entropy(values)
-        rows = tuple(row(part.pen, m, v, bits) for m, v in values.items() if m not in hidden)
+        rows = tuple(row(part.redactor, m, v, bits) for m, v in values.items() if m not in hidden)
         caption = texts("assessed.everything_of", target=name)
         grids.append(Grid(caption, _head(part), rows, right=(1,), folded=True))
         if hidden:
             names = ", ".join(titled(texts, m) for m in hidden)
-            grids.append(Words(texts("assessed.withheld_too", names=names), "note"))
+            grids.append(Paragraph(texts("assessed.withheld_too", names=names), "note"))
     return Chapter(texts("assessed.everything"), part.anchor("everything"), tuple(grids))

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sievert.charts.drawing import named
+from sievert.charts.drawing import short_name
 from sievert.charts.reasoning import Share, shares
-from sievert.charts.results import apart
-from sievert.report.page import Block, Cell, Grid, Link, Picture, Words
-from sievert.report.parts import Part
-from sievert.report.redaction import LONGEST, Pen, Said
+from sievert.charts.results import make_unique
+from sievert.report.page import Block, Cell, Grid, Link, Paragraph, Picture
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import LONGEST, NumberText, Redactor
 from sievert.sharing import FEW_CELLS
 
 Held = Mapping[str, Any]
@@ -32,39 +32,41 @@ def certain(held: Held) -> int:
     return int(number(held, "people") or 0) if left == 0 else 0
 
 
-def people(part: Part, key: str, many: float, pen: Pen | None = None, **places: object) -> str:
+def people(
+    part: ReportPart, key: str, many: float, redactor: Redactor | None = None, **places: object
+) -> str:
     """The sentence for nobody, one, few or many people.
 
     Fit to pass on, nobody and few are one sentence.
     """
-    pen = pen or part.pen
-    said = pen.count(many)
-    places = {**places, "people": said, "least": pen.least}
-    if not pen.internal:
+    redactor = redactor or part.redactor
+    said = redactor.count(many)
+    places = {**places, "people": said, "least": redactor.least}
+    if not redactor.internal:
         return part.texts(f"{key}_{'few' if said.number is None else 'many'}", **places)
     return part.texts(f"{key}_{'none' if many == 0 else 'one' if many == 1 else 'many'}", **places)
 
 
-def kept_back(pen: Pen, said: Said) -> bool:
+def kept_back(redactor: Redactor, said: NumberText) -> bool:
     """Whether a number is not told at all, not even roughly."""
-    return said == pen.withheld()
+    return said == redactor.withheld()
 
 
 def uncertainty(
-    pen: Pen, value: float | None, of: int | None = None, bits: float | None = None
-) -> Said:
+    redactor: Redactor, value: float | None, of: int | None = None, bits: float | None = None
+) -> NumberText:
     """A share of uncertainty; fit to pass on, that there is none to share is not told either."""
-    if value is None and not pen.internal:
-        return pen.withheld()
-    return _drawn(pen, pen.rate(value, of, bits), value)
+    if value is None and not redactor.internal:
+        return redactor.withheld()
+    return _drawn(redactor, redactor.rate(value, of, bits), value)
 
 
-def of_record(pen: Pen) -> float:
+def of_record(redactor: Redactor) -> float:
     """Bits that tell whose a record is."""
-    return math.log2(max(pen.rows, 2))
+    return math.log2(max(redactor.rows, 2))
 
 
-def of_secret(part: Part, secret: str) -> float | None:
+def of_secret(part: ReportPart, secret: str) -> float | None:
     """Bits of a secret: measured by an assessment, or what it has at least."""
     held = part.data.get("inference", {}).get(secret, {}).get("entropy") or {}
     if held.get("value") is not None:
@@ -105,34 +107,38 @@ def at_least(shares: Sequence[float]) -> float:
     return sum((-p * math.log2(p) for p in parts if 0 < p < 1), 0.0)
 
 
-def share(pen: Pen, value: float | None, of: int | None = None) -> Said:
+def share(redactor: Redactor, value: float | None, of: int | None = None) -> NumberText:
     """A share of people."""
-    return _drawn(pen, pen.share(value, of), value)
+    return _drawn(redactor, redactor.share(value, of), value)
 
 
-def _drawn(pen: Pen, said: Said, value: float | None) -> Said:
+def _drawn(redactor: Redactor, said: NumberText, value: float | None) -> NumberText:
     """What is nearly everything is drawn as a whole bar: none at all would look like nothing."""
-    if said.number is None and value is not None and value > 0.5 and not kept_back(pen, said):
-        return Said(said.text, 1.0)
+    if said.number is None and value is not None and value > 0.5 and not kept_back(redactor, said):
+        return NumberText(said.text, 1.0)
     return said
 
 
-def among(pen: Pen, value: float | None, many: float, *, uncertain: bool = False) -> Said:
+def among(
+    redactor: Redactor, value: float | None, many: float, *, uncertain: bool = False
+) -> NumberText:
     """A share of some people only; not told where they are few."""
-    if not pen.internal and many < FEW_CELLS * pen.least:
-        return pen.withheld()
-    return uncertainty(pen, value, int(many)) if uncertain else share(pen, value, int(many))
+    if not redactor.internal and many < FEW_CELLS * redactor.least:
+        return redactor.withheld()
+    return (
+        uncertainty(redactor, value, int(many)) if uncertain else share(redactor, value, int(many))
+    )
 
 
-def columns(part: Part, given: Sequence[str] | None = None) -> str:
+def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:
     """The columns that an outsider knows, in a sentence; many are counted only."""
     held = list(part.data["roles"]["quasi"] if given is None else given)
     if len(held) > NAMED_COLUMNS:
         return part.texts("attacked.many_columns", number=len(held))
-    return part.pen.names(held)
+    return part.redactor.names(held)
 
 
-def secrets(part: Part, attack: str) -> list[tuple[int, str, Held]]:
+def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Held]]:
     """The secrets of an attack in the order of the roles, with the number of each."""
     held = (part.data.get("attacks") or {}).get(attack) or {}
     order = list(dict.fromkeys([*(part.data["roles"].get("sensitive") or ()), *held]))
@@ -140,7 +146,7 @@ def secrets(part: Part, attack: str) -> list[tuple[int, str, Held]]:
 
 
 def by_column(
-    part: Part,
+    part: ReportPart,
     held: Held,
     title: str,
     *,
@@ -153,23 +159,25 @@ def by_column(
 
     With `each`, a column is uncertain by itself.
     """
-    texts, pen = part.texts, part.pen
+    texts, redactor = part.texts, part.redactor
     columns = held.get("columns") or {}
     order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns)) if c in columns]
     found = []
     for c in order:
         value, own = number(columns[c], "discrimination_rate"), columns[c]
-        found.append((pen.name(c), uncertainty(pen, value, of, released(own) if each else bits)))
+        found.append(
+            (redactor.name(c), uncertainty(redactor, value, of, released(own) if each else bits))
+        )
     kept = _longest(found) if len(found) > MOST_COLUMNS else found
     if not kept:
         return ()
     if len(found) > 1:
         value = number(held, "discrimination_rate")
-        whole = uncertainty(pen, value, of, of_released(held) if each else bits)
+        whole = uncertainty(redactor, value, of, of_released(held) if each else bits)
         kept = [*kept, (texts("attacked.combined"), whole)]
-    if all(kept_back(pen, said) for _, said in kept):
-        return (Words(texts("attacked.columns_withheld"), "note"),)
-    rows = apart(row for row, _ in kept)
+    if all(kept_back(redactor, said) for _, said in kept):
+        return (Paragraph(texts("attacked.columns_withheld"), "note"),)
+    rows = make_unique(row for row, _ in kept)
     grid = Grid(
         title,
         (texts("attacked.columns_head"), texts("attacked.columns_rate")),
@@ -189,19 +197,19 @@ def by_column(
         blocks = (Picture(shares(title, (below,), bars, axis=axis), caption, grid),)
     if len(found) > MOST_COLUMNS:
         left = texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(found))
-        blocks = (*blocks, Words(left, "note"))
+        blocks = (*blocks, Paragraph(left, "note"))
     return blocks
 
 
-def _longest(found: list[tuple[str, Said]]) -> list[tuple[str, Said]]:
+def _longest(found: list[tuple[str, NumberText]]) -> list[tuple[str, NumberText]]:
     """Those with the highest shown numbers; alike ones by name."""
     return sorted(found, key=lambda f: (-(f[1].number or 0.0), f[0]))[:MOST_COLUMNS]
 
 
-def by_value(part: Part, held: Held, secret: str) -> tuple[Block, ...]:
+def by_value(part: ReportPart, held: Held, secret: str) -> tuple[Block, ...]:
     """The values of the columns that tell most: for the operator alone."""
-    texts, pen = part.texts, part.pen
-    if not pen.internal:
+    texts, redactor = part.texts, part.redactor
+    if not redactor.internal:
         return ()
     every = held.get("columns") or {}
     order = sorted(every, key=lambda c: -(number(every[c], "discrimination_rate") or 0.0))
@@ -210,24 +218,24 @@ def by_value(part: Part, held: Held, secret: str) -> tuple[Block, ...]:
         found += _values(part, every[column]["values"], secret, column, place < DRAWN_COLUMNS)
     if len(order) > LISTED_COLUMNS:
         left = texts("attacked.values_columns", shown=LISTED_COLUMNS, number=len(order))
-        found.append(Words(left, "note"))
+        found.append(Paragraph(left, "note"))
     if any("values" not in g for h in every.values() for g in h["values"]["listed"]):
-        found.append(Words(texts("attacked.values_hidden"), "note"))
+        found.append(Paragraph(texts("attacked.values_hidden"), "note"))
     return tuple(found)
 
 
-def _values(part: Part, listed: Held, secret: str, column: str, drawn: bool) -> list[Block]:
-    texts, pen = part.texts, part.pen
+def _values(part: ReportPart, listed: Held, secret: str, column: str, drawn: bool) -> list[Block]:
+    texts, redactor = part.texts, part.redactor
     groups = listed["listed"][:MOST_VALUES]
-    told = [pen.rate(g["discrimination_rate_of_value"]) for g in groups]
+    told = [redactor.rate(g["discrimination_rate_of_value"]) for g in groups]
     if not groups or all(t.number is None for t in told):
         return []
     rows = value_names(part, groups, column)
     grid = Grid(
-        texts("attacked.values_title", column=pen.name(column)),
+        texts("attacked.values_title", column=redactor.name(column)),
         tuple(texts(f"attacked.values_{h}") for h in ("head", "records", "rate")),
         tuple(
-            (row, str(pen.count(g["records"])), str(t))
+            (row, str(redactor.count(g["records"])), str(t))
             for row, g, t in zip(rows, groups, told, strict=True)
         ),
         (1, 2),
@@ -235,32 +243,34 @@ def _values(part: Part, listed: Held, secret: str, column: str, drawn: bool) -> 
     )
     found: list[Block] = [grid]
     if drawn:
-        title = texts("attacked.values_chart", secret=pen.name(secret), column=pen.name(column))
+        title = texts(
+            "attacked.values_chart", secret=redactor.name(secret), column=redactor.name(column)
+        )
         bars = [Share(r, t.number, str(t)) for r, t in zip(rows, told, strict=True)]
         below, axis = texts("attacked.values_below"), texts("attacked.columns_axis")
         spec = shares(title, (below,), bars, axis=axis)
         found = [Picture(spec, texts("attacked.values_caption"), grid)]
     if listed["number"] > len(groups):
         left = texts("attacked.values_left", shown=len(groups), number=f"{listed['number']:,}")
-        found.append(Words(left, "note"))
+        found.append(Paragraph(left, "note"))
     return found
 
 
-def value_names(part: Part, groups: Sequence[Held], column: str) -> list[str]:
+def value_names(part: ReportPart, groups: Sequence[Held], column: str) -> list[str]:
     """Values as they are called: by themselves where they are shown, or by their rank."""
-    return apart(_called(part, g, column, rank) for rank, g in enumerate(groups, 1))
+    return make_unique(_called(part, g, column, rank) for rank, g in enumerate(groups, 1))
 
 
-def _called(part: Part, group: Held, column: str, rank: int) -> str:
+def _called(part: ReportPart, group: Held, column: str, rank: int) -> str:
     if "values" not in group:
         return part.texts("attacked.value_rank", rank=rank)
     value = group["values"].get(column)
     if value is None:
         return part.texts("attacked.value_missing")
-    return named(value, LONGEST) if value.strip() else part.texts("attacked.value_blank")
+    return short_name(value, LONGEST) if value.strip() else part.texts("attacked.value_blank")
 
 
-def numbers(part: Part, given: Iterable[tuple[str, Said, str]]) -> Grid:
+def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> Grid:
     """A table of measures, each with its definition behind a link, and its risky side."""
     texts = part.texts
     rows: list[tuple[Cell, ...]] = [

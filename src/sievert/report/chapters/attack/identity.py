@@ -20,14 +20,14 @@ from sievert.report.chapters.attack.common import (
     share,
     uncertainty,
 )
-from sievert.report.page import Block, Chapter, Grid, Picture, Words
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen, Said
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText, Redactor
 
 COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "lost")
 
 
-def chapters(part: Part) -> tuple[Chapter, ...]:
+def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     """One chapter for each box that was opened."""
     held = (part.data.get("attacks") or {}).get("identity") or {}
     made = {"black_box": _black, "grey_box": _grey, "white_box": _white, "linkage": _linkage}
@@ -50,38 +50,38 @@ def alone(held: Held) -> int:
     return int(number(held, "people") or 0) if number(held, "candidates") == 1 else 0
 
 
-def black_sentence(part: Part, held: Held) -> str:
+def black_sentence(part: ReportPart, held: Held) -> str:
     """How many are alone."""
-    rows, known = part.pen.everybody(), columns(part)
+    rows, known = part.redactor.everybody(), columns(part)
     return people(part, "attacked.black", alone(held), rows=rows, columns=known)
 
 
-def _black(part: Part, held: Held) -> tuple[Block, ...]:
-    texts, pen = part.texts, part.pen
-    found: list[Block] = [Words(black_sentence(part, held), "lead")]
+def _black(part: ReportPart, held: Held) -> tuple[Block, ...]:
+    texts, redactor = part.texts, part.redactor
+    found: list[Block] = [Paragraph(black_sentence(part, held), "lead")]
     size = number(held, "candidates") or 0
-    if pen.internal and size > 1:
-        said = {"size": pen.count(size), "people": pen.count(number(held, "people"))}
-        found.append(Words(texts("attacked.black_groups", **said)))
-    elif size >= pen.least:
-        found.append(Words(texts("attacked.black_ten", least=pen.least)))
-    bits = of_record(pen)
+    if redactor.internal and size > 1:
+        said = {"size": redactor.count(size), "people": redactor.count(number(held, "people"))}
+        found.append(Paragraph(texts("attacked.black_groups", **said)))
+    elif size >= redactor.least:
+        found.append(Paragraph(texts("attacked.black_ten", least=redactor.least)))
+    bits = of_record(redactor)
     found += _rate(part, held, "attacked.black_rate", None, bits)
     found += by_column(part, held, texts("attacked.columns_chart_record"), bits=bits)
-    rate = uncertainty(pen, number(held, "discrimination_rate"), bits=bits)
+    rate = uncertainty(redactor, number(held, "discrimination_rate"), bits=bits)
     return (*found, numbers(part, [("discrimination_rate", rate, "high")]))
 
 
 def _rate(
-    part: Part, held: Held, key: str, of: int | None, bits: float | None = None
+    part: ReportPart, held: Held, key: str, of: int | None, bits: float | None = None
 ) -> list[Block]:
     """What the columns remove, in a sentence; none where it is not told or not defined."""
     many = len(held.get("columns") or ()) != 1
     value = number(held, "discrimination_rate")
-    rate = uncertainty(part.pen, value, of, bits)
-    if value is None or kept_back(part.pen, rate):
+    rate = uncertainty(part.redactor, value, of, bits)
+    if value is None or kept_back(part.redactor, rate):
         return []
-    return [Words(part.texts(f"{key}_{'many' if many else 'one'}", rate=rate))]
+    return [Paragraph(part.texts(f"{key}_{'many' if many else 'one'}", rate=rate))]
 
 
 # -- the original ---------------------------------------------------------------------------------
@@ -92,57 +92,61 @@ def paired(held: Held) -> int | None:
     return held.get("paired")
 
 
-def white_rate(pen: Pen, held: Held) -> Said:
+def white_rate(redactor: Redactor, held: Held) -> NumberText:
     """What a release removes of the uncertainty about the original."""
     value = number(held, "discrimination_rate")
-    return uncertainty(pen, value, paired(held), of_released(held))
+    return uncertainty(redactor, value, paired(held), of_released(held))
 
 
-def white_sentence(part: Part, held: Held) -> str:
+def white_sentence(part: ReportPart, held: Held) -> str:
     """Of how many the original values are certain."""
-    if part.pen.internal and number(held, "discrimination_rate") is None:
+    if part.redactor.internal and number(held, "discrimination_rate") is None:
         return part.texts("attacked.white_same")
     return people(part, "attacked.white", certain(held))
 
 
-def _white(part: Part, held: Held) -> tuple[Block, ...]:
-    texts, pen, of = part.texts, part.pen, paired(held)
-    found: list[Block] = [Words(white_sentence(part, held), "lead")]
+def _white(part: ReportPart, held: Held) -> tuple[Block, ...]:
+    texts, redactor, of = part.texts, part.redactor, paired(held)
+    found: list[Block] = [Paragraph(white_sentence(part, held), "lead")]
     bits = of_released(held)
     found += _rate(part, held, "attacked.white_rate", of, bits)
-    key = "white_paired" if pen.internal else "white_paired_shared"
-    found.append(Words(texts(f"attacked.{key}", paired=pen.count(of))))
-    if pen.internal and of != pen.rows:
-        lost = pen.count(held.get("released_only"))
-        found.append(Words(texts("attacked.white_alone", number=lost)))
+    key = "white_paired" if redactor.internal else "white_paired_shared"
+    found.append(Paragraph(texts(f"attacked.{key}", paired=redactor.count(of))))
+    if redactor.internal and of != redactor.rows:
+        lost = redactor.count(held.get("released_only"))
+        found.append(Paragraph(texts("attacked.white_alone", number=lost)))
     found += by_column(part, held, texts("attacked.columns_chart_original"), of=of, each=True)
-    told: list[tuple[str, Said, str]] = [("discrimination_rate", white_rate(pen, held), "high")]
+    told: list[tuple[str, NumberText, str]] = [
+        ("discrimination_rate", white_rate(redactor, held), "high")
+    ]
     worst = held.get("worst_class")
-    if pen.internal and worst:
+    if redactor.internal and worst:
         for name, side in (
             ("conditional_entropy", "low"),
             ("discrimination_rate_of_value", "high"),
         ):
-            told.append((name, pen.only_internal(number(worst, name)), side))
+            told.append((name, redactor.only_internal(number(worst, name)), side))
     return (*found, numbers(part, told))
 
 
-def _linkage(part: Part, held: Held) -> tuple[Block, ...]:
-    texts, pen, more = part.texts, part.pen, held.get("linkage") or {}
-    right, chance = (share(pen, number(held, n)) for n in ("correct_linkage", "baseline"))
-    if kept_back(pen, right):
-        return (Words(texts("attacked.linkage_withheld"), "note"),)
-    found: list[Block] = [Words(texts("attacked.linkage_lead", share=right, chance=chance), "lead")]
+def _linkage(part: ReportPart, held: Held) -> tuple[Block, ...]:
+    texts, redactor, more = part.texts, part.redactor, held.get("linkage") or {}
+    right, chance = (share(redactor, number(held, n)) for n in ("correct_linkage", "baseline"))
+    if kept_back(redactor, right):
+        return (Paragraph(texts("attacked.linkage_withheld"), "note"),)
+    found: list[Block] = [
+        Paragraph(texts("attacked.linkage_lead", share=right, chance=chance), "lead")
+    ]
     told, interval = str(right), None
-    if pen.internal and more.get("interval"):
+    if redactor.internal and more.get("interval"):
         low, high = interval = tuple(more["interval"])
-        ends = {"low": pen.share(low), "high": pen.share(high)}
+        ends = {"low": redactor.share(low), "high": redactor.share(high)}
         told = texts("reasoned.interval", share=right, **ends)
-        level = pen.share(more["level"])
-        found.append(Words(texts("attacked.linkage_interval", level=level, **ends)))
+        level = redactor.share(more["level"])
+        found.append(Paragraph(texts("attacked.linkage_interval", level=level, **ends)))
         if low <= (number(held, "baseline") or 0.0):
-            found.append(Words(texts("attacked.linkage_chance")))
-        found.append(Words(texts("attacked.linkage_ties", number=pen.count(more["ties"]))))
+            found.append(Paragraph(texts("attacked.linkage_chance")))
+        found.append(Paragraph(texts("attacked.linkage_ties", number=redactor.count(more["ties"]))))
     title, below = texts("attacked.linkage_chart"), texts("attacked.linkage_below")
     rows = (texts("attacked.linkage_right"), texts("attacked.linkage_by_chance"))
     bars = [
@@ -160,61 +164,66 @@ def _linkage(part: Part, held: Held) -> tuple[Block, ...]:
 # -- a register -----------------------------------------------------------------------------------
 
 
-def register_pen(part: Part, held: Held) -> Pen:
+def register_redactor(part: ReportPart, held: Held) -> Redactor:
     """Numbers of a register are about its own rows."""
-    return replace(part.pen, rows=int(number(held, "rows") or 0))
+    return replace(part.redactor, rows=int(number(held, "rows") or 0))
 
 
-def grey_sentence(part: Part, held: Held, key: str) -> str | None:
+def grey_sentence(part: ReportPart, held: Held, key: str) -> str | None:
     """How many rows have exactly one candidate; None where the register is too small."""
-    pen = register_pen(part, held)
-    if pen.silent:
+    redactor = register_redactor(part, held)
+    if redactor.silent:
         return None
-    return people(part, key, number(held, "single") or 0, pen, rows=pen.everybody())
+    return people(part, key, number(held, "single") or 0, redactor, rows=redactor.everybody())
 
 
-def _grey(part: Part, held: Held) -> tuple[Block, ...]:
-    texts, pen = part.texts, register_pen(part, held)
+def _grey(part: ReportPart, held: Held) -> tuple[Block, ...]:
+    texts, redactor = part.texts, register_redactor(part, held)
     lead = grey_sentence(part, held, "attacked.grey")
     if lead is None:
-        return (Words(texts("attacked.grey_small"), "note"),)
+        return (Paragraph(texts("attacked.grey_small"), "note"),)
     both = columns(part, held.get("columns_shared") or ())
-    found: list[Block] = [Words(lead, "lead"), Words(texts("attacked.grey_shared", columns=both))]
-    if pen.internal:
+    found: list[Block] = [
+        Paragraph(lead, "lead"),
+        Paragraph(texts("attacked.grey_shared", columns=both)),
+    ]
+    if redactor.internal:
         fewest = number(held, "candidates")
-        said = {"size": pen.count(fewest), "people": pen.count(number(held, "people"))}
+        said = {"size": redactor.count(fewest), "people": redactor.count(number(held, "people"))}
         key = "attacked.grey_no_match" if fewest is None else "attacked.grey_fewest"
-        found.append(Words(texts(key, **said)))
+        found.append(Paragraph(texts(key, **said)))
     rest = held.get("without_suppressed")
-    if not pen.internal and (number(held, "suppressed") or 0) < pen.least:
+    if not redactor.internal and (number(held, "suppressed") or 0) < redactor.least:
         rest = None  # that there is any such record is not told
     if rest is not None:
-        found.append(Words(texts("attacked.grey_hidden"), "note"))
-    found.append(_rows(part, pen, held, rest))
+        found.append(Paragraph(texts("attacked.grey_hidden"), "note"))
+    found.append(_rows(part, redactor, held, rest))
     if "known" in held:
-        found.append(Words(texts("attacked.grey_harm"), "note"))
+        found.append(Paragraph(texts("attacked.grey_harm"), "note"))
     return tuple(found)
 
 
-def _rows(part: Part, pen: Pen, held: Held, rest: Held | None) -> Grid:
+def _rows(part: ReportPart, redactor: Redactor, held: Held, rest: Held | None) -> Grid:
     """The rows of a register by what became of them."""
     texts = part.texts
     sides = [held] if rest is None else [held, rest]
     rows = [
-        (texts(f"attacked.grey_{name}"), *(str(pen.count(number(s, name))) for s in sides))
+        (texts(f"attacked.grey_{name}"), *(str(redactor.count(number(s, name))) for s in sides))
         for name in COUNTED
         if name in held
     ]
     if "right_guesses" in held:
         told = [number(s, "right_guesses") for s in sides]
-        said = [str(pen.only_internal(x) if pen.internal else pen.count(x)) for x in told]
+        said = [
+            str(redactor.only_internal(x) if redactor.internal else redactor.count(x)) for x in told
+        ]
         rows.append((texts("attacked.grey_right_guesses"), *said))
     name = "register_discrimination_rate"
     rows.append(
-        (texts(f"attacked.grey_{name}"), *(str(register_rate(pen, side)) for side in sides))
+        (texts(f"attacked.grey_{name}"), *(str(register_rate(redactor, side)) for side in sides))
     )
     blank = ("",) * (len(sides) - 1)
-    hidden = str(part.pen.count(number(held, "suppressed")))
+    hidden = str(part.redactor.count(number(held, "suppressed")))
     rows.append((texts("attacked.grey_suppressed"), hidden, *blank))
     head = ["number", "all", *(["without"] if rest is not None else [])]
     return Grid(
@@ -225,7 +234,7 @@ def _rows(part: Part, pen: Pen, held: Held, rest: Held | None) -> Grid:
     )
 
 
-def register_rate(pen: Pen, held: Held) -> Said:
+def register_rate(redactor: Redactor, held: Held) -> NumberText:
     """What a register's rows with candidates remove of the uncertainty."""
-    matched = pen.rows - (number(held, "unmatched") or 0)
-    return among(pen, number(held, "register_discrimination_rate"), matched, uncertain=True)
+    matched = redactor.rows - (number(held, "unmatched") or 0)
+    return among(redactor, number(held, "register_discrimination_rate"), matched, uncertain=True)

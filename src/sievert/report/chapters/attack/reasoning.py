@@ -16,9 +16,9 @@ from sievert.report.chapters.attack.common import (
     share,
 )
 from sievert.report.chapters.attack.simulation import chains, sensitivity
-from sievert.report.page import Block, Cell, Chapter, Grid, Link, Picture, Words
-from sievert.report.parts import Part
-from sievert.report.redaction import Said
+from sievert.report.page import Block, Cell, Chapter, Grid, Link, Paragraph, Picture
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText
 
 DRAWN = 3  # secrets with pictures
 NUMBERS = {
@@ -28,11 +28,11 @@ NUMBERS = {
 }
 
 
-def chapters(part: Part) -> tuple[Chapter, ...]:
+def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     """One chapter for each secret that was reasoned about."""
     return tuple(
         Chapter(
-            part.texts("reasoned.title", secret=part.pen.name(secret)),
+            part.texts("reasoned.title", secret=part.redactor.name(secret)),
             part.anchor(f"reason{i}"),
             _blocks(part, i, secret, held),
         )
@@ -49,40 +49,40 @@ def state(held: Held) -> str:
     return "expects" if number(held, "attacker_expects") is not None else "misplaced"
 
 
-def _attacked(part: Part, held: Held) -> int:
+def _attacked(part: ReportPart, held: Held) -> int:
     """How many people shares are of: the original's, where that follows, or the release's."""
     at_risk, right = number(held, "at_risk"), number(held, "attacker_accuracy_literal")
     if at_risk and right:
-        return min(part.pen.rows, round(at_risk / right))
-    return min(part.pen.rows, int(held.get("released") or part.pen.rows))
+        return min(part.redactor.rows, round(at_risk / right))
+    return min(part.redactor.rows, int(held.get("released") or part.redactor.rows))
 
 
-def _share(part: Part, held: Held, name: str) -> Said:
-    return share(part.pen, number(held, name), _attacked(part, held))
+def _share(part: ReportPart, held: Held, name: str) -> NumberText:
+    return share(part.redactor, number(held, name), _attacked(part, held))
 
 
-def headline(part: Part, held: Held) -> Said | None:
+def headline(part: ReportPart, held: Held) -> NumberText | None:
     """How many are named, in one number; None where there is none to be told."""
     name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(held))
     return None if name is None else _share(part, held, name)
 
 
-def sentence(part: Part) -> str | None:
+def sentence(part: ReportPart) -> str | None:
     """The secret of which most people are named; if none can be told, that."""
     each = secrets(part, "reasoning")
     if not each:
         return None
     heads = [headline(part, held) for *_, held in each]
-    if all(h is not None and kept_back(part.pen, h) for h in heads):
+    if all(h is not None and kept_back(part.redactor, h) for h in heads):
         return None
     shown = [-1.0 if h is None else h.number or 0.0 for h in heads]
     _, secret, held = each[shown.index(max(shown))]
-    which, name = state(held), part.pen.name(secret)
+    which, name = state(held), part.redactor.name(secret)
     key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
     return part.texts(key, secret=name, **_places(part, held, which))
 
 
-def _places(part: Part, held: Held, which: str) -> dict[str, Said]:
+def _places(part: ReportPart, held: Held, which: str) -> dict[str, NumberText]:
     if which == "named":
         names = {"attacker": "attacker_accuracy", "learner": "learner_accuracy"}
     elif which == "expects":
@@ -94,46 +94,48 @@ def _places(part: Part, held: Held, which: str) -> dict[str, Said]:
     }
 
 
-def _blocks(part: Part, i: int, secret: str, held: Held) -> tuple[Block, ...]:
-    texts, which, name = part.texts, state(held), part.pen.name(secret)
+def _blocks(part: ReportPart, i: int, secret: str, held: Held) -> tuple[Block, ...]:
+    texts, which, name = part.texts, state(held), part.redactor.name(secret)
     found: list[Block] = []
     told = headline(part, held)
-    if told is not None and kept_back(part.pen, told):
-        found.append(Words(texts("reasoned.lead_withheld"), "note"))
+    if told is not None and kept_back(part.redactor, told):
+        found.append(Paragraph(texts("reasoned.lead_withheld"), "note"))
     elif told is not None:
         places = _places(part, held, which)
         key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
-        found.append(Words(texts(key, secret=name, columns=columns(part), **places), "lead"))
+        found.append(Paragraph(texts(key, secret=name, columns=columns(part), **places), "lead"))
         found += _below_guessing(part, places)
         found.append(_named(part, i, secret, held, places))
-        if which == "named" and part.pen.internal:
+        if which == "named" and part.redactor.internal:
             found += _relative(part, secret, held)
     else:
-        found.append(Words(texts(f"reasoned.{which}", secret=name), "warning"))
+        found.append(Paragraph(texts(f"reasoned.{which}", secret=name), "warning"))
     found += _how(part, held)
-    if part.pen.internal:
+    if part.redactor.internal:
         found += chains(part, secret, held, drawn=i <= DRAWN)
         found += sensitivity(part, held)
     if which == "named":
-        found.append(Words(texts("reasoned.reading"), "reading"))
+        found.append(Paragraph(texts("reasoned.reading"), "reading"))
     return tuple(found)
 
 
-def _below_guessing(part: Part, places: dict[str, Said]) -> list[Block]:
+def _below_guessing(part: ReportPart, places: dict[str, NumberText]) -> list[Block]:
     """A sign of tables that do not belong together, by the numbers that are shown."""
     attacker, baseline = (places[w].number if w in places else None for w in WHO[::2])
     if attacker is None or baseline is None or attacker >= baseline:
         return []
-    return [Words(part.texts("reasoned.below_guessing"), "warning")]
+    return [Paragraph(part.texts("reasoned.below_guessing"), "warning")]
 
 
 WHO = ("attacker", "learner", "baseline")
 
 
-def _named(part: Part, i: int, secret: str, held: Held, places: dict[str, Said]) -> Block:
+def _named(
+    part: ReportPart, i: int, secret: str, held: Held, places: dict[str, NumberText]
+) -> Block:
     """Attacker, learner and guessing side by side."""
-    texts, name = part.texts, part.pen.name(secret)
-    intervals = held.get("intervals") or {} if part.pen.internal else {}
+    texts, name = part.texts, part.redactor.name(secret)
+    intervals = held.get("intervals") or {} if part.redactor.internal else {}
     bars: list[Share] = []
     rows: list[tuple[Cell, ...]] = []
     for who, said in places.items():
@@ -143,7 +145,10 @@ def _named(part: Part, i: int, secret: str, held: Held, places: dict[str, Said])
             low, high = interval
             ends = (low, high)
             told = texts(
-                "reasoned.interval", share=said, low=part.pen.share(low), high=part.pen.share(high)
+                "reasoned.interval",
+                share=said,
+                low=part.redactor.share(low),
+                high=part.redactor.share(high),
             )
         called = "attacker" if who == "expects" else who
         row = texts(f"reasoned.{who}")
@@ -163,14 +168,16 @@ def _named(part: Part, i: int, secret: str, held: Held, places: dict[str, Said])
 # -- for the operator -----------------------------------------------------------------------------
 
 
-def _relative(part: Part, secret: str, held: Held) -> list[Block]:
+def _relative(part: ReportPart, secret: str, held: Held) -> list[Block]:
     """People at risk, relative risk, and the records that are worst off."""
-    texts, pen = part.texts, part.pen
+    texts, redactor = part.texts, part.redactor
     many = number(held, "at_risk") or 0
-    found: list[Block] = [Words(people(part, "reasoned.at_risk", many, secret=pen.name(secret)))]
+    found: list[Block] = [
+        Paragraph(people(part, "reasoned.at_risk", many, secret=redactor.name(secret)))
+    ]
     torn = number(held, "undecided")
     if torn:
-        found.append(Words(texts("reasoned.undecided", people=pen.count(torn))))
+        found.append(Paragraph(texts("reasoned.undecided", people=redactor.count(torn))))
     rows: list[tuple[Cell, ...]] = [
         (
             Link(texts(f"reasoned.{name}"), f"def-{about}"),
@@ -187,46 +194,46 @@ def _relative(part: Part, secret: str, held: Held) -> list[Block]:
         cells = tuple(
             (
                 f"{w['row']:,}",
-                str(pen.share(w["attacker"])),
-                str(pen.share(w["learner"])),
+                str(redactor.share(w["attacker"])),
+                str(redactor.share(w["learner"])),
                 str(_times(part, w["relative_risk"])),
             )
             for w in worst
         )
         head = tuple(texts(f"reasoned.worst_{h}") for h in ("row", "attacker", "learner", "ratio"))
         found.append(Grid(texts("reasoned.worst"), head, cells, (0, 1, 2, 3)))
-        found.append(Words(texts("reasoned.worst_reading"), "reading"))
+        found.append(Paragraph(texts("reasoned.worst_reading"), "reading"))
     return found
 
 
-def _relative_number(part: Part, held: Held, name: str) -> Said:
+def _relative_number(part: ReportPart, held: Held, name: str) -> NumberText:
     value = number(held, name)
-    return _times(part, value) if name == "max_relative_risk" else part.pen.share(value)
+    return _times(part, value) if name == "max_relative_risk" else part.redactor.share(value)
 
 
-def _times(part: Part, ratio: float | None) -> Said:
+def _times(part: ReportPart, ratio: float | None) -> NumberText:
     """A ratio of beliefs: no more digits than it is worth."""
-    said = part.pen.only_internal(ratio if ratio is None else float(f"{ratio:.3g}"))
-    return said if said.number is None else Said(said.text, ratio)
+    said = part.redactor.only_internal(ratio if ratio is None else float(f"{ratio:.3g}"))
+    return said if said.number is None else NumberText(said.text, ratio)
 
 
-def _how(part: Part, held: Held) -> list[Block]:
+def _how(part: ReportPart, held: Held) -> list[Block]:
     """How beliefs were found, and what they started from."""
     texts = part.texts
     model = texts(f"reasoned.model_{held['likelihood']}")
     sampling = held.get("sampling")
     if sampling is None:
         way = "exact" if held["method"] == "exact" else "closed"
-        found = [Words(texts(f"reasoned.found_{way}", model=model))]
+        found = [Paragraph(texts(f"reasoned.found_{way}", model=model))]
     else:
         way = "sampled" if held["converged"] else "apart"
         counted = {k: f"{sampling[k]:,}" for k in ("chains", "sweeps")}
-        found = [Words(texts(f"reasoned.found_{way}", model=model, **counted))]
+        found = [Paragraph(texts(f"reasoned.found_{way}", model=model, **counted))]
     most = max(held["prior_records_a_secret"].values(), default=0.0)
     if most > held["records_a_secret"]:
-        found.append(Words(texts("reasoned.strong_prior"), "note"))
+        found.append(Paragraph(texts("reasoned.strong_prior"), "note"))
     if any(not domain["public"] for domain in held["domains"].values()):
-        found.append(Words(texts("reasoned.domain_observed"), "note"))
+        found.append(Paragraph(texts("reasoned.domain_observed"), "note"))
     if state(held) == "named":
-        found.append(Words(texts("reasoned.unplaced"), "note"))
+        found.append(Paragraph(texts("reasoned.unplaced"), "note"))
     return list(found)

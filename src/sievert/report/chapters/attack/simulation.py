@@ -6,15 +6,15 @@ from typing import Any
 
 from sievert.attacks.reasoning.mcmc.chains import ESS, RHAT
 from sievert.charts.reasoning import running
-from sievert.charts.results import apart
+from sievert.charts.results import make_unique
 from sievert.report.chapters.attack.common import Held
-from sievert.report.page import Block, Grid, Picture, Words
-from sievert.report.parts import Part
+from sievert.report.page import Block, Grid, Paragraph, Picture
+from sievert.report.parts import ReportPart
 
 
-def chains(part: Part, secret: str, held: Held, *, drawn: bool) -> list[Block]:
+def chains(part: ReportPart, secret: str, held: Held, *, drawn: bool) -> list[Block]:
     """How well the chains agree, and how they came to it."""
-    texts, pen, sampling = part.texts, part.pen, held.get("sampling")
+    texts, redactor, sampling = part.texts, part.redactor, held.get("sampling")
     if sampling is None:
         return []
     found: list[Block] = []
@@ -22,29 +22,31 @@ def chains(part: Part, secret: str, held: Held, *, drawn: bool) -> list[Block]:
     if not held["converged"] and by_chain:
         hoped = str(sampling.get("least_agreed", "")).endswith("expects")  # without the original
         key = "not_converged_hopes" if hoped else "not_converged_spread"
-        ends = {"low": pen.share(min(by_chain)), "high": pen.share(max(by_chain))}
-        found.append(Words(texts(f"reasoned.{key}", **ends)))
+        ends = {"low": redactor.share(min(by_chain)), "high": redactor.share(max(by_chain))}
+        found.append(Paragraph(texts(f"reasoned.{key}", **ends)))
     places: dict[str, Any] = {
         "limit": RHAT,
         "least": f"{ESS:.0f}",
         "effective": f"{sampling['effective']:,.0f}",
     }
     if sampling["rhat"] is None:
-        found.append(Words(texts("reasoned.settled_unbounded", **places)))
+        found.append(Paragraph(texts("reasoned.settled_unbounded", **places)))
     else:
-        found.append(Words(texts("reasoned.settled", rhat=f"{sampling['rhat']:.3f}", **places)))
+        found.append(Paragraph(texts("reasoned.settled", rhat=f"{sampling['rhat']:.3f}", **places)))
     if sampling.get("so_far"):
         found += _running(part, secret, sampling, drawn)
     return found
 
 
-def _running(part: Part, secret: str, sampling: Held, drawn: bool) -> list[Block]:
+def _running(part: ReportPart, secret: str, sampling: Held, drawn: bool) -> list[Block]:
     """Running means of the number on which chains agree least."""
-    texts, pen, places = part.texts, part.pen, sampling["so_far"]
+    texts, redactor, places = part.texts, part.redactor, sampling["so_far"]
     quantity = texts(f"reasoned.quantity_{sampling['least_agreed']}")
-    names = apart(texts("reasoned.chain", number=c + 1) for c in range(len(places[0]["by_chain"])))
-    told = [[pen.share(x) for x in place["by_chain"]] for place in places]
-    title = texts("reasoned.running_chart", secret=pen.name(secret))
+    names = make_unique(
+        texts("reasoned.chain", number=c + 1) for c in range(len(places[0]["by_chain"]))
+    )
+    told = [[redactor.share(x) for x in place["by_chain"]] for place in places]
+    title = texts("reasoned.running_chart", secret=redactor.name(secret))
     grid = Grid(
         title,
         (texts("reasoned.running_across"), *names),
@@ -55,7 +57,7 @@ def _running(part: Part, secret: str, sampling: Held, drawn: bool) -> list[Block
         tuple(range(len(names) + 1)),
         folded=True,
     )
-    about = Words(texts("reasoned.running_least", quantity=quantity))
+    about = Paragraph(texts("reasoned.running_least", quantity=quantity))
     if not drawn:
         return [about, grid]
     given = {
@@ -76,9 +78,9 @@ def _running(part: Part, secret: str, sampling: Held, drawn: bool) -> list[Block
     return [about, Picture(spec, texts("reasoned.running_caption"), grid)]
 
 
-def sensitivity(part: Part, held: Held) -> list[Block]:
+def sensitivity(part: ReportPart, held: Held) -> list[Block]:
     """The same release with other weights of the prior."""
-    lines, texts, pen = held.get("sensitivity"), part.texts, part.pen
+    lines, texts, redactor = held.get("sensitivity"), part.texts, part.redactor
     if not lines:
         return []
     names = (
@@ -88,7 +90,7 @@ def sensitivity(part: Part, held: Held) -> list[Block]:
         "global_relative_risk_literal",
     )
     rows = tuple(
-        (str(pen.only_internal(line["beta"])), *(str(pen.share(line[n])) for n in names))
+        (str(redactor.only_internal(line["beta"])), *(str(redactor.share(line[n])) for n in names))
         for line in lines
     )
     head = ("beta", "attacker", "learner", "relative", "ties")
@@ -99,5 +101,5 @@ def sensitivity(part: Part, held: Held) -> list[Block]:
             rows,
             tuple(range(len(head))),
         ),
-        Words(texts("reasoned.sensitivity_reading"), "reading"),
+        Paragraph(texts("reasoned.sensitivity_reading"), "reading"),
     ]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sievert.charts import Bar, Dot, bars, dots
+from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.report.chapters.compare import distance_to_limit
 from sievert.report.chapters.compare import tables as compared_tables
 from sievert.report.chapters.compare.tables import Row, grids
-from sievert.report.chapters.compare.view import Shown, View
+from sievert.report.chapters.compare.view import ComparisonView, ReleaseTexts
 from sievert.report.chapters.limit.numbers import (
     Blocks,
     about,
@@ -22,36 +22,38 @@ from sievert.report.chapters.limit.numbers import (
     rounding,
     too_small,
 )
-from sievert.report.page import Chapter, Grid, Picture, Points, Words
-from sievert.report.parts import Part
+from sievert.report.page import BulletList, Chapter, Grid, Paragraph, Picture
+from sievert.report.parts import ReportPart
 
 MOST_NAMED = 4  # releases in a sentence
 MOST_PICTURED = 3  # secrets with pictures, two each
 NOISE = 0.2  # share of the bits that chance may have before it is said
 
 
-def blocks(part: Part) -> Blocks:
+def blocks(part: ReportPart) -> Blocks:
     """The whole chapter."""
-    if part.pen.silent:
+    if part.redactor.silent:
         return too_small(part)
-    view = View(part)
-    found: list[Any] = [Words(_answer(view), "lead")]
-    found += [Points(tuple(_dominated(view)))] if len(view.releases) > 1 and view.secrets else []
-    found.append(Words(_paired(view)))
-    if not part.pen.internal:
-        found += [Words(part.texts("compared.numbered"), "note"), rounding(part)]
+    view = ComparisonView(part)
+    found: list[Any] = [Paragraph(_answer(view), "lead")]
+    found += (
+        [BulletList(tuple(_dominated(view)))] if len(view.releases) > 1 and view.secrets else []
+    )
+    found.append(Paragraph(_paired(view)))
+    if not part.redactor.internal:
+        found += [Paragraph(part.texts("compared.numbered"), "note"), rounding(part)]
     found += [_key(view), *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1))]
     found += [*compared_tables.own(view), *compared_tables.losses(view)]
-    if not part.pen.internal:
-        found.append(Words(part.texts("compared.only_internal"), "note"))
+    if not part.redactor.internal:
+        found.append(Paragraph(part.texts("compared.only_internal"), "note"))
     return tuple(found)
 
 
-def sentences(part: Part) -> tuple[str, ...]:
+def sentences(part: ReportPart) -> tuple[str, ...]:
     """What the best choice is, how much each release keeps, how far they are from the limit."""
-    if part.pen.silent:
+    if part.redactor.silent:
         return ()
-    view = View(part)
+    view = ComparisonView(part)
     found = [_answer(view)]
     found += [_keeps(view, view.secrets[0])] if view.secrets else []
     far = distance_to_limit.sentence(view)
@@ -61,7 +63,7 @@ def sentences(part: Part) -> tuple[str, ...]:
 # -- sentences ------------------------------------------------------------------------------------
 
 
-def _names(view: View, releases: Sequence[Shown]) -> str:
+def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
     """Releases in a sentence; of many the first ones."""
     texts, left = view.part.texts, len(releases) - MOST_NAMED
     if left < 2:
@@ -70,7 +72,7 @@ def _names(view: View, releases: Sequence[Shown]) -> str:
     return texts("compared.others", releases=first, number=left)
 
 
-def _answer(view: View) -> str:
+def _answer(view: ComparisonView) -> str:
     """Which release is the better one, and why."""
     texts = view.part.texts
     if not view.told:
@@ -78,7 +80,7 @@ def _answer(view: View) -> str:
     least, number = view.least, len(view.releases)
     values = {
         "release": _names(view, least),
-        "bits": about(view.pen, least[0].identity),
+        "bits": about(view.redactor, least[0].identity),
         "whole": str(view.key),
         "share": str(least[0].share),
         "number": number,
@@ -94,7 +96,7 @@ def _answer(view: View) -> str:
     if not apart:
         return f"{alike} {texts('compared.answer_not_apart')}"
     secret, best = apart[0]
-    values = {"release": _names(view, best), "secret": view.pen.name(secret)}
+    values = {"release": _names(view, best), "secret": view.redactor.name(secret)}
     same = {r.number for r in best} & {r.number for r in least}
     key = "compared.answer_also" if same and len(best) == 1 else "compared.answer_keeps"
     key = key if len(best) == 1 else "compared.answer_keep"
@@ -102,7 +104,7 @@ def _answer(view: View) -> str:
     return f"{alike} {texts(key, **values)}{end}"
 
 
-def _dominated(view: View) -> Iterator[str]:
+def _dominated(view: ComparisonView) -> Iterator[str]:
     """Which releases are out."""
     texts, named = view.part.texts, {r.number: r.label for r in view.releases}
     any_ = False
@@ -114,22 +116,22 @@ def _dominated(view: View) -> Iterator[str]:
             others = listed(texts, [named[n] for n in by])
             yield texts(key, release=release.label, others=others)
     if not any_:
-        yield texts("compared.none_dominated" if view.pen.internal else "compared.none_shown")
+        yield texts("compared.none_dominated" if view.redactor.internal else "compared.none_shown")
 
 
-def _paired(view: View) -> str:
+def _paired(view: ComparisonView) -> str:
     by = view.part.data["settings"].get("key")
     return view.part.texts("compared.paired_order" if by is None else "compared.paired_key")
 
 
-def _keeps(view: View, secret: str) -> str:
+def _keeps(view: ComparisonView, secret: str) -> str:
     """How much each release keeps of what the original tells of a secret."""
-    texts, pen = view.part.texts, view.pen
+    texts, redactor = view.part.texts, view.redactor
     whole = view.before(secret, "corrected")
     shares = [(r, r.secrets[secret].kept) for r in view.releases]
     known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
-    values = {"secret": pen.name(secret), "whole": about(pen, whole)}
-    if not divisible(pen, whole) or not known:
+    values = {"secret": redactor.name(secret), "whole": about(redactor, whole)}
+    if not divisible(redactor, whole) or not known:
         return texts("compared.keeps_unknown", **values)
     if len(known) == 1 and len(shares) == 1:
         return texts("compared.keeps_one", share=str(shares[0][1]), **values)
@@ -140,7 +142,7 @@ def _keeps(view: View, secret: str) -> str:
     return texts("compared.keeps_range", low=low, high=high, **values)
 
 
-def _smallest(view: View) -> str:
+def _smallest(view: ComparisonView) -> str:
     """How large the smallest class is, where no limit was asked for."""
     texts, shown = view.part.texts, view.releases[: MOST_NAMED + 1]
     if len(shown) > MOST_NAMED:
@@ -155,9 +157,9 @@ def _smallest(view: View) -> str:
 # -- the key --------------------------------------------------------------------------------------
 
 
-def _key(view: View) -> Chapter:
+def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
-    texts, pen = view.part.texts, view.pen
+    texts, redactor = view.part.texts, view.redactor
     named = {r.number: r.label for r in view.releases}
     rows = [
         Row(
@@ -168,12 +170,14 @@ def _key(view: View) -> Chapter:
         ),
         Row("identity_disclosure", "identity_share", "", [str(r.share) for r in view.releases]),
         Row("beyond_chance", "corrected", "", [str(r.corrected) for r in view.releases]),
-        Row("beyond_chance", "range", "", [interval(pen, r.low, r.high) for r in view.releases]),
+        Row(
+            "beyond_chance", "range", "", [interval(redactor, r.low, r.high) for r in view.releases]
+        ),
         Row(
             "suppressed_records",
             "suppressed",
             "",
-            [str(pen.count(r.data["records"]["suppressed"])) for r in view.releases],
+            [str(redactor.count(r.data["records"]["suppressed"])) for r in view.releases],
         ),
     ]
     if view.secrets and len(view.releases) > 1:
@@ -196,7 +200,7 @@ def _key(view: View) -> Chapter:
             (1,),
         )
         found.append(Picture(spec, texts("compared.key_see"), behind))
-    found += [*tables, Words(texts("compared.key_reading"), "reading")]
+    found += [*tables, Paragraph(texts("compared.key_reading"), "reading")]
     found += compared_tables.by_column(view)
     return Chapter(texts("compared.key_title"), view.part.anchor("key"), tuple(found))
 
@@ -204,22 +208,22 @@ def _key(view: View) -> Chapter:
 # -- a secret -------------------------------------------------------------------------------------
 
 
-def _secret(view: View, number: int, secret: str) -> Chapter:
+def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
     """What each release tells of one secret, what it has lost of it, and how far it could go."""
-    texts, name = view.part.texts, view.pen.name(secret)
-    found: list[Any] = [Words(_keeps(view, secret), "lead")]
+    texts, name = view.part.texts, view.redactor.name(secret)
+    found: list[Any] = [Paragraph(_keeps(view, secret), "lead")]
     found += [_map(view, secret)] if number <= MOST_PICTURED and _drawn(view, secret) else []
     caption = texts("compared.secret_caption", secret=name)
     found += grids(view, caption, list(_rows(view, secret)))
     said = tuple(_chance(view, secret))
-    found += [Points(said)] if said else []
-    found.append(Words(texts("compared.secret_reading"), "reading"))
+    found += [BulletList(said)] if said else []
+    found.append(Paragraph(texts("compared.secret_reading"), "reading"))
     found += distance_to_limit.blocks(view, number, secret, pictured=number <= MOST_PICTURED)
     title = texts("compared.secret_title", secret=name)
     return Chapter(title, view.part.anchor(f"secret{number}"), tuple(found))
 
 
-def _drawn(view: View, secret: str) -> list[tuple[Shown, Dot]]:
+def _drawn(view: ComparisonView, secret: str) -> list[tuple[ReleaseTexts, Dot]]:
     found = []
     for r in view.releases:
         t = r.secrets[secret]
@@ -231,11 +235,11 @@ def _drawn(view: View, secret: str) -> list[tuple[Shown, Dot]]:
     return found
 
 
-def _map(view: View, secret: str) -> Picture:
+def _map(view: ComparisonView, secret: str) -> Picture:
     """Risk upwards, loss to the right."""
-    texts, pen, drawn = view.part.texts, view.pen, _drawn(view, secret)
-    spec = dots(
-        texts("compared.map_chart", secret=pen.name(secret)),
+    texts, redactor, drawn = view.part.texts, view.redactor, _drawn(view, secret)
+    spec = risk_utility_chart(
+        texts("compared.map_chart", secret=redactor.name(secret)),
         [texts("compared.map_below", whole=str(view.before(secret, "corrected")))],
         [dot for _, dot in drawn],
         across=texts("compared.axis_lost"),
@@ -245,18 +249,18 @@ def _map(view: View, secret: str) -> Picture:
     rows = []
     for r, _ in drawn:
         t = r.secrets[secret]
-        ends = interval(pen, t.lost_low, t.lost_high)
+        ends = interval(redactor, t.lost_low, t.lost_high)
         rows.append((r.label, str(t.lost), ends, str(r.identity)))
-    caption = texts("compared.map_caption", secret=pen.name(secret))
+    caption = texts("compared.map_caption", secret=redactor.name(secret))
     behind = Grid(caption, tuple(texts(f"compared.{h}") for h in head), tuple(rows), (1, 2, 3))
     return Picture(spec, texts("compared.map_see"), behind)
 
 
-def _rows(view: View, secret: str) -> Iterator[Row]:
-    pen = view.pen
+def _rows(view: ComparisonView, secret: str) -> Iterator[Row]:
+    redactor = view.redactor
     held = [r.secrets[secret] for r in view.releases]
     before = view.part.data["original"]["attribute_disclosure"][secret]
-    low, high = (view.pen.bits(end) for end in before["interval"])
+    low, high = (view.redactor.bits(end) for end in before["interval"])
     yield Row(
         "attribute_disclosure",
         "told",
@@ -272,28 +276,28 @@ def _rows(view: View, secret: str) -> Iterator[Row]:
     yield Row(
         "beyond_chance",
         "range",
-        interval(pen, low, high),
-        [interval(pen, t.low, t.high) for t in held],
+        interval(redactor, low, high),
+        [interval(redactor, t.low, t.high) for t in held],
     )
     yield Row("information_loss", "lost", "", [str(t.lost) for t in held])
     yield Row(
-        "information_loss", "range", "", [interval(pen, t.lost_low, t.lost_high) for t in held]
+        "information_loss", "range", "", [interval(redactor, t.lost_low, t.lost_high) for t in held]
     )
     yield Row("information_loss", "kept", "", [str(t.kept) for t in held])
-    if pen.internal:
+    if redactor.internal:
         yield from compared_tables.exact(view, secret)
 
 
-def _chance(view: View, secret: str) -> Iterator[str]:
+def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
     """What cannot be told from chance."""
-    texts, name = view.part.texts, view.pen.name(secret)
+    texts, name = view.part.texts, view.redactor.name(secret)
     value, chance = view.before(secret, "value"), view.before(secret, "chance")
     if value.number and chance.number and chance.number > NOISE * value.number:
         yield texts(
             "compared.chance_before",
             secret=name,
-            value=about(view.pen, value),
-            chance=about(view.pen, chance),
+            value=about(view.redactor, value),
+            chance=about(view.redactor, chance),
         )
     for key, held in (
         ("told", view.by_chance(secret, "attribute_disclosure")),

@@ -7,47 +7,49 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts import Dot
-from sievert.charts.risk_utility_map import limited
-from sievert.report.chapters.compare.view import Shown, View
+from sievert.charts.risk_utility_map import limit_chart
+from sievert.report.chapters.compare.view import ComparisonView, ReleaseTexts
 from sievert.report.chapters.limit.numbers import about, bits, proportion, times
-from sievert.report.page import Cell, Chapter, Grid, Link, Picture, Points, Words
-from sievert.report.redaction import Said
+from sievert.report.page import BulletList, Cell, Chapter, Grid, Link, Paragraph, Picture
+from sievert.report.redaction import NumberText
 
 MOST_NAMED = 4  # releases in a sentence
 
 
 @dataclass(frozen=True)
-class Placed:
+class DistanceToLimit:
     """One release beside the best one that changes as much."""
 
-    release: Shown
-    distortion: Said
-    told: Said
-    least: Said
-    bound: Said
-    ratio: Said
+    release: ReleaseTexts
+    distortion: NumberText
+    told: NumberText
+    least: NumberText
+    bound: NumberText
+    ratio: NumberText
 
 
-def placed(view: View, secret: str) -> list[Placed]:
+def placed(view: ComparisonView, secret: str) -> list[DistanceToLimit]:
     """Each release against the limit of one secret; those that were not placed are left out."""
-    pen, found = view.pen, []
+    redactor, found = view.redactor, []
     for release in view.releases:
         held = (release.data.get("limit") or {}).get(secret)
         if held is None:
             continue
-        told, least = bits(pen, held["disclosed"]), bits(pen, held["least"])
-        far = proportion(pen, held["distortion"])
-        ratio = times(pen, told, least)
-        found.append(Placed(release, far, told, least, bits(pen, held["bound"]), ratio))
+        told, least = bits(redactor, held["disclosed"]), bits(redactor, held["least"])
+        far = proportion(redactor, held["distortion"])
+        ratio = times(redactor, told, least)
+        found.append(
+            DistanceToLimit(release, far, told, least, bits(redactor, held["bound"]), ratio)
+        )
     return found
 
 
-def sentence(view: View) -> str | None:
+def sentence(view: ComparisonView) -> str | None:
     """How far the releases are from the limit of the first secret; None without a limit."""
     for secret in view.part.data.get("limit") or {}:
         held = placed(view, secret)
         known = [p for p in held if p.ratio.number is not None]
-        texts, name = view.part.texts, view.pen.name(secret)
+        texts, name = view.part.texts, view.redactor.name(secret)
         if not known:
             return texts("compared.far_unknown", secret=name) if held else None
         if len(known) == 1:
@@ -65,42 +67,42 @@ def sentence(view: View) -> str | None:
     return None
 
 
-def _ratio(held: Placed) -> float:
+def _ratio(held: DistanceToLimit) -> float:
     return held.ratio.number or 0.0
 
 
-def _values(view: View, p: Placed, secret: str) -> dict[str, str]:
+def _values(view: ComparisonView, p: DistanceToLimit, secret: str) -> dict[str, str]:
     return {
         "secret": secret,
-        "told": about(view.pen, p.told),
-        "least": about(view.pen, p.least),
+        "told": about(view.redactor, p.told),
+        "least": about(view.redactor, p.least),
         "ratio": str(p.ratio),
-        "distortion": about(view.pen, p.distortion),
+        "distortion": about(view.redactor, p.distortion),
     }
 
 
-def blocks(view: View, number: int, secret: str, *, pictured: bool) -> list[Chapter]:
+def blocks(view: ComparisonView, number: int, secret: str, *, pictured: bool) -> list[Chapter]:
     """The map with the limit, and each release beside what would have been possible."""
     limit = (view.part.data.get("limit") or {}).get(secret)
     held = placed(view, secret)
     if limit is None or not held:
         return []
-    texts, name = view.part.texts, view.pen.name(secret)
+    texts, name = view.part.texts, view.redactor.name(secret)
     curve = list(_curve(view, limit))
-    found: list[Any] = [Points(tuple(_said(view, p, name) for p in held))]
+    found: list[Any] = [BulletList(tuple(_said(view, p, name) for p in held))]
     grid = _grid(view, secret, held, curve)
     drawn = [p for p in held if None not in (p.distortion.number, p.told.number)]
     if pictured and drawn and len(curve) > 1:
         found.append(_picture(view, secret, drawn, curve, grid, known=not limit["merged"]))
     else:
         found.append(grid)
-    found += [Words(text, "note") for text in _notes(view, limit)]
-    found.append(Words(texts("compared.limit_reading"), "reading"))
+    found += [Paragraph(text, "note") for text in _notes(view, limit)]
+    found.append(Paragraph(texts("compared.limit_reading"), "reading"))
     title = texts("compared.limit_title", secret=name)
     return [Chapter(title, view.part.anchor(f"limit{number}"), tuple(found))]
 
 
-def _said(view: View, p: Placed, secret: str) -> str:
+def _said(view: ComparisonView, p: DistanceToLimit, secret: str) -> str:
     values = {"release": p.release.label, **_values(view, p, secret)}
     if p.least.number is None:
         return view.part.texts("compared.placed_unknown", **values)
@@ -108,14 +110,14 @@ def _said(view: View, p: Placed, secret: str) -> str:
     return view.part.texts(key, **values)
 
 
-def _curve(view: View, limit: Any) -> Iterator[tuple[Said, Said, Said]]:
+def _curve(view: ComparisonView, limit: Any) -> Iterator[tuple[NumberText, NumberText, NumberText]]:
     """Points of the limit as they are shown, each once."""
     seen = set()
     for point in limit["points"]:
         told = (
-            proportion(view.pen, point["distortion"]),
-            bits(view.pen, point["least"]),
-            bits(view.pen, point["bound"]),
+            proportion(view.redactor, point["distortion"]),
+            bits(view.redactor, point["least"]),
+            bits(view.redactor, point["bound"]),
         )
         at = (told[0].number, told[1].number)
         if None not in at and at not in seen:
@@ -124,16 +126,16 @@ def _curve(view: View, limit: Any) -> Iterator[tuple[Said, Said, Said]]:
 
 
 def _picture(
-    view: View,
+    view: ComparisonView,
     secret: str,
-    held: Sequence[Placed],
-    curve: Sequence[tuple[Said, Said, Said]],
+    held: Sequence[DistanceToLimit],
+    curve: Sequence[tuple[NumberText, NumberText, NumberText]],
     grid: Grid,
     *,
     known: bool,
 ) -> Picture:
-    texts, name = view.part.texts, view.pen.name(secret)
-    spec = limited(
+    texts, name = view.part.texts, view.redactor.name(secret)
+    spec = limit_chart(
         texts("compared.limit_chart", secret=name),
         [texts("compared.limit_below" if known else "compared.limit_below_merged")],
         [(at.number or 0.0, least.number or 0.0, bound.number) for at, least, bound in curve],
@@ -142,17 +144,17 @@ def _picture(
     return Picture(spec, texts("compared.limit_see"), grid)
 
 
-def _dot(p: Placed) -> Dot:
+def _dot(p: DistanceToLimit) -> Dot:
     far, told = p.distortion.number or 0.0, p.told.number or 0.0
     least = told if p.least.number is None else p.least.number
     return Dot(p.release.label, far, told, (least, told))
 
 
 def _grid(
-    view: View,
+    view: ComparisonView,
     secret: str,
-    held: Sequence[Placed],
-    curve: Sequence[tuple[Said, Said, Said]],
+    held: Sequence[DistanceToLimit],
+    curve: Sequence[tuple[NumberText, NumberText, NumberText]],
 ) -> Grid:
     """Releases first, then the points of the limit; what none is below where that is known."""
     texts = view.part.texts
@@ -170,21 +172,21 @@ def _grid(
     head = ["head_release", "head_distortion", "head_told", "head_least"]
     head += ["head_bound", "head_ratio"] if known else ["head_ratio"]
     return Grid(
-        texts("compared.limit_caption", secret=view.pen.name(secret)),
+        texts("compared.limit_caption", secret=view.redactor.name(secret)),
         tuple(texts(f"compared.{h}") for h in head),
         tuple(rows),
         tuple(range(1, len(head))),
     )
 
 
-def _notes(view: View, limit: Any) -> Iterator[str]:
+def _notes(view: ComparisonView, limit: Any) -> Iterator[str]:
     """From which distortion on nothing need be told, and what of the limit is not known."""
     texts = view.part.texts
-    silent = proportion(view.pen, limit["perfect"])
+    silent = proportion(view.redactor, limit["perfect"])
     if silent.number is None:
         yield texts("compared.perfect_unknown")
     else:
-        yield texts("compared.perfect", distortion=about(view.pen, silent))
+        yield texts("compared.perfect", distortion=about(view.redactor, silent))
     if limit["merged"]:
         yield texts("compared.limit_merged")
     if limit["reached"] is False:

@@ -13,8 +13,8 @@ from sievert.measures import BY_ID, Decides, decided_by
 from sievert.report.chapters.limit.numbers import labels, listed
 from sievert.report.chapters.numbers import SHARES, said, scale, titled, why, within
 from sievert.report.definitions import linked
-from sievert.report.page import Block, Cell, Grid, Points, Words
-from sievert.report.parts import Part
+from sievert.report.page import Block, BulletList, Cell, Grid, Paragraph
+from sievert.report.parts import ReportPart
 
 ABREAST = 4  # releases beside each other
 MOST_NAMED = 4  # releases or limits in a sentence
@@ -27,7 +27,7 @@ Data = Mapping[str, Any]
 # -- a limit in words -----------------------------------------------------------------------------
 
 
-def asked(part: Part, verdict: Data) -> str:
+def asked(part: ReportPart, verdict: Data) -> str:
     """What a limit asks for."""
     texts, least, most = part.texts, verdict["min"], verdict["max"]
     if least is not None and most is not None:
@@ -42,10 +42,14 @@ def _bound(verdict: Data, number: float) -> str:
     return f"{100 * number:{BOUND}} %" if in_per_cent else f"{number:,{BOUND}}"
 
 
-def side(part: Part, verdict: Data) -> str | None:
+def side(part: ReportPart, verdict: Data) -> str | None:
     """On which side of its limit a number lies, where the number as it is told does not say so."""
     value, met = verdict["value"], verdict["met"]
-    if part.pen.internal or met is None or (verdict["min"] is None) == (verdict["max"] is None):
+    if (
+        part.redactor.internal
+        or met is None
+        or (verdict["min"] is None) == (verdict["max"] is None)
+    ):
         return None
     end = "max" if verdict["min"] is None else "min"
     bound = verdict[end]
@@ -59,7 +63,7 @@ def side(part: Part, verdict: Data) -> str | None:
     return part.texts(f"front.{key}", bound=_bound(verdict, bound))
 
 
-def figure(part: Part, verdict: Data) -> str:
+def figure(part: ReportPart, verdict: Data) -> str:
     """A number that a limit was held against, with its unit."""
     texts, measure, value = part.texts, verdict["measure"], verdict["value"]
     beside = side(part, verdict)
@@ -70,26 +74,26 @@ def figure(part: Part, verdict: Data) -> str:
     if any(float(exact.replace(",", "")) == bound for bound in bounds):
         number = _bound(verdict, value)  # as many digits as tell on which side it lies
     else:
-        number = said(part.pen, measure, {"value": value, "reason": None}).text
+        number = said(part.redactor, measure, {"value": value, "reason": None}).text
     unit = scale(texts, measure) if BY_ID[measure].unit != "1" else ""
     return texts("front.limit_value", number=number, unit=unit).strip()
 
 
-def where(part: Part, verdict: Data) -> str:
+def where(part: ReportPart, verdict: Data) -> str:
     """Whom or what a limit is about."""
     _, _, secret = verdict["where"].partition(".")
-    return part.pen.name(secret) if secret else part.texts("front.everybody")
+    return part.redactor.name(secret) if secret else part.texts("front.everybody")
 
 
 # -- releases -------------------------------------------------------------------------------------
 
 
-def judged(part: Part) -> bool:
+def judged(part: ReportPart) -> bool:
     """Whether limits were held against releases."""
     return part.kind == "compare" and any(_limits(r) for r in part.data["releases"])
 
 
-def lead(part: Part) -> str:
+def lead(part: ReportPart) -> str:
     """Which releases meet the limits, and which do not."""
     texts, releases = part.texts, part.data["releases"]
     states = [_state(release) for release in releases]
@@ -112,9 +116,13 @@ def lead(part: Part) -> str:
     return " ".join(found)
 
 
-def blocks(part: Part) -> tuple[Block, ...]:
+def blocks(part: ReportPart) -> tuple[Block, ...]:
     """What each release breaches, then every limit against every table."""
-    return (_points(part), *_grids(part), Words(part.texts("compared.policy_reading"), "reading"))
+    return (
+        _points(part),
+        *_grids(part),
+        Paragraph(part.texts("compared.policy_reading"), "reading"),
+    )
 
 
 def _limits(table: Data) -> list[Data]:
@@ -128,7 +136,7 @@ def _state(release: Data) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def _some(part: Part, more: str, items: Sequence[str]) -> str:
+def _some(part: ReportPart, more: str, items: Sequence[str]) -> str:
     """Things in a sentence; of many the first ones."""
     left = len(items) - MOST_NAMED
     if left < 2:
@@ -137,7 +145,7 @@ def _some(part: Part, more: str, items: Sequence[str]) -> str:
     return part.texts(more, releases=first, limits=first, number=left)
 
 
-def _points(part: Part) -> Points:
+def _points(part: ReportPart) -> BulletList:
     texts, releases = part.texts, part.data["releases"]
     words = {False: "policy_breaches", None: "policy_open", True: "policy_keeps"}
     items, marks = [], []
@@ -147,15 +155,15 @@ def _points(part: Part) -> Points:
         some = _some(part, "compared.policy_more", limits)
         items.append(texts(f"compared.{words[state]}", release=name, limits=some))
         marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
-    return Points(tuple(items), tuple(marks))
+    return BulletList(tuple(items), tuple(marks))
 
 
-def _named(part: Part, verdict: Data) -> str:
+def _named(part: ReportPart, verdict: Data) -> str:
     title = titled(part.texts, verdict["measure"])
     return part.texts("compared.policy_limit", what=title, where=where(part, verdict))
 
 
-def _grids(part: Part) -> Iterator[Grid]:
+def _grids(part: ReportPart) -> Iterator[Grid]:
     """Limits as rows, the original and the releases as columns."""
     texts, releases = part.texts, part.data["releases"]
     original, named = _limits(part.data["original"]), labels(part, releases)
@@ -175,10 +183,10 @@ def _grids(part: Part) -> Iterator[Grid]:
         yield Grid(title, (*head, *named[start : start + ABREAST]), tuple(rows))
 
 
-def _cell(part: Part, verdict: Data) -> str:
+def _cell(part: ReportPart, verdict: Data) -> str:
     """The verdict; for the operator its number too."""
     texts, mark = part.texts, part.texts(f"front.{MARKS[verdict['met']]}")
-    if not part.pen.internal or (verdict["value"] is None and verdict["met"] is None):
+    if not part.redactor.internal or (verdict["value"] is None and verdict["met"] is None):
         return mark
     value = why(texts, verdict) if verdict["value"] is None else figure(part, verdict)
     if verdict["reading"]:

@@ -9,11 +9,11 @@ from typing import Any
 from sievert.formatting import percent, significant
 from sievert.losses import BY_ID
 from sievert.measures import Decides
-from sievert.report.chapters.compare.view import View
+from sievert.report.chapters.compare.view import ComparisonView
 from sievert.report.chapters.limit.numbers import bits, clean
-from sievert.report.declared import decides
-from sievert.report.page import Cell, Chapter, Grid, Link, Words
-from sievert.report.redaction import Pen, Said
+from sievert.report.declarations import decides
+from sievert.report.page import Cell, Chapter, Grid, Link, Paragraph
+from sievert.report.redaction import NumberText, Redactor
 
 ABREAST = 5  # releases beside each other
 OF_RECORDS = (
@@ -54,7 +54,9 @@ class Row:
     title: str = ""  # in place of words: a name from the data, or of a loss
 
 
-def grids(view: View, caption: str, rows: Sequence[Row], *, folded: bool = False) -> list[Grid]:
+def grids(
+    view: ComparisonView, caption: str, rows: Sequence[Row], *, folded: bool = False
+) -> list[Grid]:
     """The rows as tables of a few releases each."""
     texts, found = view.part.texts, []
     original = any(row.before for row in rows)
@@ -76,27 +78,27 @@ def grids(view: View, caption: str, rows: Sequence[Row], *, folded: bool = False
     return found
 
 
-def _words(view: View, row: Row) -> str:
+def _words(view: ComparisonView, row: Row) -> str:
     return row.title or view.part.texts(f"compared.row_{row.words}")
 
 
-def _direction(view: View, row: Row) -> str:
+def _direction(view: ComparisonView, row: Row) -> str:
     if row.direction:
         return view.part.texts(f"compared.direction_{row.direction}")
     key = f"compared.direction_{row.words}"
     return view.part.texts(key) if key in view.part.texts else ""
 
 
-def exact(view: View, secret: str) -> Iterator[Row]:
+def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
     """What only the operator sees of a secret."""
     held = [r.data["attribute_disclosure"][secret] for r in view.releases]
     losses = [r.data["information_loss"][secret] for r in view.releases]
     before = view.part.data["original"]["attribute_disclosure"][secret]
 
     def row(definition: str, words: str, what: str, found: Sequence[Data], first: Data) -> Row:
-        cells = [str(view.pen.only_internal(clean(each.get(what)))) for each in found]
+        cells = [str(view.redactor.only_internal(clean(each.get(what)))) for each in found]
         known = first and first.get(what) is not None
-        start = str(view.pen.only_internal(clean(first[what]))) if known else ""
+        start = str(view.redactor.only_internal(clean(first[what]))) if known else ""
         return Row(definition, words, start, cells)
 
     yield row("beyond_chance", "chance", "chance", held, before)
@@ -106,17 +108,24 @@ def exact(view: View, secret: str) -> Iterator[Row]:
     yield row("information_loss", "lost_p_value", "p_value", losses, {})
 
 
-def by_column(view: View) -> list[Grid]:
+def by_column(view: ComparisonView) -> list[Grid]:
     """What each column alone tells of its original."""
     columns = list(view.releases[0].data["identity_disclosure"]["columns"])
     if len(columns) < 2:
         return []
-    pen, rows = view.pen, []
+    redactor, rows = view.redactor, []
     for column in columns:
         held = [r.data["identity_disclosure"]["columns"].get(column) for r in view.releases]
         whole = next((each["maximum"] for each in held if each), None)
-        cells = [str(bits(pen, each["value"])) if each else "" for each in held]
-        row = Row("identity_disclosure", "", str(bits(pen, whole)), cells, "high", pen.name(column))
+        cells = [str(bits(redactor, each["value"])) if each else "" for each in held]
+        row = Row(
+            "identity_disclosure",
+            "",
+            str(bits(redactor, whole)),
+            cells,
+            "high",
+            redactor.name(column),
+        )
         rows.append(row)
     return grids(view, view.part.texts("compared.columns_caption"), rows, folded=True)
 
@@ -124,115 +133,115 @@ def by_column(view: View) -> list[Grid]:
 # -- each table on its own ------------------------------------------------------------------------
 
 
-def smallest(view: View, data: Data) -> Said:
+def smallest(view: ComparisonView, data: Data) -> NumberText:
     """The size of a release's smallest class."""
-    return _smallest(view.pen, data["assessment"]["reidentification"].get("k_anonymity"))
+    return _smallest(view.redactor, data["assessment"]["reidentification"].get("k_anonymity"))
 
 
-def _smallest(pen: Pen, held: Data | None) -> Said:
+def _smallest(redactor: Redactor, held: Data | None) -> NumberText:
     k = None if held is None else held["value"]
     if k is None:
-        return pen.undefined()
-    if not pen.internal and k < pen.least:
-        return Said(pen.texts("words.few", least=pen.least), None)
-    return Said(f"{k:,}", k)
+        return redactor.undefined()
+    if not redactor.internal and k < redactor.least:
+        return NumberText(redactor.texts("words.few", least=redactor.least), None)
+    return NumberText(f"{k:,}", k)
 
 
-def own(view: View) -> tuple[Chapter, ...]:
+def own(view: ComparisonView) -> tuple[Chapter, ...]:
     """The measures of every table on its own, the original first."""
     texts, data = view.part.texts, view.part.data
     tables = [data["original"]["assessment"], *(r.data["assessment"] for r in view.releases)]
     sizes = [view.part.rows, *(int(r.data["rows"] or 0) for r in view.releases)]
-    chosen = OF_RECORDS if view.pen.internal else PASSED_ON
+    chosen = OF_RECORDS if view.redactor.internal else PASSED_ON
     rows = []
     for measure in chosen:
         cells = [
-            str(_measured(view.pen, measure, t["reidentification"], n))
+            str(_measured(view.redactor, measure, t["reidentification"], n))
             for t, n in zip(tables, sizes, strict=True)
         ]
         rows.append(Row(measure, measure, cells[0], cells[1:]))
     found: list[Any] = grids(view, texts("compared.own_caption"), rows)
-    for secret in view.secrets if view.pen.internal else ():
+    for secret in view.secrets if view.redactor.internal else ():
         rows = []
         for measure in OF_SECRET:
             held = [t["inference"].get(secret, {}).get(measure) for t in tables]
-            cells = [_exact(view.pen, measure, each) for each in held]
+            cells = [_exact(view.redactor, measure, each) for each in held]
             rows.append(Row(measure, measure, cells[0], cells[1:]))
-        found += grids(view, texts("compared.own_secret", secret=view.pen.name(secret)), rows)
-    found.append(Words(texts("compared.own_reading"), "reading"))
+        found += grids(view, texts("compared.own_secret", secret=view.redactor.name(secret)), rows)
+    found.append(Paragraph(texts("compared.own_reading"), "reading"))
     return (Chapter(texts("compared.own_title"), view.part.anchor("own"), tuple(found)),)
 
 
-def _exact(pen: Pen, measure: str, held: Data | None) -> str:
+def _exact(redactor: Redactor, measure: str, held: Data | None) -> str:
     if held is None or held["value"] is None:
-        return str(pen.undefined())
+        return str(redactor.undefined())
     value = held["value"]
     if isinstance(value, int):
         return f"{value:,}"
     return significant(value) if measure == "mutual_information" else percent(value)
 
 
-def _measured(pen: Pen, measure: str, values: Data, rows: int) -> Said:
+def _measured(redactor: Redactor, measure: str, values: Data, rows: int) -> NumberText:
     """A measure of finding a person; what one class decides only where it may be."""
     held = values.get(measure)
     if held is None:
-        return pen.undefined()
+        return redactor.undefined()
     by = decides(measure)
     if by is Decides.SMALLEST_CLASS:
-        return _smallest(pen, held)
+        return _smallest(redactor, held)
     if by is Decides.UNIQUES:
         k = (values.get("k_anonymity") or {}).get("value")
-        if k is not None and k >= pen.least:  # which is told
-            return Said(pen.texts("words.none"), 0)
-        return pen.count(held.get("records"))
-    if pen.internal:
-        return Said(_exact(pen, measure, held), held["value"])
+        if k is not None and k >= redactor.least:  # which is told
+            return NumberText(redactor.texts("words.none"), 0)
+        return redactor.count(held.get("records"))
+    if redactor.internal:
+        return NumberText(_exact(redactor, measure, held), held["value"])
     if by is Decides.UNCERTAINTY:
-        return pen.identity(held["value"], of=rows)
-    if by is Decides.CLASSES and not _crowded(pen, values, rows):
-        return pen.share(held["value"], of=rows)
-    return pen.withheld()
+        return redactor.identity(held["value"], of=rows)
+    if by is Decides.CLASSES and not _crowded(redactor, values, rows):
+        return redactor.share(held["value"], of=rows)
+    return redactor.withheld()
 
 
-def _crowded(pen: Pen, values: Data, rows: int) -> bool:
+def _crowded(redactor: Redactor, values: Data, rows: int) -> bool:
     """Whether the number of classes would tell how few people are alone, as in an assessment."""
     k, classes = (values.get(m, {}).get("value") for m in ("k_anonymity", "classes"))
     alone = values.get("unique_records", {}).get("records") or 0
-    small = k is None or k < pen.least
-    return small and alone < pen.least and (classes or 0) > rows / 2 - pen.least
+    small = k is None or k < redactor.least
+    return small and alone < redactor.least and (classes or 0) > rows / 2 - redactor.least
 
 
 # -- other losses ---------------------------------------------------------------------------------
 
 
-def losses(view: View) -> tuple[Chapter, ...]:
+def losses(view: ComparisonView) -> tuple[Chapter, ...]:
     """One row a loss, and for the operator whether it ranks the releases as bits do."""
-    texts, pen = view.part.texts, view.pen
+    texts, redactor = view.part.texts, view.redactor
     rows, ranked = [], []
     for name in view.releases[0].data["losses"]:
         if name not in BY_ID:
             continue
         held = [r.data["losses"].get(name) or {} for r in view.releases]
-        if not pen.internal and not _means(name, held):
+        if not redactor.internal and not _means(name, held):
             continue
         if all(each.get("value") is None for each in held):
             continue
-        cells = [str(_loss(pen, name, each)) for each in held]
+        cells = [str(_loss(redactor, name, each)) for each in held]
         kind = BY_ID[name]
         rows.append(Row(name, "", "", cells, f"lost_{kind.worse}", _titled(view, name)))
         ranked.append((name, view.part.data["rank_correlation"].get(name) or {}))
     if not rows:
         return ()
     found: list[Any] = grids(view, texts("compared.losses_caption"), rows)
-    if pen.internal and any(by for _, by in ranked):
+    if redactor.internal and any(by for _, by in ranked):
         found.append(_ranks(view, ranked))
-    found.append(Words(texts("compared.losses_reading"), "reading"))
+    found.append(Paragraph(texts("compared.losses_reading"), "reading"))
     return (Chapter(texts("compared.losses_title"), view.part.anchor("losses"), tuple(found)),)
 
 
-def _titled(view: View, name: str) -> str:
+def _titled(view: ComparisonView, name: str) -> str:
     """A loss by the title of its definition; passed on, some are told as shares."""
-    key = f"compared.loss_{name}" if view.pen.internal else f"compared.shared_{name}"
+    key = f"compared.loss_{name}" if view.redactor.internal else f"compared.shared_{name}"
     texts = view.part.texts
     return texts(key) if key in texts else texts(f"compared.loss_{name}")
 
@@ -244,27 +253,27 @@ def _means(name: str, held: Sequence[Data]) -> bool:
     return decides(name) in {*MEANS, Decides.ROOT, Decides.BITS} and scales <= PLAIN_SCALES
 
 
-def _loss(pen: Pen, name: str, held: Data) -> Said:
+def _loss(redactor: Redactor, name: str, held: Data) -> NumberText:
     value = clean(held.get("value"))
     if value is None:
-        return pen.undefined()
-    if pen.internal:
-        return Said(significant(value), value)
+        return redactor.undefined()
+    if redactor.internal:
+        return NumberText(significant(value), value)
     value, by = clean(held.get(BY_ID[name].passed_on)), decides(name)
     if by is Decides.BITS:
-        return bits(pen, value)
+        return bits(redactor, value)
     if by is Decides.ROOT:  # near nothing it moves by the root of the records
-        return pen.mean(value, span=(max(pen.rows, 1) / pen.least) ** 0.5)
-    return pen.mean(value, span=MEANS[by]) if by in MEANS else pen.withheld()
+        return redactor.mean(value, span=(max(redactor.rows, 1) / redactor.least) ** 0.5)
+    return redactor.mean(value, span=MEANS[by]) if by in MEANS else redactor.withheld()
 
 
-def _ranks(view: View, ranked: Sequence[tuple[str, Data]]) -> Grid:
+def _ranks(view: ComparisonView, ranked: Sequence[tuple[str, Data]]) -> Grid:
     """Whether each loss puts the releases into the order that the bits do."""
-    texts, pen = view.part.texts, view.pen
+    texts, redactor = view.part.texts, view.redactor
     body: list[tuple[Cell, ...]] = []
     for name, by in ranked:
-        cells = [str(pen.only_internal(by.get(s))) for s in view.secrets]
+        cells = [str(redactor.only_internal(by.get(s))) for s in view.secrets]
         body.append((Link(_titled(view, name), f"def-{name}"), *cells))
-    head = (texts("compared.head_number"), *(pen.name(s) for s in view.secrets))
+    head = (texts("compared.head_number"), *(redactor.name(s) for s in view.secrets))
     right = tuple(range(1, len(head)))
     return Grid(texts("compared.ranks_caption"), head, tuple(body), right, folded=True)

@@ -11,52 +11,52 @@ from functools import cached_property
 from typing import Any
 
 from sievert.report.chapters.limit.numbers import bits, labels, share_of, step
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen, Said
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText, Redactor
 
 Data = Mapping[str, Any]
 RARE = 0.05  # a p-value up to which chance is not the reason
 
 
 @dataclass(frozen=True)
-class Told:
+class SecretTexts:
     """What one release tells of one secret, and what it no longer tells; bits a record."""
 
-    value: Said
-    corrected: Said
-    low: Said
-    high: Said
-    lost: Said
-    lost_low: Said
-    lost_high: Said
-    kept: Said  # a share
+    value: NumberText
+    corrected: NumberText
+    low: NumberText
+    high: NumberText
+    lost: NumberText
+    lost_low: NumberText
+    lost_high: NumberText
+    kept: NumberText  # a share
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleaseTexts:
     """One release."""
 
     number: int
     label: str
     data: Data
-    identity: Said
-    corrected: Said
-    low: Said
-    high: Said
-    share: Said
-    secrets: Mapping[str, Told]
+    identity: NumberText
+    corrected: NumberText
+    low: NumberText
+    high: NumberText
+    share: NumberText
+    secrets: Mapping[str, SecretTexts]
 
 
 @dataclass(frozen=True)
-class View:
+class ComparisonView:
     """All releases beside their original."""
 
-    part: Part
+    part: ReportPart
 
     @property
-    def pen(self) -> Pen:
+    def redactor(self) -> Redactor:
         """The hand it is written with."""
-        return self.part.pen
+        return self.part.redactor
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
@@ -64,17 +64,17 @@ class View:
         return tuple(self.part.data["original"]["attribute_disclosure"])
 
     @cached_property
-    def key(self) -> Said:
+    def key(self) -> NumberText:
         """What the original key holds: the most that can be told of it."""
         held = self.part.data["releases"][0]["identity_disclosure"]
-        return bits(self.pen, held["maximum"])
+        return bits(self.redactor, held["maximum"])
 
-    def before(self, secret: str, what: str) -> Said:
+    def before(self, secret: str, what: str) -> NumberText:
         """A number of the original about a secret."""
-        return bits(self.pen, self.part.data["original"]["attribute_disclosure"][secret][what])
+        return bits(self.redactor, self.part.data["original"]["attribute_disclosure"][secret][what])
 
     @cached_property
-    def releases(self) -> tuple[Shown, ...]:
+    def releases(self) -> tuple[ReleaseTexts, ...]:
         """Each release, in the order given."""
         held = self.part.data["releases"]
         return tuple(
@@ -84,37 +84,37 @@ class View:
             )
         )
 
-    def _shown(self, number: int, label: str, data: Data) -> Shown:
-        pen, found = self.pen, data["identity_disclosure"]
-        value = bits(pen, found["value"])
-        low, high = (bits(pen, end) for end in found["interval"])
-        return Shown(
+    def _shown(self, number: int, label: str, data: Data) -> ReleaseTexts:
+        redactor, found = self.redactor, data["identity_disclosure"]
+        value = bits(redactor, found["value"])
+        low, high = (bits(redactor, end) for end in found["interval"])
+        return ReleaseTexts(
             number,
             label,
             data,
             value,
-            bits(pen, found["corrected"]),
+            bits(redactor, found["corrected"]),
             low,
             high,
-            share_of(pen, value, self.key),
+            share_of(redactor, value, self.key),
             {s: self._told(data, s) for s in self.secrets},
         )
 
-    def _told(self, data: Data, secret: str) -> Told:
-        pen = self.pen
+    def _told(self, data: Data, secret: str) -> SecretTexts:
+        redactor = self.redactor
         found, loss = data["attribute_disclosure"][secret], data["information_loss"][secret]
         beyond, half = loss_of(loss)
-        low, high = (bits(pen, end) for end in found["interval"])
-        lost = bits(pen, beyond)
-        return Told(
-            bits(pen, found["value"]),
-            bits(pen, found["corrected"]),
+        low, high = (bits(redactor, end) for end in found["interval"])
+        lost = bits(redactor, beyond)
+        return SecretTexts(
+            bits(redactor, found["value"]),
+            bits(redactor, found["corrected"]),
             low,
             high,
             lost,
-            bits(pen, beyond - half),
-            bits(pen, beyond + half),
-            share_of(pen, lost, self.before(secret, "corrected"), rest=True),
+            bits(redactor, beyond - half),
+            bits(redactor, beyond + half),
+            share_of(redactor, lost, self.before(secret, "corrected"), rest=True),
         )
 
     # -- what follows ---------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class View:
 
         Where numbers are rounded: those that are better everywhere, even so.
         """
-        if self.pen.internal:
+        if self.redactor.internal:
             numbers = {r.data["name"]: r.number for r in self.releases}
             return {
                 r.number: tuple(numbers[n] for n in r.data["dominated_by"]) for r in self.releases
@@ -137,7 +137,7 @@ class View:
         }
 
     @property
-    def left(self) -> tuple[Shown, ...]:
+    def left(self) -> tuple[ReleaseTexts, ...]:
         """The releases that no other one dominates."""
         return tuple(r for r in self.releases if not self.dominated[r.number])
 
@@ -147,11 +147,11 @@ class View:
         return all(r.identity.number is not None for r in self.releases)
 
     @property
-    def least(self) -> tuple[Shown, ...]:
+    def least(self) -> tuple[ReleaseTexts, ...]:
         """Of those left the one that discloses least of the key, or several alike."""
         return _lowest(self.left, [r.identity.number for r in self.left])
 
-    def keeps_most(self, secret: str) -> tuple[Shown, ...]:
+    def keeps_most(self, secret: str) -> tuple[ReleaseTexts, ...]:
         """Of those left the one that has lost least; none where intervals do not tell them apart.
 
         Rounded intervals have to be a step apart.
@@ -161,30 +161,30 @@ class View:
         if not best:
             return ()
         end = best[0].secrets[secret].lost_high.number
-        if all(_reaches(t.lost_low.number, end, step(self.pen)) for _, t in held):
+        if all(_reaches(t.lost_low.number, end, step(self.redactor)) for _, t in held):
             return ()
         return best
 
-    def by_chance(self, secret: str, what: str) -> tuple[Shown, ...]:
+    def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
         """Releases of which so much would be told, or lost, by chance; for the operator only."""
-        if not self.pen.internal:
+        if not self.redactor.internal:
             return ()
         held = {r.number: r.data[what][secret]["p_value"] for r in self.releases}
         return tuple(r for r in self.releases if (held[r.number] or 0.0) > RARE)
 
-    def near_nothing(self, secret: str) -> tuple[Shown, ...]:
+    def near_nothing(self, secret: str) -> tuple[ReleaseTexts, ...]:
         """Releases of which what is told of a secret beyond chance has an interval down to 0."""
         return self._at_nothing({r.number: r.secrets[secret].low for r in self.releases})
 
-    def not_lost(self, secret: str) -> tuple[Shown, ...]:
+    def not_lost(self, secret: str) -> tuple[ReleaseTexts, ...]:
         """Releases of which the loss has an interval down to 0."""
         return self._at_nothing({r.number: r.secrets[secret].lost_low for r in self.releases})
 
-    def _at_nothing(self, lows: Mapping[int, Said]) -> tuple[Shown, ...]:
+    def _at_nothing(self, lows: Mapping[int, NumberText]) -> tuple[ReleaseTexts, ...]:
         return tuple(
             r
             for r in self.releases
-            if (low := lows[r.number].number) is not None and low <= step(self.pen)
+            if (low := lows[r.number].number) is not None and low <= step(self.redactor)
         )
 
 
@@ -194,7 +194,7 @@ def loss_of(found: Data) -> tuple[float, float]:
     return found.get("excess", found["corrected"]), (high - low) / 2
 
 
-def _point(release: Shown) -> list[float | None]:
+def _point(release: ReleaseTexts) -> list[float | None]:
     losses = (t.lost.number for t in release.secrets.values())
     kept = [None if x is None else max(0.0, x) for x in losses]
     return [release.identity.number, release.corrected.number, *kept] if kept else []
@@ -207,7 +207,9 @@ def _better(theirs: Sequence[float | None], mine: Sequence[float | None]) -> boo
     )
 
 
-def _lowest(held: Sequence[Shown], numbers: Sequence[float | None]) -> tuple[Shown, ...]:
+def _lowest(
+    held: Sequence[ReleaseTexts], numbers: Sequence[float | None]
+) -> tuple[ReleaseTexts, ...]:
     known = [n for n in numbers if n is not None]
     if not known or len(known) < len(numbers):
         return ()

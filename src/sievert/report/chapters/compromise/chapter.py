@@ -9,53 +9,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sievert.report.chapters.compromise import curves
-from sievert.report.chapters.compromise.numbers import Case, cases
-from sievert.report.page import Block, Chapter, Grid, Link, Words
-from sievert.report.parts import Part
+from sievert.report.chapters.compromise.view import CompromiseView, cases
+from sievert.report.page import Block, Chapter, Grid, Link, Paragraph
+from sievert.report.parts import ReportPart
 
 MOST_SECRETS = 3  # with pictures
 TERMS = (("initial_entropy", "term_entropy"), ("compromise_area", "term_area"))
 
 
-def blocks(part: Part) -> tuple[Block | Chapter, ...]:
+def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """Everything below the heading of this result."""
-    if part.pen.silent:
-        return (Words(part.texts("compromised.silent"), "note"),)
+    if part.redactor.silent:
+        return (Paragraph(part.texts("compromised.silent"), "note"),)
     return tuple(_blocks(part))
 
 
-def _blocks(part: Part) -> Iterator[Block | Chapter]:
+def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
     say, settings = curves.texts(part), part.data["settings"]
     held = cases(part)
     for sentence in sentences(part)[:1]:
-        yield Words(sentence, "lead")
+        yield Paragraph(sentence, "lead")
     method = settings["method"]
-    yield Words(say(f"method_{method}"))
+    yield Paragraph(say(f"method_{method}"))
     if method != "release":
-        yield Words(say("runs", number=settings["replicates"], seed=settings["seed"]), "note")
+        yield Paragraph(say("runs", number=settings["replicates"], seed=settings["seed"]), "note")
     for number, case in enumerate(held, 1):
         inner = tuple(_case(case, pictures=number <= MOST_SECRETS))
         if len(held) == 1:
             yield from inner
         else:
-            title = say("secret_title", secret=part.pen.name(case.secret))
+            title = say("secret_title", secret=part.redactor.name(case.secret))
             yield Chapter(title, part.anchor(f"secret{number}"), inner)
-    yield Words(say("reading" if part.pen.internal else "reading_bits"), "reading")
-    terms = TERMS if part.pen.internal else TERMS[:1]
+    yield Paragraph(say("reading" if part.redactor.internal else "reading_bits"), "reading")
+    terms = TERMS if part.redactor.internal else TERMS[:1]
     rows = tuple((Link(say(key), f"def-{a}"), say(f"{key}_says")) for a, key in terms)
     yield Grid(say("words_table"), (say("word"), say("meaning")), rows)
-    if not part.pen.internal:
-        yield Words(say("only_internal"), "note")
+    if not part.redactor.internal:
+        yield Paragraph(say("only_internal"), "note")
 
 
-def _case(case: Case, *, pictures: bool) -> Iterator[Block]:
+def _case(case: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     if case.internal:
         domain = case.domain
-        yield Words(
+        yield Paragraph(
             case.say(
                 "domain",
-                values=case.pen.count(domain["values"]),
-                records=case.pen.count(domain["records"]),
+                values=case.redactor.count(domain["values"]),
+                records=case.redactor.count(domain["records"]),
                 secret=case.name,
             )
         )
@@ -68,13 +68,13 @@ def _case(case: Case, *, pictures: bool) -> Iterator[Block]:
         yield from curves.spread(case)
 
 
-def sentences(part: Part) -> tuple[str, ...]:
+def sentences(part: ReportPart) -> tuple[str, ...]:
     """What is left to an intruder who knows all columns; whose number is known; what it costs."""
-    if part.pen.silent:
+    if part.redactor.silent:
         return ()
     held = cases(part)
     found = [curves.sentence_left(case) for case in held[:2]]
-    costs = (curves.sentence_useful,) if part.pen.internal else ()
+    costs = (curves.sentence_useful,) if part.redactor.internal else ()
     for about in (curves.sentence_exact, *costs):
         found += [about(case) for case in held[:1]]
     return tuple([text for text in found if text is not None][:3])

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sievert.charts import lines
-from sievert.charts.results import apart
-from sievert.report.chapters.compromise.numbers import Case, Numbers
-from sievert.report.page import Block, Grid, Picture, Words
-from sievert.report.parts import Part
-from sievert.report.redaction import Said
+from sievert.charts.results import make_unique
+from sievert.report.chapters.compromise.view import CompromiseView, Numbers
+from sievert.report.page import Block, Grid, Paragraph, Picture
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText
 
 MOST_LINES = 5  # that can be told apart
 NAMES = {"initial_entropy": "entropy", "area": "area"}
 
 
-def texts(part: Part) -> Callable[..., str]:
+def texts(part: ReportPart) -> Callable[..., str]:
     """The texts of this chapter by their short keys."""
 
     def say(key: str, /, **values: object) -> str:
@@ -24,10 +24,10 @@ def texts(part: Part) -> Callable[..., str]:
     return say
 
 
-def left(case: Case, number: str, *, pictures: bool) -> Iterator[Block]:
+def left(case: CompromiseView, number: str, *, pictures: bool) -> Iterator[Block]:
     """What is left to guess by how many columns are known, a line a parameter."""
     short = NAMES[number]
-    names = apart(case.parameter(c) for c in case.curves)
+    names = make_unique(case.parameter(c) for c in case.curves)
     rows: list[tuple[str, ...]] = []
     drawn: dict[str, list[tuple[float, float]]] = {}
     for name, curve in zip(names, case.curves, strict=True):
@@ -56,11 +56,11 @@ def left(case: Case, number: str, *, pictures: bool) -> Iterator[Block]:
     yield Picture(spec, case.say(f"{short}_caption"), grid)
 
 
-def _known(case: Case, number: int) -> str:
+def _known(case: CompromiseView, number: int) -> str:
     return case.say("known_one" if number == 1 else "known_many", number=number)
 
 
-def targets(case: Case) -> Iterator[Block]:
+def targets(case: CompromiseView) -> Iterator[Block]:
     """Whose number is known, for certain or within a window."""
     widths = case.part.data["settings"]["epsilon"]
     rows = []
@@ -75,22 +75,22 @@ def targets(case: Case) -> Iterator[Block]:
     if not rows:
         return
     head = [case.say(k) for k in ("parameter", "known", "exact")]
-    head += [case.say("within", width=case.pen.setting("epsilon", e)) for e in widths]
+    head += [case.say("within", width=case.redactor.setting("epsilon", e)) for e in widths]
     caption = case.say("targets_table", secret=case.name)
     yield Grid(caption, tuple(head), tuple(rows), tuple(range(1, len(head))))
-    yield Words(case.say("targets_reading"), "reading")
+    yield Paragraph(case.say("targets_reading"), "reading")
 
 
-def useful(case: Case, *, pictures: bool) -> Iterator[Block]:
+def useful(case: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     """What is left of usefulness, beside what is left to guess."""
     if all(c["utility"]["range_mean_error"] is None for c in case.curves):
-        yield Words(case.say("useful_none"), "note")
+        yield Paragraph(case.say("useful_none"), "note")
         return
     rows, drawn = [], []
     for curve in case.curves:
         last, error = case.last(curve), case.error(curve)
-        bits = case.pen.undefined() if last is None else case.mean(last, "initial_entropy")
-        axis = case.pen.only_internal(curve["utility"]["axis"])
+        bits = case.redactor.undefined() if last is None else case.mean(last, "initial_entropy")
+        axis = case.redactor.only_internal(curve["utility"]["axis"])
         rows.append((case.parameter(curve), str(error), str(bits), str(axis)))
         if error.number is not None and bits.number is not None:
             drawn.append((error.number, bits.number))
@@ -109,7 +109,7 @@ def useful(case: Case, *, pictures: bool) -> Iterator[Block]:
     yield Picture(spec, case.say("useful_caption"), grid)
 
 
-def spread(case: Case) -> Iterator[Block]:
+def spread(case: CompromiseView) -> Iterator[Block]:
     """Combinations instead of people, with the least and the quantile: internal only."""
     if not case.internal:
         return
@@ -117,13 +117,13 @@ def spread(case: Case) -> Iterator[Block]:
     for curve in case.curves:
         for point in curve["points"]:
             row = [case.parameter(curve), str(point["known"])]
-            row.append(str(case.pen.count(point["combinations"])))
+            row.append(str(case.redactor.count(point["combinations"])))
             for number in NAMES:
                 for over in ("over_combinations", "over_records"):
                     held = point[over][number]
                     for which in ("mean", "quantile_05", "minimum"):
                         if over == "over_combinations" or which == "quantile_05":
-                            row.append(str(case.pen.only_internal(held[which])))
+                            row.append(str(case.redactor.only_internal(held[which])))
             rows.append(tuple(row))
     head = [case.say(k) for k in ("parameter", "known", "combinations")]
     for short in NAMES.values():
@@ -137,7 +137,7 @@ def spread(case: Case) -> Iterator[Block]:
 # -- sentences ------------------------------------------------------------------------------------
 
 
-def _riskiest(case: Case) -> tuple[Numbers, Numbers, Said] | None:
+def _riskiest(case: CompromiseView) -> tuple[Numbers, Numbers, NumberText] | None:
     """The parameter that leaves least to guess, by what is told of it."""
     found = []
     for curve in case.curves:
@@ -150,7 +150,7 @@ def _riskiest(case: Case) -> tuple[Numbers, Numbers, Said] | None:
     return min(found, key=lambda each: each[2].number or 0.0, default=None)
 
 
-def sentence_left(case: Case) -> str | None:
+def sentence_left(case: CompromiseView) -> str | None:
     """What is left to guess in the worst case that was tried."""
     worst = _riskiest(case)
     if worst is None:
@@ -166,7 +166,7 @@ def sentence_left(case: Case) -> str | None:
     )
 
 
-def sentence_exact(case: Case) -> str | None:
+def sentence_exact(case: CompromiseView) -> str | None:
     """Whose number is known for certain in that case."""
     worst = _riskiest(case)
     held = None if worst is None else case.target(worst[0], worst[1]["known"])
@@ -176,11 +176,11 @@ def sentence_exact(case: Case) -> str | None:
     near = held["approximate"][-1] if held["approximate"] else None
     if near is None:
         return case.say("exact_known", share=share, secret=case.name)
-    within, width = case.share(near["records"]), case.pen.setting("epsilon", near["epsilon"])
+    within, width = case.share(near["records"]), case.redactor.setting("epsilon", near["epsilon"])
     return case.say("near_known", share=share, within=within, width=width, secret=case.name)
 
 
-def sentence_useful(case: Case) -> str | None:
+def sentence_useful(case: CompromiseView) -> str | None:
     """How far off answers are with the most and the least careful parameter."""
     held = [(case.error(c), c) for c in case.curves]
     told = [(s, c) for s, c in held if s.number is not None]

@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar, bars, lines
-from sievert.charts.captions import told
+from sievert.charts.captions import caption_bars
 from sievert.formatting import percent
-from sievert.report.chapters.explain.numbers import MOST_SECRETS, Numbers, Reader, level, rank
-from sievert.report.page import Block, Chapter, Grid, Picture, Words
-from sievert.report.redaction import Said
+from sievert.report.chapters.explain.view import MOST_SECRETS, ExplanationView, Numbers, level, rank
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
+from sievert.report.redaction import NumberText
 
 MOST_ROWS = 12  # of a picture
 MOST_SETS = 60  # of a long table
@@ -21,7 +21,7 @@ KEYS = {"min": "least", "mean": "mean", "max": "most"}
 # -- shares ---------------------------------------------------------------------------------------
 
 
-def shares(reader: Reader) -> Iterator[Chapter]:
+def shares(reader: ExplanationView) -> Iterator[Chapter]:
     """Each column's share of what is given away."""
     targets: list[str | None] = [None, *reader.secrets[:MOST_SECRETS]]
     found = {
@@ -33,29 +33,31 @@ def shares(reader: Reader) -> Iterator[Chapter]:
         return
     first = next(iter(found.values()))
     order = sorted(
-        reader.quasi, key=lambda c: (-rank(reader.part.pen, first[c]), reader.called[c], c)
+        reader.quasi, key=lambda c: (-rank(reader.part.redactor, first[c]), reader.called[c], c)
     )
-    blocks: list[Block] = [Words(reader.say("shares_found"))]
+    blocks: list[Block] = [Paragraph(reader.say("shares_found"))]
     blocks += _drawn(reader, order, found)
     if not reader.data["shapley"]["exact"]:
         blocks.append(
-            Words(reader.say("shares_sampled", orders=reader.data["shapley"]["orders"]), "note")
+            Paragraph(reader.say("shares_sampled", orders=reader.data["shapley"]["orders"]), "note")
         )
     if len(reader.secrets) > MOST_SECRETS:
         blocks.append(
-            Words(reader.say("secrets_first", shown=MOST_SECRETS, of=len(reader.secrets)), "note")
+            Paragraph(
+                reader.say("secrets_first", shown=MOST_SECRETS, of=len(reader.secrets)), "note"
+            )
         )
-    blocks.append(Words(reader.say("shares_reading"), "reading"))
+    blocks.append(Paragraph(reader.say("shares_reading"), "reading"))
     yield Chapter(reader.say("shares_title"), reader.part.anchor("shares"), tuple(blocks))
 
 
-def target(reader: Reader, secret: str | None) -> str:
+def target(reader: ExplanationView, secret: str | None) -> str:
     """Finding a person, or a secret by its name."""
     return reader.labels[secret]
 
 
 def _drawn(
-    reader: Reader, order: list[str], found: dict[str | None, dict[str, Said]]
+    reader: ExplanationView, order: list[str], found: dict[str | None, dict[str, NumberText]]
 ) -> Iterator[Block]:
     head = [reader.say("column"), *(target(reader, t) for t in found), reader.say("alone_without")]
     rows = []
@@ -70,7 +72,7 @@ def _drawn(
         (
             Bar(
                 reader.called[c],
-                level(reader.part.pen, said[c]),
+                level(reader.part.redactor, said[c]),
                 target(reader, t) if many else "",
                 reader.interval(c, t),
             ),
@@ -88,11 +90,13 @@ def _drawn(
     spec = bars(
         reader.say("shares_chart"), below, [bar for bar, _ in marks], axis=reader.say("shares_axis")
     )
-    spec = told(spec, [text for _, text in marks])
+    spec = caption_bars(spec, [text for _, text in marks])
     yield Picture(spec, reader.say("shares_caption"), grid)
 
 
-def _with_interval(reader: Reader, said: Said, column: str, secret: str | None) -> str:
+def _with_interval(
+    reader: ExplanationView, said: NumberText, column: str, secret: str | None
+) -> str:
     ends = reader.interval(column, secret)
     if ends is None:
         return str(said)
@@ -103,30 +107,30 @@ def _with_interval(reader: Reader, said: Said, column: str, secret: str | None) 
 # -- how many columns suffice ---------------------------------------------------------------------
 
 
-def curve(reader: Reader) -> Iterator[Chapter]:
+def curve(reader: ExplanationView) -> Iterator[Chapter]:
     """What is given away by how many columns are known."""
     known = reader.data["knowledge"]
-    blocks: list[Block] = [Words(reader.say("curve_found")), *_people_curve(reader)]
+    blocks: list[Block] = [Paragraph(reader.say("curve_found")), *_people_curve(reader)]
     blocks += _secrets_curve(reader)
     if not known["complete"]:
-        blocks.append(Words(reader.say("curve_partly"), "note"))
-    blocks.append(Words(reader.say("curve_reading"), "reading"))
+        blocks.append(Paragraph(reader.say("curve_partly"), "note"))
+    blocks.append(Paragraph(reader.say("curve_reading"), "reading"))
     yield Chapter(reader.say("curve_title"), reader.part.anchor("curve"), tuple(blocks))
 
 
-def _alone_by(reader: Reader, point: Numbers, which: str) -> Said:
+def _alone_by(reader: ExplanationView, point: Numbers, which: str) -> NumberText:
     """People alone; a mean over sets is that of the counts as they are told."""
-    pen = reader.part.pen
+    redactor = reader.part.redactor
     exact = point["reidentification"]["unique_count"][which]
     if which != "mean" or reader.internal:
-        return pen.mean(exact) if which == "mean" else pen.count(exact)
+        return redactor.mean(exact) if which == "mean" else redactor.count(exact)
     sets = [s for s in reader.subsets if len(s["columns"]) == point["known"]]
     if len(sets) == point["subsets"]:
         exact = statistics.fmean(reader.alone(s).number or 0.0 for s in sets)
-    return pen.count(exact)
+    return redactor.count(exact)
 
 
-def _people_curve(reader: Reader) -> Iterator[Block]:
+def _people_curve(reader: ExplanationView) -> Iterator[Block]:
     points = reader.data["knowledge"]["points"]
     told_ = [(p, {w: _alone_by(reader, p, w) for w in EACH}) for p in points if p["known"]]
     head = tuple(reader.say(k) for k in ("known", "sets", "least", "mean", "most"))
@@ -150,13 +154,13 @@ def _people_curve(reader: Reader) -> Iterator[Block]:
     yield Picture(spec, reader.say("curve_caption"), grid)
 
 
-def _sets(reader: Reader, point: Numbers) -> str:
+def _sets(reader: ExplanationView, point: Numbers) -> str:
     if point["reason"] is None:
         return f"{point['subsets']:,}"
     return reader.say("sets_of", number=f"{point['subsets']:,}", of=f"{point['of']:,}")
 
 
-def _secrets_curve(reader: Reader) -> Iterator[Block]:
+def _secrets_curve(reader: ExplanationView) -> Iterator[Block]:
     """What is told of each secret, on average over the sets of so many columns."""
     secrets = reader.secrets[:MOST_SECRETS]
     points = [p for p in reader.data["knowledge"]["points"] if p["known"]]
@@ -169,7 +173,7 @@ def _secrets_curve(reader: Reader) -> Iterator[Block]:
             held = p["inference"][s]["discrimination_rate"]
             mean, most = (reader.rated(held[w], s) for w in ("mean", "max"))
             cells += [str(mean), str(most)]
-            height = level(reader.part.pen, mean)
+            height = level(reader.part.redactor, mean)
             if height is not None:
                 given[target(reader, s)].append((p["known"], height))
         rows.append(tuple(cells))
@@ -196,17 +200,17 @@ def _secrets_curve(reader: Reader) -> Iterator[Block]:
 # -- the most telling sets ------------------------------------------------------------------------
 
 
-def ordered(reader: Reader, size: int) -> list[Numbers]:
+def ordered(reader: ExplanationView, size: int) -> list[Numbers]:
     """Sets of so many columns, those that give away most first, by what is told of them."""
 
     def danger(held: Numbers) -> tuple[float, float, list[str]]:
-        rate = rank(reader.part.pen, reader.rate(held["reidentification"], None))
+        rate = rank(reader.part.redactor, reader.rate(held["reidentification"], None))
         return -(reader.alone(held).number or 0.0), -rate, list(held["columns"])
 
     return sorted((s for s in reader.subsets if len(s["columns"]) == size), key=danger)
 
 
-def sets(reader: Reader) -> Iterator[Chapter]:
+def sets(reader: ExplanationView) -> Iterator[Chapter]:
     """The sets of known columns that give away most."""
     if len(reader.quasi) < 2:
         return
@@ -222,15 +226,21 @@ def sets(reader: Reader) -> Iterator[Chapter]:
         grids.append(_listed(reader, every[:MOST_SETS], reader.say("sets_all"), folded=True))
         left = len(reader.subsets) - MOST_SETS
         if left > 0:
-            grids.append(Words(reader.say("sets_left", number=f"{left:,}"), "note"))
+            grids.append(Paragraph(reader.say("sets_left", number=f"{left:,}"), "note"))
     yield Chapter(
         reader.say("sets_title"),
         reader.part.anchor("sets"),
-        (Words(reader.say("sets_found")), *grids, Words(reader.say("sets_reading"), "reading")),
+        (
+            Paragraph(reader.say("sets_found")),
+            *grids,
+            Paragraph(reader.say("sets_reading"), "reading"),
+        ),
     )
 
 
-def _listed(reader: Reader, held: Sequence[Numbers], caption: str, *, folded: bool) -> Grid:
+def _listed(
+    reader: ExplanationView, held: Sequence[Numbers], caption: str, *, folded: bool
+) -> Grid:
     secrets = reader.secrets[:MOST_SECRETS]
     more = ("k_anonymity", "itpr", "itpr_unnormalized") if reader.internal else ()
     head = [reader.say("columns"), reader.say("alone"), reader.say("rate_of_finding")]
@@ -241,6 +251,6 @@ def _listed(reader: Reader, held: Sequence[Numbers], caption: str, *, folded: bo
         numbers = s["reidentification"]
         row = [reader.set_of(s["columns"]), str(reader.alone(s)), str(reader.rate(numbers, None))]
         row += [str(reader.rate(s["inference"][x], x)) for x in secrets]
-        row += [str(reader.part.pen.only_internal(numbers[name])) for name in more]
+        row += [str(reader.part.redactor.only_internal(numbers[name])) for name in more]
         rows.append(tuple(row))
     return Grid(caption, tuple(head), tuple(rows), tuple(range(1, len(head))), folded)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sievert.charts import Bar, bars
-from sievert.charts.captions import told
-from sievert.report.chapters.explain.numbers import Numbers, Reader, level, term
-from sievert.report.page import Block, Cell, Chapter, Grid, Picture, Words
-from sievert.report.redaction import Said
+from sievert.charts.captions import caption_bars
+from sievert.report.chapters.explain.view import ExplanationView, Numbers, level, term
+from sievert.report.page import Block, Cell, Chapter, Grid, Paragraph, Picture
+from sievert.report.redaction import NumberText
 
 MODELS = ("zayatz", "pitman", "snb", "dankar")
 MATCHES = ("unique_match", "unique_match_known")
@@ -25,7 +25,7 @@ IF_COUNTED = ("journalist", "marketer")  # else as for somebody who knows who is
 TOLD = ("size", "global_risk", "household_risk")
 
 
-def chapter(reader: Reader) -> Iterator[Chapter]:
+def chapter(reader: ExplanationView) -> Iterator[Chapter]:
     """Estimates for the population, and the totals of numeric secrets."""
     about = reader.data["population"]
     blocks: list[Block] = []
@@ -39,22 +39,22 @@ def chapter(reader: Reader) -> Iterator[Chapter]:
         )
 
 
-def told_of(reader: Reader, name: str) -> Said:
+def told_of(reader: ExplanationView, name: str) -> NumberText:
     """An estimate; nothing of it where fewer are alone than may be told."""
-    pen, found = reader.part.pen, reader.data["population"][name]
+    redactor, found = reader.part.redactor, reader.data["population"][name]
     if reader.internal:
-        return pen.share(found["value"])
+        return redactor.share(found["value"])
     alone = reader.alone(reader.whole).number
     if found["value"] is None or alone is None:
-        return pen.withheld()
-    return pen.share(found["value"], of=int(alone) if name in MATCHES else reader.records)
+        return redactor.withheld()
+    return redactor.share(found["value"], of=int(alone) if name in MATCHES else reader.records)
 
 
-def _population(reader: Reader, about: Numbers) -> Iterator[Block]:
+def _population(reader: ExplanationView, about: Numbers) -> Iterator[Block]:
     if "size" in about:
         fraction = about["fraction"] if reader.internal else reader.records / about["size"]
-        share = reader.part.pen.setting("fraction", 100 * fraction)
-        yield Words(reader.say("population_size", size=f"{about['size']:,}", share=share))
+        share = reader.part.redactor.setting("fraction", 100 * fraction)
+        yield Paragraph(reader.say("population_size", size=f"{about['size']:,}", share=share))
     models = [m for m in MODELS if f"population_uniques_{m}" in about]
     said = {m: told_of(reader, f"population_uniques_{m}") for m in models}
     rows: list[tuple[Cell, ...]] = [
@@ -65,45 +65,49 @@ def _population(reader: Reader, about: Numbers) -> Iterator[Block]:
         if name in about and (counted or name not in IF_COUNTED):
             rows.append((reader.say(f"risk_{name}"), _with_error(reader, name)))
     if reader.internal and "expected_reidentifications" in about:
-        expected = reader.part.pen.only_internal(about["expected_reidentifications"]["value"])
+        expected = reader.part.redactor.only_internal(about["expected_reidentifications"]["value"])
         rows.append((reader.say("risk_expected"), reader.say("expected", number=expected)))
     head = (reader.say("number"), reader.say("share"))
     grid = Grid(reader.say("population_table"), head, tuple(rows), (1,))
-    if any(level(reader.part.pen, s) is not None for s in said.values()):
-        marks = [Bar(reader.say(f"model_{m}"), level(reader.part.pen, said[m])) for m in models]
+    if any(level(reader.part.redactor, s) is not None for s in said.values()):
+        marks = [
+            Bar(reader.say(f"model_{m}"), level(reader.part.redactor, said[m])) for m in models
+        ]
         spec = bars(
             reader.say("population_chart"),
             [reader.say("population_below")],
             marks,
             axis=reader.say("population_axis"),
         )
-        spec = told(spec, [said[m].text for m in models])
+        spec = caption_bars(spec, [said[m].text for m in models])
         yield Picture(spec, reader.say("population_caption"), grid)
     else:
         yield grid
-    yield Words(reader.say("population_reading"), "reading")
+    yield Paragraph(reader.say("population_reading"), "reading")
 
 
-def _with_error(reader: Reader, name: str) -> str:
+def _with_error(reader: ExplanationView, name: str) -> str:
     said = told_of(reader, name)
     error = (reader.data["population"][name].get("details") or {}).get("standard_error")
     if not reader.internal or error is None or said.number is None:
         return str(said)
-    return reader.say("with_error", number=said, error=reader.part.pen.only_internal(100 * error))
+    return reader.say(
+        "with_error", number=said, error=reader.part.redactor.only_internal(100 * error)
+    )
 
 
-def _totals(reader: Reader, totals: Numbers) -> Grid:
+def _totals(reader: ExplanationView, totals: Numbers) -> Grid:
     """Classes in which one or two people make up most of a total."""
-    pen = reader.part.pen
+    redactor = reader.part.redactor
     rows = []
     for secret, flags in totals.items():
         rule, other = flags["dominance"], flags["p_percent"]
         rows.append(
             (
-                pen.name(secret),
-                str(pen.only_internal(flags["classes"])),
-                str(pen.only_internal(rule["flagged"])),
-                str(pen.only_internal(other["flagged"])),
+                redactor.name(secret),
+                str(redactor.only_internal(flags["classes"])),
+                str(redactor.only_internal(rule["flagged"])),
+                str(redactor.only_internal(other["flagged"])),
             )
         )
     head = tuple(reader.say(k) for k in ("secret", "classes", "dominated", "estimable"))

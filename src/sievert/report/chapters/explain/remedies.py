@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sievert.charts import Bar, bars
-from sievert.charts.captions import told
-from sievert.charts.results import apart
+from sievert.charts.captions import caption_bars
+from sievert.charts.results import make_unique
 from sievert.report.chapters.explain.columns import MOST_ROWS, target
-from sievert.report.chapters.explain.numbers import MOST_SECRETS, Numbers, Reader
-from sievert.report.page import Block, Chapter, Grid, Picture, Words
-from sievert.report.redaction import Said
+from sievert.report.chapters.explain.view import MOST_SECRETS, ExplanationView, Numbers
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
+from sievert.report.redaction import NumberText
 
 MOST_REMEDIES = 40
 FEW = 3  # changes together that are named one by one
@@ -24,7 +24,7 @@ class Remedy:
     name: str
     words: str
     kind: str  # without, coarser, together
-    alone: Said
+    alone: NumberText
     held: Numbers
 
     @property
@@ -33,7 +33,7 @@ class Remedy:
         return self.alone.number or 0.0
 
 
-def remedies(reader: Reader) -> list[Remedy]:
+def remedies(reader: ExplanationView) -> list[Remedy]:
     """Every change that was measured, the one that leaves fewest alone first."""
     found = []
     for column, about in reader.data["columns"].items():
@@ -51,7 +51,7 @@ def remedies(reader: Reader) -> list[Remedy]:
     return sorted(found, key=lambda r: (r.left, r.name))
 
 
-def _named(reader: Reader, together: Numbers) -> tuple[str, str]:
+def _named(reader: ExplanationView, together: Numbers) -> tuple[str, str]:
     """Several changes by their columns, and in words if they are few."""
     held = together["coarsened"]
     columns = reader.set_of([each["column"] for each in held])
@@ -62,32 +62,34 @@ def _named(reader: Reader, together: Numbers) -> tuple[str, str]:
     return name, reader.say("remedy_all", first=", ".join(others), last=last)
 
 
-def _remedy(reader: Reader, name: str, kind: str, held: Numbers) -> Remedy:
+def _remedy(reader: ExplanationView, name: str, kind: str, held: Numbers) -> Remedy:
     return Remedy(name, name, kind, reader.alone(held), held)
 
 
-def best(reader: Reader, kind: str) -> Remedy | None:
+def best(reader: ExplanationView, kind: str) -> Remedy | None:
     """The change of a kind that leaves fewest alone, if it is told that it leaves fewer."""
     now = reader.alone(reader.whole).number
     held = [r for r in remedies(reader) if r.kind == kind]
     return held[0] if now is not None and held and held[0].left < now else None
 
 
-def chapter(reader: Reader) -> Iterator[Chapter]:
+def chapter(reader: ExplanationView) -> Iterator[Chapter]:
     """What would help."""
     held = remedies(reader)
     if not held:
         return
     now = _remedy(reader, reader.say("remedy_now"), "now", reader.whole)
-    blocks: list[Block] = [Words(_found(reader))]
+    blocks: list[Block] = [Paragraph(_found(reader))]
     blocks += _drawn(reader, [now, *held[:MOST_REMEDIES]])
     if len(held) > MOST_REMEDIES:
-        blocks.append(Words(reader.say("rows_first", shown=MOST_REMEDIES, of=len(held)), "note"))
-    blocks.append(Words(reader.say("remedies_reading"), "reading"))
+        blocks.append(
+            Paragraph(reader.say("rows_first", shown=MOST_REMEDIES, of=len(held)), "note")
+        )
+    blocks.append(Paragraph(reader.say("remedies_reading"), "reading"))
     yield Chapter(reader.say("remedies_title"), reader.part.anchor("remedies"), tuple(blocks))
 
 
-def _found(reader: Reader) -> str:
+def _found(reader: ExplanationView) -> str:
     now = reader.alone(reader.whole)
     if now.number is None or not now.number:
         return reader.say("remedies_none")
@@ -98,9 +100,9 @@ def _found(reader: Reader) -> str:
     return reader.say("remedies_best", name=most.words, left=most.alone, now=now)
 
 
-def _drawn(reader: Reader, held: list[Remedy]) -> Iterator[Block]:
+def _drawn(reader: ExplanationView, held: list[Remedy]) -> Iterator[Block]:
     secrets = reader.secrets[:MOST_SECRETS]
-    names = apart(r.name for r in held)
+    names = make_unique(r.name for r in held)
     more = ("k_anonymity",) if reader.internal else ()
     head = [reader.say("change"), reader.say("alone"), reader.say("alone_share")]
     head += [reader.say("rate_of_finding")]
@@ -111,7 +113,7 @@ def _drawn(reader: Reader, held: list[Remedy]) -> Iterator[Block]:
         numbers = r.held["reidentification"]
         row = [name, str(r.alone), str(reader.of_all(r.alone)), str(reader.rate(numbers, None))]
         row += [str(reader.rate(r.held["inference"][s], s)) for s in secrets]
-        row += [str(reader.part.pen.only_internal(numbers[n])) for n in more]
+        row += [str(reader.part.redactor.only_internal(numbers[n])) for n in more]
         rows.append(tuple(row))
     grid = Grid(reader.say("remedies_table"), tuple(head), tuple(rows), tuple(range(1, len(head))))
     said = [reader.of_all(r.alone) for r in held[:MOST_ROWS]]
@@ -123,5 +125,5 @@ def _drawn(reader: Reader, held: list[Remedy]) -> Iterator[Block]:
         below.append(reader.say("remedies_first", shown=MOST_ROWS - 1))
     marks = [Bar(name, s.number) for name, s in zip(names, said, strict=False)]
     spec = bars(reader.say("remedies_chart"), below, marks, axis=reader.say("alone_share_axis"))
-    spec = told(spec, [s.text for s in said])
+    spec = caption_bars(spec, [s.text for s in said])
     yield Picture(spec, reader.say("remedies_caption"), grid)

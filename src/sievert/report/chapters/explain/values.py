@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar, bars
-from sievert.charts.captions import told
-from sievert.charts.results import apart
+from sievert.charts.captions import caption_bars
+from sievert.charts.results import make_unique
 from sievert.report.chapters.explain.columns import MOST_ROWS, target
-from sievert.report.chapters.explain.numbers import MOST_SECRETS, Numbers, Reader, term
-from sievert.report.page import Block, Chapter, Grid, Picture, Words
+from sievert.report.chapters.explain.view import MOST_SECRETS, ExplanationView, Numbers, term
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
 
 EACH = 3  # values of a column in the picture
 MOST_LISTED = 60
 
 
-def chapters(reader: Reader) -> Iterator[Chapter]:
+def chapters(reader: ExplanationView) -> Iterator[Chapter]:
     """Values, slips, records and minimal uniques, on an internal page only."""
     if not reader.internal:
         return
@@ -29,23 +29,27 @@ def chapters(reader: Reader) -> Iterator[Chapter]:
         yield Chapter(reader.say("records_title"), reader.part.anchor("records"), blocks)
 
 
-def _values(reader: Reader, held: Numbers) -> Iterator[Block]:
-    pen, secrets = reader.part.pen, reader.secrets[:MOST_SECRETS]
+def _values(reader: ExplanationView, held: Numbers) -> Iterator[Block]:
+    redactor, secrets = reader.part.redactor, reader.secrets[:MOST_SECRETS]
     listed = [
         (about["column"], number, value)
         for about in held["columns"]
         for number, value in enumerate(about["riskiest"], 1)
     ]
-    labels = apart(
+    labels = make_unique(
         reader.say("value_of", column=reader.called[c], value=reader.value_of(v, i))
         for c, i, v in listed
     )
     rows, words = [], []
     marks: list[Bar] = []
     for label, (_, number, value) in zip(labels, listed, strict=True):
-        rate = pen.rate(value["discrimination_rate"])
-        row = [label, str(pen.count(value["records"])), str(pen.count(value["unique_count"]))]
-        row += [str(rate), *(str(pen.rate(value["inference"].get(s))) for s in secrets)]
+        rate = redactor.rate(value["discrimination_rate"])
+        row = [
+            label,
+            str(redactor.count(value["records"])),
+            str(redactor.count(value["unique_count"])),
+        ]
+        row += [str(rate), *(str(redactor.rate(value["inference"].get(s))) for s in secrets)]
         rows.append(tuple(row))
         if number <= EACH and len(marks) < 2 * MOST_ROWS and rate.number is not None:
             marks.append(Bar(label, rate.number))
@@ -56,20 +60,20 @@ def _values(reader: Reader, held: Numbers) -> Iterator[Block]:
     head += [reader.say("rate_of", name=target(reader, s)) for s in secrets]
     right = tuple(range(1, len(head)))
     grid = Grid(reader.say("values_table"), tuple(head), tuple(rows[:MOST_LISTED]), right, True)
-    yield Words(reader.say("values_found"))
+    yield Paragraph(reader.say("values_found"))
     if marks:
         below = [reader.say("values_below", number=EACH)]
         spec = bars(reader.say("values_chart"), below, marks, axis=reader.say("rate_axis"))
-        yield Picture(told(spec, words), reader.say("values_caption"), grid)
+        yield Picture(caption_bars(spec, words), reader.say("values_caption"), grid)
     else:
         yield grid
     if len(rows) > MOST_LISTED:
-        yield Words(reader.say("rows_first", shown=MOST_LISTED, of=len(rows)), "note")
+        yield Paragraph(reader.say("rows_first", shown=MOST_LISTED, of=len(rows)), "note")
 
 
-def _rare(reader: Reader, held: Numbers) -> Iterator[Block]:
+def _rare(reader: ExplanationView, held: Numbers) -> Iterator[Block]:
     """Rare values, and what leaving their records out would change."""
-    pen, rows = reader.part.pen, []
+    redactor, rows = reader.part.redactor, []
     for number, value in enumerate(held["rare"], 1):
         gain = value["gain"]
         name = reader.called[value["column"]]
@@ -77,23 +81,23 @@ def _rare(reader: Reader, held: Numbers) -> Iterator[Block]:
         rows.append(
             (
                 reader.say("value_of", column=name, value=text),
-                str(pen.count(value["records"])),
-                str(pen.count(value["unique_count"])),
-                str(pen.count(gain["unique_count"])),
-                str(pen.only_internal(gain["k_anonymity"])),
-                str(pen.only_internal(gain["discrimination_rate"])),
+                str(redactor.count(value["records"])),
+                str(redactor.count(value["unique_count"])),
+                str(redactor.count(gain["unique_count"])),
+                str(redactor.only_internal(gain["k_anonymity"])),
+                str(redactor.only_internal(gain["discrimination_rate"])),
             )
         )
     if rows:
         keys = ("value", "records", "alone", "gain_alone", "gain_k", "gain_rate")
         head = tuple(reader.say(k) for k in keys)
         yield Grid(reader.say("rare_table"), head, tuple(rows), (1, 2, 3, 4, 5))
-        yield Words(reader.say("rare_reading"), "reading")
+        yield Paragraph(reader.say("rare_reading"), "reading")
 
 
-def _alike(reader: Reader, held: Numbers) -> Iterator[Block]:
+def _alike(reader: ExplanationView, held: Numbers) -> Iterator[Block]:
     """Rare values that differ little from a frequent one."""
-    pen, rows = reader.part.pen, []
+    redactor, rows = reader.part.redactor, []
     for number, value in enumerate(held["lookalikes"], 1):
         rows.append(
             (
@@ -102,10 +106,10 @@ def _alike(reader: Reader, held: Numbers) -> Iterator[Block]:
                     column=reader.called[value["column"]],
                     value=reader.value_of(value, number, "value_rare"),
                 ),
-                str(pen.count(value["records"])),
+                str(redactor.count(value["records"])),
                 reader.value_of(value["like"], number) if "value" in value["like"] else "",
-                str(pen.count(value["like"]["records"])),
-                str(pen.count(value["gain"]["unique_count"])),
+                str(redactor.count(value["like"]["records"])),
+                str(redactor.count(value["gain"]["unique_count"])),
             )
         )
     if rows:
@@ -114,48 +118,50 @@ def _alike(reader: Reader, held: Numbers) -> Iterator[Block]:
         yield Grid(reader.say("alike_table"), head, tuple(rows), (1, 3, 4))
 
 
-def _suda(reader: Reader) -> Iterator[Block]:
+def _suda(reader: ExplanationView) -> Iterator[Block]:
     suda = reader.data.get("suda")
     if suda is None:
-        yield Words(reader.say("suda_missing"), "note")
+        yield Paragraph(reader.say("suda_missing"), "note")
         return
-    pen = reader.part.pen
+    redactor = reader.part.redactor
     if suda["column_contributions"] is None:
-        yield Words(reader.say("suda_none"))
+        yield Paragraph(reader.say("suda_none"))
         return
-    yield Words(reader.say("suda_found", number=pen.count(suda["records_with_msu"])))
+    yield Paragraph(reader.say("suda_found", number=redactor.count(suda["records_with_msu"])))
     sizes = suda["records_by_smallest_msu"]
     rows = [
-        (size, str(pen.count(people)), str(pen.share(suda["size_shares"][size])))
+        (size, str(redactor.count(people)), str(redactor.share(suda["size_shares"][size])))
         for size, people in sizes.items()
     ]
     head = tuple(reader.say(k) for k in ("suda_size", "people", "suda_part"))
     yield Grid(reader.say("suda_sizes"), head, tuple(rows), (0, 1, 2))
     parts: Mapping[str, float] = suda["column_contributions"]
     order = sorted(parts, key=lambda c: -parts[c])
-    cells = tuple((reader.called.get(c, pen.name(c)), str(pen.share(parts[c]))) for c in order)
+    cells = tuple(
+        (reader.called.get(c, redactor.name(c)), str(redactor.share(parts[c]))) for c in order
+    )
     yield Grid(
         reader.say("suda_columns"), (reader.say("column"), reader.say("suda_part")), cells, (1,)
     )
-    yield Words(reader.say("suda_reading"), "reading")
+    yield Paragraph(reader.say("suda_reading"), "reading")
 
 
-def _records(reader: Reader) -> Iterator[Block]:
+def _records(reader: ExplanationView) -> Iterator[Block]:
     held = reader.data.get("records")
     if held is None or held["reason"] is not None or not held["riskiest"]:
-        yield Words(reader.say("records_none"), "note")
+        yield Paragraph(reader.say("records_none"), "note")
         return
-    pen, rows = reader.part.pen, []
+    redactor, rows = reader.part.redactor, []
     for record in held["riskiest"]:
         shares = record.get("column_contributions") or {}
         most = [c for c in sorted(shares, key=lambda c: -shares[c])[:2] if shares[c] > 0]
         rows.append(
             (
-                str(pen.count(record["record"])),
-                str(pen.count(record["class_size"])),
-                str(pen.only_internal(record.get("suda_score"))),
-                str(pen.only_internal(record.get("smallest_msu"))),
-                pen.names(most),
+                str(redactor.count(record["record"])),
+                str(redactor.count(record["class_size"])),
+                str(redactor.only_internal(record.get("suda_score"))),
+                str(redactor.only_internal(record.get("smallest_msu"))),
+                redactor.names(most),
             )
         )
     keys = ("row", "like_it", "suda_score", "suda_size", "mostly_by")
@@ -163,7 +169,7 @@ def _records(reader: Reader) -> Iterator[Block]:
     yield Grid(reader.say("records_table"), head, tuple(rows), (0, 1, 2, 3), folded=True)
 
 
-def links(reader: Reader) -> Grid:
+def links(reader: ExplanationView) -> Grid:
     """The words of this chapter, each with what it means in short."""
     words = [
         ("discrimination_rate", "term_rate"),

@@ -7,9 +7,9 @@ from typing import Any
 
 from sievert.formatting import printable, significant
 from sievert.report.chapters.limit.numbers import about, bits, interval, proportion
-from sievert.report.chapters.limit.view import Column, View
-from sievert.report.page import Cell, Chapter, Grid, Link, Words
-from sievert.report.redaction import Said
+from sievert.report.chapters.limit.view import AlphabetTexts, LimitView
+from sievert.report.page import Cell, Chapter, Grid, Link, Paragraph
+from sievert.report.redaction import NumberText
 
 MOST_VALUES = 12  # of a matrix that is shown
 LONGEST = 24  # letters of a value
@@ -17,7 +17,7 @@ LONGEST = 24  # letters of a value
 Data = Mapping[str, Any]
 
 
-def sentence(view: View) -> str | None:
+def sentence(view: LimitView) -> str | None:
     """What a release drawn from the channel tells beside what was promised."""
     held = [c for c in view.columns if c.data.get("achieved")]
     if not held:
@@ -28,28 +28,28 @@ def sentence(view: View) -> str | None:
     return _said(view, held[0].data)
 
 
-def _said(view: View, data: Data) -> str:
-    pen, done = view.pen, data["achieved"]
+def _said(view: LimitView, data: Data) -> str:
+    redactor, done = view.redactor, data["achieved"]
     key = "limits.inside" if done["risk_inside"] and done["distortion_inside"] else "limits.outside"
     if view.part.data["settings"]["released"]:
         key += "_released"
     return view.part.texts(
         key,
-        promised=about(pen, bits(pen, data["promised"]["risk"])),
-        drawn=about(pen, bits(pen, done["risk"])),
+        promised=about(redactor, bits(redactor, data["promised"]["risk"])),
+        drawn=about(redactor, bits(redactor, done["risk"])),
         secret=view.secret,
     )
 
 
-def blocks(view: View, held: Column) -> list[Any]:
+def blocks(view: LimitView, held: AlphabetTexts) -> list[Any]:
     """Promise against release, and for the operator the channel itself."""
     data, texts = held.data, view.part.texts
     found: list[Any] = []
     if data.get("promised"):
         if data["achieved"]:
-            found.append(Words(_said(view, data), "lead"))
-        found += [_promised(view, data), Words(texts("limits.promise_reading"), "reading")]
-    if view.pen.internal:
+            found.append(Paragraph(_said(view, data), "lead"))
+        found += [_promised(view, data), Paragraph(texts("limits.promise_reading"), "reading")]
+    if view.redactor.internal:
         found += _local(view, data) + _matrix(view, data)
     if not found:
         return []
@@ -59,25 +59,25 @@ def blocks(view: View, held: Column) -> list[Any]:
     ]
 
 
-def _promised(view: View, data: Data) -> Grid:
+def _promised(view: LimitView, data: Data) -> Grid:
     """What was promised, where most draws lie, what one draw shows."""
-    texts, pen = view.part.texts, view.pen
+    texts, redactor = view.part.texts, view.redactor
     promise, done = data["promised"], data["achieved"] or {}
     rows: list[tuple[Cell, ...]] = []
     for what, told in (("risk", bits), ("distortion", proportion)):
-        low, high = (told(pen, end) for end in promise[f"{what}_interval"])
+        low, high = (told(redactor, end) for end in promise[f"{what}_interval"])
         row: list[Cell] = [
             Link(texts(f"limits.row_{what}"), "def-channel"),
-            str(told(pen, promise[what])),
-            interval(pen, low, high),
+            str(told(redactor, promise[what])),
+            interval(redactor, low, high),
         ]
         if done:
             inside = "inside_word" if done[f"{what}_inside"] else "outside_word"
-            row += [str(told(pen, done[what])), texts(f"limits.{inside}")]
+            row += [str(told(redactor, done[what])), texts(f"limits.{inside}")]
         rows.append(tuple(row))
     if done and done.get("risk_corrected") is not None and not view.gaussian:
         name = Link(texts("limits.row_corrected"), "def-channel")
-        rows.append((name, "", "", str(bits(pen, done["risk_corrected"])), ""))
+        rows.append((name, "", "", str(bits(redactor, done["risk_corrected"])), ""))
     head = ["head_number", "head_promised", "head_draws"]
     head += ["head_drawn", "head_inside"] if done else []
     return Grid(
@@ -91,22 +91,22 @@ def _promised(view: View, data: Data) -> Grid:
 # -- for the operator -----------------------------------------------------------------------------
 
 
-def _local(view: View, data: Data) -> list[Words]:
+def _local(view: LimitView, data: Data) -> list[Paragraph]:
     if "epsilon" not in data:
         return []
     epsilon = data["epsilon"]
     if epsilon is None:
-        return [Words(view.part.texts("limits.epsilon_unbounded"))]
-    return [Words(view.part.texts("limits.epsilon", epsilon=significant(epsilon)))]
+        return [Paragraph(view.part.texts("limits.epsilon_unbounded"))]
+    return [Paragraph(view.part.texts("limits.epsilon", epsilon=significant(epsilon)))]
 
 
-def _matrix(view: View, data: Data) -> list[Grid | Words]:
+def _matrix(view: LimitView, data: Data) -> list[Grid | Paragraph]:
     """The chances by which values are released, where values may be shown and are few."""
     held, texts = data.get("matrix"), view.part.texts
     if not held:
         return []
     if max(len(held["values"]), len(held["released"])) > MOST_VALUES:
-        return [Words(texts("limits.matrix_large"), "note")]
+        return [Paragraph(texts("limits.matrix_large"), "note")]
     head = (texts("limits.head_true"), *(_value(view, v) for v in held["released"]))
     rows = tuple(
         (_value(view, v), *(_chance(p).text for p in chances))
@@ -116,11 +116,11 @@ def _matrix(view: View, data: Data) -> list[Grid | Words]:
     return [Grid(texts("limits.matrix_caption"), head, rows, right, folded=True)]
 
 
-def _chance(chance: float) -> Said:
-    return Said(significant(round(chance, 6)), chance)
+def _chance(chance: float) -> NumberText:
+    return NumberText(significant(round(chance, 6)), chance)
 
 
-def _value(view: View, combination: Any) -> str:
+def _value(view: LimitView, combination: Any) -> str:
     parts = [view.part.texts("limits.missing") if v is None else _cut(v) for v in combination]
     return ", ".join(parts)
 

@@ -9,9 +9,9 @@ from sievert.charts import tradeoff
 from sievert.charts.tradeoff_curve import ASKED, BEST, LEAST, RECODED
 from sievert.report.chapters.limit import channel
 from sievert.report.chapters.limit.numbers import Blocks, about, bits, rounding, too_small
-from sievert.report.chapters.limit.view import Column, Point, View
-from sievert.report.page import Cell, Chapter, Grid, Link, Picture, Words
-from sievert.report.parts import Part
+from sievert.report.chapters.limit.view import AlphabetTexts, CurvePointTexts, LimitView
+from sievert.report.page import Cell, Chapter, Grid, Link, Paragraph, Picture
+from sievert.report.parts import ReportPart
 
 MOST_PICTURED = 4  # alphabets with a picture
 MOST_ASKED = 5  # points in sentences
@@ -27,33 +27,33 @@ BESIDE: dict[str, tuple[str, ...]] = {
 }
 
 
-def blocks(part: Part) -> Blocks:
+def blocks(part: ReportPart) -> Blocks:
     """The whole chapter."""
-    if part.pen.silent:
+    if part.redactor.silent:
         return too_small(part)
-    view = View(part)
+    view = LimitView(part)
     texts = part.texts
     found: list[Any] = []
     one = len(view.columns) == 1
     if not one:
-        found.append(Words(texts("limits.columns"), "lead"))
-        found += [Words(text) for text in _whole(view)]
+        found.append(Paragraph(texts("limits.columns"), "lead"))
+        found += [Paragraph(text) for text in _whole(view)]
     for number, held in enumerate(view.columns, 1):
         inside = _alphabet(view, held, pictured=number <= MOST_PICTURED)
         if one:
             found += inside
             continue
-        title = texts("limits.columns_title", columns=part.pen.names(held.names))
+        title = texts("limits.columns_title", columns=part.redactor.names(held.names))
         found.append(Chapter(title, part.anchor(f"columns{number}"), tuple(inside)))
     found += _meaning(view)
     return tuple(found)
 
 
-def sentences(part: Part) -> tuple[str, ...]:
+def sentences(part: ReportPart) -> tuple[str, ...]:
     """The least that must be told, what a drawn release tells, for what this holds."""
-    if part.pen.silent:
+    if part.redactor.silent:
         return ()
-    view = View(part)
+    view = LimitView(part)
     found = [text for text in (_first(view), channel.sentence(view)) if text]
     return (*found, part.texts(f"limits.valid_{view.valid}"))
 
@@ -61,7 +61,7 @@ def sentences(part: Part) -> tuple[str, ...]:
 # -- sentences ------------------------------------------------------------------------------------
 
 
-def _first(view: View) -> str | None:
+def _first(view: LimitView) -> str | None:
     """The asked point, of the columns of which most must be told."""
     held = [(c, p) for c in view.columns for p in c.asked[:1]]
     if not held:
@@ -70,16 +70,16 @@ def _first(view: View) -> str | None:
     return _said(view, *most)
 
 
-def _said(view: View, held: Column, point: Point) -> str:
+def _said(view: LimitView, held: AlphabetTexts, point: CurvePointTexts) -> str:
     """What the limit says at one point, in a sentence."""
-    texts, pen = view.part.texts, view.pen
+    texts, redactor = view.part.texts, view.redactor
     values = {
-        "columns": pen.names(held.names),
+        "columns": redactor.names(held.names),
         "secret": view.secret,
         "at": str(point.at),
-        "bound": about(pen, point.bound),
-        "best": about(pen, point.objective),
-        "table": about(pen, held.information),
+        "bound": about(redactor, point.bound),
+        "best": about(redactor, point.objective),
+        "table": about(redactor, held.information),
     }
     if point.unbounded:
         return texts("limits.unbounded", **values)
@@ -92,39 +92,42 @@ def _said(view: View, held: Column, point: Point) -> str:
     return f"{said} {texts('limits.table', **values)}"
 
 
-def _whole(view: View) -> Iterator[str]:
+def _whole(view: LimitView) -> Iterator[str]:
     """What all columns tell together where each has a channel of its own."""
     table, release = (view.part.data["channel"]["whole"].get(w) for w in ("table", "release"))
     if table is None:
         return
-    values = {"secret": view.secret, "table": about(view.pen, bits(view.pen, table["value"]))}
+    values = {
+        "secret": view.secret,
+        "table": about(view.redactor, bits(view.redactor, table["value"])),
+    }
     if release is None:
         yield view.part.texts("limits.whole_table", **values)
     else:
-        told = about(view.pen, bits(view.pen, release["value"]))
+        told = about(view.redactor, bits(view.redactor, release["value"]))
         yield view.part.texts("limits.whole", release=told, **values)
 
 
-def _meaning(view: View) -> Iterator[Words]:
+def _meaning(view: LimitView) -> Iterator[Paragraph]:
     texts = view.part.texts
     if len(view.columns) == 1:
-        yield Words(texts(f"limits.valid_{view.valid}"), "reading")
+        yield Paragraph(texts(f"limits.valid_{view.valid}"), "reading")
     else:
-        yield Words(texts("limits.each"), "reading")
-    yield Words(texts("limits.certain" if view.certain else "limits.searched"), "reading")
-    yield Words(texts("limits.average"), "reading")
-    if not view.pen.internal:
+        yield Paragraph(texts("limits.each"), "reading")
+    yield Paragraph(texts("limits.certain" if view.certain else "limits.searched"), "reading")
+    yield Paragraph(texts("limits.average"), "reading")
+    if not view.redactor.internal:
         yield rounding(view.part)
-        yield Words(texts("limits.only_internal"), "note")
+        yield Paragraph(texts("limits.only_internal"), "note")
 
 
 # -- one alphabet ---------------------------------------------------------------------------------
 
 
-def _alphabet(view: View, held: Column, *, pictured: bool) -> list[Any]:
+def _alphabet(view: LimitView, held: AlphabetTexts, *, pictured: bool) -> list[Any]:
     texts, asked = view.part.texts, held.asked
-    found: list[Any] = [Words(_said(view, held, p), "lead") for p in asked[:MOST_ASKED]]
-    found.append(Words(_sizes(view, held)))
+    found: list[Any] = [Paragraph(_said(view, held, p), "lead") for p in asked[:MOST_ASKED]]
+    found.append(Paragraph(_sizes(view, held)))
     grid = _grid(view, held)
     spec = _picture(view, held) if pictured else None
     if spec is not None:
@@ -134,12 +137,12 @@ def _alphabet(view: View, held: Column, *, pictured: bool) -> list[Any]:
     late = sum(1 for p in held.points if p.reached is False)
     if late:
         found.append(
-            Words(texts("limits.late" if late > 1 else "limits.late_one", number=late), "note")
+            Paragraph(texts("limits.late" if late > 1 else "limits.late_one", number=late), "note")
         )
     return [*found, *channel.blocks(view, held)]
 
 
-def _sizes(view: View, held: Column) -> str:
+def _sizes(view: LimitView, held: AlphabetTexts) -> str:
     """How many combinations there are, and what a distortion is."""
     texts = view.part.texts
     far = texts(f"limits.distortion_{view.distortion}")
@@ -148,10 +151,10 @@ def _sizes(view: View, held: Column) -> str:
     return f"{texts('limits.sizes', values=held.values, released=held.released)} {far}"
 
 
-def _picture(view: View, held: Column) -> dict[str, Any] | None:
+def _picture(view: LimitView, held: AlphabetTexts) -> dict[str, Any] | None:
     """The curve; none of a single point."""
     texts, lines, marks = view.part.texts, [], []
-    drawn: dict[tuple[float | None, float | None], Point] = {}
+    drawn: dict[tuple[float | None, float | None], CurvePointTexts] = {}
     for p in held.points:
         if None not in (p.at.number, p.objective.number):
             drawn.setdefault((p.at.number, p.objective.number), p)
@@ -170,7 +173,7 @@ def _picture(view: View, held: Column) -> dict[str, Any] | None:
             more = f" ({r.intervals})"
             marks.append((RECODED, r.at.number or 0.0, r.objective.number or 0.0, more))
     return tradeoff(
-        texts("limits.chart", columns=view.pen.names(held.names)),
+        texts("limits.chart", columns=view.redactor.names(held.names)),
         [texts("limits.below", secret=view.secret)],
         lines,
         marks,
@@ -179,9 +182,9 @@ def _picture(view: View, held: Column) -> dict[str, Any] | None:
     )
 
 
-def _grid(view: View, held: Column) -> Grid:
+def _grid(view: LimitView, held: AlphabetTexts) -> Grid:
     """Points of the curve, as they are drawn."""
-    texts, internal = view.part.texts, view.pen.internal
+    texts, internal = view.part.texts, view.redactor.internal
     more = BESIDE[view.model]
     head = [f"across_{view.model}", f"up_{view.model}", "head_bound"]
     head += [f"head_{what}" for what in more]

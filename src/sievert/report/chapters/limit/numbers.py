@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sievert.formatting import percent, printable, significant
-from sievert.report.page import Block, Chapter, Words
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen, Said
+from sievert.report.page import Block, Chapter, Paragraph
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText, Redactor
 from sievert.report.texts import Texts
 from sievert.sharing import FINEST, round_step
 
@@ -34,60 +34,62 @@ def clean(value: float | None) -> float | None:
     return None if value is None else float(value) if abs(value) > NOISE else 0.0
 
 
-def bits(pen: Pen, value: float | None) -> Said:
+def bits(redactor: Redactor, value: float | None) -> NumberText:
     """Bits a record; never minus nothing."""
-    return pen.bits(clean(value))
+    return redactor.bits(clean(value))
 
 
-def proportion(pen: Pen, value: float | None) -> Said:
+def proportion(redactor: Redactor, value: float | None) -> NumberText:
     """A mean share of cells that were changed, in per cent; nothing is drawn as nothing."""
-    found = pen.mean(clean(value))
-    return found if found.number is None else Said(percent(found.number), found.number)
+    found = redactor.mean(clean(value))
+    return found if found.number is None else NumberText(percent(found.number), found.number)
 
 
-def step(pen: Pen) -> float:
+def step(redactor: Redactor) -> float:
     """The step that bits are rounded to; 0 where they are exact."""
-    if pen.internal:
+    if redactor.internal:
         return 0.0
-    rows = max(pen.rows, 2)
-    return round_step(max(pen.least / rows * math.log2(rows), FINEST))
+    rows = max(redactor.rows, 2)
+    return round_step(max(redactor.least / rows * math.log2(rows), FINEST))
 
 
-def divisible(pen: Pen, whole: Said) -> bool:
+def divisible(redactor: Redactor, whole: NumberText) -> bool:
     """Whether bits are enough to divide by."""
-    return whole.number is not None and whole.number > max(NOISE, (TELLING - 0.5) * step(pen))
+    return whole.number is not None and whole.number > max(NOISE, (TELLING - 0.5) * step(redactor))
 
 
-def share_of(pen: Pen, part: Said, whole: Said, *, rest: bool = False) -> Said:
+def share_of(
+    redactor: Redactor, part: NumberText, whole: NumberText, *, rest: bool = False
+) -> NumberText:
     """A shown part as a share of a shown whole, or what is left of it."""
     if part.number is None or whole.number is None:
-        return pen.withheld() if not pen.internal else pen.undefined()
-    if not divisible(pen, whole):
-        return pen.undefined() if pen.internal else pen.withheld()
+        return redactor.withheld() if not redactor.internal else redactor.undefined()
+    if not divisible(redactor, whole):
+        return redactor.undefined() if redactor.internal else redactor.withheld()
     if rest and part.number > whole.number:
-        return pen.undefined()
+        return redactor.undefined()
     share = part.number / whole.number
     share = min(1.0, max(0.0, 1.0 - share if rest else share))
-    share = share if pen.internal else round(share, 2)
-    return Said(percent(clean(share) or 0.0), share)
+    share = share if redactor.internal else round(share, 2)
+    return NumberText(percent(clean(share) or 0.0), share)
 
 
-def times(pen: Pen, told: Said, least: Said) -> Said:
+def times(redactor: Redactor, told: NumberText, least: NumberText) -> NumberText:
     """How many times the least possible is told; not where that is next to nothing."""
     if told.number is None or least.number is None:
-        return pen.undefined()
-    if not divisible(pen, least) or least.number <= NOTHING:
-        return pen.undefined() if pen.internal else pen.withheld()
+        return redactor.undefined()
+    if not divisible(redactor, least) or least.number <= NOTHING:
+        return redactor.undefined() if redactor.internal else redactor.withheld()
     found = told.number / least.number
-    found = found if pen.internal else float(f"{found:.2g}")
-    return Said(significant(found), found)
+    found = found if redactor.internal else float(f"{found:.2g}")
+    return NumberText(significant(found), found)
 
 
-def about(pen: Pen, said: Said) -> str:
+def about(redactor: Redactor, said: NumberText) -> str:
     """A number in a sentence: rounded ones are said to be."""
-    if pen.internal or said.number is None:
+    if redactor.internal or said.number is None:
         return str(said)
-    return pen.texts("words.about", number=str(said))
+    return redactor.texts("words.about", number=str(said))
 
 
 def listed(texts: Texts, items: Sequence[str]) -> str:
@@ -97,19 +99,19 @@ def listed(texts: Texts, items: Sequence[str]) -> str:
     return texts("words.and", first=", ".join(items[:-1]), last=items[-1])
 
 
-def interval(pen: Pen, low: Said, high: Said) -> str:
+def interval(redactor: Redactor, low: NumberText, high: NumberText) -> str:
     """From here to there."""
     if low.number is None or high.number is None:
         return str(low)
-    return pen.texts("compared.range", low=str(low), high=str(high))
+    return redactor.texts("compared.range", low=str(low), high=str(high))
 
 
-def labels(part: Part, releases: Iterable[Mapping[str, Any]]) -> list[str]:
+def labels(part: ReportPart, releases: Iterable[Mapping[str, Any]]) -> list[str]:
     """What releases are called: by their number, and by their name for the operator."""
     found = []
     for number, release in enumerate(releases, 1):
         text = part.texts("compared.release", number=number)
-        if part.pen.internal:
+        if part.redactor.internal:
             name = printable(str(release["name"])[: LONGEST + 1])
             name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
             text = part.texts("compared.named", number=number, name=name)
@@ -117,12 +119,14 @@ def labels(part: Part, releases: Iterable[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def too_small(part: Part) -> Blocks:
+def too_small(part: ReportPart) -> Blocks:
     """All that is said of a table of a few records."""
-    return (Words(part.texts("compared.silent"), "note"),)
+    return (Paragraph(part.texts("compared.silent"), "note"),)
 
 
-def rounding(part: Part) -> Words:
+def rounding(part: ReportPart) -> Paragraph:
     """How numbers that are passed on are rounded."""
-    said = part.texts("compared.rounded", step=significant(step(part.pen)), least=part.pen.least)
-    return Words(said, "note")
+    said = part.texts(
+        "compared.rounded", step=significant(step(part.redactor)), least=part.redactor.least
+    )
+    return Paragraph(said, "note")

@@ -12,8 +12,8 @@ from typing import Any
 
 from sievert.formatting import percent, significant
 from sievert.report.chapters.limit.numbers import bits, proportion
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen, Said
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText, Redactor
 
 CERTAIN = ("1", "2", "identity", "identity_reverse")  # models with a certificate
 REVERSED = ("2", "identity_reverse")  # whose result is a distortion
@@ -23,59 +23,59 @@ MANY = 4  # the share of records, one in so many, from which combinations are no
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePointTexts:
     """One point of the curve."""
 
-    at: Said
-    objective: Said
-    bound: Said
-    risk: Said
-    identity: Said
-    distortion: Said
-    gap: Said
-    epsilon: Said
+    at: NumberText
+    objective: NumberText
+    bound: NumberText
+    risk: NumberText
+    identity: NumberText
+    distortion: NumberText
+    gap: NumberText
+    epsilon: NumberText
     asked: bool
     reached: bool | None
     unbounded: bool
 
 
 @dataclass(frozen=True)
-class Recoded:
+class RecodingTexts:
     """The best recoding into so many intervals, where the curve has its point."""
 
     intervals: int
-    at: Said
-    objective: Said
+    at: NumberText
+    objective: NumberText
 
 
 @dataclass(frozen=True)
-class Column:
+class AlphabetTexts:
     """The columns of one channel: their points, what the table itself tells, the JSON."""
 
     names: tuple[str, ...]
-    points: tuple[Point, ...]
-    information: Said
+    points: tuple[CurvePointTexts, ...]
+    information: NumberText
     values: str
     released: str
     data: Mapping[str, Any]
-    recoded: tuple[Recoded, ...] = ()  # none where the page is passed on
+    recoded: tuple[RecodingTexts, ...] = ()  # none where the page is passed on
 
     @property
-    def asked(self) -> tuple[Point, ...]:
+    def asked(self) -> tuple[CurvePointTexts, ...]:
         """The points that were asked for."""
         return tuple(p for p in self.points if p.asked)
 
 
 @dataclass(frozen=True)
-class View:
+class LimitView:
     """A limit, and how it was asked for."""
 
-    part: Part
+    part: ReportPart
 
     @property
-    def pen(self) -> Pen:
+    def redactor(self) -> Redactor:
         """The hand it is written with."""
-        return self.part.pen
+        return self.part.redactor
 
     @property
     def model(self) -> str:
@@ -110,7 +110,7 @@ class View:
         """The secrets in words."""
         if self.model.startswith("identity"):
             return self.part.texts("limits.themselves")
-        return self.pen.names(self.part.data["roles"]["sensitive"])
+        return self.redactor.names(self.part.data["roles"]["sensitive"])
 
     @property
     def valid(self) -> str:
@@ -128,14 +128,16 @@ class View:
         return "values" if single else "combinations"
 
     @cached_property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[AlphabetTexts, ...]:
         """Each alphabet with its points."""
         held = self.part.data["points"]
         return tuple(
-            Column(
+            AlphabetTexts(
                 tuple(p["columns"]),
                 tuple(self._point(x) for x in held if x["columns"] == p["columns"]),
-                bits(self.pen, None if p["information"] is None else p["information"]["value"]),
+                bits(
+                    self.redactor, None if p["information"] is None else p["information"]["value"]
+                ),
                 self._size(p["values"]),
                 self._size(p["released"]),
                 p,
@@ -145,48 +147,56 @@ class View:
         )
 
     def _recodings(self, part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        ordered = self.pen.internal and self.certain
+        ordered = self.redactor.internal and self.certain
         return list(part["recodings"][:MOST_INTERVALS]) if ordered else []
 
-    def _recoded(self, found: Mapping[str, Any]) -> Recoded:
-        ends = proportion(self.pen, found["distortion"]), bits(self.pen, found["risk"])
+    def _recoded(self, found: Mapping[str, Any]) -> RecodingTexts:
+        ends = proportion(self.redactor, found["distortion"]), bits(self.redactor, found["risk"])
         far, told = ends if self.model in AT_DISTORTION else ends[::-1]
-        return Recoded(int(found["intervals"]), far, told)
+        return RecodingTexts(int(found["intervals"]), far, told)
 
     def _size(self, number: int) -> str:
         """So many combinations; not where their number would tell of people who are alone."""
-        said = self.pen.count(number)
-        if self.pen.internal or said.number is None or said.number <= self.pen.rows / MANY:
+        said = self.redactor.count(number)
+        if (
+            self.redactor.internal
+            or said.number is None
+            or said.number <= self.redactor.rows / MANY
+        ):
             return str(said)
         return self.part.texts("limits.many")
 
-    def _result(self, value: float | None) -> Said:
-        return proportion(self.pen, value) if self.model in REVERSED else bits(self.pen, value)
+    def _result(self, value: float | None) -> NumberText:
+        return (
+            proportion(self.redactor, value)
+            if self.model in REVERSED
+            else bits(self.redactor, value)
+        )
 
-    def _at(self, point: Mapping[str, Any]) -> Said:
+    def _at(self, point: Mapping[str, Any]) -> NumberText:
         far = self.model in AT_DISTORTION
         if point["asked"]:
             told = point["at"]
-            return Said(percent(told) if far else significant(told), told)
-        return proportion(self.pen, point["at"]) if far else bits(self.pen, point["at"])
+            return NumberText(percent(told) if far else significant(told), told)
+        return proportion(self.redactor, point["at"]) if far else bits(self.redactor, point["at"])
 
-    def _point(self, point: Mapping[str, Any]) -> Point:
-        pen, unbounded = self.pen, point["reason"]
-        endless = Said(self.part.texts("words.unbounded"), None)
+    def _point(self, point: Mapping[str, Any]) -> CurvePointTexts:
+        redactor, unbounded = self.redactor, point["reason"]
+        endless = NumberText(self.part.texts("words.unbounded"), None)
 
-        def said(what: str) -> Said:
-            return endless if what in unbounded else bits(pen, point[what])
+        def said(what: str) -> NumberText:
+            return endless if what in unbounded else bits(redactor, point[what])
 
         lacking = point["objective"] is None or point["bound"] is None
-        return Point(
+        return CurvePointTexts(
             self._at(point),
             endless if lacking else self._result(point["objective"]),
             endless if lacking else self._result(point["bound"]),
             said("risk"),
             said("identity"),
-            proportion(pen, point["distortion"]),
-            pen.only_internal(None if point["gap"] is None else float(f"{point['gap']:.2g}")),
-            endless if point["epsilon"] is None else pen.only_internal(point["epsilon"]),
+            proportion(redactor, point["distortion"]),
+            redactor.only_internal(None if point["gap"] is None else float(f"{point['gap']:.2g}")),
+            endless if point["epsilon"] is None else redactor.only_internal(point["epsilon"]),
             bool(point["asked"]),
             point["reached"],
             lacking,

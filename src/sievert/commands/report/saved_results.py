@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ from sievert.commands.assess.result import Assessment
 from sievert.errors import InputError
 from sievert.measures.value import Value
 from sievert.policy import Verdict
-from sievert.report.parts import kind_of
+from sievert.report.parts import command_name
 from sievert.roles import Roles
 
 MOST_BYTES = 1 << 28
-OF_A_VALUE = {"value", "unit", "riskier", "reason"}
+VALUE_KEYS = ("value", "unit", "riskier", "reason")
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -31,17 +32,17 @@ def read(path: str | Path) -> dict[str, Any]:
             raise InputError(f"{path.name}: no such file", hint="a file written with --json")
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path.name}: a result of more than {MOST_BYTES >> 20} MiB")
-        found = json.loads(path.read_text(encoding="utf-8"))
+        result = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path.name}: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path.name}: not JSON", hint="a file written with --json") from None
-    if not isinstance(found, dict) or "sievert" not in found or kind_of(found) is None:
+    if not isinstance(result, dict) or "sievert" not in result or command_name(result) is None:
         raise InputError(
             f"{path.name}: not a result of sievert",
             hint="a file written with --json by assess, explain, attack, compare and their like",
         )
-    return found
+    return result
 
 
 @contextmanager
@@ -55,29 +56,35 @@ def as_saved() -> Iterator[None]:
         ) from None
 
 
-def assessment(data: Mapping[str, Any]) -> Assessment:
-    """An assessment from its JSON; remarks are left out, for their counts can no longer be told."""
-    roles = data["roles"]
-    policy = data.get("policy")
-    return Assessment(
-        table=data["table"],
-        roles=Roles(*(tuple(roles[r]) for r in ("quasi", "sensitive", "identifier"))),
-        reidentification=_values(data["reidentification"]),
-        inference={s: _values(v) for s, v in data["inference"].items()},
-        verdicts=None if policy is None else tuple(Verdict(**v) for v in policy["limits"]),
-        unassessed=tuple(roles.get("unassessed", ())),
-    )
+@dataclass(frozen=True)
+class SavedResult:
+    """A result that was read from its JSON; an assessment can still be shared."""
+
+    data: Mapping[str, Any]
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """The JSON, as it was written."""
+        return self.data
+
+    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
+        """A shareable assessment, without the remarks: their counts can no longer be rounded."""
+        roles, policy = self.data["roles"], self.data.get("policy")
+        return Assessment(
+            table=self.data["table"],
+            roles=Roles(*(tuple(roles[r]) for r in ("quasi", "sensitive", "identifier"))),
+            reidentification=_values(self.data["reidentification"]),
+            inference={s: _values(v) for s, v in self.data["inference"].items()},
+            verdicts=None if policy is None else tuple(Verdict(**v) for v in policy["limits"]),
+            unassessed=tuple(roles.get("unassessed", ())),
+        ).share(min_cell=min_cell, mask_names=mask_names)
 
 
-def _values(held: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:
+def _values(numbers: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:
     return {
-        m: Value(
-            m,
-            v["value"],
-            v["unit"],
-            v["riskier"],
-            v["reason"],
-            {k: x for k, x in v.items() if k not in OF_A_VALUE},
+        measure: Value(
+            measure,
+            *(number[key] for key in VALUE_KEYS),
+            {key: detail for key, detail in number.items() if key not in VALUE_KEYS},
         )
-        for m, v in held.items()
+        for measure, number in numbers.items()
     }

@@ -1,7 +1,7 @@
 """What may stand on a page that is passed on: numbers of which it is declared what decides them.
 
 Of any other number of a result, and of those that one class, cell or record decides, such a page
-is not made at all: chapters do not get to see them. How the rest is rounded is the pen's business.
+is not made at all: chapters do not get to see them. The redactor rounds the rest.
 """
 
 from __future__ import annotations
@@ -68,18 +68,22 @@ def _of_column(name: str, held: Any) -> str:
     return f"{name}:each" if isinstance(held, Mapping) else f"{name}:number"
 
 
-def admitted(tree: Any, name: str = "") -> Any:
+def keep_declared(tree: Any, name: str = "") -> Any:
     """The JSON of a result with None in place of each number that no page may be made of.
 
-    >>> admitted({"risk": 0.5, "guess": 0.5, "people": {"value": 7, "unit": "people"}})
+    >>> keep_declared({"risk": 0.5, "guess": 0.5, "people": {"value": 7, "unit": "people"}})
     {'risk': 0.5, 'guess': None, 'people': {'value': 7, 'unit': 'people'}}
     """
     if isinstance(tree, Mapping):
         if name in BY_COLUMN:
-            return {column: admitted(held, _of_column(name, held)) for column, held in tree.items()}
-        return {key: admitted(held, name if key in PARTS else key) for key, held in tree.items()}
+            return {
+                column: keep_declared(held, _of_column(name, held)) for column, held in tree.items()
+            }
+        return {
+            key: keep_declared(held, name if key in PARTS else key) for key, held in tree.items()
+        }
     if isinstance(tree, list | tuple):
-        return [admitted(held, name) for held in tree]
+        return [keep_declared(held, name) for held in tree]
     if isinstance(tree, int | float) and not isinstance(tree, bool):
         return tree if decides(name) in ADMITTED else None
     return tree

@@ -9,34 +9,34 @@ from functools import cached_property
 from typing import Any
 
 from sievert.formatting import percent
-from sievert.report.chapters.explain.numbers import counted
-from sievert.report.parts import Part
-from sievert.report.redaction import Pen, Said
+from sievert.report.chapters.explain.view import counted
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import NumberText, Redactor
 
 Numbers = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Case:
+class CompromiseView:
     """One confidential column: its curves, and the hand that writes them."""
 
-    part: Part
+    part: ReportPart
     secret: str
 
     @property
-    def pen(self) -> Pen:
+    def redactor(self) -> Redactor:
         """The hand."""
-        return self.part.pen
+        return self.part.redactor
 
     @property
     def internal(self) -> bool:
         """Whether everything may be told."""
-        return self.pen.internal
+        return self.redactor.internal
 
     @property
     def name(self) -> str:
         """The column as it may be called."""
-        return self.pen.name(self.secret)
+        return self.redactor.name(self.secret)
 
     def say(self, key: str, /, **values: object) -> str:
         """A text of this chapter."""
@@ -57,7 +57,7 @@ class Case:
     @property
     def records(self) -> int:
         """Records with a number."""
-        return max(1, counted(self.pen, int(self.domain["records"])))
+        return max(1, counted(self.redactor, int(self.domain["records"])))
 
     @cached_property
     def known(self) -> tuple[int, ...]:
@@ -70,41 +70,43 @@ class Case:
         if value is None:
             return self.say("parameter_release")
         shown = 100 * value if method == "sampling" else value
-        return self.say(f"parameter_{method}", value=self.pen.setting("parameter", round(shown, 9)))
+        return self.say(
+            f"parameter_{method}", value=self.redactor.setting("parameter", round(shown, 9))
+        )
 
-    def mean(self, point: Numbers, number: str, over: str = "over_records") -> Said:
+    def mean(self, point: Numbers, number: str, over: str = "over_records") -> NumberText:
         """A mean over people, or on an internal page over combinations."""
         value = point[over][number]["mean"]
         if number == "initial_entropy":
-            return self._near(self.pen.bits(value, of=self.records))
-        return self.pen.only_internal(value)
+            return self._near(self.redactor.bits(value, of=self.records))
+        return self.redactor.only_internal(value)
 
-    def _near(self, said: Said) -> Said:
+    def _near(self, said: NumberText) -> NumberText:
         """What is rounded to nothing need not be nothing."""
         if self.internal or said.number != 0:
             return said
-        return Said(self.part.texts("words.about", number=said.text), said.number)
+        return NumberText(self.part.texts("words.about", number=said.text), said.number)
 
-    def share(self, value: float | None) -> Said:
+    def share(self, value: float | None) -> NumberText:
         """A share of the people, from their rounded number."""
         if self.internal or value is None:
-            return self.pen.share(value)
-        pen = replace(self.pen, rows=self.records)
-        people = pen.count(math.floor(value * self.records + 1e-6))
-        if self.pen.silent or pen.silent:
-            return pen.withheld()
+            return self.redactor.share(value)
+        redactor = replace(self.redactor, rows=self.records)
+        people = redactor.count(math.floor(value * self.records + 1e-6))
+        if self.redactor.silent or redactor.silent:
+            return redactor.withheld()
         if people.number is None:
-            few = percent(self.pen.least / self.records)
-            return Said(self.part.texts("words.under", share=few), None)
+            few = percent(self.redactor.least / self.records)
+            return NumberText(self.part.texts("words.under", share=few), None)
         share = min(1.0, people.number / self.records)
-        return Said(percent(share), share)
+        return NumberText(percent(share), share)
 
-    def error(self, curve: Numbers) -> Said:
+    def error(self, curve: Numbers) -> NumberText:
         """How far off means over ranges are that the release gives."""
         value = curve["utility"]["range_mean_error"]
         if value is None or not self.internal:
-            return self.pen.only_internal(value)
-        return Said(percent(value), value)
+            return self.redactor.only_internal(value)
+        return NumberText(percent(value), value)
 
     def target(self, curve: Numbers, known: int) -> Numbers | None:
         """Who is compromised, with so many columns known."""
@@ -119,6 +121,6 @@ class Case:
         return max(curve["points"], key=lambda p: int(p["known"]), default=None)
 
 
-def cases(part: Part) -> list[Case]:
+def cases(part: ReportPart) -> list[CompromiseView]:
     """Every confidential column."""
-    return [Case(part, secret) for secret in part.data["curves"]]
+    return [CompromiseView(part, secret) for secret in part.data["curves"]]

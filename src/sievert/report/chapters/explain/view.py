@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sievert.charts.results import apart
+from sievert.charts.results import make_unique
 from sievert.formatting import percent, printable
 from sievert.report.page import Cell, Link
-from sievert.report.parts import Part
-from sievert.report.redaction import LONGEST, Pen, Said
+from sievert.report.parts import ReportPart
+from sievert.report.redaction import LONGEST, NumberText, Redactor
 
 Numbers = Mapping[str, Any]
 
@@ -32,10 +32,10 @@ MOST_SECRETS = 3
 
 
 @dataclass(frozen=True)
-class Reader:
+class ExplanationView:
     """One explanation, and the hand that writes it."""
 
-    part: Part
+    part: ReportPart
 
     @property
     def data(self) -> Numbers:
@@ -45,7 +45,7 @@ class Reader:
     @property
     def internal(self) -> bool:
         """Whether everything may be told."""
-        return self.part.pen.internal
+        return self.part.redactor.internal
 
     def say(self, key: str, /, **values: object) -> str:
         """A text of this chapter."""
@@ -64,7 +64,7 @@ class Reader:
     @cached_property
     def records(self) -> int:
         """Records that were counted; fewer than the table has where some were left out."""
-        return counted(self.part.pen, int(self.data["population"]["sample"]))
+        return counted(self.part.redactor, int(self.data["population"]["sample"]))
 
     @cached_property
     def subsets(self) -> Sequence[Numbers]:
@@ -79,37 +79,37 @@ class Reader:
 
     # -- numbers --------------------------------------------------------------------------------
 
-    def alone(self, held: Numbers) -> Said:
+    def alone(self, held: Numbers) -> NumberText:
         """How many people are the only one."""
-        return self.part.pen.count(held["reidentification"]["unique_count"])
+        return self.part.redactor.count(held["reidentification"]["unique_count"])
 
-    def of_all(self, alone: Said) -> Said:
+    def of_all(self, alone: NumberText) -> NumberText:
         """The share of the people that a told count is."""
         if alone.number is None or not self.records:
             return alone
         share = alone.number / self.records
-        return Said(percent(share), share)
+        return NumberText(percent(share), share)
 
-    def with_share(self, alone: Said) -> str:
+    def with_share(self, alone: NumberText) -> str:
         """A count of people with its share behind it."""
         if alone.number is None:
             return alone.text
         return self.say("with_share", number=alone, share=self.of_all(alone))
 
-    def rate(self, numbers: Numbers, secret: str | None) -> Said:
+    def rate(self, numbers: Numbers, secret: str | None) -> NumberText:
         """A discrimination rate, of finding a person or of a secret."""
         return self.rated(numbers["discrimination_rate"], secret)
 
-    def rated(self, value: float | None, secret: str | None) -> Said:
+    def rated(self, value: float | None, secret: str | None) -> NumberText:
         """The same from its value."""
         records = max(1, self.records)
         if value is None and not self.internal:  # that all are alike is not told
-            return self.part.pen.withheld()
+            return self.part.redactor.withheld()
         if secret is None:
-            return self.part.pen.identity(value, records)
+            return self.part.redactor.identity(value, records)
         numbers = self.whole["inference"][secret]
         rate, bits = numbers["discrimination_rate"], numbers["mutual_information"]
-        return self.part.pen.rate(value, records, bits / rate if rate else None)
+        return self.part.redactor.rate(value, records, bits / rate if rate else None)
 
     def weight(self, secret: str | None) -> int:
         """So many records a rate rests on: fewer where less than a bit is to be learned."""
@@ -126,15 +126,15 @@ class Reader:
         found: Numbers = chapter["discrimination_rate"]
         return found
 
-    def share(self, column: str, secret: str | None) -> Said:
+    def share(self, column: str, secret: str | None) -> NumberText:
         """The part of the whole that a column carries; the smaller the whole, the coarser."""
-        held, pen = self.shapley(secret), self.part.pen
+        held, redactor = self.shapley(secret), self.part.redactor
         part = (held["columns"].get(column) or {}).get("share")
         if part is None and not self.internal:
-            return pen.withheld()
-        whole = level(pen, self.rated(held["whole"], secret))  # as told: bounds may be printed
+            return redactor.withheld()
+        whole = level(redactor, self.rated(held["whole"], secret))  # as told: bounds may be printed
         of = max(1, int(self.weight(secret) * (whole or 0.0)))
-        return pen.share(part, of=of) if secret is None else pen.rate(part, of=of)
+        return redactor.share(part, of=of) if secret is None else redactor.rate(part, of=of)
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
         """The interval of a sampled share, on an internal page."""
@@ -149,13 +149,15 @@ class Reader:
     @cached_property
     def called(self) -> Mapping[str, str]:
         """Names of the known columns, no two alike."""
-        return dict(zip(self.quasi, apart(map(self.part.pen.name, self.quasi)), strict=True))
+        return dict(
+            zip(self.quasi, make_unique(map(self.part.redactor.name, self.quasi)), strict=True)
+        )
 
     @cached_property
     def labels(self) -> Mapping[str | None, str]:
         """Finding a person (None), and each secret, no two alike."""
-        names = [self.say("finding"), *map(self.part.pen.name, self.secrets)]
-        return dict(zip((None, *self.secrets), apart(names), strict=True))
+        names = [self.say("finding"), *map(self.part.redactor.name, self.secrets)]
+        return dict(zip((None, *self.secrets), make_unique(names), strict=True))
 
     def set_of(self, columns: Sequence[str]) -> str:
         """A set of known columns in words."""
@@ -205,28 +207,32 @@ class Reader:
         may be of as few people.
         """
         found = MERGED.fullmatch(str(held["how"]))
-        rare = int(found[1].replace(",", "")) if found else self.part.pen.least
-        return self.internal or rare >= self.part.pen.least
+        rare = int(found[1].replace(",", "")) if found else self.part.redactor.least
+        return self.internal or rare >= self.part.redactor.least
 
 
-def counted(pen: Pen, records: int) -> int:
+def counted(redactor: Redactor, records: int) -> int:
     """Records that numbers are of; that a few of the table are left out is not told."""
-    if pen.internal:
+    if redactor.internal:
         return records
-    return pen.rows if pen.rows - records < pen.least else records // pen.least * pen.least
+    return (
+        redactor.rows
+        if redactor.rows - records < redactor.least
+        else records // redactor.least * redactor.least
+    )
 
 
-def level(pen: Pen, said: Said) -> float | None:
+def level(redactor: Redactor, said: NumberText) -> float | None:
     """How high a told rate is drawn: nothing that it does not say itself ("over 90 %")."""
     found = PERCENT.search(said.text)
-    if said.number is None and found and said.text == pen.texts("words.over", share=found[0]):
+    if said.number is None and found and said.text == redactor.texts("words.over", share=found[0]):
         return round(float(found[1]) / 100, 9)
     return said.number
 
 
-def rank(pen: Pen, said: Said) -> float:
+def rank(redactor: Redactor, said: NumberText) -> float:
     """What a told rate is sorted by; over a bound is more than the bound."""
-    height = level(pen, said)
+    height = level(redactor, said)
     if height is None:
         return 0.0
     return height if said.number is not None else height + BEYOND

@@ -1,0 +1,1 @@
+"""`sievert report`: results of other commands on one page."""
