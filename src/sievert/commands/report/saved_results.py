@@ -83,8 +83,8 @@ def _values(numbers: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:
     return {
         measure: Value(
             measure,
-            *(number[key] for key in VALUE_KEYS),
-            {key: detail for key, detail in number.items() if key not in VALUE_KEYS},
+            **{key: number[key] for key in VALUE_KEYS},
+            details={key: detail for key, detail in number.items() if key not in VALUE_KEYS},
         )
         for measure, number in numbers.items()
     }
