@@ -188,8 +188,8 @@ def minimal_uniques(
         compiled = len(counts) * _number(len(codes), sizes) >= WORK
     tools = (_fast() if compiled else None) or PLAIN
     order = np.append(unique, np.flatnonzero(counts != 1))
-    found = _MinimalUniqueSearch(codes, order, sizes, tools, pace).run(len(unique))
-    return MinimalUniques(counts, unique, found, min(sizes, len(codes) - 1))
+    by_column = _MinimalUniqueSearch(codes, order, sizes, tools, pace).run(len(unique))
+    return MinimalUniques(counts, unique, by_column, min(sizes, len(codes) - 1))
 
 
 def _sizes(columns: int, largest: int | None) -> int:
@@ -251,15 +251,15 @@ class _MinimalUniqueSearch:
         """The number of MSUs by size, column and unique row, of as many rows at a time as fit."""
         columns, rows = len(self.columns), np.arange(self.rows, dtype=np.int32)
         most = max(math.comb(columns - 1, s - 1) for s in range(1, self.sizes + 1))
-        found = np.zeros((self.sizes, columns, unique), dtype=np.min_scalar_type(most))
+        counts = np.zeros((self.sizes, columns, unique), dtype=np.min_scalar_type(most))
         words = -(-len(self.sets) // WORD)
         block = max(1, ROOM // (8 * words))
         for first in range(0, unique, block):
             self.first, self.last = first, min(first + block, unique)
-            self.found = found[:, :, first : self.last]
+            self.found = counts[:, :, first : self.last]
             self.marks = np.zeros((self.last - first, words), dtype=np.uint64)  # a bit an MSU
             self._visit(rows, self.tools.whole(self.rows), 0, columns)
-        return found
+        return counts
 
     def _visit(self, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
         """Go on from a set to those that have one more column, below its lowest, and so on."""
@@ -382,7 +382,7 @@ def _split_runs(
 def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
     """The same for compilation."""
     news = np.empty_like(rows)
-    found = 0
+    number = 0
     for i in range(len(rows)):
         clear = True
         for word in range(len(words)):
@@ -390,13 +390,13 @@ def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
                 clear = False
                 break
         if clear:
-            news[found] = rows[i]
-            found += 1
-    return news[:found]
+            news[number] = rows[i]
+            number += 1
+    return news[:number]
 
 
 @cache
 def _fast() -> _Tools | None:
     """The compiled tools, or None where nothing can be compiled."""
-    found = compile_loops(_split_runs, _minimal_rows)
-    return None if found is None else _Tools(_one_run, *found)
+    compiled = compile_loops(_split_runs, _minimal_rows)
+    return None if compiled is None else _Tools(_one_run, *compiled)

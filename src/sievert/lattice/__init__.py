@@ -78,14 +78,14 @@ class Lattice:
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets, each made from the finest combinations."""
         for subset in subsets:
-            yield self._about(self._direct(subset), tuple(self._sorted(subset)))
+            yield self._about(self._direct(subset), tuple(self._in_table_order(subset)))
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
         """Every subset of at most so many columns, small ones first."""
         for n in range(1, min(size, len(self._given)) + 1):
             yield from self.some(itertools.combinations(self._given, n))
 
-    def _sorted(self, columns: Iterable[str]) -> list[str]:
+    def _in_table_order(self, columns: Iterable[str]) -> list[str]:
         return sorted(columns, key=self._given.index)
 
     # -- making tables --------------------------------------------------------------------------
@@ -134,19 +134,19 @@ class Lattice:
         codes = [self._cells.codes[i] for i in kept]
         codes += [self._cells.codes[-1]] if self._low else []
         first, sums = merge_cells(codes, widths, self._cells.counts)
-        return self._ranked([c[first] for c in codes], widths), sums
+        return self._rank_cells([c[first] for c in codes], widths), sums
 
     def _lows(self) -> list[int]:
         """Where the field of each column begins in a whole key."""
         return [self._low + sum(self._widths[i + 1 :]) for i in range(len(self._widths))]
 
-    def _ranked(self, codes: list[Ints], widths: list[int]) -> Ints:
+    def _rank_cells(self, codes: list[Ints], widths: list[int]) -> Ints:
         """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""
         if sum(widths) <= MOST_BITS:
             return pack_codes(codes, widths, len(codes[0]))
         differs = np.zeros(len(codes[0]), dtype=bool)
-        for held in codes[: -1 if self._low else None]:
-            differs[1:] |= held[1:] != held[:-1]
+        for column in codes[: -1 if self._low else None]:
+            differs[1:] |= column[1:] != column[:-1]
         number = np.cumsum(differs).astype(np.uint64) << np.uint64(self._low)
         return number | codes[-1] if self._low else number
 
@@ -162,18 +162,18 @@ class Lattice:
             for task in tasks:
                 yield from self._below(*task)
             return
-        found: list[SubsetSummary] = []
+        summaries: list[SubsetSummary] = []
         lock = threading.Lock()
 
         def work(task: Any) -> None:
             for rolled in self._below(*task):
                 with lock:
-                    found.append(rolled)
+                    summaries.append(rolled)
 
         # The largest subtrees first; each is cut once more, so that threads end together.
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, tasks))
-        yield from found
+        yield from summaries
 
     def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[SubsetSummary]:
         """The subset without one more column, and those below it that drop later ones."""
@@ -184,7 +184,7 @@ class Lattice:
         left = [i for i in kept if i != drop]
         bits = below + sum(self._widths[i] for i in left)
         child = self._without(table, low, self._widths[drop], bits)
-        yield self._about(child, tuple(self._sorted(self.order[i] for i in left)))
+        yield self._about(child, tuple(self._in_table_order(self.order[i] for i in left)))
         for later in left:
             if later > drop:
                 yield from self._below(child, left, later)
@@ -226,9 +226,9 @@ class Lattice:
         if counts.ndim == 2:
             row, value = np.nonzero(counts)
             sizes = counts.sum(axis=1, dtype=np.int64)[row]
-            held = counts[row, value].astype(np.int64)
+            cells = counts[row, value].astype(np.int64)
             return kernel.mutual_information(
-                held, sizes, self._totals[value], np.ones(len(row), dtype=np.int64), self.records
+                cells, sizes, self._totals[value], np.ones(len(row), dtype=np.int64), self.records
             )
         starts = run_starts(keys >> np.uint64(self._low))
         sizes = np.add.reduceat(counts, starts)
@@ -243,15 +243,15 @@ def _join_sizes(small: Ints, large: Ints) -> Sizes:
     present = np.flatnonzero(small)
     if not len(large):
         return Sizes.from_arrays(present, small[present])
-    found = histogram(large)
+    others = histogram(large)
     return Sizes.from_arrays(
-        np.concatenate((present, found.sizes)), np.concatenate((small[present], found.times))
+        np.concatenate((present, others.sizes)), np.concatenate((small[present], others.times))
     )
 
 
 def _entropy(totals: Ints, records: int) -> float:
-    held = totals[totals > 0]
-    return kernel.entropy(held, np.ones(len(held), dtype=np.int64), records)
+    present = totals[totals > 0]
+    return kernel.entropy(present, np.ones(len(present), dtype=np.int64), records)
 
 
 _logs: list[Any] = []

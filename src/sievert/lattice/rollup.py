@@ -21,22 +21,22 @@ INDEX_BITS = 18  # of keys whose rows are looked up in an array
 def without(keys: Ints, low: int, bits: int) -> Ints:
     """Keys without the field of so many bits above the lowest `low`."""
     below, by, rest = np.uint64((1 << low) - 1), np.uint64(low + bits), np.uint64(low)
-    found = np.empty(len(keys), dtype=np.uint64)
+    kept = np.empty(len(keys), dtype=np.uint64)
     for i in range(len(keys)):
-        found[i] = ((keys[i] >> by) << rest) | (keys[i] & below)
-    return found
+        kept[i] = ((keys[i] >> by) << rest) | (keys[i] & below)
+    return kept
 
 
 @jit
 def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
     """Keys of some fields only, the last one lowest."""
-    found = np.zeros(len(keys), dtype=np.uint64)
+    packed = np.zeros(len(keys), dtype=np.uint64)
     for f in range(len(lows)):
         by, bits = np.uint64(lows[f]), np.uint64(widths[f])
         mask = np.uint64((1 << widths[f]) - 1)
         for i in range(len(keys)):
-            found[i] = (found[i] << bits) | ((keys[i] >> by) & mask)
-    return found
+            packed[i] = (packed[i] << bits) | ((keys[i] >> by) & mask)
+    return packed
 
 
 @jit
@@ -49,13 +49,13 @@ def _sum_dense(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     for key in range(len(sums)):
         if sums[key]:
             number += 1
-    found, times = np.empty(number, dtype=np.uint64), np.empty(number, dtype=np.int64)
+    different, times = np.empty(number, dtype=np.uint64), np.empty(number, dtype=np.int64)
     at = 0
     for key in range(len(sums)):
         if sums[key]:
-            found[at], times[at] = key, sums[key]
+            different[at], times[at] = key, sums[key]
             at += 1
-    return found, times
+    return different, times
 
 
 @jit
@@ -92,17 +92,17 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """The different keys in ascending order, and the sums of their counts."""
     if bits <= DENSE_BITS and (1 << bits) <= 8 * len(keys) + 4096:
         return _sum_dense(keys, counts, bits)
-    found, times = _radix_sort(keys, counts, bits)
+    ordered, times = _radix_sort(keys, counts, bits)
     number = 0
-    for i in range(len(found)):
-        if i == 0 or found[i] != found[i - 1]:
+    for i in range(len(ordered)):
+        if i == 0 or ordered[i] != ordered[i - 1]:
             number += 1
     different, sums = np.empty(number, dtype=np.uint64), np.zeros(number, dtype=np.int64)
     at = -1
-    for i in range(len(found)):
-        if i == 0 or found[i] != found[i - 1]:
+    for i in range(len(ordered)):
+        if i == 0 or ordered[i] != ordered[i - 1]:
             at += 1
-            different[at] = found[i]
+            different[at] = ordered[i]
         sums[at] += times[i]
     return different, sums
 
@@ -125,39 +125,39 @@ def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
         while size < 2 * len(keys):
             size *= 2
         place = np.full(size, np.int32(-1))
-        held = np.empty(size, dtype=np.uint64)
+        slots = np.empty(size, dtype=np.uint64)
         mask = np.uint64(size - 1)
         for i in range(len(keys)):
             key = keys[i]
             slot = np.int64(((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(29)) & mask)
-            while place[slot] >= 0 and held[slot] != key:
+            while place[slot] >= 0 and slots[slot] != key:
                 slot = np.int64(np.uint64(slot + 1) & mask)
             if place[slot] < 0:
-                place[slot], held[slot] = number, key
+                place[slot], slots[slot] = number, key
                 number += 1
             where[i] = place[slot]
-    found = np.empty(number, dtype=np.uint64)
+    different = np.empty(number, dtype=np.uint64)
     sums = np.zeros((number, matrix.shape[1]), dtype=matrix.dtype)
     for i in range(len(keys)):
         row = where[i]
-        found[row] = keys[i]
+        different[row] = keys[i]
         for s in range(matrix.shape[1]):
             sums[row, s] += matrix[i, s]
-    return found, sums
+    return different, sums
 
 
 @jit
 def fill_matrix(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
     """Sorted cells as one row a class and one column a value; the keys of the rows."""
     by, mask = np.uint64(low), np.uint64((1 << low) - 1)
-    found = np.empty(len(matrix), dtype=np.uint64)
+    row_keys = np.empty(len(matrix), dtype=np.uint64)
     row = -1
     for i in range(len(keys)):
         if i == 0 or keys[i] >> by != keys[i - 1] >> by:
             row += 1
-            found[row] = keys[i] >> by
+            row_keys[row] = keys[i] >> by
         matrix[row, keys[i] & mask] = counts[i]
-    return found
+    return row_keys
 
 
 @jit
@@ -169,10 +169,10 @@ def _information_left(nq: Any, n: Any) -> float:
 @jit
 def table_of_logs() -> Any:
     """n·log2(n) of small counts."""
-    found = np.zeros(LOGS)
+    logs = np.zeros(LOGS)
     for n in range(2, LOGS):
-        found[n] = n * math.log2(n)
-    return found
+        logs[n] = n * math.log2(n)
+    return logs
 
 
 @jit

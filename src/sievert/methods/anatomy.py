@@ -120,7 +120,7 @@ def _assign_buckets(secret: Ints, counts: Ints, size: int, rng: np.random.Genera
     """The bucket of each record."""
     records = len(secret)
     shuffled = rng.permutation(records)
-    held = shuffled[np.argsort(secret[shuffled], kind="stable")]  # those of one secret together
+    by_value = shuffled[np.argsort(secret[shuffled], kind="stable")]  # those of one secret together
     end = np.cumsum(counts).tolist()
     chosen: list[int] = []  # secrets, `size` for each bucket
     left = [(-count, code) for code, count in enumerate(counts.tolist())]
@@ -139,9 +139,9 @@ def _assign_buckets(secret: Ints, counts: Ints, size: int, rng: np.random.Genera
     start = np.concatenate(([0], np.cumsum(counts)[:-1]))
     nth = np.arange(len(chosen)) - np.repeat(np.cumsum(times) - times, times)
     groups = np.full(records, -1, dtype=np.int64)
-    groups[held[np.repeat(start, times) + nth]] = by_secret // size
+    groups[by_value[np.repeat(start, times) + nth]] = by_secret // size
     for _, code in sorted(left, key=lambda each: each[1]):
         has = np.zeros(buckets, dtype=bool)
         has[by_secret[taken_of[by_secret] == code] // size] = True
-        groups[held[end[code] - 1]] = rng.choice(np.flatnonzero(~has))
+        groups[by_value[end[code] - 1]] = rng.choice(np.flatnonzero(~has))
     return groups

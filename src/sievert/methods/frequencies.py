@@ -33,20 +33,20 @@ def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -
     """
     if size < 1:
         raise UsageError("a domain has at least one value")
-    held = check_codes(released, size, least=WITHHELD)
-    check_records(groups, len(held))
+    codes = check_codes(released, size, least=WITHHELD)
+    check_records(groups, len(codes))
     if classes is None:
-        return _group_frequencies(groups.ids, groups.count, held, size)
+        return _group_frequencies(groups.ids, groups.count, codes, size)
     among = np.asarray(classes)
-    if among.shape != held.shape or among.dtype.kind not in "iu" or int(among.min()) < WITHHELD:
+    if among.shape != codes.shape or among.dtype.kind not in "iu" or int(among.min()) < WITHHELD:
         raise UsageError("released classes are whole numbers from 0 on, or -1, one for each record")
     among = among.astype(np.int64)
-    if np.any(held[among == WITHHELD] != WITHHELD):
+    if np.any(codes[among == WITHHELD] != WITHHELD):
         raise UsageError("a record that was left out has no released value")
     # Class 0 holds those left out: nothing is known of them, so all values are as likely.
     ids, count = compact(np.append(among + 1, 0), int(among.max()) + 2)
     return mean_rows(
-        groups, ids[:-1], _group_frequencies(ids, count, np.append(held, WITHHELD), size)
+        groups, ids[:-1], _group_frequencies(ids, count, np.append(codes, WITHHELD), size)
     )
 
 
@@ -56,28 +56,28 @@ def supplied(groups: Groups, probabilities: Any, size: int) -> Floats:
     Rows may miss 1 by rounding (1e-9) and are then made to add up.
     """
     try:
-        found = np.array(probabilities, dtype=np.float64)
+        rows = np.array(probabilities, dtype=np.float64)
     except (TypeError, ValueError):
         raise UsageError("probabilities are numbers") from None
-    if found.shape != (groups.count, size):
+    if rows.shape != (groups.count, size):
         raise UsageError(
             f"probabilities have a row for each of {groups.count} groups and a column for each of "
             f"{size} values"
         )
-    if not np.isfinite(found).all() or (found < 0).any():
+    if not np.isfinite(rows).all() or (rows < 0).any():
         raise UsageError("probabilities are finite and not negative")
-    sums = found.sum(axis=1)
+    sums = rows.sum(axis=1)
     off = int(np.count_nonzero(np.abs(sums - 1) > NEAR))
     if off:
         raise UsageError(f"the probabilities of {off} of {groups.count} groups do not add up to 1")
-    return np.asarray(found / sums[:, None])
+    return np.asarray(rows / sums[:, None])
 
 
-def _group_frequencies(ids: Any, count: int, held: Any, size: int) -> Floats:
+def _group_frequencies(ids: Any, count: int, codes: Any, size: int) -> Floats:
     """Frequencies in each group; a value that was withheld is spread over all."""
-    shown = held != WITHHELD
-    cells = ids[shown] * size + held[shown]
-    found = np.bincount(cells, minlength=count * size).reshape(-1, size)
+    shown = codes != WITHHELD
+    cells = ids[shown] * size + codes[shown]
+    counts = np.bincount(cells, minlength=count * size).reshape(-1, size)
     sizes = np.bincount(ids, minlength=count)
-    unseen = sizes - found.sum(axis=1)
-    return np.asarray((found * size + unseen[:, None]) / (sizes * size)[:, None])
+    unseen = sizes - counts.sum(axis=1)
+    return np.asarray((counts * size + unseen[:, None]) / (sizes * size)[:, None])

@@ -40,24 +40,24 @@ def generator(seed: Seed, *places: int) -> np.random.Generator:
 def check_domain(values: Any) -> Floats:
     """The values a confidential number may take, checked: finite and ascending."""
     try:
-        found = np.asarray(values, dtype=np.float64)
+        domain = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise UsageError("the domain of a confidential column holds numbers") from None
-    if found.ndim != 1 or not len(found) or not np.isfinite(found).all():
+    if domain.ndim != 1 or not len(domain) or not np.isfinite(domain).all():
         raise UsageError("the domain of a confidential column holds at least one finite number")
-    if not (found[1:] > found[:-1]).all():
+    if not (domain[1:] > domain[:-1]).all():
         raise UsageError("the values of a domain ascend, each once")
-    return found
+    return domain
 
 
 def check_codes(codes: Any, size: int, *, least: int = 0) -> Ints:
     """Codes of a confidential column, checked: whole numbers from `least` to below `size`."""
-    found = np.asarray(codes)
-    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
+    checked = np.asarray(codes)
+    if checked.ndim != 1 or not len(checked) or checked.dtype.kind not in "iu":
         raise UsageError("codes are whole numbers, one place a record, of at least one record")
-    if int(found.min()) < least or int(found.max()) >= size:
+    if int(checked.min()) < least or int(checked.max()) >= size:
         raise UsageError(f"codes of a domain of {size} values run from {least} to {size - 1}")
-    return found.astype(np.int64)
+    return checked.astype(np.int64)
 
 
 def check_records(groups: Groups, records: int) -> None:

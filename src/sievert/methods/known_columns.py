@@ -71,19 +71,19 @@ def every(codes: Any, sizes: Iterable[int] | None = None) -> Iterator[Groups]:
 
 def matrix(codes: Any) -> Ints:
     """Codes of the known columns, checked: one row a record, one column each, from 0 on."""
-    found = np.asarray(codes)
-    if found.ndim != 2 or not found.size or found.dtype.kind not in "iu":
+    known = np.asarray(codes)
+    if known.ndim != 2 or not known.size or known.dtype.kind not in "iu":
         raise UsageError("known columns are whole numbers, a row a record and a column each")
-    if found.min() < 0:
+    if known.min() < 0:
         raise UsageError("codes start at 0")
-    return np.asfortranarray(found, dtype=np.int64)
+    return np.asfortranarray(known, dtype=np.int64)
 
 
 def compact(keys: Ints, space: int) -> tuple[Ints, int]:
     """Keys below `space` numbered from 0 without gaps, in their order; how many there are."""
     if space > SPARSE * len(keys) + SPARSE:
-        found, places = np.unique(keys, return_inverse=True)
-        return places, len(found)
+        different, places = np.unique(keys, return_inverse=True)
+        return places, len(different)
     there = np.zeros(space, dtype=bool)
     there[keys] = True
     place = np.cumsum(there, dtype=np.int32 if len(keys) < 1 << 31 else np.int64)
@@ -93,22 +93,22 @@ def compact(keys: Ints, space: int) -> tuple[Ints, int]:
 def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Groups]:
     """Groups of each set, made from those of the columns it begins with like the one before."""
     widths = [int(top) + 1 for top in known.max(axis=0)]
-    held: list[tuple[int, Ints, int]] = []  # a column, the groups up to it, how many
+    prefix: list[tuple[int, Ints, int]] = []  # a column, the groups up to it, how many
     for columns in chosen:
         alike = sum(
             1
             for _ in itertools.takewhile(
-                lambda pair: pair[0][0] == pair[1], zip(held, columns, strict=False)
+                lambda pair: pair[0][0] == pair[1], zip(prefix, columns, strict=False)
             )
         )
-        del held[alike:]
+        del prefix[alike:]
         for column in columns[alike:]:
-            ids, count = (held[-1][1], held[-1][2]) if held else (np.int64(0), 1)
+            ids, count = (prefix[-1][1], prefix[-1][2]) if prefix else (np.int64(0), 1)
             codes, width = known[:, column], widths[column]
             if count * width > MOST:
                 codes, width = compact(codes, width)
-            held.append((column, *compact(ids * width + codes, count * width)))
-        _, ids, count = held[-1]
+            prefix.append((column, *compact(ids * width + codes, count * width)))
+        _, ids, count = prefix[-1]
         member = np.empty(count, dtype=np.int64)
         member[ids] = np.arange(len(ids))
         keys = np.stack([known[member, c] for c in columns], axis=1)

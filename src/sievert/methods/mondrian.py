@@ -66,7 +66,7 @@ def mondrian(
     boxes = _cut_boxes(axes, k)
     low, high = (boxes.low, boxes.high) if labels == "tight" else (boxes.first, boxes.last)
     for place, axis in enumerate(axes):
-        texts, of = axis.spelled(low[place], high[place])
+        texts, of = axis.labels(low[place], high[place])
         columns[axis.name] = [texts[label] for label in of[boxes.classes].tolist()]
     return Released(columns, tuple(quasi), boxes.classes)
 
@@ -91,14 +91,14 @@ class _Axis:
         hierarchy: Hierarchy | None,
     ) -> _Axis:
         codes, found = encode(texts)
-        held = [value for value in found if value is not None]
-        if len(held) < len(found):
+        values = [value for value in found if value is not None]
+        if len(values) < len(found):
             lacking = int(np.count_nonzero(codes == found.index(None)))
             raise InputError(
                 f"column {name!r}: {plural(lacking, 'missing value')} without a place in an order",
                 hint="a text for missing values, or leave these records out",
             )
-        domain = _domain(name, held, order, hierarchy)
+        domain = _domain(name, values, order, hierarchy)
         numbers = _numbers(domain)
         if order is not None and numbers != sorted(set(numbers)):
             numbers = []  # an order of their own: texts
@@ -113,10 +113,10 @@ class _Axis:
             place = {value: at_number[number] for number, value in pairs}
             domain = list(dict(reversed(pairs)).values())[::-1]
             scale = _scale(different)
-        at = np.array([place[value] for value in held], dtype=np.int64)
+        at = np.array([place[value] for value in values], dtype=np.int64)
         return cls(name, at[codes], domain, bool(numbers), scale, float(scale[-1]) or 1.0)
 
-    def spelled(self, low: Ints, high: Ints) -> tuple[list[str], Ints]:
+    def labels(self, low: Ints, high: Ints) -> tuple[list[str], Ints]:
         """The different labels of some ranges of codes, and which of them each range has."""
         size = len(self.values)
         keys, of = np.unique(low * size + high, return_inverse=True)
@@ -169,21 +169,21 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> _Boxes:
         box = np.repeat(np.arange(len(start)), size)
         begin = np.cumsum(size) - size
         places = np.arange(len(box)) + np.repeat(start - begin, size)
-        held = order[places]
+        members = order[places]
         low, high = np.empty_like(first), np.empty_like(first)
         for place in range(len(axes)):
-            here = codes[place, held]
+            here = codes[place, members]
             low[place] = np.minimum.reduceat(here, begin)
             high[place] = np.maximum.reduceat(here, begin)
-        column, cut = _choose_cuts(axes, codes, held, box, size, low, high, k)
+        column, cut = _choose_cuts(axes, codes, members, box, size, low, high, k)
         still = column < 0
         done.append([each[..., still] for each in (start, size, low, high, first, last)])
         inside = ~still[box]
-        held, box, places = held[inside], box[inside], places[inside]
-        right = codes[column[box], held] > cut[box]
+        members, box, places = members[inside], box[inside], places[inside]
+        right = codes[column[box], members] > cut[box]
         many = np.bincount(box[right], minlength=len(size))
         front = places < (start + size - many)[box]  # where those on the left go
-        order[places[front]], order[places[~front]] = held[~right], held[right]
+        order[places[front]], order[places[~front]] = members[~right], members[right]
         some = np.flatnonzero(~still)
         along, at = column[some], cut[some]
         halves = np.arange(len(some))
@@ -206,7 +206,7 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> _Boxes:
 def _choose_cuts(
     axes: Sequence[_Axis],
     codes: Ints,
-    held: Ints,
+    members: Ints,
     box: Ints,
     size: Ints,
     low: Ints,
@@ -229,7 +229,7 @@ def _choose_cuts(
             continue
         chosen = wanted[box]
         boxes = box[chosen]
-        keys = np.sort(boxes * space + codes[along[boxes], held[chosen]])
+        keys = np.sort(boxes * space + codes[along[boxes], members[chosen]])
         ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
         owner, code = keys[ends] // space, keys[ends] % space
         many = np.where(wanted, size, 0)
@@ -245,23 +245,23 @@ def _choose_cuts(
 
 
 def _domain(
-    name: str, held: list[str], order: Iterable[str] | None, hierarchy: Hierarchy | None
+    name: str, values: list[str], order: Iterable[str] | None, hierarchy: Hierarchy | None
 ) -> list[str]:
     """The values of a column in their order."""
     if order is not None:
-        found = list(order)
-        if len(set(found)) < len(found):
+        domain = list(order)
+        if len(set(domain)) < len(domain):
             raise UsageError(f"the order of column {name!r} names a value twice")
-        lacking = len(set(held) - set(found))
+        lacking = len(set(values) - set(domain))
         if lacking:
             raise InputError(
                 f"column {name!r}: {plural(lacking, 'value')} without a place in its order",
                 hint="an order of every value that occurs",
             )
-        return found
+        return domain
     if hierarchy is None:
-        return sorted(held)
-    hierarchy.require(held, name)
+        return sorted(values)
+    hierarchy.require(values, name)
     # Labels in the order in which they first come, from the top down.
     ranks: list[dict[str, int]] = [{} for _ in range(hierarchy.height)]
     for labels in hierarchy.labels.values():

@@ -62,12 +62,12 @@ class Noisy:
     @property
     def numbers(self) -> Floats:
         """The released confidential numbers; beyond the domain its last steps go on."""
-        held, size = self.values, len(self.values)
+        values, size = self.values, len(self.values)
         if size == 1:
-            return np.asarray(held[self.secret])  # nothing to add noise to
-        inside = held[np.clip(self.secret, 0, size - 1)]
-        below = np.minimum(self.secret, 0) * (held[1] - held[0])
-        above = np.maximum(self.secret - (size - 1), 0) * (held[-1] - held[-2])
+            return np.asarray(values[self.secret])  # nothing to add noise to
+        inside = values[np.clip(self.secret, 0, size - 1)]
+        below = np.minimum(self.secret, 0) * (values[1] - values[0])
+        above = np.maximum(self.secret - (size - 1), 0) * (values[-1] - values[-2])
         return np.asarray(inside + below + above)
 
     @property
@@ -105,7 +105,7 @@ class Noisy:
         # Released combinations, those of one confidential code side by side.
         seen = grouped(np.stack([kinds, *moved], axis=1), range(len(moved) + 1))
         tops = groups.keys.max(axis=0) + 1
-        found = np.zeros((groups.count, len(rows)))
+        weights = np.zeros((groups.count, len(rows)))
         step = max(1, min(BLOCK, TABLE // int(tops.max())))
         for at in range(0, seen.count, step):
             keys, times = seen.keys[at : at + step], seen.sizes[at : at + step]
@@ -122,11 +122,11 @@ class Noisy:
                 for place, table in enumerate(tables[1:], 1):
                     weight *= table[codes[:, place]]
                 sums = np.add.reduceat(weight, starts, axis=1)
-                found[here : here + chunk, keys[starts, 0]] += sums
-        total = found.sum(axis=1)
+                weights[here : here + chunk, keys[starts, 0]] += sums
+        total = weights.sum(axis=1)
         if not total.all():
             raise InputError("no released record can be that of a group")
-        return np.asarray(np.einsum("gk,kd->gd", found / total[:, None], rows))
+        return np.asarray(np.einsum("gk,kd->gd", weights / total[:, None], rows))
 
 
 def noisy(
@@ -147,8 +147,8 @@ def noisy(
     >>> found.spans, found.span
     ((2,), 0)
     """
-    codes, held = matrix(known), check_domain(values)
-    hidden = check_codes(secret, len(held))
+    codes, domain = matrix(known), check_domain(values)
+    hidden = check_codes(secret, len(domain))
     if len(hidden) != len(codes):
         raise UsageError("known and confidential columns have one place a record each")
     tops = tuple(int(top) + 1 for top in codes.max(axis=0))
@@ -156,7 +156,7 @@ def noisy(
     if len(widths) != len(tops) or any(a < b for a, b in zip(widths, tops, strict=True)):
         raise UsageError("a known column has at least as many values as its codes say")
     spans = tuple(span_of(size, percent) for size in widths)
-    span = span_of(len(held), percent)
+    span = span_of(len(domain), percent)
     released = np.empty_like(codes)
     for place, m in enumerate(spans):
         released[:, place] = codes[:, place] + _draw_noise(m, len(codes), seed, place + 2)
@@ -166,7 +166,7 @@ def noisy(
         widths,
         spans,
         hidden + _draw_noise(span, len(codes), seed, 1),
-        held,
+        domain,
         span,
     )
 
@@ -216,22 +216,22 @@ def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = N
 def _check_prior(prior: Any, size: int) -> Floats:
     if prior is None:
         return np.ones(size)
-    found = np.asarray(prior, dtype=np.float64)
-    if found.shape != (size,) or not np.isfinite(found).all() or (found < 0).any():
+    weights = np.asarray(prior, dtype=np.float64)
+    if weights.shape != (size,) or not np.isfinite(weights).all() or (weights < 0).any():
         raise UsageError(f"a prior has {size} finite numbers, none of them negative")
-    if not found.any():
+    if not weights.any():
         raise UsageError("a prior is not 0 everywhere")
-    return np.asarray(found / found.max())
+    return np.asarray(weights / weights.max())
 
 
 def _binomials(span: int) -> tuple[Floats, Ints]:
     """C(M, k) for k from 0 to M, each as a fraction from 1/2 to 1 and a power of 2."""
-    found, term = [], 1
+    terms, term = [], 1
     for k in range(span + 1):
-        found.append(term)
+        terms.append(term)
         term = term * (span - k) // (k + 1)
-    powers = np.array([each.bit_length() for each in found], dtype=np.int64)
-    return np.array([each / (1 << each.bit_length()) for each in found]), powers
+    powers = np.array([each.bit_length() for each in terms], dtype=np.int64)
+    return np.array([each / (1 << each.bit_length()) for each in terms]), powers
 
 
 def _move_weights(span: int, size: int, released: Ints) -> Floats:

@@ -91,15 +91,15 @@ def restricted(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricte
     >>> len(found.answers), bool(np.all(found.low <= found.high))
     (3, True)
     """
-    held = check_domain(values)
-    codes = check_codes(secret, len(held))
+    domain = check_domain(values)
+    codes = check_codes(secret, len(domain))
     half = _half(size, len(codes))
     order = generator(seed, USE).permutation(len(codes))
-    whole, units = scale_to_integers(held)
+    whole, units = scale_to_integers(domain)
     if size * _largest(whole) >= LONG:
         whole = whole.astype(object)
     sums = whole[codes[order[: len(codes) // half * half]]].reshape(-1, half).sum(axis=1)
-    return _restrict(sums[1:] + sums[:-1], held, whole, units, size, order)
+    return _restrict(sums[1:] + sums[:-1], domain, whole, units, size, order)
 
 
 def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
@@ -112,7 +112,7 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     >>> list(zip(chain.low.tolist(), chain.high.tolist()))[::2]
     [(1.0, 2.0), (1.0, 5.0), (4.0, 5.0), (1.0, 4.0)]
     """
-    held = check_domain(values)
+    domain = check_domain(values)
     places = np.asarray(order)
     if places.ndim != 1 or not np.array_equal(np.sort(places), np.arange(len(places))):
         raise UsageError("the order of the queries has every record once")
@@ -123,7 +123,7 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
         raise UsageError(f"{len(places)} records have {plural(expected, 'answer')}, as numbers")
     if not np.isfinite(given).all():
         raise InputError("an answer is not a finite number")
-    whole, units = scale_to_integers(held)
+    whole, units = scale_to_integers(domain)
     exact = [Fraction(repr(answer)) * units for answer in given.tolist()]
     sums = [round(answer) for answer in exact]
     top = max(map(abs, sums))
@@ -133,7 +133,7 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     elif any(abs(a - b) > NEAR for a, b in zip(exact, sums, strict=True)):
         raise InputError("an answer is no sum of values of the domain")
     kind = np.int64 if top < LONG else object
-    return _restrict(np.array(sums, dtype=kind), held, whole, units, size, places, slack)
+    return _restrict(np.array(sums, dtype=kind), domain, whole, units, size, places, slack)
 
 
 def chain_bounds(answers: Ints, size: int, low: int, high: int, slack: int = 0) -> Bounds:
@@ -168,7 +168,7 @@ def chain_bounds(answers: Ints, size: int, low: int, high: int, slack: int = 0) 
 
 def _restrict(
     sums: Ints,
-    held: Floats,
+    domain: Floats,
     whole: Ints,
     units: int,
     size: int,
@@ -176,20 +176,20 @@ def _restrict(
     slack: int = 0,
 ) -> Restricted:
     low, high, half = int(whole[0]), int(whole[-1]), size // 2
-    found = chain_bounds(sums, size, low, high, slack)
+    bounds = chain_bounds(sums, size, low, high, slack)
     # Records behind the last block are in no query: a block of their own.
     block = np.empty(len(order), dtype=np.int64)
-    block[order] = np.minimum(np.arange(len(order)) // half, len(found.low))
-    lows, highs = np.append(found.low, low), np.append(found.high, high)
+    block[order] = np.minimum(np.arange(len(order)) // half, len(bounds.low))
+    lows, highs = np.append(bounds.low, low), np.append(bounds.high, high)
     first = np.searchsorted(whole, lows.astype(whole.dtype), "left")
     last = np.searchsorted(whole, highs.astype(whole.dtype), "right") - 1
     if np.any(first > last):
         raise InputError("the answers leave a record no value of the domain")
-    middle = _numbers(found.sum_low + found.sum_high, size * units)
+    middle = _numbers(bounds.sum_low + bounds.sum_high, size * units)
     middle = np.append(middle, middle.mean())
     return Restricted(
         size,
-        held,
+        domain,
         order,
         _numbers(sums, units),
         _numbers(lows, units)[block],

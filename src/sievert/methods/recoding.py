@@ -161,8 +161,8 @@ class _ColumnHierarchy:
                 if level == hierarchy.height and len(roots) == 1:
                     rung = [next(iter(roots))[0]] * len(values)
                 rungs.append(rung)
-        found = [encode(rung) for rung in rungs]
-        return cls(name, codes, tuple(t for t, _ in found), tuple(texts for _, texts in found))
+        coded = [encode(rung) for rung in rungs]
+        return cls(name, codes, tuple(t for t, _ in coded), tuple(texts for _, texts in coded))
 
     @property
     def height(self) -> int:
@@ -228,18 +228,18 @@ class _LevelSearch:
             loss += (np.arange(height + 1) * (whole // (height or 1))).reshape(shape)
         flat, states = loss.ravel(), self.state.reshape(-1)
         order = np.argsort(flat, kind="stable")
-        found: list[tuple[int, tuple[int, ...]]] = []
+        candidates: list[tuple[int, tuple[int, ...]]] = []
         reached = flat[-1]
         for place in order.tolist():
-            if found and (flat[place] > reached or not min(found)[0]):
+            if candidates and (flat[place] > reached or not min(candidates)[0]):
                 break
             node = tuple(int(level) for level in np.unravel_index(place, self.state.shape))
             if states[place] != FAILS and self.reaches(node):
-                found.append((self.below(node), node))
+                candidates.append((self.below(node), node))
                 reached = flat[place]
-            elif not found:
+            elif not candidates:
                 self.climb(node)
-        return list(min(found)[1])
+        return list(min(candidates)[1])
 
 
 def _on(
@@ -262,8 +262,8 @@ def _on(
     classes = grouped(codes, range(len(ladders)))
     small = np.zeros(len(codes), dtype=bool)
     if suppress is not None and (small := (classes.sizes < suppress)[classes.ids]).any():
-        labels = [held if ROOT in held else [*held, ROOT] for held in labels]
-        codes[small] = [held.index(ROOT) for held in labels]
+        labels = [texts if ROOT in texts else [*texts, ROOT] for texts in labels]
+        codes[small] = [texts.index(ROOT) for texts in labels]
         classes = grouped(codes, range(len(ladders)))
     quasi = tuple(ladder.name for ladder in ladders)
     for place, name in enumerate(quasi):
@@ -288,20 +288,20 @@ def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
             raise unknown("column", name, data)
     if not chosen or len(set(chosen)) < len(chosen):
         raise UsageError("name at least one quasi-identifier, and each once")
-    found = {name: _texts(values) for name, values in data.items()}
-    lengths = {len(values) for values in found.values()}
+    columns = {name: _texts(values) for name, values in data.items()}
+    lengths = {len(values) for values in columns.values()}
     if lengths == {0}:
         raise InputError("a table without records")
     if len(lengths) > 1:
         raise InputError("columns have one place a record each: their lengths differ")
-    return found
+    return columns
 
 
 def _texts(values: Iterable[Any]) -> list[Text]:
-    held = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if set(map(type, held)) <= {str, type(None)}:
-        return held
-    return [None if v is None or v != v else str(v) for v in held]
+    items = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if set(map(type, items)) <= {str, type(None)}:
+        return items
+    return [None if v is None or v != v else str(v) for v in items]
 
 
 def encode(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:

@@ -47,19 +47,19 @@ class Sample:
         if prior not in ("uniform", "sample"):
             raise UsageError("the prior of sampling is 'uniform' or 'sample'")
         check_records(groups, len(self.secret))
-        size, held = len(self.values), self.secret[self.taken]
-        cells = groups.ids[self.taken] * size + held
-        found = np.bincount(cells, minlength=groups.count * size).reshape(-1, size)
-        unseen = groups.sizes - found.sum(axis=1)
+        size, sample = len(self.values), self.secret[self.taken]
+        cells = groups.ids[self.taken] * size + sample
+        counts = np.bincount(cells, minlength=groups.count * size).reshape(-1, size)
+        unseen = groups.sizes - counts.sum(axis=1)
         if prior == "uniform":
             shares, whole = np.ones(size, dtype=np.int64), size
-        elif not len(held):
+        elif not len(sample):
             raise UsageError("a sample of no record has no frequencies")
         else:
-            shares, whole = np.bincount(held, minlength=size), len(held)
+            shares, whole = np.bincount(sample, minlength=size), len(sample)
         # One quotient of whole numbers: nothing is rounded before it.
         return np.asarray(
-            (found * whole + unseen[:, None] * shares) / (groups.sizes * whole)[:, None]
+            (counts * whole + unseen[:, None] * shares) / (groups.sizes * whole)[:, None]
         )
 
 
@@ -70,8 +70,8 @@ def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample
     >>> int(found.taken.sum())
     3
     """
-    held = check_domain(values)
-    codes = check_codes(secret, len(held))
+    domain = check_domain(values)
+    codes = check_codes(secret, len(domain))
     if not 0 < fraction <= 1:
         raise UsageError("the fraction that is sampled is above 0 and at most 1")
     number = nearest(fraction, len(codes))
@@ -79,4 +79,4 @@ def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample
         raise UsageError(f"a sample of {fraction:g} of {plural(len(codes), 'record')} has none")
     taken = np.zeros(len(codes), dtype=bool)
     taken[generator(seed, USE).choice(len(codes), number, replace=False)] = True
-    return Sample(float(fraction), taken, codes, held)
+    return Sample(float(fraction), taken, codes, domain)

@@ -59,8 +59,8 @@ def range_queries(
     One known column or two different ones, as likely; the ends of a range are two codes drawn alike
     from the column's values.
     """
-    codes, held = matrix(known), check_domain(values)
-    numbers = held[check_codes(secret, len(held))]
+    codes, domain = matrix(known), check_domain(values)
+    numbers = domain[check_codes(secret, len(domain))]
     if number < 1:
         raise UsageError("at least one query is needed")
     if len(numbers) != len(codes):
@@ -89,14 +89,14 @@ def range_queries(
 
 def utility(queries: Queries, known: Any, numbers: Any) -> Utility:
     """How well the queries are answered from released codes and confidential numbers."""
-    codes, held = matrix(known), np.asarray(numbers, dtype=np.float64)
-    if held.shape != codes.shape[:1] or not np.isfinite(held).all():
+    codes, values = matrix(known), np.asarray(numbers, dtype=np.float64)
+    if values.shape != codes.shape[:1] or not np.isfinite(values).all():
         raise UsageError("a release has one finite confidential number for each record")
     if int(queries.columns.max()) >= codes.shape[1]:
         raise UsageError("the queries ask for a column that the release lacks")
-    means, counts, _ = _means(queries, codes, held)
+    means, counts, _ = _means(queries, codes, values)
     lacks: Bools = counts == 0
-    answers = np.where(lacks, math.fsum(held.tolist()) / len(held), means)
+    answers = np.where(lacks, math.fsum(values.tolist()) / len(values), means)
     off = (answers - queries.truth) / queries.truth
     error = math.sqrt(math.fsum((off * off).tolist()) / len(off))
     return Utility(error, len(off), int(lacks.sum()))
@@ -117,7 +117,7 @@ def _draw_queries(rng: np.random.Generator, number: int, widths: Ints) -> Querie
 def _means(queries: Queries, codes: Ints, numbers: Floats) -> tuple[Floats, Ints, Floats]:
     """Of each query the mean, the records in its ranges, and the mean absolute number."""
     plain = np.concatenate((codes, np.zeros((len(codes), 1), dtype=np.int64)), axis=1)
-    found = np.zeros((3, len(queries.truth)))
+    sums = np.zeros((3, len(queries.truth)))
     for pair in np.unique(queries.columns, axis=0):
         mine = np.flatnonzero((queries.columns == pair).all(axis=1))
         cells, ends, shape = np.zeros(len(codes), dtype=np.int64), [], []
@@ -128,10 +128,10 @@ def _means(queries: Queries, codes: Ints, numbers: Floats) -> tuple[Floats, Ints
             ends.append((np.searchsorted(cuts, low) + 1, np.searchsorted(cuts, high) + 1))
             shape.append(len(cuts) + 1)
         (a, b), (c, d) = ends
-        for place, held in enumerate((None, numbers, np.abs(numbers))):
+        for place, weights in enumerate((None, numbers, np.abs(numbers))):
             table = np.zeros((shape[0] + 1, shape[1] + 1))
-            table[1:, 1:] = np.bincount(cells, held, shape[0] * shape[1]).reshape(shape)
+            table[1:, 1:] = np.bincount(cells, weights, shape[0] * shape[1]).reshape(shape)
             table = table.cumsum(axis=0).cumsum(axis=1)
-            found[place, mine] = table[b, d] - table[a, d] - table[b, c] + table[a, c]
-    counts = found[0].astype(np.int64)
-    return found[1] / np.maximum(counts, 1), counts, found[2] / np.maximum(counts, 1)
+            sums[place, mine] = table[b, d] - table[a, d] - table[b, c] + table[a, c]
+    counts = sums[0].astype(np.int64)
+    return sums[1] / np.maximum(counts, 1), counts, sums[2] / np.maximum(counts, 1)

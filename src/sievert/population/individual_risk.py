@@ -101,11 +101,11 @@ def individual_risk(weighted: Weighted, method: str = "exact") -> Floats:
     if method == "exact":
         return _exact(f, odds)
     few = f < 3
-    found = np.empty(len(f))
-    found[few] = _exact(f[few], odds[few])
+    risks = np.empty(len(f))
+    risks[few] = _exact(f[few], odds[few])
     p = 1.0 / (1.0 + odds[~few])
-    found[~few] = p / ((f[~few] - 1.0) + p)
-    return found
+    risks[~few] = p / ((f[~few] - 1.0) + p)
+    return risks
 
 
 def _exact(f: Floats, odds: Floats) -> Floats:
@@ -114,11 +114,11 @@ def _exact(f: Floats, odds: Floats) -> Floats:
     p >= 1/2 or a large f: the series (p/f)·sum_k k!/(f+1)_k·(1-p)^k, which is the same function
     by Pfaff's transformation. Else upwards from 1 <= f < 2 by r(f+1) = (1/f - r(f))/odds.
     """
-    found = np.empty(len(f))
+    risks = np.empty(len(f))
     easy = (odds <= 1.0) | (f >= FEW)
-    found[easy] = _series(f[easy], odds[easy])
-    found[~easy] = _upwards(f[~easy], odds[~easy])
-    return found
+    risks[easy] = _series(f[easy], odds[easy])
+    risks[~easy] = _upwards(f[~easy], odds[~easy])
+    return risks
 
 
 def _series(f: Floats, odds: Floats) -> Floats:
@@ -133,14 +133,14 @@ def _series(f: Floats, odds: Floats) -> Floats:
 def _upwards(f: Floats, odds: Floats) -> Floats:
     whole = np.floor(f)
     part = f - whole
-    found = np.log1p(odds) / odds
+    risks = np.log1p(odds) / odds
     broken = part > 0
     if broken.any():
-        found[broken] = _fractional(1.0 + part[broken], odds[broken])
+        risks[broken] = _fractional(1.0 + part[broken], odds[broken])
     for step in range(1, FEW):
         more = whole > step
-        found[more] = (1.0 / (step + part[more]) - found[more]) / odds[more]
-    return found
+        risks[more] = (1.0 / (step + part[more]) - risks[more]) / odds[more]
+    return risks
 
 
 def _fractional(f: Floats, odds: Floats) -> Floats:
@@ -152,12 +152,12 @@ def _fractional(f: Floats, odds: Floats) -> Floats:
     reach = np.log(odds)
     panels = int(np.ceil(reach.max() / PANEL)) or 1
     width = reach / panels
-    found = _series(f, np.ones_like(f)) * np.exp(-f * reach)
+    risks = _series(f, np.ones_like(f)) * np.exp(-f * reach)
     for panel in range(panels):
         for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
             s = width * (panel + (node + 1.0) / 2.0)
-            found += width * weight / 2.0 * np.exp((f - 1.0) * s - f * reach) / (1.0 + np.exp(-s))
-    return found
+            risks += width * weight / 2.0 * np.exp((f - 1.0) * s - f * reach) / (1.0 + np.exp(-s))
+    return risks
 
 
 def expected_reidentifications(weighted: Weighted, method: str = "exact") -> Estimate:
@@ -174,10 +174,10 @@ def expected_reidentifications(weighted: Weighted, method: str = "exact") -> Est
 
 def global_risk(weighted: Weighted, method: str = "exact") -> Estimate:
     """The mean of the individual risks over all records."""
-    found = expected_reidentifications(weighted, method)
-    assert found.value is not None
+    expected = expected_reidentifications(weighted, method)
+    assert expected.value is not None
     records = sum(int(n) for n in weighted.records)
-    return Estimate(found.value / records, method, details=found.details)
+    return Estimate(expected.value / records, method, details=expected.details)
 
 
 def household_risks(risks: Any, households: Any) -> Floats:
@@ -200,9 +200,9 @@ def household_risks(risks: Any, households: Any) -> Floats:
     with np.errstate(divide="ignore"):
         joint = -np.expm1(np.add.reduceat(np.log1p(-r), starts))
     joint = np.maximum(joint, np.maximum.reduceat(r, starts))  # rounding never hides a member
-    found = np.empty(len(r))
-    found[order] = np.repeat(joint, np.diff(np.append(starts, len(r))))
-    return found
+    by_record = np.empty(len(r))
+    by_record[order] = np.repeat(joint, np.diff(np.append(starts, len(r))))
+    return by_record
 
 
 def household_risk(risks: Any, households: Any) -> Estimate:
@@ -211,16 +211,16 @@ def household_risk(risks: Any, households: Any) -> Estimate:
     >>> round(household_risk([0.02, 0.03, 0.03], [1, 1, 1]).value, 3)
     0.078
     """
-    found = household_risks(risks, households)
+    by_record = household_risks(risks, households)
     _, first = np.unique(np.asarray(households), return_index=True)
-    expected = total(found)
+    expected = total(by_record)
     return Estimate(
-        expected / len(found),
+        expected / len(by_record),
         "household",
         details={
             "expected": expected,
             "households": len(first),
-            "expected_households": total(found[first]),
-            "highest": float(found.max()),
+            "expected_households": total(by_record[first]),
+            "highest": float(by_record.max()),
         },
     )

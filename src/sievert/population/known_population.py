@@ -46,15 +46,15 @@ class Known:
         f, people, t = (np.asarray(x, dtype=np.int64) for x in (sample, population, times))
         if not (people.astype(np.float64) * t).sum() < MOST:
             raise UsageError("more people than there can be", hint="one row a person")
-        held = f * t
-        if not held.sum():
+        records = f * t
+        if not records.sum():
             raise UsageError("a sample without records has no risk")
-        if missing := int(held[people == 0].sum()):
+        if missing := int(records[people == 0].sum()):
             raise InputError(
                 f"{plural(missing, 'record')} of the sample in classes that the population lacks",
                 hint="a population table that covers the sample, its values spelled the same",
             )
-        if above := int(held[f > people].sum()):
+        if above := int(records[f > people].sum()):
             raise InputError(
                 f"{plural(above, 'record')} in classes with fewer people than records",
                 hint="a population table with one row a person",
@@ -88,21 +88,21 @@ class Known:
 
     def people(self, *, sampled: bool) -> int:
         """The people in the classes of the sample, or in all."""
-        held = self.population * self.times
-        return int((held[self.sample > 0] if sampled else held).sum())
+        people = self.population * self.times
+        return int((people[self.sample > 0] if sampled else people).sum())
 
     def at_risk(self, thresholds: Sequence[float]) -> dict[str, float]:
         """Share of the records with 1/F_q above each threshold."""
-        held, n = self.sample * self.times, self.records
+        records, n = self.sample * self.times, self.records
         with np.errstate(divide="ignore"):
             risk = 1.0 / self.population
-        return {f"{x:g}": ratio(int(held[risk > x].sum()), n) for x in thresholds}
+        return {f"{x:g}": ratio(int(records[risk > x].sum()), n) for x in thresholds}
 
-    def matched(self, weights: NDArray[np.float64] | None = None) -> float:
+    def expected_matches(self, weights: NDArray[np.float64] | None = None) -> float:
         """The sum over classes of f_q/F_q: records matched rightly by guesses within classes."""
         inside = self.sample > 0
-        held = (self.sample[inside] * self.times[inside]).astype(np.float64)
-        terms = held / self.population[inside].astype(np.float64)
+        records = (self.sample[inside] * self.times[inside]).astype(np.float64)
+        terms = records / self.population[inside].astype(np.float64)
         return total(terms if weights is None else terms * weights[inside])
 
 
@@ -135,7 +135,7 @@ def journalist(known: Known, thresholds: Sequence[float] = THRESHOLDS) -> Estima
     """
     people = known.people(sampled=True)
     least = int(known.population[known.sample > 0].min())
-    average = max(ratio(known.classes, people), known.matched() / known.records)
+    average = max(ratio(known.classes, people), known.expected_matches() / known.records)
     return Estimate(
         average,
         "journalist",
@@ -151,7 +151,7 @@ def marketer(known: Known) -> Estimate:
     >>> marketer(Known.of([1, 1, 2, 5], [1, 2, 4, 5], [1, 1, 1, 1])).value
     0.3333333333333333
     """
-    return Estimate(known.matched() / known.records, "marketer")
+    return Estimate(known.expected_matches() / known.records, "marketer")
 
 
 def known_unique_match(known: Known) -> Estimate:
@@ -193,7 +193,7 @@ def truta_maximal(known: Known, population: int) -> Estimate:
     >>> truta_maximal(example, 13).value == 3 / 13
     True
     """
-    return Estimate(known.matched() / _everybody(known, population), "truta maximal")
+    return Estimate(known.expected_matches() / _everybody(known, population), "truta maximal")
 
 
 def truta_weighted(
@@ -218,7 +218,7 @@ def truta_weighted(
         raise UsageError("weights are not negative, and that of (1, 1) is the largest")
     pairs = zip(known.sample.tolist(), known.population.tolist(), strict=True)
     shares = np.array([weights.get(pair, otherwise) / most for pair in pairs])
-    return Estimate(known.matched(shares) / _everybody(known, population), "truta weighted")
+    return Estimate(known.expected_matches(shares) / _everybody(known, population), "truta weighted")
 
 
 def _everybody(known: Known, population: int) -> int:

@@ -113,16 +113,16 @@ class _Sample:
         return self.records / self.population
 
     @property
-    def unseen(self) -> int:
+    def outside(self) -> int:
         """N - n: the people outside the sample."""
         return self.population - self.records
 
     @property
-    def log_unseen(self) -> float:
+    def log_outside(self) -> float:
         """ln(1 - f), with all its digits for f near 0 and near 1."""
         if 2 * self.records <= self.population:
             return math.log1p(-self.fraction)
-        return math.log(self.unseen / self.population)
+        return math.log(self.outside / self.population)
 
     def of_size(self, size: int) -> int:
         """c_i, the number of classes with so many records."""
@@ -131,7 +131,7 @@ class _Sample:
     def without_model(self, method: str) -> Estimate | None:
         """Where no model is needed: the sample is the population, or nobody in it is unique."""
         alone = self.of_size(1)
-        if self.unseen == 0:
+        if self.outside == 0:
             value = ratio(alone, self.records)
             return Estimate(value, "counted", details={"sample_uniques": alone})
         if alone == 0:
@@ -150,9 +150,9 @@ def zayatz(sizes: Sizes, population: int) -> Estimate:
     0.124580441627
     """
     sample = _Sample.from_sizes(sizes, population)
-    found = sample.without_model("zayatz")
-    if found is not None:
-        return found
+    estimate = sample.without_model("zayatz")
+    if estimate is not None:
+        return estimate
     alone = sample.of_size(1)
     others = sizes.sizes >= 2
     terms = _drawn_once(sample, sizes.sizes[others]) * sizes.times[others].astype(np.float64)
@@ -170,22 +170,22 @@ def _drawn_once(sample: _Sample, sizes: NDArray[Any]) -> Floats:
     Its logarithm is the sum of ln((N-n-j)/(N-1-j)) over j < i-1, carried from size to size. It ends
     where a factor is 0, or where n^2 times the product is too small to matter.
     """
-    found = np.zeros(len(sizes))
+    ratios = np.zeros(len(sizes))
     if sample.records == 1:
-        return found
-    last = 3 + (CUT + 2 * math.log(sample.records)) / -sample.log_unseen
-    reach = (sizes[sizes <= min(last, sample.unseen + 1)] - 1).tolist()
+        return ratios
+    last = 3 + (CUT + 2 * math.log(sample.records)) / -sample.log_outside
+    reach = (sizes[sizes <= min(last, sample.outside + 1)] - 1).tolist()
     if not reach:
-        return found
+        return ratios
     others = (sample.population - 1) - np.arange(reach[-1], dtype=np.float64)
     with np.errstate(divide="ignore"):
         logs = np.log1p(-(sample.records - 1) / others).tolist()
     start, log = 0, 0.0
     for k, stop in enumerate(reach):
         log += math.fsum(logs[start:stop])
-        found[k] = (stop + 1) * math.exp(log)
+        ratios[k] = (stop + 1) * math.exp(log)
         start = stop
-    return found
+    return ratios
 
 
 def pitman(sizes: Sizes, population: int) -> Estimate:
@@ -201,9 +201,9 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
     0.056943737
     """
     sample = _Sample.from_sizes(sizes, population)
-    found = sample.without_model("pitman")
-    if found is not None:
-        return found
+    estimate = sample.without_model("pitman")
+    if estimate is not None:
+        return estimate
     alone = sample.of_size(1)
     if sample.classes == sample.records:
         return Estimate(None, "pitman", ALL_UNIQUE, {"sample_uniques": alone})
@@ -304,15 +304,15 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     0.0715043478
     """
     sample = _Sample.from_sizes(sizes, population)
-    found = sample.without_model("snb")
-    if found is not None:
-        return found
+    estimate = sample.without_model("snb")
+    if estimate is not None:
+        return estimate
     alone, pairs = sample.of_size(1), sample.of_size(2)
     classes = shlosser(sizes, population)
     details: dict[str, Any] = {"classes": classes, "sample_uniques": alone}
     if pairs == 0:
         return Estimate(None, "snb", NO_PAIRS, details)
-    model = _Slide(classes, sample.fraction, sample.unseen / population, alone, pairs)
+    model = _Slide(classes, sample.fraction, sample.outside / population, alone, pairs)
     if not model.excess(LOWEST) < 0.0 < model.excess(HIGHEST):
         return Estimate(None, "snb", NO_SOLUTION, details)
     x = root(model.excess, LOWEST, HIGHEST)
@@ -333,10 +333,10 @@ def shlosser(sizes: Sizes, population: int) -> float:
     """
     sample = _Sample.from_sizes(sizes, population)
     alone, f = sample.of_size(1), sample.fraction
-    if alone == 0 or sample.unseen == 0:
+    if alone == 0 or sample.outside == 0:
         return float(sample.classes)
     i, c = sizes.sizes.astype(np.float64), sizes.times.astype(np.float64)
-    once, twice = sample.log_unseen, sample.log_unseen + math.log1p(f)
+    once, twice = sample.log_outside, sample.log_outside + math.log1p(f)
     first = total(c * i * np.exp((i - 1) * twice)) * f * f
     second = total(-c * np.exp(i * twice) * np.expm1(-i * math.log1p(f)))
     missed = total(c * np.exp(i * once)) / (total(c * i * np.exp((i - 1) * once)) * f)
@@ -356,14 +356,14 @@ class _Slide:
 
     classes: float
     fraction: float
-    unseen: float
+    outside: float
     alone: int
     pairs: int
 
     def parts(self, x: float) -> tuple[float, float, float]:
         """a, d and D."""
         a, beta = math.exp(log_logistic(-x)), math.exp(log_logistic(x))
-        return a, self.unseen * a, self.fraction + self.unseen * beta
+        return a, self.outside * a, self.fraction + self.outside * beta
 
     def alpha(self, x: float) -> float:
         """The root of (f·a·d/2)·alpha^2 + (f·a·(2-d)/2 - r·D·d)·alpha = r·D^2, r = c_2/c_1."""
@@ -411,9 +411,9 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
     ('pitman', 0.056943737)
     """
     sample = _Sample.from_sizes(sizes, population)
-    found = sample.without_model("dankar")
-    if found is not None:
-        return found
+    estimate = sample.without_model("dankar")
+    if estimate is not None:
+        return estimate
     model = pitman if 10 * sample.records <= population else snb
     first, second = model(sizes, population), zayatz(sizes, population)
     assert second.value is not None
@@ -446,9 +446,9 @@ def unique_match(sizes: Sizes, population: int) -> Estimate:
     if ones == 0:
         return Estimate(None, "skinner-elliot", NO_UNIQUES)
     seen = sample.records * ones
-    theta = ratio(seen, seen + 2 * sample.unseen * twos)
-    spread = 2 * sample.unseen * (population + sample.unseen) * twos
-    spread += 6 * sample.unseen**2 * threes
+    theta = ratio(seen, seen + 2 * sample.outside * twos)
+    spread = 2 * sample.outside * (population + sample.outside) * twos
+    spread += 6 * sample.outside**2 * threes
     error = theta * theta * math.sqrt(spread) / seen
     return Estimate(
         theta, "skinner-elliot", details={"standard_error": error, "sample_uniques": ones}

@@ -43,11 +43,11 @@ def contraction(joint: Joint) -> float:
     """The largest total variation between what two values tell (Dobrushin's coefficient)."""
     given = joint.given
     step = max(1, (1 << 22) // given.size)
-    found = 0.0
+    largest = 0.0
     for at in range(0, len(given), step):
         apart = np.abs(given[at : at + step, None, :] - given[None]).sum(axis=2)
-        found = max(found, 0.5 * float(apart.max()))
-    return min(1.0, found)
+        largest = max(largest, 0.5 * float(apart.max()))
+    return min(1.0, largest)
 
 
 def stationary_point(
@@ -85,7 +85,7 @@ def stationary_point(
 
 def lagrangian(point: InformationPoint, beta: float) -> float:
     """I(X;T) - beta·I(T;Y) in nats."""
-    return point.rate - beta * point.told
+    return point.rate - beta * point.information
 
 
 class BottleneckCurve:
@@ -126,31 +126,33 @@ class BottleneckCurve:
             if channel.shape[1] == 1:
                 break
 
-    def search(self, rate: float | None, told: float | None) -> float:
+    def search(self, rate: float | None, information: float | None) -> float:
         """Look closer where the curve has a rate, or tells so much; the spread of the restarts."""
         edge = hull(self.points, upper=True)
         for _ in range(REFINED):
-            low, high = bracket(edge, rate, told)
+            low, high = bracket(edge, rate, information)
             if low is high or time.monotonic() >= self.until:
                 break
-            beta = (high.rate - low.rate) / (high.told - low.told)
+            beta = (high.rate - low.rate) / (high.information - low.information)
             point = self._settle(beta, high.channel)
             if lagrangian(low, beta) - lagrangian(point, beta) <= CLOSE:
                 break
             self.points.append(point)
             edge = hull(self.points, upper=True)
-        return self._restart(*bracket(edge, rate, told), told is not None)
+        return self._restart(*bracket(edge, rate, information), information is not None)
 
-    def point(self, rate: float | None, told: float | None) -> InformationPoint:
+    def point(self, rate: float | None, information: float | None) -> InformationPoint:
         """The best release known with a rate, or that tells so much."""
-        ends = bracket(hull(self.points, upper=True), rate, told)
-        return time_share(self.joint, ends, mixing_share(ends, rate, told))
+        ends = bracket(hull(self.points, upper=True), rate, information)
+        return time_share(self.joint, ends, mixing_share(ends, rate, information))
 
-    def _restart(self, low: InformationPoint, high: InformationPoint, told: bool) -> float:
+    def _restart(
+        self, low: InformationPoint, high: InformationPoint, by_information: bool
+    ) -> float:
         """Try chance starts; how far apart they end, in the units of what is minimised."""
-        if low is high or high.told <= low.told:
+        if low is high or high.information <= low.information:
             return 0.0
-        beta = (high.rate - low.rate) / (high.told - low.told)
+        beta = (high.rate - low.rate) / (high.information - low.information)
         values = [lagrangian(low, beta)]
         n = len(self.joint.weights)
         for number in range(RESTARTS):
@@ -162,7 +164,7 @@ class BottleneckCurve:
             self.points.append(point)
             values.append(lagrangian(point, beta))
         spread = max(values) - min(values)
-        return spread if told else spread / beta
+        return spread if by_information else spread / beta
 
     def channel(self, point: InformationPoint) -> Floats:
         """A point's channel, for all values that occur."""
@@ -179,12 +181,12 @@ def target(joint: Joint, model: int, at: float) -> tuple[float | None, float | N
 def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Tradeoff:
     """The best release known for a constraint, in bits, and what none can be below."""
     joint = curve.whole
-    rate, told = target(joint, model, at)
-    point = curve.point(rate, told)
-    risk, identity = point.told / LN2, point.rate / LN2
+    rate, information = target(joint, model, at)
+    point = curve.point(rate, information)
+    risk, identity = point.information / LN2, point.rate / LN2
     loss = max(0.0, joint.information - risk)
     if model == 3:
-        objective, bound = identity, (told or 0.0) / LN2 / max(curve.contraction, TINY)
+        objective, bound = identity, (information or 0.0) / LN2 / max(curve.contraction, TINY)
     else:
         objective, bound = loss, joint.information - at * curve.contraction
     bound = min(max(bound, 0.0), objective)

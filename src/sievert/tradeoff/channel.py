@@ -83,17 +83,17 @@ def full_channel(joint: Joint, channel: Floats, distortion: Floats | None = None
     """A channel of all values: one that never occurs is released as the nearest value."""
     if len(joint.rows) == len(joint.table):
         return channel
-    found = np.zeros((len(joint.table), channel.shape[1]))
+    full = np.zeros((len(joint.table), channel.shape[1]))
     if distortion is None:
-        found[:, 0] = 1.0
+        full[:, 0] = 1.0
     else:
-        found[np.arange(len(found)), distortion.argmin(axis=1)] = 1.0
-    found[joint.rows] = channel
-    return found
+        full[np.arange(len(full)), distortion.argmin(axis=1)] = 1.0
+    full[joint.rows] = channel
+    return full
 
 
 def deterministic_channel(places: Any, size: int) -> Floats:
     """The channel that releases one value for each."""
-    found = np.zeros((len(places), size))
-    found[np.arange(len(places)), places] = 1.0
-    return found
+    channel = np.zeros((len(places), size))
+    channel[np.arange(len(places)), places] = 1.0
+    return channel

@@ -84,10 +84,10 @@ class ChannelProblem:
 
     def ratios(self, together: Floats, released: Floats) -> Floats:
         """ln of p(y|x') / p(y)."""
-        found = np.log(np.maximum(together, TINY))
-        found -= np.log(np.maximum(released, TINY))[:, None]
-        found -= self.logs
-        return found
+        ratios = np.log(np.maximum(together, TINY))
+        ratios -= np.log(np.maximum(released, TINY))[:, None]
+        ratios -= self.logs
+        return ratios
 
     def costs(self, channel: Floats) -> float:
         """What a channel costs besides."""
@@ -97,12 +97,12 @@ class ChannelProblem:
 
     def divergence(self, channel: Floats, logs: Floats, earlier: Floats) -> float:
         """The mean KL distance of a channel from another, from their logarithms."""
-        found = np.empty(len(self.p))
+        by_value = np.empty(len(self.p))
         for at in self.blocks():
-            found[at] = np.einsum("ij,ij->i", channel[at], logs[at] - earlier[at])
-        return float(self.p @ found)
+            by_value[at] = np.einsum("ij,ij->i", channel[at], logs[at] - earlier[at])
+        return float(self.p @ by_value)
 
-    def tilted(
+    def tilt(
         self, base: Floats, less: Floats | None, at: float, logs: Floats, channel: Floats
     ) -> tuple[float, float]:
         """The channel exp(base - less - at·d), `at` moved until the limit is kept.
@@ -114,7 +114,7 @@ class ChannelProblem:
         sums, far, square = np.empty(n), np.empty(n), np.empty(n)
         for _ in range(100):
             for rows in self.blocks():
-                self._tilt(rows, base, less, at, logs, channel, sums, far, square)
+                self._tilt_rows(rows, base, less, at, logs, channel, sums, far, square)
             mean = float(self.p @ far)
             if self.limit is None:
                 break
@@ -131,7 +131,7 @@ class ChannelProblem:
             at = min(ahead, LARGEST)
         return at, mean
 
-    def _tilt(
+    def _tilt_rows(
         self,
         rows: slice,
         base: Floats,
@@ -143,21 +143,21 @@ class ChannelProblem:
         far: Floats,
         square: Floats,
     ) -> None:
-        held, shares, d = logs[rows], channel[rows], self.distortion[rows]
-        np.multiply(d, -at, out=held)
-        held += base[rows]
+        row_logs, shares, d = logs[rows], channel[rows], self.distortion[rows]
+        np.multiply(d, -at, out=row_logs)
+        row_logs += base[rows]
         if less is not None:
-            held -= less[rows]
+            row_logs -= less[rows]
         if self.never is not None:
-            held -= self.never[rows]
-        held -= held.max(axis=1, keepdims=True)
-        np.maximum(held, FLOOR, out=held)
-        np.exp(held, out=shares)
+            row_logs -= self.never[rows]
+        row_logs -= row_logs.max(axis=1, keepdims=True)
+        np.maximum(row_logs, FLOOR, out=row_logs)
+        np.exp(row_logs, out=shares)
         if self.allowed is not None:
             shares *= self.allowed[rows]
         some = shares.sum(axis=1, keepdims=True)
         shares /= some
-        held -= np.log(some)
+        row_logs -= np.log(some)
         sums[rows] = some[:, 0]
         product = shares * d
         far[rows] = product.sum(axis=1)
@@ -203,9 +203,9 @@ class ChannelProblem:
         level, far = np.empty(len(self.p)), np.empty(len(self.p))
         for rows in self.blocks():
             d = self.distortion[rows]
-            held = d * price
-            held += costs[rows]
-            least = held.argmin(axis=1)
+            sums = d * price
+            sums += costs[rows]
+            least = sums.argmin(axis=1)
             each = self.each[: len(least)]
             level[rows] = costs[rows][each, least]
             far[rows] = d[each, least]

@@ -77,10 +77,12 @@ def curve(
         return _bottleneck(Joint.of(joint), model, at, points, until, seed)
     task = DistortionTask.from_table(joint, distortion)
     low, high = (task.nearest, task.farthest) if model == 1 else (0.0, task.joint.information)
-    asked = _evenly_spaced(low, high, points) if at is None else sorted({float(a) for a in at})
-    found: list[Tradeoff] = []
+    constraints = (
+        _evenly_spaced(low, high, points) if at is None else sorted({float(a) for a in at})
+    )
+    answers: list[Tradeoff] = []
     last: Tradeoff | None = None
-    for place in asked:
+    for place in constraints:
         left = None if until is None else max(0.0, until - time.monotonic())
         if model == 1:
             last = least_risk(
@@ -95,8 +97,8 @@ def curve(
             )
         else:
             last = least_distortion(task, None, place, gap=gap, most=most, seconds=left, start=last)
-        found.append(last)
-    return Curve(model, tuple(_convex(task, model, found, gap)))
+        answers.append(last)
+    return Curve(model, tuple(_convex(task, model, answers, gap)))
 
 
 def _evenly_spaced(low: float, high: float, points: int) -> list[float]:
@@ -113,56 +115,58 @@ def _bottleneck(
     seed: int,
 ) -> Curve:
     left = None if until is None else max(0.0, until - time.monotonic())
-    held = BottleneckCurve(joint, seed=seed, seconds=left)
-    high = joint.information if model == 3 else held.joint.entropy
-    asked = _evenly_spaced(0.0, high, points) if at is None else sorted({float(a) for a in at})
-    spreads = [held.search(*target(joint, model, place)) for place in asked]
-    found = zip(asked, spreads, strict=True)  # what one search found is known to all
-    return Curve(model, tuple(answer(held, model, *pair) for pair in found))
+    walk = BottleneckCurve(joint, seed=seed, seconds=left)
+    high = joint.information if model == 3 else walk.joint.entropy
+    constraints = (
+        _evenly_spaced(0.0, high, points) if at is None else sorted({float(a) for a in at})
+    )
+    spreads = [walk.search(*target(joint, model, place)) for place in constraints]
+    pairs = zip(constraints, spreads, strict=True)  # what one search found is known to all
+    return Curve(model, tuple(answer(walk, model, *pair) for pair in pairs))
 
 
 def _convex(
-    task: DistortionTask, model: int, found: list[Tradeoff], gap: float | None
+    task: DistortionTask, model: int, answers: list[Tradeoff], gap: float | None
 ) -> list[Tradeoff]:
     """The same points, none above the line between two others, none below a line of another."""
-    held = list(found)
-    for i in range(1, len(held)):
-        if held[i - 1].objective < held[i].objective:  # it keeps the wider constraint as well
-            held[i] = _with(task, held[i], held[i - 1].channel[task.joint.rows])
+    points = list(answers)
+    for i in range(1, len(points)):
+        if points[i - 1].objective < points[i].objective:  # it keeps the wider constraint as well
+            points[i] = _with(task, points[i], points[i - 1].channel[task.joint.rows])
     for _ in range(PASSES):  # what a mixture gains can put its neighbours above a line again
-        if not _mix_neighbours(task, held):
+        if not _mix_neighbours(task, points):
             break
-    asked = _asked(task, model, gap) * (1 + 1e-9)
+    tolerance = _asked(task, model, gap) * (1 + 1e-9)
     better = []
-    for point in held:
-        bound = max(point.bound, *(_line(task, model, p, point.at) for p in found))
+    for point in points:
+        bound = max(point.bound, *(_line(task, model, p, point.at) for p in answers))
         point = replace(point, bound=min(bound, point.objective))
-        better.append(replace(point, reached=point.gap <= asked))
+        better.append(replace(point, reached=point.gap <= tolerance))
     return better
 
 
-def _mix_neighbours(task: DistortionTask, held: list[Tradeoff]) -> bool:
+def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
     """Replace points above the line between two others by the mixture of the two."""
     edge: list[int] = []
-    for i in range(len(held)):
-        while len(edge) > 1 and _over(held[edge[-2]], held[edge[-1]], held[i]) > 0:
+    for i in range(len(points)):
+        while len(edge) > 1 and _over(points[edge[-2]], points[edge[-1]], points[i]) > 0:
             edge.pop()
         edge.append(i)
     changed = False
     for before, after in itertools.pairwise(edge):
-        low, high = held[before], held[after]
+        low, high = points[before], points[after]
         for i in range(before + 1, after):
-            changed |= _over(low, held[i], high) > FLAT * low.objective
-            share = (held[i].at - low.at) / (high.at - low.at) if high.at > low.at else 0.0
+            changed |= _over(low, points[i], high) > FLAT * low.objective
+            share = (points[i].at - low.at) / (high.at - low.at) if high.at > low.at else 0.0
             channels = [p.channel[task.joint.rows] for p in (low, high)]
-            held[i] = _with(task, held[i], channels[0] + share * (channels[1] - channels[0]))
+            points[i] = _with(task, points[i], channels[0] + share * (channels[1] - channels[0]))
     return changed
 
 
 def _with(task: DistortionTask, point: Tradeoff, channel: Floats) -> Tradeoff:
     """An answer with another channel."""
     model = int(point.model)
-    return task.found(model, point.at, channel, point.bound, 0.0, point.iterations, point.cut)
+    return task.answer(model, point.at, channel, point.bound, 0.0, point.iterations, point.cut)
 
 
 def _over(low: Tradeoff, point: Tradeoff, high: Tradeoff) -> float:

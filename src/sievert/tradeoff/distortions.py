@@ -43,14 +43,14 @@ def ladder(hierarchy: Hierarchy, values: Sequence[str]) -> Floats:
     """
     hierarchy = hierarchy.with_root()
     hierarchy.require(values, "X")
-    found = np.where(np.eye(len(values), dtype=bool), 0.0, 1.0)
+    distances = np.where(np.eye(len(values), dtype=bool), 0.0, 1.0)
     for level in range(hierarchy.height - 1, 0, -1):
         names: dict[str, int] = {}
         codes = np.array([names.setdefault(hierarchy.at(v, level), len(names)) for v in values])
-        found[codes[:, None] == codes] = level / hierarchy.height
+        distances[codes[:, None] == codes] = level / hierarchy.height
     codes = np.unique(np.array(values, dtype=object), return_inverse=True)[1]
-    found[codes[:, None] == codes] = 0.0
-    return found
+    distances[codes[:, None] == codes] = 0.0
+    return distances
 
 
 NAMED: dict[str, Callable[[Any, Any], Floats]] = {"squared": squared, "absolute": absolute}
@@ -69,22 +69,22 @@ def matrix(distortion: Any, rows: int, values: Any = None, released: Any = None)
             return hamming(rows, None if released is None else len(released))
         if distortion not in NAMED:
             raise unknown("distortion", distortion, ["hamming", *NAMED])
-        held = np.arange(rows) if values is None else values
-        if len(held) != rows:
-            raise UsageError(f"{len(held)} numbers for {rows} values of X")
-        return NAMED[distortion](held, released)
+        numbers = np.arange(rows) if values is None else values
+        if len(numbers) != rows:
+            raise UsageError(f"{len(numbers)} numbers for {rows} values of X")
+        return NAMED[distortion](numbers, released)
     try:
-        found = np.array(distortion, dtype=np.float64)
+        distances = np.array(distortion, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("the distortion does not hold numbers alone") from None
-    if found.ndim != 2 or found.shape[0] != rows or not found.shape[1]:
+    if distances.ndim != 2 or distances.shape[0] != rows or not distances.shape[1]:
         raise UsageError(
-            f"the distortion has shape {found.shape}",
+            f"the distortion has shape {distances.shape}",
             hint=f"a matrix of {rows} rows, one a value of X, and a column a released value",
         )
-    if not np.isfinite(found).all() or (found < 0).any():
+    if not np.isfinite(distances).all() or (distances < 0).any():
         raise InputError("the distortion has negative, missing or infinite numbers")
-    return found
+    return distances
 
 
 def _apart(values: Any, released: Any) -> Floats:

@@ -54,24 +54,24 @@ def interval_recodings(
     >>> [(r.starts, r.distortion) for r in found[:2]]
     [((0,), 0.6666666666666666), ((0, 1), 0.3333333333333333)]
     """
-    held = Joint.of(joint)
-    full = matrix(distortion, len(held.table))
+    distribution = Joint.of(joint)
+    full = matrix(distortion, len(distribution.table))
     if weight is not None and not (math.isfinite(weight) and weight >= 0):
         raise UsageError("the weight of the distortion is not a number of at least 0", hint="1")
-    n = len(held.rows)
+    n = len(distribution.rows)
     most = n if most is None else most
     if most < 1:
         raise UsageError("there is at least one interval", hint="most=5")
-    reduced = full[held.rows]
-    far, which = _farness(held, reduced)
-    told = _information_terms(held)
+    reduced = full[distribution.rows]
+    far, which = _farness(distribution, reduced)
+    information = _information_terms(distribution)
     first = far
     if weight is not None:
         first = np.where(
-            np.isfinite(far), told / LN2 + weight * np.where(far < np.inf, far, 0.0), far
+            np.isfinite(far), information / LN2 + weight * np.where(far < np.inf, far, 0.0), far
         )
-    partitions = _partitions(first, told if weight is None else far, min(most, n))
-    return [_recoding(held, reduced, which, starts) for starts in partitions]
+    partitions = _partitions(first, information if weight is None else far, min(most, n))
+    return [_recoding(distribution, reduced, which, starts) for starts in partitions]
 
 
 def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
@@ -79,13 +79,13 @@ def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
     n = len(distortion)
     sums = np.zeros((n + 1, distortion.shape[1]))
     np.cumsum(joint.weights[:, None] * distortion, axis=0, out=sums[1:])
-    found = np.full((n + 1, n + 1), np.inf)
+    least = np.full((n + 1, n + 1), np.inf)
     which = np.zeros((n + 1, n + 1), dtype=np.int64)
     for i in range(n):
-        held = sums[i + 1 :] - sums[i]
-        which[i, i + 1 :] = held.argmin(axis=1)
-        found[i, i + 1 :] = np.maximum(held.min(axis=1), 0.0)
-    return found, which
+        from_here = sums[i + 1 :] - sums[i]
+        which[i, i + 1 :] = from_here.argmin(axis=1)
+        least[i, i + 1 :] = np.maximum(from_here.min(axis=1), 0.0)
+    return least, which
 
 
 def _information_terms(joint: Joint) -> Floats:
@@ -93,14 +93,14 @@ def _information_terms(joint: Joint) -> Floats:
     n, k = joint.given.shape
     sums = np.zeros((n + 1, k))
     np.cumsum(joint.weights[:, None] * joint.given, axis=0, out=sums[1:])
-    found = np.full((n + 1, n + 1), np.inf)
+    terms = np.full((n + 1, n + 1), np.inf)
     for i in range(n):
-        held = np.maximum(sums[i + 1 :] - sums[i], 0.0)
-        size = held.sum(axis=1, keepdims=True)
-        ratio = held / (size * joint.secret)
+        sums_from = np.maximum(sums[i + 1 :] - sums[i], 0.0)
+        size = sums_from.sum(axis=1, keepdims=True)
+        ratio = sums_from / (size * joint.secret)
         logs = np.log(np.where(ratio > 0, ratio, 1.0))
-        found[i, i + 1 :] = np.maximum((held * logs).sum(axis=1), 0.0)
-    return found
+        terms[i, i + 1 :] = np.maximum((sums_from * logs).sum(axis=1), 0.0)
+    return terms
 
 
 def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...]]:
@@ -108,7 +108,7 @@ def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...
     n = len(first) - 1
     best, ties = first[0].copy(), second[0].copy()
     back = np.zeros((most + 1, n + 1), dtype=np.int64)
-    found: list[tuple[int, ...]] = [(0,)]
+    partitions: list[tuple[int, ...]] = [(0,)]
     for number in range(2, most + 1):
         new, new_ties = np.full(n + 1, np.inf), np.full(n + 1, np.inf)
         for j in range(number, n + 1):
@@ -122,8 +122,8 @@ def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...
         for m in range(number, 0, -1):
             j = int(back[m, j]) if m > 1 else 0
             starts.append(j)
-        found.append(tuple(reversed(starts)))
-    return found
+        partitions.append(tuple(reversed(starts)))
+    return partitions
 
 
 def _recoding(joint: Joint, distortion: Floats, which: Ints, starts: tuple[int, ...]) -> Recoding:

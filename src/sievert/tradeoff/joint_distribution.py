@@ -32,20 +32,20 @@ class Joint:
         """
         if isinstance(table, Joint):
             return table
-        held = _numbers(table, 2, "the joint table")
-        if not held.size or not (held > 0).any():
+        counts = _numbers(table, 2, "the joint table")
+        if not counts.size or not (counts > 0).any():
             raise InputError("the joint table is empty", hint="counts of X by Y")
-        held = held / held.max()
-        return cls(held / total(held.ravel()))
+        counts = counts / counts.max()
+        return cls(counts / total(counts.ravel()))
 
     @classmethod
     def identity(cls, weights: Any) -> Joint:
         """X itself as the secret: the weights of its values."""
-        held = _numbers(weights, 1, "the weights")
-        if not (held > 0).any():
+        counts = _numbers(weights, 1, "the weights")
+        if not (counts > 0).any():
             raise InputError("the weights are empty", hint="counts of the values of X")
-        held = held / held.max()
-        return cls(np.diag(held / total(held)), alike=True)
+        counts = counts / counts.max()
+        return cls(np.diag(counts / total(counts)), alike=True)
 
     @cached_property
     def rows(self) -> Ints:
@@ -55,21 +55,21 @@ class Joint:
     @cached_property
     def weights(self) -> Floats:
         """p(x) of the values that occur."""
-        held = self.table[self.rows].sum(axis=1)
-        return np.asarray(held / total(held))
+        sums = self.table[self.rows].sum(axis=1)
+        return np.asarray(sums / total(sums))
 
     @cached_property
     def given(self) -> Floats:
         """p(y|x) of the values that occur."""
-        held = self.table[self.rows]
-        held = held[:, held.sum(axis=0) > 0]
-        return np.asarray(held / held.sum(axis=1, keepdims=True))
+        rows = self.table[self.rows]
+        rows = rows[:, rows.sum(axis=0) > 0]
+        return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
     @cached_property
     def secret(self) -> Floats:
         """p(y) of the values that occur."""
-        held = self.weights @ self.given
-        return np.asarray(held / total(held))
+        sums = self.weights @ self.given
+        return np.asarray(sums / total(sums))
 
     @cached_property
     def information(self) -> float:
@@ -108,15 +108,15 @@ def retained_information(joint: Joint, channel: Floats) -> float:
     return mutual_information(joint.weights, channel)
 
 
-def _numbers(held: Any, dimensions: int, what: str) -> Floats:
+def _numbers(numbers: Any, dimensions: int, what: str) -> Floats:
     try:
-        found = np.array(held, dtype=np.float64)
+        checked = np.array(numbers, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{what} does not hold numbers alone") from None
-    if found.ndim != dimensions:
-        raise InputError(f"{what} has {found.ndim} dimensions, not {dimensions}")
-    if not np.isfinite(found).all():
+    if checked.ndim != dimensions:
+        raise InputError(f"{what} has {checked.ndim} dimensions, not {dimensions}")
+    if not np.isfinite(checked).all():
         raise InputError(f"{what} has missing or infinite numbers")
-    if (found < 0).any():
+    if (checked < 0).any():
         raise InputError(f"{what} has negative numbers", hint="counts or probabilities")
-    return found
+    return checked

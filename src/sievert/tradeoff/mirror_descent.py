@@ -67,7 +67,7 @@ class _Descent:
         self.gained, self.new_gained = np.zeros(shape), np.empty(shape)
         if field.limit is not None:
             field.slack = SLACK * min(field.limit - field.nearest, 1e-3 * field.limit)
-        field.tilted(base, None, 0.0, self.logs, self.channel)
+        field.tilt(base, None, 0.0, self.logs, self.channel)
         self.base = self.logs.copy()
         self.best = self.front = self._point(self.channel)
         self._anew()
@@ -91,7 +91,7 @@ class _Descent:
         self.gained[:] = 0.0
         self._anew()
 
-    def bound(self) -> tuple[float, Cut]:
+    def update_bound(self) -> tuple[float, Cut]:
         """The better of the two bounds of this step; sets the better value of its two channels."""
         mean, mean_ratios = self._value(self.best)
         last, ratios = self._value(self.front)
@@ -129,7 +129,7 @@ class _Descent:
             gained += self.gained
             tilt = (self.tilt / self.weight if self.weight else self.price) * (self.weight + a)
             tilt = 0.0 if f.limit is None else min(tilt, LARGEST)
-            tilt, _ = f.tilted(self.base, gained, tilt, self.new_logs, self.new)
+            tilt, _ = f.tilt(self.base, gained, tilt, self.new_logs, self.new)
             front = self._point(self.new)
             best = self.best.toward(front, share)
             value = float(np.vdot(best.together, f.ratios(best.together, best.released)))
@@ -150,7 +150,7 @@ class _Descent:
         self.new *= share
         self.channel += self.new
 
-    def found(self) -> Floats:
+    def best_channel(self) -> Floats:
         """The better channel."""
         channel = self.ahead if self.leads else self.channel
         return np.asarray(channel / channel.sum(axis=1, keepdims=True))
@@ -175,9 +175,9 @@ def descend(
     while True:
         if step >= min(check, most):
             check = step + max(3, min(20, step // 8))
-            found = run.bound()
-            if found[0] > best:
-                best, cut = found
+            bound = run.update_bound()
+            if bound[0] > best:
+                best, cut = bound
             left = run.value - best
             if left <= gap or step >= most or time.monotonic() >= until:
                 break
@@ -187,6 +187,6 @@ def descend(
                 wide, since = left, 0
         run.step()
         step, since = step + 1, since + 1
-    channel = run.found()
+    channel = run.best_channel()
     value = disclosed_information(field.joint, channel) + field.costs(channel)
     return DescentResult(channel, value, min(best, value), cut, step)

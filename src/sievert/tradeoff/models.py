@@ -48,9 +48,9 @@ class DistortionTask:
     @classmethod
     def from_table(cls, joint: Any, distortion: Any) -> DistortionTask:
         """From what a user gives: a table, and a matrix or a name."""
-        held = Joint.of(joint)
-        full = matrix(distortion, len(held.table))
-        return cls(held, full, np.ascontiguousarray(full[held.rows]))
+        distribution = Joint.of(joint)
+        full = matrix(distortion, len(distribution.table))
+        return cls(distribution, full, np.ascontiguousarray(full[distribution.rows]))
 
     @cached_property
     def nearest(self) -> float:
@@ -108,7 +108,7 @@ class DistortionTask:
             ChannelProblem(self.joint, self.excess, allowed=allowed), gap, most, until=until
         )
 
-    def found(
+    def answer(
         self,
         model: int,
         at: float,
@@ -160,17 +160,17 @@ def least_risk(
             f"no release has a distortion of {at:g}", hint=f"a distortion from {nearest:g} on"
         )
     if task.span <= 0 or at >= task.farthest:
-        return task.found(1, at, task.silent(), 0.0, gap)
+        return task.answer(1, at, task.silent(), 0.0, gap)
     if at <= nearest * (1 + 1e-12) or task.joint.information == 0:
         done = task.closest(gap * LN2, most, until)
-        return task.found(1, at, done.channel, done.bound / LN2, gap, done.iterations)
+        return task.answer(1, at, done.channel, done.bound / LN2, gap, done.iterations)
     share = task.share(at)
     field = ChannelProblem(task.joint, task.shares, max(share, HAIR))
     done = descend(field, gap * LN2, most, until=until, start=_blend(start), known=known)
     channel, bound = done.channel, done.bound / LN2
     if share < HAIR:  # what holds for more distortion holds for less
         channel = task.closest(gap * LN2, most, until).channel
-    return task.found(1, at, channel, bound, gap, done.iterations, done.cut)
+    return task.answer(1, at, channel, bound, gap, done.iterations, done.cut)
 
 
 def least_distortion(
@@ -202,16 +202,16 @@ def least_distortion(
     until = _until(seconds)
     rate = at * LN2
     if span <= 0:
-        return task.found(2, at, task.silent(), nearest, gap)
+        return task.answer(2, at, task.silent(), nearest, gap)
     first = task.closest(min(GAP, at / 2) * LN2, most, until)
     if first.value <= rate:
-        return task.found(2, at, first.channel, nearest, gap, first.iterations)
+        return task.answer(2, at, first.channel, nearest, gap, first.iterations)
     if at == 0:
         return perfect(task.joint, task.full)
     search = _RateSearch(task, rate, gap / span, first.channel, start)
     search.run(most, until)
     bound = nearest + span * search.low
-    return task.found(2, at, search.mixed(), bound, gap, search.steps, search.cut)
+    return task.answer(2, at, search.mixture(), bound, gap, search.steps, search.cut)
 
 
 class _RateSearch:
@@ -255,7 +255,7 @@ class _RateSearch:
             self.steps += done.iterations
             self.last = done.channel
             self._learn(done)
-            high = self.far(self.mixed())
+            high = self.far(self.mixture())
             if high - self.low <= self.gap or self.steps >= most or time.monotonic() >= until:
                 return
             price = self.cut.price or price
@@ -274,10 +274,10 @@ class _RateSearch:
             self.beyond = done.channel
         self.cuts.append(done.cut)
         for cut in self.cuts:
-            if cut.price > 0 and (found := (cut.level - self.rate) / cut.price) > self.low:
-                self.low, self.cut = found, cut
+            if cut.price > 0 and (distortion := (cut.level - self.rate) / cut.price) > self.low:
+                self.low, self.cut = distortion, cut
 
-    def mixed(self) -> Floats:
+    def mixture(self) -> Floats:
         """Between a channel within the rate and one beyond it, the one that just keeps it."""
         joint = self.task.joint
         weighted = joint.weights[:, None] * joint.given
@@ -285,10 +285,10 @@ class _RateSearch:
         low, high = 0.0, 1.0
         for _ in range(50):
             middle = 0.5 * (low + high)
-            held = one + middle * (other - one)
-            sums = held.sum(axis=1)
+            together = one + middle * (other - one)
+            sums = together.sum(axis=1)
             used = sums > 0
-            rate = mutual_information(sums[used], held[used] / sums[used, None])
+            rate = mutual_information(sums[used], together[used] / sums[used, None])
             low, high = (middle, high) if rate <= self.rate else (low, middle)
         return np.asarray(self.within + low * (self.beyond - self.within))
 

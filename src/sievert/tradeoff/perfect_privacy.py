@@ -35,18 +35,20 @@ def perfect(joint: Any, distortion: Any) -> Tradeoff:
     >>> round(perfect(table, "absolute").distortion, 9)
     0.576086957
     """
-    held = Joint.of(joint)
-    full = matrix(distortion, len(held.table))
-    reduced = full[held.rows]
-    constant = int((held.weights @ reduced).argmin())
+    distribution = Joint.of(joint)
+    full = matrix(distortion, len(distribution.table))
+    reduced = full[distribution.rows]
+    constant = int((distribution.weights @ reduced).argmin())
     silent = deterministic_channel(np.full(len(reduced), constant), reduced.shape[1])
-    if held.information == 0:
+    if distribution.information == 0:
         silent = deterministic_channel(reduced.argmin(axis=1), reduced.shape[1])
-        return _found(held, full, silent, mean_distortion(held, silent, reduced))
-    channel, bound = _programme(held, reduced)
-    if mean_distortion(held, channel, reduced) > mean_distortion(held, silent, reduced):
+        return _found(distribution, full, silent, mean_distortion(distribution, silent, reduced))
+    channel, bound = _programme(distribution, reduced)
+    if mean_distortion(distribution, channel, reduced) > mean_distortion(
+        distribution, silent, reduced
+    ):
         channel = silent
-    return _found(held, full, channel, bound)
+    return _found(distribution, full, channel, bound)
 
 
 def _found(joint: Joint, full: Floats, channel: Floats, bound: float) -> Tradeoff:

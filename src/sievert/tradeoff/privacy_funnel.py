@@ -62,16 +62,16 @@ def merge_values(joint: Joint) -> list[InformationPoint]:
     """Releases from X to a constant, each merging the two values that pay best."""
     rows = joint.weights[:, None] * joint.given
     channel = np.eye(len(rows))
-    found = [InformationPoint.from_channel(joint, channel)]
+    points = [InformationPoint.from_channel(joint, channel)]
     secret = joint.secret
     while len(rows) > 1:
         sums = rows.sum(axis=1)
-        told = _information_terms(rows, secret)
+        information = _information_terms(rows, secret)
         rate = -sums * np.log(sums)
         pairs = np.triu_indices(len(rows), 1)
         less_told = (
-            told[pairs[0]]
-            + told[pairs[1]]
+            information[pairs[0]]
+            + information[pairs[1]]
             - _information_terms(rows[pairs[0]] + rows[pairs[1]], secret)
         )
         both = sums[pairs[0]] + sums[pairs[1]]
@@ -81,8 +81,8 @@ def merge_values(joint: Joint) -> list[InformationPoint]:
         rows[i] += rows[j]
         channel[:, i] += channel[:, j]
         rows, channel = np.delete(rows, j, axis=0), np.delete(channel, j, axis=1)
-        found.append(InformationPoint.from_channel(joint, channel))
-    return found
+        points.append(InformationPoint.from_channel(joint, channel))
+    return points
 
 
 def _information_terms(rows: Floats, secret: Floats) -> Floats:
@@ -99,30 +99,30 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     >>> round(found.risk * LN2, 6), round(found.identity * LN2, 6)
     (0.159301, 0.3)
     """
-    held = Joint.of(joint)
+    distribution = Joint.of(joint)
     if not (math.isfinite(at) and at >= 0):
         raise UsageError("the constraint is not a number of at least 0", hint="bits, such as 0.1")
-    if at > held.entropy * (1 + 1e-12):
+    if at > distribution.entropy * (1 + 1e-12):
         raise UsageError(
-            f"no release keeps {at:g} bits of X", hint=f"at most {held.entropy:g} bits"
+            f"no release keeps {at:g} bits of X", hint=f"at most {distribution.entropy:g} bits"
         )
     until = math.inf if seconds is None else time.monotonic() + seconds
-    rate = min(at, held.entropy) * LN2
-    n = len(held.weights)
+    rate = min(at, distribution.entropy) * LN2
+    n = len(distribution.weights)
     points = [
-        InformationPoint.from_channel(held, np.ones((n, 1))),
-        InformationPoint.from_channel(held, np.eye(n)),
+        InformationPoint.from_channel(distribution, np.ones((n, 1))),
+        InformationPoint.from_channel(distribution, np.eye(n)),
     ]
     if n <= MERGED:
-        points += merge_values(held)
-    spread, steps = _search(held, points, rate, seed, until)
+        points += merge_values(distribution)
+    spread, steps = _search(distribution, points, rate, seed, until)
     ends = bracket(hull(points, upper=False), rate, None)
-    point = time_share(held, ends, mixing_share(ends, rate, None))
-    risk, identity = point.told / LN2, point.rate / LN2
-    bound = min(max(0.0, at - (held.entropy - held.information)), risk)
-    loss = max(0.0, held.information - risk)
+    point = time_share(distribution, ends, mixing_share(ends, rate, None))
+    risk, identity = point.information / LN2, point.rate / LN2
+    bound = min(max(0.0, at - (distribution.entropy - distribution.information)), risk)
+    loss = max(0.0, distribution.information - risk)
     numbers = ("funnel", at, risk, bound, risk, loss, identity, None)
-    return Tradeoff(*numbers, full_channel(held, point.channel), steps, None, spread / LN2)
+    return Tradeoff(*numbers, full_channel(distribution, point.channel), steps, None, spread / LN2)
 
 
 def _search(
@@ -136,8 +136,8 @@ def _search(
         low, high = bracket(hull(points, upper=False), rate, None)
         if high.rate <= low.rate:
             break
-        slope = (high.told - low.told) / (high.rate - low.rate)
-        values = [low.told - slope * low.rate]
+        slope = (high.information - low.information) / (high.rate - low.rate)
+        values = [low.information - slope * low.rate]
         starts = [_blur(low.channel, n), _blur(high.channel, n)]
         for number in range(RESTARTS):
             rng = np.random.default_rng([seed, turn, number])
@@ -148,7 +148,7 @@ def _search(
             channel = start / start.sum(axis=1, keepdims=True)
             point, used = stationary_point(joint, slope, channel, most)
             steps += used
-            values.append(point.told - slope * point.rate)
+            values.append(point.information - slope * point.rate)
             points.append(point)
         spread = max(values) - min(values)
         if min(values[1:]) >= values[0] - CLOSE:

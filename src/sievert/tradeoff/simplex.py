@@ -28,8 +28,8 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
     >>> round(grid([[9, 1], [1, 9]], 0.3 / LN2), 3)
     0.265
     """
-    held = Joint.of(joint)
-    n = len(held.weights)
+    distribution = Joint.of(joint)
+    n = len(distribution.weights)
     if n > LARGEST:
         raise UsageError(f"a grid for {n} values is too large", hint=f"at most {LARGEST} values")
     try:
@@ -38,22 +38,24 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
         raise UsageError("the grid needs SciPy", hint="pip install 'sievert[limit]'") from None
     cuts = itertools.combinations_with_replacement(range(mesh + 1), n - 1)
     edges = np.array([(0, *cut, mesh) for cut in cuts], dtype=np.float64)
-    posteriors = np.vstack((np.diff(edges, axis=1) / mesh, held.weights))
-    told = _apart(posteriors @ held.given, held.secret)
-    rates = _apart(posteriors, held.weights)
+    posteriors = np.vstack((np.diff(edges, axis=1) / mesh, distribution.weights))
+    information = _apart(posteriors @ distribution.given, distribution.secret)
+    rates = _apart(posteriors, distribution.weights)
     sign = 1.0 if least else -1.0
     solved = linprog(
-        sign * told,
+        sign * information,
         A_ub=-sign * rates[None],
         b_ub=[-sign * rate * LN2],
         A_eq=posteriors.T,
-        b_eq=held.weights,
+        b_eq=distribution.weights,
         bounds=(0, None),
         method="highs",
     )
     if solved.x is None:
-        raise UsageError("no release keeps so much of X", hint=f"at most {held.entropy:g} bits")
-    return max(0.0, math.fsum((solved.x * told).tolist()) / LN2)
+        raise UsageError(
+            "no release keeps so much of X", hint=f"at most {distribution.entropy:g} bits"
+        )
+    return max(0.0, math.fsum((solved.x * information).tolist()) / LN2)
 
 
 def _apart(rows: Floats, mean: Floats) -> Floats:

@@ -23,7 +23,7 @@ class InformationPoint:
     """A release with I(X;T) and I(T;Y), in nats."""
 
     rate: float
-    told: float
+    information: float
     channel: Floats
 
     @classmethod
@@ -42,30 +42,32 @@ class InformationPoint:
 def hull(points: list[InformationPoint], upper: bool) -> list[InformationPoint]:
     """Those on the upper (or lower) edge of all, from the lowest rate to the highest."""
     sign = 1.0 if upper else -1.0
-    found: list[InformationPoint] = []
-    for point in sorted(points, key=lambda p: (p.rate, -sign * p.told)):
-        if found and point.rate <= found[-1].rate:
+    edge: list[InformationPoint] = []
+    for point in sorted(points, key=lambda p: (p.rate, -sign * p.information)):
+        if edge and point.rate <= edge[-1].rate:
             continue
-        while len(found) > 1 and sign * _turn(found[-2], found[-1], point) >= 0:
-            found.pop()
-        found.append(point)
+        while len(edge) > 1 and sign * _turn(edge[-2], edge[-1], point) >= 0:
+            edge.pop()
+        edge.append(point)
     if upper:  # a higher rate that tells no more is of no use
-        best = max(range(len(found)), key=lambda i: (found[i].told, -i))
-        found = found[: best + 1]
-    return found
+        best = max(range(len(edge)), key=lambda i: (edge[i].information, -i))
+        edge = edge[: best + 1]
+    return edge
 
 
 def _turn(a: InformationPoint, b: InformationPoint, c: InformationPoint) -> float:
     """Whether c lies to the left (above zero) or to the right of the way from a to b."""
-    return (b.rate - a.rate) * (c.told - a.told) - (b.told - a.told) * (c.rate - a.rate)
+    return (b.rate - a.rate) * (c.information - a.information) - (b.information - a.information) * (c.rate - a.rate)
 
 
 def bracket(
-    edge: list[InformationPoint], rate: float | None, told: float | None
+    edge: list[InformationPoint], rate: float | None, information: float | None
 ) -> tuple[InformationPoint, InformationPoint]:
     """The two neighbours on an edge between which a rate, or what is told, lies."""
     for low, high in itertools.pairwise(edge):
-        if (rate is not None and rate <= high.rate) or (told is not None and told <= high.told):
+        if (rate is not None and rate <= high.rate) or (
+            information is not None and information <= high.information
+        ):
             return low, high
     return edge[-1], edge[-1]
 
@@ -86,11 +88,11 @@ def time_share(
 
 
 def mixing_share(
-    ends: tuple[InformationPoint, InformationPoint], rate: float | None, told: float | None
+    ends: tuple[InformationPoint, InformationPoint], rate: float | None, information: float | None
 ) -> float:
     """The chance of the second release that gives a rate, or tells so much."""
     low, high = ends
     if rate is not None:
         return (rate - low.rate) / (high.rate - low.rate) if high.rate > low.rate else 1.0
-    assert told is not None
-    return (told - low.told) / (high.told - low.told) if high.told > low.told else 1.0
+    assert information is not None
+    return (information - low.information) / (high.information - low.information) if high.information > low.information else 1.0

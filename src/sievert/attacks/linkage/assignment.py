@@ -33,7 +33,7 @@ def one_to_one(
             hint="linkage nearest, or block columns",
         )
     nearest, among = np.zeros(len(origin), dtype=np.int64), np.zeros(len(origin), dtype=np.int64)
-    found = np.zeros(len(origin), dtype=bool)
+    is_hit = np.zeros(len(origin), dtype=bool)
     for rows, others in zip(*parts, strict=True):
         if not len(rows) or not len(others):
             continue
@@ -49,8 +49,8 @@ def one_to_one(
         nearest[rows] = np.count_nonzero(choice, axis=1)
         column = np.searchsorted(others, origin[rows])
         known = np.flatnonzero(origin[rows] >= 0)
-        found[rows[known]] = choice[known, column[known]]
-    return nearest, found, among
+        is_hit[rows[known]] = choice[known, column[known]]
+    return nearest, is_hit, among
 
 
 def _rows_by_block(block: Ints, blocks: int) -> list[Ints]:

@@ -39,39 +39,39 @@ def nearest(
     search = _compile_search() if compiled else None
     leaf = LEAF if search else WIDE_LEAF
     tree = build_tree(space, theirs.take(kinds), np.bincount(kind), blocks, leaf)
-    asked = mine.take(firsts)
+    queries = mine.take(firsts)
     if search:
-        near = _search_compiled(search, space, tree, asked, threads)
+        near = _search_compiled(search, space, tree, queries, threads)
     else:
-        near = _search_plain(space, tree, asked)
+        near = _search_plain(space, tree, queries)
     place = np.empty_like(tree.rows)
     place[tree.rows] = np.arange(len(place))
     home = np.where(origin >= 0, place[kind[origin]], -1)
     if not space.slack:
         known = np.flatnonzero(home >= 0)
-        found = np.zeros(len(home), dtype=bool)
+        is_hit = np.zeros(len(home), dtype=bool)
         own = space.total(mine.take(known), tree.file.take(home[known]))
-        found[known] = own == near.best[group[known]]
-        return near.total[group], found
-    found = (home >= 0) & near.sure[group] & (near.where[group] == home)
+        is_hit[known] = own == near.best[group[known]]
+        return near.total[group], is_hit
+    is_hit = (home >= 0) & near.sure[group] & (near.where[group] == home)
     total = np.where(near.sure, near.total, 0)
     pair = np.where(home >= 0, group * len(place) + home, -1)
-    for some, rows in _resolve_ties(space, tree, asked, np.flatnonzero(~near.sure), near.best):
+    for some, rows in _resolve_ties(space, tree, queries, np.flatnonzero(~near.sure), near.best):
         np.add.at(total, some, tree.times[rows])
-        found |= np.isin(pair, some * len(place) + rows)
-    return total[group], found
+        is_hit |= np.isin(pair, some * len(place) + rows)
+    return total[group], is_hit
 
 
 def _resolve_ties(
-    space: DistanceSpace, tree: SearchTree, asked: File, unsure: Ints, best: Floats
+    space: DistanceSpace, tree: SearchTree, queries: File, unsure: Ints, best: Floats
 ) -> Iterator[tuple[Ints, Ints]]:
     """Records and their nearest originals, where integers have to decide which these are."""
     for start in range(0, len(unsure), CHUNK):
-        pairs = list(_pairs(space, tree, asked, unsure[start : start + CHUNK], best))
+        pairs = list(_pairs(space, tree, queries, unsure[start : start + CHUNK], best))
         some, rows = (np.concatenate(part) for part in zip(*pairs, strict=True))
         by = np.argsort(some, kind="stable")
         some, rows = some[by], rows[by]
-        far = space.exactly(asked.take(some), tree.file.take(rows))
+        far = space.exactly(queries.take(some), tree.file.take(rows))
         starts = run_starts(some)
         least = np.minimum.reduceat(far, starts)
         lengths = np.diff(np.append(starts, len(some)))
@@ -80,28 +80,28 @@ def _resolve_ties(
 
 
 def _pairs(
-    space: DistanceSpace, tree: SearchTree, asked: File, some: Ints, best: Floats
+    space: DistanceSpace, tree: SearchTree, queries: File, some: Ints, best: Floats
 ) -> Iterator[tuple[Ints, Ints]]:
     """Records and originals that are nearest as far as doubles can tell."""
-    for active, first, last in walk(space, tree, asked, some, best, greedy=False):
-        far = space.table(asked.take(active), tree.file.take(np.s_[first:last]))
+    for active, first, last in walk(space, tree, queries, some, best, greedy=False):
+        far = space.table(queries.take(active), tree.file.take(np.s_[first:last]))
         one, other = np.nonzero(far <= best[active, None] + space.slack)
         yield active[one], first + other
 
 
-def _search_plain(space: DistanceSpace, tree: SearchTree, asked: File) -> _Near:
+def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> _Near:
     """The nearest of every record, many records at a time."""
-    size = len(asked.block)
+    size = len(queries.block)
     best = np.full(size, np.inf)
     total, kinds = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     where = np.full(size, -1)
     for start in range(0, size, CHUNK):
         some = np.arange(start, min(size, start + CHUNK))
         for greedy in (True, False):
-            for active, first, last in walk(space, tree, asked, some, best, greedy=greedy):
-                far = space.table(asked.take(active), tree.file.take(np.s_[first:last]))
+            for active, first, last in walk(space, tree, queries, some, best, greedy=greedy):
+                far = space.table(queries.take(active), tree.file.take(np.s_[first:last]))
                 best[active] = np.minimum(best[active], far.min(axis=1))
-        for one, rows in _pairs(space, tree, asked, some, best):
+        for one, rows in _pairs(space, tree, queries, some, best):
             np.add.at(total, one, tree.times[rows])
             np.add.at(kinds, one, 1)
             where[one] = rows
@@ -109,11 +109,11 @@ def _search_plain(space: DistanceSpace, tree: SearchTree, asked: File) -> _Near:
 
 
 def _search_compiled(
-    search: Callable[..., None], space: DistanceSpace, tree: SearchTree, asked: File, threads: int
+    search: Callable[..., None], space: DistanceSpace, tree: SearchTree, queries: File, threads: int
 ) -> _Near:
     """The same, record by record."""
-    size = len(asked.block)
-    found = _Near(
+    size = len(queries.block)
+    results = _Near(
         np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
     )
 
@@ -131,22 +131,22 @@ def _search_compiled(
             tree.gaps,
             tree.masks,
             tree.only,
-            tree.held,
+            tree.originals,
             space.w,
             space.lack,
             space.mismatch,
             space.power,
             space.slack,
-            asked.numbers[part],
-            asked.codes[part],
-            tree.roots[asked.block[part]],
-            *(result[part] for result in found),
+            queries.numbers[part],
+            queries.codes[part],
+            tree.roots[queries.block[part]],
+            *(result[part] for result in results),
         )
 
     step = max(1, -(-size // (8 * threads)))
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, [slice(at, at + step) for at in range(0, size, step)]))
-    return found
+    return results
 
 
 @cache

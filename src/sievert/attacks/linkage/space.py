@@ -73,37 +73,37 @@ class DistanceSpace:
 
     def total(self, a: File, b: File) -> Floats:
         """Distances in doubles of records to those in the same place."""
-        found = np.zeros(np.broadcast_shapes(a.block.shape, b.block.shape))
+        distances = np.zeros(np.broadcast_shapes(a.block.shape, b.block.shape))
         for j in range(a.numbers.shape[-1]):
-            found += self.term(j, a.numbers[..., j], b.numbers[..., j])
+            distances += self.term(j, a.numbers[..., j], b.numbers[..., j])
         for j in range(a.codes.shape[-1]):
-            found += self.mismatch * (a.codes[..., j] != b.codes[..., j])
-        return found
+            distances += self.mismatch * (a.codes[..., j] != b.codes[..., j])
+        return distances
 
     def term(self, j: int, x: Floats, y: Floats) -> Floats:
         """What a column of numbers adds to distances."""
-        term: Floats = self.w[j] * self.raised(np.abs(x - y))
+        term: Floats = self.w[j] * self.raise_gap(np.abs(x - y))
         missing = np.isnan(term)
         if missing.any():
             term = np.where(missing, np.where(np.isnan(x) & np.isnan(y), 0.0, self.lack[j]), term)
         return term
 
-    def raised(self, gap: NDArray[Any]) -> NDArray[Any]:
+    def raise_gap(self, gap: NDArray[Any]) -> NDArray[Any]:
         """|x - y|^power."""
         return gap * gap if self.power == 2 else gap
 
     def exactly(self, a: File, b: File) -> Ints:
         """Distances of records to those in the same place as integers, whatever their size."""
         kind: Any = np.int64 if self.most < LONG and not self.tolerance else object
-        found: Ints = np.count_nonzero(a.codes != b.codes, axis=1).astype(kind) * self.cost
+        distances: Ints = np.count_nonzero(a.codes != b.codes, axis=1).astype(kind) * self.cost
         for j, exact in enumerate(self.exact):
             x, y = a.places[:, j], b.places[:, j]
             gap = np.abs(exact[x] - exact[y]).astype(kind)
             gap[(x < 0) | (y < 0)] = 0
-            found += self.weights[j] * self.raised(gap)
+            distances += self.weights[j] * self.raise_gap(gap)
             lacks = ((x < 0) != (y < 0)).astype(np.int64)
-            found += np.array([0, self.lacks[j]], dtype=kind)[lacks]
-        return found
+            distances += np.array([0, self.lacks[j]], dtype=kind)[lacks]
+        return distances
 
 
 def build_space(
@@ -337,9 +337,9 @@ def _decimals(values: Floats) -> tuple[Ints, int]:
 def _merge_codes(released: Ints, original: Ints) -> tuple[Ints, Ints]:
     """Codes of both files from 2 up; those that only one has are alike, 0 or 1: none matches."""
     shared = np.intersect1d(released, original)
-    found = []
+    merged = []
     for side, codes in enumerate((released, original)):
         place = np.searchsorted(shared, codes)
         known = shared[np.minimum(place, len(shared) - 1)] == codes if len(shared) else False
-        found.append(np.where(known, place + 2, side).astype(np.int32))
-    return found[0], found[1]
+        merged.append(np.where(known, place + 2, side).astype(np.int32))
+    return merged[0], merged[1]

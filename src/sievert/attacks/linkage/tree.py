@@ -28,7 +28,7 @@ class SearchTree(NamedTuple):
     gaps: Bools  # some are missing
     masks: Ints  # a bit for each code, by its last six bits
     only: Ints  # the code, if there is only one, or -1
-    held: Ints  # how many originals, all told
+    originals: Ints  # how many originals, all told
 
 
 def build_tree(space: DistanceSpace, file: File, times: Ints, blocks: int, leaf: int) -> SearchTree:
@@ -40,14 +40,14 @@ def build_tree(space: DistanceSpace, file: File, times: Ints, blocks: int, leaf:
     roots[present] = np.arange(len(present))
     ranks = np.column_stack((file.places, file.codes))
     levels: list[tuple[Ints, Ints, Ints]] = []
-    made = 0
+    nodes = 0
     while len(first):
-        made += len(first)
+        nodes += len(first)
         large = np.flatnonzero(last - first > leaf)
         cut = _split(space, file, ranks, rows, first[large], last[large])
         large, cut = large[cut > 0], cut[cut > 0]
         left = np.full(len(first), -1)
-        left[large] = made + 2 * np.arange(len(large))
+        left[large] = nodes + 2 * np.arange(len(large))
         levels.append((first, last, left))
         first, last = (
             np.column_stack((first[large], cut)).ravel(),
@@ -138,11 +138,11 @@ def _bounding_boxes(
 
 
 def walk(
-    space: DistanceSpace, tree: SearchTree, asked: File, some: Ints, best: Floats, *, greedy: bool
+    space: DistanceSpace, tree: SearchTree, queries: File, some: Ints, best: Floats, *, greedy: bool
 ) -> Iterator[tuple[Ints, int, int]]:
     """Leaves with the records that may have their nearest there; greedy: one leaf a record."""
-    some = some[np.argsort(asked.block[some], kind="stable")]
-    blocks, starts = np.unique(asked.block[some], return_index=True)
+    some = some[np.argsort(queries.block[some], kind="stable")]
+    blocks, starts = np.unique(queries.block[some], return_index=True)
     stack = list(zip(tree.roots[blocks].tolist(), np.split(some, starts[1:]), strict=True))
     while stack:
         node, active = stack.pop()
@@ -152,7 +152,7 @@ def walk(
         if left < 0:
             yield active, int(tree.first[node]), int(tree.last[node])
             continue
-        here = asked.take(active)
+        here = queries.take(active)
         near, far = _lower_bound(space, tree, left, here), _lower_bound(space, tree, left + 1, here)
         if greedy:
             one = near <= far
@@ -162,17 +162,17 @@ def walk(
             stack += [(left, active[near <= limit]), (left + 1, active[far <= limit])]
 
 
-def _lower_bound(space: DistanceSpace, tree: SearchTree, node: int, asked: File) -> Floats:
+def _lower_bound(space: DistanceSpace, tree: SearchTree, node: int, queries: File) -> Floats:
     """No original of the node is nearer than this."""
-    found = np.zeros(len(asked.block))
-    for j, x in enumerate(asked.numbers.T):
+    bound = np.zeros(len(queries.block))
+    for j, x in enumerate(queries.numbers.T):
         missing = np.isnan(x)
         if np.isnan(tree.low[node, j]):
-            found += np.where(missing, 0.0, space.lack[j])
+            bound += np.where(missing, 0.0, space.lack[j])
             continue
         gap = np.maximum(0.0, np.maximum(tree.low[node, j] - x, x - tree.high[node, j]))
-        term = space.w[j] * space.raised(gap)
-        found += np.where(missing, 0.0 if tree.gaps[node, j] else space.lack[j], term)
-    bits = np.uint64(1) << (asked.codes & 63).astype(np.uint64)
-    found += space.mismatch * np.count_nonzero((tree.masks[node] & bits) == 0, axis=1)
-    return found
+        term = space.w[j] * space.raise_gap(gap)
+        bound += np.where(missing, 0.0 if tree.gaps[node, j] else space.lack[j], term)
+    bits = np.uint64(1) << (queries.codes & 63).astype(np.uint64)
+    bound += space.mismatch * np.count_nonzero((tree.masks[node] & bits) == 0, axis=1)
+    return bound

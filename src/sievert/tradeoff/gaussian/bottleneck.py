@@ -34,9 +34,9 @@ def at_beta(rho: Floats, rest: Floats, beta: float) -> Bottleneck:
     >>> round(at_beta(rho, 1 - rho**2, 2.733235).risk, 5)
     0.60262
     """
-    told = (beta > 1) & (beta * rho * rho > 1)
-    odds = np.divide(rest, rho * rho, out=np.ones_like(rho), where=told)
-    shares = np.divide(odds, beta - 1, out=np.ones_like(rho), where=told)
+    is_released = (beta > 1) & (beta * rho * rho > 1)
+    odds = np.divide(rest, rho * rho, out=np.ones_like(rho), where=is_released)
+    shares = np.divide(odds, beta - 1, out=np.ones_like(rho), where=is_released)
     return _point(rho, rest, np.minimum(1.0, shares), beta)
 
 
@@ -61,21 +61,21 @@ def at_rate(rho: Floats, rest: Floats, rate: float) -> Bottleneck:
 
 def at_loss(rho: Floats, rest: Floats, loss: float) -> Bottleneck:
     """Model 3: the least I(X;X') with I(X;Y) - I(X';Y) at most so many nats."""
-    held = [(r, q) for r, q in zip(rho.tolist(), rest.tolist(), strict=True) if r]
-    if not held or loss >= -0.5 * math.fsum(math.log(q) for _, q in held):
-        beta = 1 / held[0][0] ** 2 if held else None
+    directions = [(r, q) for r, q in zip(rho.tolist(), rest.tolist(), strict=True) if r]
+    if not directions or loss >= -0.5 * math.fsum(math.log(q) for _, q in directions):
+        beta = 1 / directions[0][0] ** 2 if directions else None
         return _point(rho, rest, np.ones(len(rho)), beta)
     shares = np.ones(len(rho))
     if loss == 0:
-        shares[: len(held)] = 0.0
+        shares[: len(directions)] = 0.0
         return _point(rho, rest, shares, None)
     # ln(beta/(beta-1)) is v when the first `number` are told: all others are lost.
-    for number in range(len(held), 0, -1):
-        v = (2 * loss + math.fsum(math.log(q) for _, q in held[number:])) / number
-        r, q = held[number - 1]
+    for number in range(len(directions), 0, -1):
+        v = (2 * loss + math.fsum(math.log(q) for _, q in directions[number:])) / number
+        r, q = directions[number - 1]
         if v > 0 and math.expm1(v) * q <= r * r:
             break
-    shares[:number] = [min(1.0, q * math.expm1(v) / (r * r)) for r, q in held[:number]]
+    shares[:number] = [min(1.0, q * math.expm1(v) / (r * r)) for r, q in directions[:number]]
     beta = 1 + 1 / math.expm1(v)
     return _point(rho, rest, shares, beta)
 

@@ -34,7 +34,7 @@ class Canonical:
     root: Floats
     back: Floats  # U = back·(X - mean)
 
-    def rotated(self, turn: Floats) -> Canonical:
+    def rotate(self, turn: Floats) -> Canonical:
         """The same with other directions, which `turn` mixes from those of equal correlation."""
         return Canonical(self.rho, self.rest, self.root @ turn, turn.T @ self.back)
 
@@ -62,18 +62,18 @@ class Pair:
             raise UsageError("the covariances of X, of Y and between them do not fit each other")
         if len(middle) != len(x):
             raise UsageError("X has one mean a column")
-        for held in (x, y, xy, middle):
-            if not (np.isfinite(held).all() and np.abs(held).max(initial=0) <= LARGEST):
+        for numbers in (x, y, xy, middle):
+            if not (np.isfinite(numbers).all() and np.abs(numbers).max(initial=0) <= LARGEST):
                 raise InputError("a mean or a covariance is missing or too large")
-        for held in (x, y):
-            scale = np.sqrt(np.abs(np.diag(held)))
-            if (np.diag(held) < 0).any() or (
-                np.abs(held - held.T) > INVALID * np.outer(scale, scale)
+        for numbers in (x, y):
+            scale = np.sqrt(np.abs(np.diag(numbers)))
+            if (np.diag(numbers) < 0).any() or (
+                np.abs(numbers - numbers.T) > INVALID * np.outer(scale, scale)
             ).any():
                 raise InputError("a covariance matrix is symmetric, with no negative variance")
-        found = cls(middle, (x + x.T) / 2, (y + y.T) / 2, xy)
-        assert found.canonical  # no covariance matrix: no canonical form
-        return found
+        pair = cls(middle, (x + x.T) / 2, (y + y.T) / 2, xy)
+        assert pair.canonical  # no covariance matrix: no canonical form
+        return pair
 
     @classmethod
     def of_records(cls, x: Any, y: Any) -> Pair:
@@ -90,8 +90,8 @@ class Pair:
         mean, spread, scores = standard(joint)
         both = correlations(list(scores.T)) * np.outer(spread, spread)
         p = one.shape[1]
-        held = cls.of(both[:p, :p], both[p:, p:], both[:p, p:], mean[:p])
-        return cls(held.mean, held.cov_x, held.cov_y, held.cov_xy, len(joint))
+        pair = cls.of(both[:p, :p], both[p:, p:], both[:p, p:], mean[:p])
+        return cls(pair.mean, pair.cov_x, pair.cov_y, pair.cov_xy, len(joint))
 
     @cached_property
     def canonical(self) -> Canonical:
@@ -102,9 +102,9 @@ class Pair:
         cross = np.divide(self.cov_xy, inside, out=np.zeros_like(inside), where=inside > 0)
         if (self.cov_xy[inside == 0] != 0).any():
             raise InputError("a column without variance has a covariance")
-        turn, found, _ = np.linalg.svd(white_x.T @ cross @ white_y, full_matrices=True)
+        turn, singular, _ = np.linalg.svd(white_x.T @ cross @ white_y, full_matrices=True)
         rho = np.zeros(len(turn))
-        rho[: len(found)] = found
+        rho[: len(singular)] = singular
         if rho.max(initial=0) > 1 + INVALID / 2:
             raise InputError("these are no covariances: Y would be more than determined by X")
         rest = np.maximum(0.0, (1 - rho) * (1 + rho))
@@ -120,7 +120,7 @@ class Pair:
         """I(X;Y) in bits; None where it is unbounded."""
         return gaussian_information(self.cov_x, self.cov_y, self.cov_xy)
 
-    def weighted(self, weights: Weights) -> Floats:
+    def weight_root(self, weights: Weights) -> Floats:
         """R with E(X-X')^T·W·(X-X') = tr(R·T·R^T), T the errors' canonical covariance."""
         root = self.canonical.root
         if isinstance(weights, str):
@@ -129,16 +129,16 @@ class Pair:
             return np.eye(root.shape[1])
         if weights is None:
             return root
-        held = np.asarray(weights, dtype=np.float64)
-        held = np.diag(held) if held.ndim == 1 else held
-        if held.shape != (len(root),) * 2 or not np.abs(held).max(initial=0) <= LARGEST:
+        matrix = np.asarray(weights, dtype=np.float64)
+        matrix = np.diag(matrix) if matrix.ndim == 1 else matrix
+        if matrix.shape != (len(root),) * 2 or not np.abs(matrix).max(initial=0) <= LARGEST:
             raise UsageError("weights are one number a column of X, or a square matrix of them")
-        scale = np.sqrt(np.maximum(np.diag(held), 0.0))
+        scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
         inside = np.outer(scale, scale)
-        unit = np.divide(held, inside, out=np.zeros_like(held), where=inside > 0)
+        unit = np.divide(matrix, inside, out=np.zeros_like(matrix), where=inside > 0)
         values, vectors = np.linalg.eigh((unit + unit.T) / 2)
         if (
-            (held[inside == 0] != 0).any()
+            (matrix[inside == 0] != 0).any()
             or (np.abs(unit - unit.T) > INVALID).any()
             or values[0] < -INVALID
         ):
@@ -148,31 +148,31 @@ class Pair:
 
     def cost(self, weights: Weights = None) -> Floats:
         """C with E(X-X')^T·W·(X-X') = tr(C·T), T the errors' canonical covariance."""
-        root = self.weighted(weights)
+        root = self.weight_root(weights)
         return np.asarray(root.T @ root)
 
     def free(self, weights: Weights, canonical: Canonical) -> Floats:
         """The largest of the errors that cost nothing, in these canonical directions."""
-        rows = self.weighted(weights) @ self.canonical.back @ canonical.root
+        rows = self.weight_root(weights) @ self.canonical.back @ canonical.root
         size = np.sqrt((rows * rows).sum(axis=1))
         rows = rows[size > 0] / size[size > 0, None]
         _, values, vectors = np.linalg.svd(rows, full_matrices=True)
         null = vectors[int((values > DEPENDENT).sum()) :]
         return np.asarray(null.T @ null)
 
-    def aligned(self, weights: Weights = None) -> tuple[Canonical, Floats]:
+    def align(self, weights: Weights = None) -> tuple[Canonical, Floats]:
         """Canonical directions and the cost in them, diagonal where correlations are equal."""
-        held, cost = self.canonical, self.cost(weights)
+        canonical, cost = self.canonical, self.cost(weights)
         turn = np.eye(len(cost))
         start = 0
         for end in range(1, len(cost) + 1):
-            if end == len(cost) or held.rho[start] - held.rho[end] > SAME:
+            if end == len(cost) or canonical.rho[start] - canonical.rho[end] > SAME:
                 if end - start > 1:
                     part = slice(start, end)
                     turn[part, part] = np.linalg.eigh(cost[part, part])[1]
                 start = end
         turned = turn.T @ cost @ turn
-        return held.rotated(turn), np.asarray((turned + turned.T) / 2)
+        return canonical.rotate(turn), np.asarray((turned + turned.T) / 2)
 
     def channel(self, error: Floats, canonical: Canonical) -> Channel:
         """The channel whose errors have this covariance in these canonical directions."""
@@ -199,11 +199,11 @@ class Pair:
 
 def matrix(columns: Any) -> Floats:
     """Records as rows; a flat list is one column."""
-    held = np.asarray(columns, dtype=np.float64)
-    held = held[:, None] if held.ndim == 1 else held
-    if held.ndim != 2 or not held.shape[1]:
+    records = np.asarray(columns, dtype=np.float64)
+    records = records[:, None] if records.ndim == 1 else records
+    if records.ndim != 2 or not records.shape[1]:
         raise UsageError("records are rows of one number a column")
-    return held
+    return records
 
 
 def standard(records: Floats) -> tuple[Floats, Floats, Floats]:
@@ -231,6 +231,6 @@ def _white(covariance: Floats) -> tuple[Floats, Floats, Floats]:
         or (covariance[inside == 0] != 0).any()
     ):
         raise InputError("a covariance matrix has no negative eigenvalue")
-    held = values > DEPENDENT * most
-    size, vectors = np.sqrt(values[held]), vectors[:, held]
+    independent = values > DEPENDENT * most
+    size, vectors = np.sqrt(values[independent]), vectors[:, independent]
     return vectors / size, vectors * size, spread

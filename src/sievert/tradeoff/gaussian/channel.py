@@ -21,8 +21,8 @@ class Channel:
 
     def covariance(self, cov_x: Floats) -> Floats:
         """The covariance of X'."""
-        found = self.matrix @ cov_x @ self.matrix.T + self.noise
-        return np.asarray((found + found.T) / 2)
+        covariance = self.matrix @ cov_x @ self.matrix.T + self.noise
+        return np.asarray((covariance + covariance.T) / 2)
 
     @property
     def root(self) -> Floats:
@@ -37,19 +37,19 @@ class Channel:
         >>> still.apply([[1.0], [2.0]]).tolist()
         [[1.0], [2.0]]
         """
-        held = np.asarray(records, dtype=np.float64)
-        flat = held.ndim == 1
-        held = held[:, None] if flat else held
-        if held.ndim != 2 or held.shape[1] != len(self.mean):
+        rows = np.asarray(records, dtype=np.float64)
+        flat = rows.ndim == 1
+        rows = rows[:, None] if flat else rows
+        if rows.ndim != 2 or rows.shape[1] != len(self.mean):
             raise UsageError("records have one number for each column of the channel")
         if seed < 0:
             raise UsageError("a seed is a whole number from 0 on")
-        if not np.isfinite(held).all():
+        if not np.isfinite(rows).all():
             raise InputError("some numbers are missing or infinite", hint="leave these records out")
         still = np.array_equal(self.matrix, np.eye(len(self.mean))) and not self.noise.any()
         if still:
             return np.array(records, dtype=np.float64)
-        drawn = np.random.default_rng([seed, 0x6A55]).standard_normal(held.shape)
-        kept = np.einsum("ij,kj->ik", held - self.mean, self.matrix)
-        found = self.mean + (kept + np.einsum("ij,kj->ik", drawn, self.root))
-        return np.asarray(found[:, 0] if flat else found)
+        drawn = np.random.default_rng([seed, 0x6A55]).standard_normal(rows.shape)
+        kept = np.einsum("ij,kj->ik", rows - self.mean, self.matrix)
+        released = self.mean + (kept + np.einsum("ij,kj->ik", drawn, self.root))
+        return np.asarray(released[:, 0] if flat else released)

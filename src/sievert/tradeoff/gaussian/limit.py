@@ -95,13 +95,13 @@ def gaussian_limit(
         raise UsageError("a limit is a number from 0 on")
     if not tolerance > 0:
         raise UsageError("a tolerance is above 0")
-    held, cost = pair.aligned(weights)
+    canonical, cost = pair.align(weights)
     if model in (1, 2):
         most = at if model == 1 else at * LN2
-        found = _solve_distortion(pair, held, cost, weights, model, most, tolerance)
+        solution = _solve_distortion(pair, canonical, cost, weights, model, most, tolerance)
     else:
-        found = _solve_bottleneck(held, model, at * LN2)
-    return _limit(pair, held, cost, model, at, found)
+        solution = _solve_bottleneck(canonical, model, at * LN2)
+    return _limit(pair, canonical, cost, model, at, solution)
 
 
 def limit_of_records(
@@ -119,9 +119,9 @@ def limit_of_records(
     `names` are those of X's columns, then those of Y's.
     """
     one, two = matrix(x), matrix(y)
-    found = gaussian_limit(Pair.of_records(one, two), model, at, weights, tolerance=tolerance)
+    limit = gaussian_limit(Pair.of_records(one, two), model, at, weights, tolerance=tolerance)
     checked = normality(np.concatenate((one, two), axis=1), names=names, first=one.shape[1])
-    return replace(found, normality=checked)
+    return replace(limit, normality=checked)
 
 
 def curve(
@@ -152,7 +152,7 @@ def rate_distortion(
 
 def _solve_distortion(
     pair: Pair,
-    held: Canonical,
+    canonical: Canonical,
     cost: Floats,
     weights: Weights,
     model: int,
@@ -160,45 +160,54 @@ def _solve_distortion(
     tolerance: float,
 ) -> _ErrorCovariance:
     """Models 1 and 2."""
-    rho, rest, own = held.rho, held.rest, np.diag(cost)
-    told = rho > 0
-    private = (1 - NOTHING) * math.fsum(own[told].tolist())
+    rho, rest, own = canonical.rho, canonical.rest, np.diag(cost)
+    correlated = rho > 0
+    private = (1 - NOTHING) * math.fsum(own[correlated].tolist())
     if (model == 1 and at >= private) or (model == 2 and at == 0):
-        return _ErrorCovariance(told.astype(np.float64))
+        return _ErrorCovariance(correlated.astype(np.float64))
     if (np.abs(cost - np.diag(own)) <= DIAGONAL * np.sqrt(np.outer(own, own))).all():
         solve = water_filling.within if model == 1 else water_filling.revealing
         shares, _ = solve(rho, rest, own, at)
         return _ErrorCovariance(shares, method=CLOSED if len(rho) == 1 else WATER)
     problem = max_determinant.Problem(rho, rest, cost, at, cheapest=False)
-    free = pair.free(weights, held)
+    free = pair.free(weights, canonical)
     if (model == 1 and at == 0) or (model == 2 and at >= -0.5 * problem.unknown(free)):
         return _ErrorCovariance(free)
     if model == 2:
         problem = replace(problem, limit=-2 * at, cheapest=True)
-    found = max_determinant.solve(problem, tolerance)
-    return _ErrorCovariance(found.error, found.gap / 2 if model == 1 else found.gap, BARRIER)
+    solution = max_determinant.solve(problem, tolerance)
+    return _ErrorCovariance(
+        solution.error, solution.gap / 2 if model == 1 else solution.gap, BARRIER
+    )
 
 
-def _solve_bottleneck(held: Canonical, model: int, at: float) -> _ErrorCovariance:
+def _solve_bottleneck(canonical: Canonical, model: int, at: float) -> _ErrorCovariance:
     """Models 3 and 4."""
-    if (held.rest == 0).any():
+    if (canonical.rest == 0).any():
         raise InputError(
             "X determines Y, in part or whole: the loss of information is unbounded",
             hint="model 1 or 2",
         )
-    found = (bottleneck.at_loss if model == 3 else bottleneck.at_rate)(held.rho, held.rest, at)
-    return _ErrorCovariance(found.shares, method=BOTTLENECK, beta=found.beta)
+    point = (bottleneck.at_loss if model == 3 else bottleneck.at_rate)(
+        canonical.rho, canonical.rest, at
+    )
+    return _ErrorCovariance(point.shares, method=BOTTLENECK, beta=point.beta)
 
 
 def _limit(
-    pair: Pair, held: Canonical, cost: Floats, model: int, at: float, found: _ErrorCovariance
+    pair: Pair,
+    canonical: Canonical,
+    cost: Floats,
+    model: int,
+    at: float,
+    solution: _ErrorCovariance,
 ) -> GaussianLimit:
     """What a solution reaches."""
-    rho, rest = held.rho, held.rest
-    error = np.diag(found.error) if found.error.ndim == 1 else found.error
+    rho, rest = canonical.rho, canonical.rest
+    error = np.diag(solution.error) if solution.error.ndim == 1 else solution.error
     problem = max_determinant.Problem(rho, rest, cost, at, cheapest=False)
-    if found.error.ndim == 1:
-        shares = found.error
+    if solution.error.ndim == 1:
+        shares = solution.error
         risk = water_filling.nats(rho, rest, shares)
     else:
         shares = np.asarray(np.linalg.eigvalsh(error))
@@ -210,7 +219,7 @@ def _limit(
     loss = None if whole is None else bottleneck.lost(rho, rest, error)
     distortion = max(0.0, problem.spent(error))
     reached = (_bits(risk), distortion, _bits(rate), _bits(loss))[model - 1]
-    gap = found.gap if model == 2 else found.gap / LN2
+    gap = solution.gap if model == 2 else solution.gap / LN2
     return GaussianLimit(
         model=model,
         at=float(at),
@@ -223,10 +232,10 @@ def _limit(
         rate=_bits(rate),
         information=_bits(whole),
         private=math.fsum(np.diag(cost)[rho > 0].tolist()),
-        channel=pair.channel(error, held),
-        method=found.method,
+        channel=pair.channel(error, canonical),
+        method=solution.method,
         shares=tuple(shares.tolist()),
-        beta=found.beta,
+        beta=solution.beta,
     )
 
 

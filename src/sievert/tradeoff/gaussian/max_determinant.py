@@ -62,15 +62,15 @@ class Problem:
 
     def values(self, error: Floats) -> tuple[list[float], list[float]]:
         """The eigenvalues of L + P·T·P, and what they are below 1."""
-        told = np.outer(self.rho, self.rho)
-        left = np.linalg.eigvalsh(np.diag(self.rest) + told * error)
-        known = np.linalg.eigvalsh(told * (np.eye(len(error)) - error))[::-1]
+        products = np.outer(self.rho, self.rho)
+        left = np.linalg.eigvalsh(np.diag(self.rest) + products * error)
+        known = np.linalg.eigvalsh(products * (np.eye(len(error)) - error))[::-1]
         return left.tolist(), known.tolist()
 
     def slope(self, error: Floats) -> Floats:
         """G, the gradient of f."""
-        told = np.outer(self.rho, self.rho)
-        return np.asarray(told * np.linalg.inv(np.diag(self.rest) + told * error))
+        products = np.outer(self.rho, self.rho)
+        return np.asarray(products * np.linalg.inv(np.diag(self.rest) + products * error))
 
     def spent(self, error: Floats) -> float:
         """tr(C·T)."""
@@ -182,12 +182,12 @@ def _newton(
     hessian = both * np.outer(half * unit, half * unit) * up + np.outer(edge, edge)
     hessian[np.diag_indices(len(i))] += 1.0
     gradient = pulled[pairs] * whole * unit
-    found = _solve_linear(hessian, -gradient)
+    solution = _solve_linear(hessian, -gradient)
     inner = np.zeros_like(error)
-    inner[pairs] = found * unit / whole
+    inner[pairs] = solution * unit / whole
     inner = np.triu(inner) + np.triu(inner, 1).T
     step = vectors @ inner @ vectors.T
-    along = float(gradient @ found)
+    along = float(gradient @ solution)
     return np.asarray((step + step.T) / 2), math.sqrt(max(0.0, -along)), along
 
 
@@ -244,17 +244,17 @@ def _scale_to_limit(problem: Problem, values: Floats, vectors: Floats) -> Floats
     return times(high if problem.cheapest else low)
 
 
-def _sharpen(problem: Problem, found: Solution, tolerance: float) -> Solution:
+def _sharpen(problem: Problem, solution: Solution, tolerance: float) -> Solution:
     """The same with shares that are nearly 0 or 1 made so, if that is as good."""
-    values, vectors = np.linalg.eigh(found.error)
+    values, vectors = np.linalg.eigh(solution.error)
     sharp = np.where(values < SHARP * values[-1], 0.0, np.where(values > 1 - SHARP, 1.0, values))
     if not problem.rest.all() and (sharp == 0).any():
-        return found
+        return solution
     error = _scale_to_limit(problem, sharp, vectors)
     if problem.room(error) < 0:
-        return found
-    gap, multiplier = problem.certificate(error, found.multiplier)
-    return found if gap > tolerance else Solution(error, gap, multiplier, found.steps)
+        return solution
+    gap, multiplier = problem.certificate(error, solution.multiplier)
+    return solution if gap > tolerance else Solution(error, gap, multiplier, solution.steps)
 
 
 def _excess(h: Floats, error: Floats) -> float:

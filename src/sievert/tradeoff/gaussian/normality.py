@@ -83,9 +83,9 @@ class Normality:
     @property
     def p_value(self) -> float:
         """The least of all p-values, times their number (Bonferroni)."""
-        found = [p for c in self.columns for p in (c.skewness_p, c.kurtosis_p)]
-        found += [p for p in (self.skewness_p, self.kurtosis_p) if p is not None]
-        return min(1.0, min(found) * len(found)) if found else 1.0
+        p_values = [p for c in self.columns for p in (c.skewness_p, c.kurtosis_p)]
+        p_values += [p for p in (self.skewness_p, self.kurtosis_p) if p is not None]
+        return min(1.0, min(p_values) * len(p_values)) if p_values else 1.0
 
     @property
     def rejected(self) -> bool:
@@ -95,8 +95,8 @@ class Normality:
     @property
     def apart(self) -> float | None:
         """The most bits by which an estimate and the Gaussian formula differ."""
-        found = [abs(p.apart) for p in self.pairs if p.apart is not None]
-        return max(found, default=None)
+        differences = [abs(p.apart) for p in self.pairs if p.apart is not None]
+        return max(differences, default=None)
 
     @property
     def near(self) -> bool:
@@ -136,14 +136,14 @@ def normality(
     if isinstance(columns, Mapping):
         names = [str(name) for name in columns]
         columns = np.stack([np.asarray(c, np.float64) for c in columns.values()], axis=1)
-    held = matrix(columns)
-    labels = [f"column {i + 1}" for i in range(held.shape[1])] if names is None else list(names)
-    if len(labels) != held.shape[1]:
+    records = matrix(columns)
+    labels = [f"column {i + 1}" for i in range(records.shape[1])] if names is None else list(names)
+    if len(labels) != records.shape[1]:
         raise UsageError("each column has one name")
-    held = held[np.isfinite(held).all(axis=1)]
-    if len(held) < LEAST:
+    records = records[np.isfinite(records).all(axis=1)]
+    if len(records) < LEAST:
         raise InputError(f"fewer than {LEAST} records have all numbers")
-    _, spread, scores = standard(held)
+    _, spread, scores = standard(records)
     there = np.flatnonzero(spread > 0).tolist()
     shapes = tuple(_shape(labels[i], scores[:, i]) for i in there)
     known = there if first is None else [i for i in there if i < first]
@@ -153,7 +153,7 @@ def normality(
         _shared_information(labels, scores, *pair) for pair in itertools.islice(both, MOST_PAIRS)
     ]
     return Normality(
-        len(held),
+        len(records),
         shapes,
         tuple(label for i, label in enumerate(labels) if i not in there),
         *_mardia(scores[:, there]),
@@ -230,43 +230,43 @@ def _shared_information(labels: Sequence[str], scores: Floats, i: int, j: int) -
     if len(x) > MOST_RECORDS:
         drawn = np.random.default_rng([0, len(x)]).choice(len(x), MOST_RECORDS, replace=False)
         x, y = x[drawn], y[drawn]
-    found, reason = ksg(x, y) if formula is not None else (None, "one determines the other")
-    estimated = None if found is None else max(0.0, found)
+    estimate, reason = ksg(x, y) if formula is not None else (None, "one determines the other")
+    estimated = None if estimate is None else max(0.0, estimate)
     return SharedInformation((labels[i], labels[j]), formula, estimated, reason)
 
 
-def _sentences(found: Normality) -> list[str]:
-    if not found.columns:
+def _sentences(check: Normality) -> list[str]:
+    if not check.columns:
         return ["No column has more than one value."]
-    whole = f"{plural(found.records, 'record')} of {plural(len(found.columns), 'column')}"
-    sure = "are not Gaussian" if found.rejected else "give no sign of not being Gaussian"
-    p_value = "p < 1e-12" if found.p_value < 1e-12 else f"p = {found.p_value:.2g}"
+    whole = f"{plural(check.records, 'record')} of {plural(len(check.columns), 'column')}"
+    sure = "are not Gaussian" if check.rejected else "give no sign of not being Gaussian"
+    p_value = "p < 1e-12" if check.p_value < 1e-12 else f"p = {check.p_value:.2g}"
     text = [f"{whole} {sure} ({p_value})."]
-    for c in found.columns:
+    for c in check.columns:
         if not c.near:
             text.append(
                 f"{printable(c.name)} is far from Gaussian: skewness {c.skewness:.2f}, "
                 f"excess kurtosis {c.kurtosis:.2f} (0 and 0 for a Gaussian)."
             )
     if (
-        found.kurtosis is not None
-        and found.kurtosis_expected is not None
-        and len(found.columns) > 1
+        check.kurtosis is not None
+        and check.kurtosis_expected is not None
+        and len(check.columns) > 1
     ):
         text.append(
-            f"Together: Mardia's skewness {found.skewness:.2f} (0 for a Gaussian), kurtosis "
-            f"{found.kurtosis:.2f} ({found.kurtosis_expected:.2f} for a Gaussian)."
+            f"Together: Mardia's skewness {check.skewness:.2f} (0 for a Gaussian), kurtosis "
+            f"{check.kurtosis:.2f} ({check.kurtosis_expected:.2f} for a Gaussian)."
         )
-    for p in found.pairs:
+    for p in check.pairs:
         if p.apart is not None and abs(p.apart) >= APART:
             text.append(
                 f"{printable(p.columns[0])} and {printable(p.columns[1])} tell {p.estimated:.2f} "
                 f"bits of each other by nearest neighbours, {p.gaussian:.2f} were they Gaussian."
             )
-    missing = sum(p.apart is None for p in found.pairs)
+    missing = sum(p.apart is None for p in check.pairs)
     if missing:
         text.append(f"What {plural(missing, 'pair')} of columns share could not be estimated.")
-    if found.near:
+    if check.near:
         text.append("The Gaussian limit is a fair description of these columns.")
     else:
         text.append("The Gaussian limit describes Gaussian columns with these covariances only.")

@@ -25,9 +25,9 @@ def risk(rho: float, share: float) -> float | None:
     if share >= 1:
         return 0.0
     square = rho * rho
-    told = (1 - share) * square
-    if told < 0.5:
-        return max(0.0, -0.5 * math.log1p(-told) / LN2)
+    information_share = (1 - share) * square
+    if information_share < 0.5:
+        return max(0.0, -0.5 * math.log1p(-information_share) / LN2)
     left = _rest(rho) + share * square
     return None if left == 0 else -0.5 * math.log(left) / LN2
 

@@ -20,11 +20,11 @@ def nats(rho: Floats, rest: Floats, shares: Floats) -> float | None:
     """-1/2 sum ln(1 - (1-d_i)·rho_i^2): I(X';Y); None where it is unbounded."""
     terms = []
     for r, q, d in zip(rho.tolist(), rest.tolist(), shares.tolist(), strict=True):
-        told = (1 - d) * r * r
+        square = (1 - d) * r * r
         left = q + d * r * r
         if left <= 0:
             return None
-        terms.append(math.log1p(-told) if told < 0.5 else math.log(left))
+        terms.append(math.log1p(-square) if square < 0.5 else math.log(left))
     return max(0.0, -0.5 * math.fsum(terms))
 
 
@@ -37,39 +37,39 @@ def within(rho: Floats, rest: Floats, cost: Floats, distortion: float) -> tuple[
     >>> shares.round(6).tolist(), round(theta, 9)
     ([0.413966, 0.086034, 0.0], 0.648533951)
     """
-    told, low, high = _levels(rho, rest, cost)
-    edges = np.unique(np.concatenate((low[told], high[told])))
-    if not len(edges) or distortion >= math.fsum(cost[told].tolist()):
-        return told.astype(np.float64), float(edges[-1]) if len(edges) else 0.0
-    theta, found = float(edges[0]), np.zeros(len(rho))
+    correlated, low, high = _levels(rho, rest, cost)
+    edges = np.unique(np.concatenate((low[correlated], high[correlated])))
+    if not len(edges) or distortion >= math.fsum(cost[correlated].tolist()):
+        return correlated.astype(np.float64), float(edges[-1]) if len(edges) else 0.0
+    theta, shares = float(edges[0]), np.zeros(len(rho))
     for left, right in itertools.pairwise(edges.tolist()):
-        full, rising = told & (high <= left), told & (low <= left) & (high >= right)
+        full, rising = correlated & (high <= left), correlated & (low <= left) & (high >= right)
         many = int(rising.sum())
         if not many:
-            theta, found = right, full.astype(np.float64)
+            theta, shares = right, full.astype(np.float64)
             continue
         terms = [distortion, *(-cost[full]).tolist(), *low[rising].tolist()]
-        theta, found = math.fsum(terms) / many, full.astype(np.float64)
+        theta, shares = math.fsum(terms) / many, full.astype(np.float64)
         for i in np.flatnonzero(rising).tolist():  # (theta - low)/cost, rounded once
-            found[i] = math.fsum([*terms, *[-float(low[i])] * many]) / (many * float(cost[i]))
+            shares[i] = math.fsum([*terms, *[-float(low[i])] * many]) / (many * float(cost[i]))
         if theta <= right:
             break
-    return np.clip(found, 0.0, 1.0), theta
+    return np.clip(shares, 0.0, 1.0), theta
 
 
 def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Floats, float]:
     """Model 2: the cheapest shares d_i that tell at most so many nats, and theta."""
-    told, low, high = _levels(rho, rest, cost)
-    edges = np.unique(np.concatenate((low[told], high[told])))
+    correlated, low, high = _levels(rho, rest, cost)
+    edges = np.unique(np.concatenate((low[correlated], high[correlated])))
     if not len(edges):
         return np.zeros(len(rho)), 0.0
-    free = (told & (cost == 0)).astype(np.float64)
+    free = (correlated & (cost == 0)).astype(np.float64)
     least = nats(rho, rest, free)
     if least is not None and risk >= least:
         return free, float(edges[0])
-    theta, found = float(edges[-1]), told.astype(np.float64)
+    theta, shares = float(edges[-1]), correlated.astype(np.float64)
     for left, right in itertools.pairwise(edges.tolist()):
-        rising, hidden = told & (low <= left) & (high >= right), told & (low >= right)
+        rising, hidden = correlated & (low <= left) & (high >= right), correlated & (low >= right)
         many = int(rising.sum())
         if not many:
             continue
@@ -78,20 +78,20 @@ def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Flo
         level = math.fsum(terms) / many
         if level > math.log(right):
             continue
-        theta, found = math.exp(level), (told & (high <= left)).astype(np.float64)
+        theta, shares = math.exp(level), (correlated & (high <= left)).astype(np.float64)
         for i in np.flatnonzero(rising).tolist():
             if low[i] == 0:
-                found[i] = theta / cost[i]
+                shares[i] = theta / cost[i]
             else:  # (theta/low - 1)·low/cost
                 rise = math.fsum([*terms, *[-math.log(low[i])] * many]) / many
-                found[i] = math.expm1(rise) * low[i] / cost[i]
+                shares[i] = math.expm1(rise) * low[i] / cost[i]
         break
-    return np.clip(found, 0.0, 1.0), theta
+    return np.clip(shares, 0.0, 1.0), theta
 
 
 def _levels(rho: Floats, rest: Floats, cost: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Which directions tell something, and the theta at which their error begins and is whole."""
-    told = rho > 0
-    odds = np.divide(rest, rho * rho, out=np.zeros_like(rest), where=told)
+    correlated = rho > 0
+    odds = np.divide(rest, rho * rho, out=np.zeros_like(rest), where=correlated)
     low = cost * odds
-    return told, low, low + cost
+    return correlated, low, low + cost
