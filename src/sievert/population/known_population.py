@@ -218,7 +218,9 @@ def truta_weighted(
         raise UsageError("weights are not negative, and that of (1, 1) is the largest")
     pairs = zip(known.sample.tolist(), known.population.tolist(), strict=True)
     shares = np.array([weights.get(pair, otherwise) / most for pair in pairs])
-    return Estimate(known.expected_matches(shares) / _everybody(known, population), "truta weighted")
+    return Estimate(
+        known.expected_matches(shares) / _everybody(known, population), "truta weighted"
+    )
 
 
 def _everybody(known: Known, population: int) -> int:

@@ -57,7 +57,9 @@ def hull(points: list[InformationPoint], upper: bool) -> list[InformationPoint]:
 
 def _turn(a: InformationPoint, b: InformationPoint, c: InformationPoint) -> float:
     """Whether c lies to the left (above zero) or to the right of the way from a to b."""
-    return (b.rate - a.rate) * (c.information - a.information) - (b.information - a.information) * (c.rate - a.rate)
+    return (b.rate - a.rate) * (c.information - a.information) - (b.information - a.information) * (
+        c.rate - a.rate
+    )
 
 
 def bracket(
@@ -95,4 +97,8 @@ def mixing_share(
     if rate is not None:
         return (rate - low.rate) / (high.rate - low.rate) if high.rate > low.rate else 1.0
     assert information is not None
-    return (information - low.information) / (high.information - low.information) if high.information > low.information else 1.0
+    return (
+        (information - low.information) / (high.information - low.information)
+        if high.information > low.information
+        else 1.0
+    )
