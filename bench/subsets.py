@@ -84,13 +84,13 @@ def bare(path: str, quasi: Sequence[str], secret: str) -> Callable[[], object]:
 def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
     from sievert.commands.explain.run import LARGE
-    from sievert.commands.explain.subsets import Counted, Subsets
+    from sievert.commands.explain.subsets import Subsets, count_combinations
     from sievert.session import open_source
 
     with open_source(path, large=LARGE) as (_, questions):
-        subsets = Subsets(Counted.of(questions, quasi, [secret]))
+        subsets = Subsets(count_combinations(questions, quasi, [secret]))
         subsets.all()
-        return subsets.listed
+        return subsets.nonempty
 
 
 def one(title: str, path: Path, quasi: Sequence[str], secret: str, rounds: int) -> Result:

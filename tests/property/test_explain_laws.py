@@ -13,7 +13,7 @@ from randomtables import case
 from test_oracle_agreement import agree
 
 import sievert
-from sievert.commands.explain.subsets import ABOUT_RECORDS, ABOUT_SECRETS, Counted, Subsets
+from sievert.commands.explain.subsets import ABOUT_RECORDS, ABOUT_SECRETS, Subsets, count_combinations
 from sievert.measures import BY_ID
 from sievert.session import open_source
 
@@ -120,7 +120,7 @@ def test_some_is_all(number: int) -> None:
     """Subsets asked one by one have the numbers of the search for all."""
     c = case(Random(40_000 + number))
     with open_source(c.columns) as (_, questions):
-        counted = Counted.of(questions, c.quasi, [c.secret])
+        counted = count_combinations(questions, c.quasi, [c.secret])
     every, single = Subsets(counted), Subsets(counted)
     every.all()
     for subset in every.listed:

@@ -17,7 +17,7 @@ import pytest
 import sievert
 from sievert.cli import app
 from sievert.commands.explain import coarsening, population, shapley, values
-from sievert.commands.explain.subsets import Counted, Subsets, largest_size
+from sievert.commands.explain.subsets import CombinationCounts, Subsets, count_combinations, largest_size
 from sievert.commands.explain.terminal import render
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
@@ -46,11 +46,11 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def counted(columns: dict[str, list[str]], quasi: tuple[str, ...], *secrets: str) -> Counted:
+def counted(columns: dict[str, list[str]], quasi: tuple[str, ...], *secrets: str) -> CombinationCounts:
     from sievert.session import open_source
 
     with open_source(columns) as (_, questions):
-        return Counted.of(questions, quasi, secrets)
+        return count_combinations(questions, quasi, secrets)
 
 
 # -- the whole ----------------------------------------------------------------------------------
@@ -248,11 +248,11 @@ def test_best_first_measures_what_it_may() -> None:
     table = wide(6, 100)
     subsets = Subsets(counted(table, tuple(c for c in table if c != "s")))
     subsets.best_first(20)
-    assert len(subsets.listed) == 20
-    singles = [s for s in subsets.listed if len(s.columns) == 1]
+    assert len(subsets.nonempty) == 20
+    singles = [s for s in subsets.nonempty if len(s.columns) == 1]
     rates = {s.columns[0]: s.reidentification["discrimination_rate"] for s in singles}
     best = max(rates, key=lambda c: rates[c] or 0)
-    assert all(subsets.key((best, c)) in subsets.found for c in rates)
+    assert all(subsets.key((best, c)) in subsets.results for c in rates)
 
 
 def test_how_many_subsets_there_may_be() -> None:
@@ -277,7 +277,7 @@ def test_shapley_by_hand_and_over_orders() -> None:
     chance = Random(5)
     n = 4
     v = np.array([0.0, *(chance.random() for _ in range(2**n - 1))])
-    ours = shapley.exact(v)
+    ours = shapley.exact_shares(v)
     due = [Fraction(0)] * n
     for order in itertools.permutations(range(n)):
         mask = 0
@@ -293,10 +293,10 @@ def test_sampled_shares_are_near_the_exact_ones() -> None:
     chance = Random(6)
     n = 6
     v = np.array([0.0, *(chance.random() for _ in range(2**n - 1))])
-    due = shapley.exact(v)
+    due = shapley.exact_shares(v)
     inside = 0
     for seed in range(20):
-        found = shapley.sampled(lambda s: [v[sum(1 << i for i in s)]], n, 40, seed)
+        found = shapley.sample_shares(lambda s: [v[sum(1 << i for i in s)]], n, 40, seed)
         assert math.fsum(found.values[0]) == pytest.approx(v[-1], rel=1e-12)
         inside += int((abs(found.values[0] - due) <= found.error[0]).sum())
     assert 0.88 <= inside / (20 * n) <= 1.0
@@ -355,9 +355,9 @@ def test_rungs_of_odd_columns() -> None:
         "a": ["1" + ".0" * (i > 0) + "0" * i for i in range(12)],
         "b": ["9" * 400 + str(i) for i in range(12)],
     }
-    assert "a" not in coarsening.rungs(counted(ways, ("a", "b")), {})
+    assert "a" not in coarsening.coarser_columns(counted(ways, ("a", "b")), {})
     held = counted({"a": [f"{i}e30" for i in range(40)], "b": ["x"] * 40}, ("a", "b"))
-    assert all(r.values > 2 for rungs in coarsening.rungs(held, {}).values() for r in rungs)
+    assert all(r.values > 2 for rungs in coarsening.coarser_columns(held, {}).values() for r in rungs)
 
 
 # -- values -------------------------------------------------------------------------------------
@@ -598,7 +598,7 @@ def test_dominance_on_the_limit() -> None:
         texts = [str(float(x)) for x in share]
         cube = Cube.from_cells(["q", "s"], [[0, 0, 0], [0, 1, 2]], [1, 1, 1], [["a"], texts])
         due = sum(sorted(map(Fraction, texts))[1:]) * 100 > 85 * sum(map(Fraction, texts))
-        assert population.dominated(cube)["dominance"]["flagged"] == int(due)
+        assert population.dominance_flags(cube)["dominance"]["flagged"] == int(due)
 
 
 def test_estimates_are_told_as_such(table: Path) -> None:

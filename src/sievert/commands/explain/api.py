@@ -6,11 +6,19 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
+from sievert import files
 from sievert import roles as role
-from sievert.commands._common import MOST_LISTED, Clock, description, house_policy, treat_missing
+from sievert.commands._common import MOST_LISTED, Clock, described, house_policy, treat_missing
 from sievert.commands.explain.population import PopulationSettings
 from sievert.commands.explain.result import Explanation
-from sievert.commands.explain.run import LARGE, Run
+from sievert.commands.explain.run import (
+    LARGE,
+    ExplanationRun,
+    ExplanationSettings,
+    check_column,
+    explain_risk,
+    rank,
+)
 from sievert.errors import UsageError
 from sievert.session import Steps, no_progress, open_source
 from sievert.sources.options import ReaderOptions
@@ -18,7 +26,10 @@ from sievert.sources.options import ReaderOptions
 if TYPE_CHECKING:
     from sievert.policy import Policy
 
+THREADS = 2
 
+
+# The public function: its keywords are the options of the command, its docstring their reference.
 def explain(
     data: Any,
     quasi: str | Iterable[str] | None = None,
@@ -82,12 +93,20 @@ def explain(
     >>> found.subset("zip").reidentification["unique_count"], found.whole.columns
     (2, ('zip', 'sex'))
     """
-    from sievert import files
-
     if records is not None:
         files.record_format(records)
-    _check(max_size, budget, orders, seed, missing)
-    asked = PopulationSettings(population_size, fraction, population, weight, household)
+    settings = ExplanationSettings(
+        max_size,
+        budget,
+        orders,
+        seed,
+        source.get("threads") or THREADS,
+        show_values,
+        hierarchies or {},
+        PopulationSettings(population_size, fraction, population, weight, household),
+    )
+    if missing == "wildcard":
+        raise UsageError("wildcards make no classes to explain", hint="--missing value, or assess")
     house = house_policy(policy)
     if house is not None:
         quasi = quasi if quasi is not None else house.roles.quasi
@@ -96,74 +115,51 @@ def explain(
     steps: dict[str, float] = {}
     clock = Clock(steps, watch)
     inputs = [data, policy, population, *(hierarchies or {}).values()]
-    with files.write_whole(records, sources=inputs, force=force) as target:
-        outputs = [target] if target else []
-        with open_source(
-            data, outputs=outputs, verify=verify, watch=clock, large=LARGE, **source
-        ) as (
-            table,
-            questions,
-        ):
-            roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
-            if roles.sensitive and not roles.quasi:
-                shown = questions.columns[:MOST_LISTED]
-                more = len(questions.columns) - len(shown)
-                raise role.missing_roles(questions.distinct(shown), questions.records, more)
-            run = Run(questions, roles, clock, show_values, seed, source.get("threads"))
-            run.warnings = [*warnings, *questions.engine.notes]
-            for name in (
-                *roles.measured_columns,
-                *run.columns(weight, "weight"),
-                *run.columns(household, "household"),
-            ):
+    with (
+        files.write_whole(records, sources=inputs, force=force) as target,
+        open_source(
+            data,
+            outputs=[target] if target else [],
+            verify=verify,
+            watch=clock,
+            large=LARGE,
+            **source,
+        ) as (table, questions),
+    ):
+        roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
+        if roles.sensitive and not roles.quasi:
+            shown = questions.columns[:MOST_LISTED]
+            more = len(questions.columns) - len(shown)
+            raise role.missing_roles(questions.distinct(shown), questions.records, more)
+        others = {"weight": weight, "household": household}
+        for what, name in others.items():
+            if name is not None:
+                check_column(name, what, questions.columns)
+        for name in (*roles.measured_columns, *others.values()):
+            if name is not None:
                 questions.engine.check_usable(name)
-            dropped = treat_missing(missing, questions, roles.quasi) if roles.quasi else 0
-            described = description(table, questions) | {"missing": missing}
-            if table.stamp:  # a file
-                described["verified"] = False if table.verified is None else dict(table.verified)
-            if missing == "drop":
-                described["dropped"] = dropped
-            if roles.quasi:
-                run.count()
-                run.measure(max_size, budget, orders)
-                run.coarsen(dict(hierarchies or {}))
-                run.look_at_values()
-                run.population(asked, source)
-                run.search(max_size)
-                if records is not None and target is not None:
-                    clock("writing records", questions)
-                    with files.name_output(records):
-                        run.write(target, files.record_format(records))
-            elif asked.any or records is not None:
-                raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
-            if not roles.sensitive:
-                run.rank()
+        dropped = treat_missing(missing, questions, roles.quasi) if roles.quasi else 0
+        description = described(table, questions) | {"missing": missing}
+        if missing == "drop":
+            description["dropped"] = dropped
+        run = ExplanationRun(
+            questions, roles, settings, clock, [*warnings, *questions.engine.notes]
+        )
+        if roles.quasi:
+            subsets, chapters = explain_risk(run, source, records, target)
+        elif settings.population.any or records is not None:
+            raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
+        else:
+            subsets, chapters = (), {"ranking": rank(run, None)}
     clock.stop()
     used = {*roles.measured_columns, *roles.identifier, weight, household}
     return Explanation(
-        described,
+        description,
         roles,
-        run.listed,
-        run.chapters,
+        subsets,
+        chapters,
         tuple(run.warnings),
         tuple(c for c in questions.columns if c not in used) if roles.quasi else (),
         steps,
         clock.peaks,
     )
-
-
-def _check(
-    max_size: int | None, budget: int | None, orders: int | None, seed: int, missing: str
-) -> None:
-    if max_size is not None and budget is not None:
-        raise UsageError("--max-size and --budget exclude each other")
-    for name, number, least in (
-        ("--max-size", max_size, 1),
-        ("--budget", budget, 1),
-        ("--orders", orders, 4),
-        ("--seed", seed, 0),
-    ):
-        if number is not None and number < least:
-            raise UsageError(f"{name} must be at least {least}")
-    if missing == "wildcard":
-        raise UsageError("wildcards make no classes to explain", hint="--missing value, or assess")

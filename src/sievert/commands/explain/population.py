@@ -1,4 +1,4 @@
-"""From the sample to the population: the chapter's numbers, from counts and what was told of it."""
+"""From the sample to the population: the chapter's numbers, from counts and what the user states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import population as people
-from sievert.arrays import Ints
+from sievert.arrays import Floats
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.weights import Weights
 from sievert.errors import UsageError
@@ -18,8 +18,6 @@ from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Note
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sievert.counts.answers import Sizes
 
 N_LARGEST, SHARE = 2, 85
@@ -28,7 +26,7 @@ PERCENT = 10
 
 @dataclass(frozen=True)
 class PopulationSettings:
-    """What was said of the population, and where weights and households are."""
+    """What the user states about the population, and the columns of weights and households."""
 
     size: int | None = None
     fraction: float | str | None = None
@@ -37,38 +35,38 @@ class PopulationSettings:
     household: str | None = None
 
     def __post_init__(self) -> None:
-        given = [x is not None for x in (self.size, self.fraction, self.table)]
-        if sum(given) > 1:
+        if sum(x is not None for x in (self.size, self.fraction, self.table)) > 1:
             raise UsageError(
                 "--population-size, --fraction and --population say the same thing: one of them"
             )
 
     @property
     def any(self) -> bool:
-        """Whether anything was said."""
-        told = (self.size, self.fraction, self.table, self.weight, self.household)
-        return any(x is not None for x in told)
+        """Whether anything is stated."""
+        return any(
+            x is not None
+            for x in (self.size, self.fraction, self.table, self.weight, self.household)
+        )
 
 
-def known(sample: Cube, population: Cube) -> people.Known:
+def match_population(sample: Cube, population: Cube) -> people.Known:
     """How many people of a population table share each class of the sample, joined by texts."""
     columns = []
     inside = np.ones(len(population.counts), dtype=bool)
     for own, other, codes in zip(sample.values, population.values, population.codes, strict=True):
         place = {text: code for code, text in enumerate(own)}
         where = np.array([place.get(text, -1) for text in other], dtype=np.int64)
-        held = where[codes.astype(np.int64)]
-        inside &= held >= 0
-        columns.append(held)
+        columns.append(where[codes.astype(np.int64)])
+        inside &= columns[-1] >= 0
     both = [
-        np.concatenate((own.astype(np.uint64), held[inside].astype(np.uint64)))
-        for own, held in zip(sample.codes, columns, strict=True)
+        np.concatenate((own.astype(np.uint64), other[inside].astype(np.uint64)))
+        for own, other in zip(sample.codes, columns, strict=True)
     ]
-    # A digit for the sample's records and one for the population's: two sums in one pass each.
-    k = len(sample.counts)
-    first, f = merge_cells(both, sample.widths, _only(sample.counts, inside.sum(), True))
-    _, big = merge_cells(both, sample.widths, _only(population.counts[inside], k, False))
-    assert len(first) == len(f) == len(big)
+    # Each table's counts beside zeros for the cells of the other: two sums over the same cells.
+    counts, inner = sample.counts, population.counts[inside]
+    _, f = merge_cells(both, sample.widths, np.concatenate((counts, np.zeros_like(inner))))
+    _, big = merge_cells(both, sample.widths, np.concatenate((np.zeros_like(counts), inner)))
+    assert len(f) == len(big)
     pairs, times = np.unique(np.stack((f, big)), axis=1, return_counts=True)
     beyond = histogram(population.counts[~inside])
     return people.Known.of(
@@ -78,38 +76,30 @@ def known(sample: Cube, population: Cube) -> people.Known:
     )
 
 
-def _only(counts: Ints, others: int, first: bool) -> Ints:
-    """Counts beside zeros for the cells of the other table."""
-    zeros = np.zeros(int(others), dtype=np.int64)
-    return np.concatenate((counts, zeros) if first else (zeros, counts))
-
-
-def of_sample(sizes: Sizes, size: int) -> dict[str, Any]:
+def sample_estimates(sizes: Sizes, size: int) -> dict[str, Any]:
     """Estimates from the histogram of class sizes and the size of the population."""
-    found = {
-        "population_uniques_zayatz": people.zayatz(sizes, size),
-        "population_uniques_pitman": people.pitman(sizes, size),
-        "population_uniques_snb": people.snb(sizes, size),
-        "population_uniques_dankar": people.dankar(sizes, size),
-        "unique_match": people.unique_match(sizes, size),
+    return {
+        "population_uniques_zayatz": people.zayatz(sizes, size).to_dict(),
+        "population_uniques_pitman": people.pitman(sizes, size).to_dict(),
+        "population_uniques_snb": people.snb(sizes, size).to_dict(),
+        "population_uniques_dankar": people.dankar(sizes, size).to_dict(),
+        "unique_match": people.unique_match(sizes, size).to_dict(),
     }
-    return {name: estimate.to_dict() for name, estimate in found.items()}
 
 
-def of_known(pairs: people.Known, size: int) -> dict[str, Any]:
-    """Counted, where a population table was given."""
-    found = {
-        "journalist": people.journalist(pairs),
-        "marketer": people.marketer(pairs),
-        "unique_match_known": people.known_unique_match(pairs),
-        "truta_minimal": people.truta_minimal(pairs, size),
-        "truta_maximal": people.truta_maximal(pairs, size),
+def population_counts(pairs: people.Known, size: int) -> dict[str, Any]:
+    """Exact numbers, where a population table is given."""
+    return {
+        "journalist": people.journalist(pairs).to_dict(),
+        "marketer": people.marketer(pairs).to_dict(),
+        "unique_match_known": people.known_unique_match(pairs).to_dict(),
+        "truta_minimal": people.truta_minimal(pairs, size).to_dict(),
+        "truta_maximal": people.truta_maximal(pairs, size).to_dict(),
     }
-    return {name: estimate.to_dict() for name, estimate in found.items()}
 
 
-def of_sample_alone(sizes: Sizes) -> dict[str, Any]:
-    """Prosecutor; journalist and marketer as if nobody were outside the sample."""
+def sample_as_population(sizes: Sizes) -> dict[str, Any]:
+    """Prosecutor risk; journalist and marketer risk as if nobody were outside the sample."""
     itself = people.Known.alone(sizes)
     return {
         "prosecutor": people.prosecutor(sizes).to_dict(),
@@ -118,68 +108,64 @@ def of_sample_alone(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def of_weights(weights: Weights) -> tuple[dict[str, Any], NDArray[np.float64]]:
+def weighted_risks(weights: Weights) -> tuple[dict[str, Any], Floats]:
     """Individual and global risk, and the risk of a record of each class."""
     records, sums, times, which = weights.kinds()
     exact = np.array(sums, dtype=object)
-    held = people.Weighted.of_classes(np.array(records), exact, times)
-    risks = people.individual_risk(held)
-    found = {
-        "expected_reidentifications": people.expected_reidentifications(held).to_dict(),
-        "global_risk": people.global_risk(held).to_dict(),
-    }
-    return found, risks[which]
+    classes = people.Weighted.of_classes(np.array(records), exact, times)
+    return {
+        "expected_reidentifications": people.expected_reidentifications(classes).to_dict(),
+        "global_risk": people.global_risk(classes).to_dict(),
+    }, people.individual_risk(classes)[which]
 
 
-def of_households(cells: Cube, risks: NDArray[np.float64]) -> tuple[dict[str, Any], list[Note]]:
+def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[Note]]:
     """Household risk from the cells of (class, household) and the risk of each class's records.
 
     A record without a household is a household of its own.
     """
     own = np.repeat(risks[cells.owner], cells.counts)
-    house = np.repeat(cells.codes[-1].astype(np.int64), cells.counts)
-    lacking = house == 0
-    house[lacking] = -1 - np.arange(int(lacking.sum()))
-    notes = []
-    if lacking.any():
-        notes.append(
-            Note("{} without a household: each is one of its own", Count(int(lacking.sum())))
-        )
-    return {"household_risk": people.household_risk(own, house).to_dict()}, notes
+    household = np.repeat(cells.codes[-1].astype(np.int64), cells.counts)
+    lacking = household == 0
+    number = int(lacking.sum())
+    household[lacking] = -1 - np.arange(number)
+    note = Note("{} without a household: each is one of its own", Count(number))
+    chapter = {"household_risk": people.household_risk(own, household).to_dict()}
+    return chapter, [note] if number else []
 
 
-# -- totals of a numeric secret -----------------------------------------------------------------
+# -- totals of a numeric sensitive attribute ----------------------------------------------------
 
 
 def numeric(texts: Sequence[str | None]) -> bool:
     """Whether all values are finite numbers."""
-    known_ = [t for t in texts if t is not None]
-    return bool(known_) and all(NUMBER.fullmatch(t) for t in known_)
+    present = [t for t in texts if t is not None]
+    return bool(present) and all(NUMBER.fullmatch(t) for t in present)
 
 
-def dominated(cube: Cube) -> dict[str, Any]:
-    """In how many classes one or two people make up most of the total of a numeric secret.
+def dominance_flags(cube: Cube) -> dict[str, Any]:
+    """In how many classes one or two people make up most of a numeric sensitive total.
 
-    Far from the limits by floating point; near them, by exact fractions. Missing values contribute
-    nothing; a class with a negative one has no rule.
+    Floating point decides far from the limits, exact fractions near them. Missing values contribute
+    nothing; the rules do not apply to a class with a negative value.
     """
     texts = cube.values[-1]
     exact = [Fraction(0) if t is None else Fraction(t) for t in texts]
     values = np.array([float(x) for x in exact])
-    known_ = cube.codes[-1] != 0
+    present = cube.codes[-1] != 0
     order = np.lexsort((-values[cube.codes[-1]], cube.owner))
-    order = order[known_[order]]
-    held = values[cube.codes[-1][order]]
+    order = order[present[order]]
+    amounts = values[cube.codes[-1][order]]
     counts, group = cube.counts[order], cube.owner[order]
     if not len(order):
         return _flags(0, 0, 0, 0)
     starts = run_starts(group)
     ends = np.append(starts[1:], len(group)) - 1
-    total = np.add.reduceat(held * counts, starts)
-    first = held[starts]
-    after = np.where(starts < ends, held[np.minimum(starts + 1, len(held) - 1)], 0.0)
+    total = np.add.reduceat(amounts * counts, starts)
+    first = amounts[starts]
+    after = np.where(starts < ends, amounts[np.minimum(starts + 1, len(amounts) - 1)], 0.0)
     second = np.where(counts[starts] > 1, first, after)
-    negative = held[ends] < 0
+    negative = amounts[ends] < 0
     usable = ~negative & (total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (first + second) / total * 100 - SHARE

@@ -15,52 +15,46 @@ if TYPE_CHECKING:
 MOST_PAIRS = 16  # known columns up to which each is tried alone
 
 
-def ranked(
+def rank_columns(
     questions: Questions, columns: Sequence[str], known: Sequence[str], cube: Cube
 ) -> list[dict[str, Any]]:
-    """What is given away of each column by the `known` ones without it; the most first.
+    """What the `known` columns disclose about each column, themselves excepted; the most first.
 
     `cube` holds the combinations of the known columns; other columns are counted with them.
     """
-    found = []
+    entries = []
     for column in columns:
-        given = [c for c in known if c != column]
+        others = [c for c in known if c != column]
         cells = cube if column in known else questions.cube((*known, column))
-        if not given:
+        if not others:
             continue
         alone = cells.roll_up([column])
         lattice = Lattice(cells, column, compiled=False)
-        (rolled,) = lattice.some([given])
-        numbers = about_secret(rolled, cells.records, lattice.prior)
+        (rolled,) = lattice.some([others])
         best = None
-        if len(given) <= MOST_PAIRS and lattice.prior:
+        if len(others) <= MOST_PAIRS and lattice.prior:
             singles = [
                 (about_secret(r, cells.records, lattice.prior)["discrimination_rate"], r.columns[0])
-                for r in lattice.some([c] for c in given)
+                for r in lattice.some([c] for c in others)
             ]
             rate, which = max(singles, key=lambda pair: pair[0] or 0.0)
             best = {"column": which, "discrimination_rate": rate}
-        finding = about_records(alone.sizes(), cells.records)
-        found.append(
+        entries.append(
             {
                 "column": column,
                 "known": column in known,
                 "values": len(alone.counts),
                 "entropy": lattice.prior,
-                "as_target": numbers,
+                "as_target": about_secret(rolled, cells.records, lattice.prior),
                 "told_most_by": best,
-                "as_key": finding,
+                "as_key": about_records(alone.sizes(), cells.records),
                 "reason": "H(X) = 0" if lattice.prior == 0.0 else None,
             }
         )
-    return sorted(found, key=_risk)
+    return sorted(entries, key=_risk)
 
 
-def _risk(entry: dict[str, Any]) -> tuple[float, float, float]:
+def _risk(entry: dict[str, Any]) -> tuple[float, ...]:
     numbers = entry["as_target"]
-    rate, eq9 = numbers["discrimination_rate"], numbers["itpr_unnormalized"]
-    return (
-        -1.0 if rate is None else -rate,
-        -1.0 if eq9 is None else -eq9,
-        -numbers["mutual_information"],
-    )
+    rates = (numbers["discrimination_rate"], numbers["itpr_unnormalized"])
+    return (*(-1.0 if r is None else -r for r in rates), -numbers["mutual_information"])

@@ -1,13 +1,16 @@
-"""One explanation in the making: asks what is needed, and fills the chapters."""
+"""The steps of an explanation: each takes the counts of the table and returns its chapters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sievert import files
+from sievert.arrays import Floats
 from sievert.commands._common import MOST_LISTED, Clock
 from sievert.commands.explain import (
     coarsening,
@@ -17,15 +20,15 @@ from sievert.commands.explain import (
     shapley,
     values,
 )
-from sievert.commands.explain.population import PopulationSettings
 from sievert.commands.explain.subsets import (
     ALL_SUBSETS,
-    Counted,
+    CombinationCounts,
     Subset,
     Subsets,
+    count_combinations,
     knowledge,
     largest_size,
-    undefined,
+    undefined_reasons,
 )
 from sievert.counts import row_numbers
 from sievert.counts.weights import class_weights
@@ -39,328 +42,220 @@ from sievert.roles import Roles
 from sievert.session import open_source
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sievert.counts.questions import Questions
 
 ORDERS = 64  # orders of columns from which Shapley values are sampled
-MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are asked for
+MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are given
 LARGE = 20_000  # records from which plain columns are counted from packed keys
-IDENTIFYING = 0.95  # of the records: a column with so many values tells everything by itself
-THREADS = 2
+IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
 UNITS = {"unique_count": ("records", "high")}
 
 
-class Run:
-    """One explanation in the making."""
+@dataclass(frozen=True)
+class ExplanationSettings:
+    """Which subsets are measured, what is known about the population, and what may be shown."""
 
-    def __init__(
-        self,
-        questions: Questions,
-        roles: Roles,
-        clock: Clock,
-        show: bool,
-        seed: int,
-        threads: int | None,
-    ) -> None:
-        self.questions, self.roles, self.clock = questions, roles, clock
-        self.show, self.seed, self.threads = show, seed, threads or THREADS
-        self.warnings: list[Note] = []
-        self.chapters: dict[str, Any] = {}
-        self.listed: tuple[Subset, ...] = ()
-        self.fraction: float | None = None
-        self.risks: dict[str, NDArray[np.float64]] = {}
-        self.scores: riskiest_records.Scores | None = None
+    max_size: int | None
+    budget: int | None
+    orders: int | None
+    seed: int
+    threads: int
+    show_values: bool
+    hierarchies: Mapping[str, Any]
+    population: population.PopulationSettings
 
-    def columns(self, name: str | None, what: str) -> list[str]:
-        """A column with another role than the three, if it was named."""
-        if name is None:
-            return []
-        if name not in self.questions.columns:
-            raise unknown(f"{what}: column", name, self.questions.columns)
-        return [name]
+    def __post_init__(self) -> None:
+        if self.max_size is not None and self.budget is not None:
+            raise UsageError("--max-size and --budget exclude each other")
+        for name, number, least in (
+            ("--max-size", self.max_size, 1),
+            ("--budget", self.budget, 1),
+            ("--orders", self.orders, 4),
+            ("--seed", self.seed, 0),
+        ):
+            if number is not None and number < least:
+                raise UsageError(f"{name} must be at least {least}")
 
-    # -- columns --------------------------------------------------------------------------------
 
-    def count(self) -> None:
-        """Count the combinations, once for each secret."""
-        self.clock("counting combinations", self.questions)
-        quasi, secrets = self.roles.quasi, self.roles.sensitive
-        self.counted = Counted.of(self.questions, quasi, secrets)
-        lacking = _lacking(self.counted)
-        if lacking:
-            self.warnings.append(
-                Note("{} without a quasi-identifier; missing is a value of its own", Count(lacking))
-            )
-        for secret, cube in self.counted.secrets.items():
-            lacking = int(cube.counts[cube.codes[-1] == 0].sum())
-            if lacking:
-                self.warnings.append(
-                    Note(
-                        "{} without {}; missing is a value of its own", Count(lacking), Name(secret)
-                    )
-                )
+@dataclass(frozen=True)
+class ExplanationRun:
+    """What every step needs: the engine, the roles, the settings; `warnings` grows."""
 
-    def measure(self, max_size: int | None, budget: int | None, orders: int | None) -> None:
-        """Measure subsets; what each number of columns gives away; each column's share."""
-        self.clock("measuring subsets", None)
-        quasi = self.roles.quasi
-        n = len(quasi)
-        everything = n <= ALL_SUBSETS and max_size is None and budget is None
-        size = largest_size(n) if max_size is None else min(max_size, n)
-        self.subsets = subsets = Subsets(self.counted, self.threads)
-        if everything or (budget is None and size == n):
-            subsets.all()
-            way = "all"
-        elif budget is not None:
-            subsets.best_first(budget)
-            way = "best first"
-        else:
-            subsets.up_to(size)
-            way = f"up to {plural(size, 'column')}"
-        subsets.some([quasi, *([c for c in quasi if c != left] for left in quasi)])
-        complete = len(subsets.found) == 1 << n
-        few = max(8, min(ORDERS, MOST_SAMPLED // n))
-        drawn = self._share(complete, few if orders is None else orders)
-        self.chapters["knowledge"] = knowledge(subsets, drawn)
-        self.listed = tuple(subsets.listed)
-        self.chapters["subsets"] = {
-            "measured": len(self.listed),
+    questions: Questions
+    roles: Roles
+    settings: ExplanationSettings
+    clock: Clock
+    warnings: list[Note]
+
+    def warn(self, text: str, *parts: Any) -> None:
+        """Add a warning to the result."""
+        self.warnings.append(Note(text, *parts))
+
+
+def check_column(name: str, what: str, columns: Sequence[str]) -> str:
+    """A column with another role than the three."""
+    if name not in columns:
+        raise unknown(f"{what}: column", name, columns)
+    return name
+
+
+def explain_risk(
+    run: ExplanationRun, source: Mapping[str, Any], records: Any, target: Path | None
+) -> tuple[tuple[Subset, ...], dict[str, Any]]:
+    """The subsets and the chapters of the quasi-identifiers; writes the record file if wanted."""
+    combinations = _count(run)
+    subsets, chapters = _measure(run, combinations)
+    chapters |= _coarsen(run, combinations, subsets)
+    run.clock("looking at values", None)
+    tallies, show = values.tallies(combinations), run.settings.show_values
+    chapters["values"] = {
+        "columns": values.riskiest_values(tallies, show),
+        "rare": values.rare_values(combinations, tallies, subsets.whole, show),
+        "lookalikes": values.lookalikes(combinations, tallies, subsets.whole, show),
+    }
+    chapters["population"], risks = _population(run, combinations, source)
+    run.clock("searching minimal uniques", None)
+    fraction = chapters["population"].get("fraction")
+    classes = combinations.classes
+    scores = riskiest_records.score_classes(classes, run.settings.max_size, fraction)
+    if scores is None:
+        run.warn("too many quasi-identifiers to search minimal uniques")
+    else:
+        chapters["suda"] = scores.to_dict(classes, show)
+    run.clock("pointing at records", run.questions)
+    chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
+    if target is not None:
+        run.clock("writing records", run.questions)
+        columns = riskiest_records.record_columns(classes, scores, risks)
+        with files.name_output(records):
+            row_numbers.write_row_marks(run.questions, classes, columns, target, files.record_format(records))
+    if not run.roles.sensitive:
+        chapters["ranking"] = rank(run, combinations)
+    return tuple(subsets.nonempty), chapters
+
+
+# -- columns ------------------------------------------------------------------------------------
+
+
+def _count(run: ExplanationRun) -> CombinationCounts:
+    """Count the combinations, once for each sensitive attribute."""
+    run.clock("counting combinations", run.questions)
+    combinations = count_combinations(run.questions, run.roles.quasi, run.roles.sensitive)
+    classes = combinations.classes
+    lacking = np.any([codes == 0 for codes in classes.codes], axis=0)
+    if lacking.any():
+        number = Count(int(classes.counts[lacking].sum()))
+        run.warn("{} without a quasi-identifier; missing is a value of its own", number)
+    for secret, cube in combinations.secrets.items():
+        if number_missing := int(cube.counts[cube.codes[-1] == 0].sum()):
+            text = "{} without {}; missing is a value of its own"
+            run.warn(text, Count(number_missing), Name(secret))
+    return combinations
+
+
+def _measure(
+    run: ExplanationRun, combinations: CombinationCounts
+) -> tuple[Subsets, dict[str, Any]]:
+    """Measure subsets; the curve by number of known columns; each column's share."""
+    run.clock("measuring subsets", None)
+    settings, quasi = run.settings, run.roles.quasi
+    n = len(quasi)
+    size = largest_size(n) if settings.max_size is None else min(settings.max_size, n)
+    subsets = Subsets(combinations, settings.threads)
+    if settings.budget is not None:
+        subsets.best_first(settings.budget)
+        way = "best first"
+    elif size == n:
+        subsets.all()
+        way = "all"
+    else:
+        subsets.up_to(size)
+        way = f"up to {plural(size, 'column')}"
+    subsets.some([quasi, *([c for c in quasi if c != other] for other in quasi)])
+    complete = len(subsets.results) == 1 << n
+    shares, prefixes = _shapley(run, subsets, complete)
+    nothing = subsets.results[()]
+    return subsets, {
+        "shapley": shares,
+        "knowledge": knowledge(subsets, prefixes),
+        "subsets": {
+            "measured": len(subsets.results) - 1,
             "of": (1 << n) - 1,
             "way": way,
             "complete": complete,
-            "nothing_known": subsets.found[()].to_dict(),
-            "undefined": undefined(subsets.found[()]),
+            "nothing_known": nothing.to_dict(),
+            "undefined": undefined_reasons(nothing),
             "measures": _units(subsets.whole),
-        }
-        held = self.counted.classes
-        self.chapters["columns"] = {
-            column: {
-                "values": len(np.unique(held.codes[at])),
-                "without": subsets.one(c for c in quasi if c != column).to_dict(),
-            }
-            for at, column in enumerate(quasi)
-        }
+        },
+    }
 
-    def _share(self, complete: bool, orders: int) -> dict[int, list[tuple[str, ...]]] | None:
-        """Shapley values of what all columns give away."""
-        subsets, quasi = self.subsets, self.roles.quasi
-        names: list[tuple[str, str | None, str]]
-        names = [
-            ("reidentification", None, m)
-            for m in ("discrimination_rate", "mutual_information", "unique_count")
-        ]
-        names += [
-            ("inference", s, m)
-            for s in self.roles.sensitive
-            for m in ("discrimination_rate", "mutual_information")
-        ]
 
-        def value(places: Sequence[int]) -> list[float]:
-            subset = subsets.one(quasi[p] for p in places)
-            return [float(self._numbers(subset, s)[m] or 0.0) for _, s, m in names]
+def _shapley(
+    run: ExplanationRun, subsets: Subsets, complete: bool
+) -> tuple[dict[str, Any], dict[int, list[tuple[str, ...]]]]:
+    """Shapley values of what all columns disclose, and the subsets sampled for them by size."""
+    quasi, n = subsets.quasi, len(subsets.quasi)
+    rates = ("discrimination_rate", "mutual_information")
+    names: list[tuple[str | None, str]] = [(None, m) for m in (*rates, "unique_count")]
+    names += [(secret, m) for secret in run.roles.sensitive for m in rates]
 
-        n = len(quasi)
-        drawn: dict[int, list[tuple[str, ...]]] | None = None
-        error: NDArray[np.float64] | None = None
-        if complete:
-            every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
-            parts = np.array([shapley.exact(column) for column in every.T])
+    def value(places: Sequence[int]) -> list[float]:
+        subset = subsets.one(quasi[p] for p in places)
+        return [float(subset.numbers(secret)[m] or 0.0) for secret, m in names]
+
+    chapter: dict[str, Any] = {"exact": complete, "reidentification": {}, "inference": {}}
+    prefixes: dict[int, list[tuple[str, ...]]] = {}
+    errors: Sequence[Floats | None] = [None] * len(names)
+    if complete:
+        every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
+        shares: Sequence[Floats] = [shapley.exact_shares(column) for column in every.T]
+    else:
+        run.clock("sampling orders of columns", None)
+        orders = run.settings.orders or max(8, min(ORDERS, MOST_SAMPLED // n))
+        sample = shapley.sample_shares(value, n, orders, run.settings.seed)
+        shares, errors = list(sample.values), list(sample.error)
+        for prefix in sample.prefixes:
+            prefixes.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
+        chapter |= {"orders": sample.orders, "seed": run.settings.seed, "level": shapley.LEVEL}
+    whole, nothing = value(range(n)), value(())
+    for i, (secret, name) in enumerate(names):
+        place = chapter["reidentification"]
+        if secret is not None:
+            place = chapter["inference"].setdefault(secret, {})
+        if subsets.whole.numbers(secret)[name] is None:
+            place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
         else:
-            self.clock("sampling orders of columns", None)
-            sample = shapley.sampled(value, n, orders, self.seed)
-            parts, error, orders = sample.values, sample.error, sample.orders
-            drawn = {}
-            for prefix in sample.prefixes:
-                drawn.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
-        whole, nothing = value(range(n)), value(())
-        chapter: dict[str, Any] = {"exact": complete, "reidentification": {}, "inference": {}}
-        if not complete:
-            chapter |= {"orders": orders, "seed": self.seed, "level": shapley.LEVEL}
-        for i, (risk, secret, name) in enumerate(names):
-            place = chapter[risk] if secret is None else chapter[risk].setdefault(secret, {})
-            if self._numbers(subsets.whole, secret)[name] is None:
-                place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
-                continue
-            place[name] = shapley.to_dict(
-                quasi, parts[i], whole[i] - nothing[i], None if error is None else error[i]
-            ) | {"reason": None}
-        self.chapters["shapley"] = chapter
-        return drawn
+            by_column = shapley.to_dict(quasi, shares[i], whole[i] - nothing[i], errors[i])
+            place[name] = by_column | {"reason": None}
+    return chapter, prefixes
 
-    @staticmethod
-    def _numbers(subset: Subset, secret: str | None) -> Mapping[str, Any]:
-        return subset.reidentification if secret is None else subset.inference[secret]
 
-    def coarsen(self, given: dict[str, Any]) -> None:
-        """What coarser columns would do, one at a time and together."""
-        self.clock("measuring coarser columns", None)
-        for column in given:
-            if column not in self.questions.columns:
-                raise unknown("hierarchy: column", column, self.questions.columns)
-            if column not in self.roles.quasi:
-                self.warnings.append(
-                    Note(
-                        "the hierarchy of {} is not used: it is not a quasi-identifier here",
-                        Name(column),
-                    )
-                )
-        rungs = coarsening.rungs(self.counted, given)
-        for column in self.roles.quasi:
-            found = [coarsening.measured(self.counted, [r]) for r in rungs.get(column, ())]
-            self.chapters["columns"][column]["coarser"] = [c.to_dict() for c in found]
-        together = [held[(len(held) - 1) // 2] for held in rungs.values()]
-        if len(together) > 1:
-            found_ = coarsening.measured(self.counted, together)
-            self.chapters["coarser_together"] = found_.to_dict()
-
-    def rank(self) -> None:
-        """Every column as the target, given the others."""
-        self.clock("ranking columns", self.questions)
-        known = list(self.roles.quasi)
-        columns = [c for c in self.questions.columns if c not in self.roles.identifier]
-        if len(columns) > MOST_LISTED:
-            self.warnings.append(
-                Note(
-                    f"only the first {MOST_LISTED} of {{}} are ranked",
-                    Count(len(columns), "column"),
-                )
-            )
-            columns = list(dict.fromkeys([*known, *columns]))[:MOST_LISTED]
-        columns = [c for c in columns if self._usable(c)]
-        if not known:
-            known = self._telling(columns)
-        if len(columns) < 2 or not known:
-            self.chapters["ranking"] = []
-            return
-        cube = self.counted.classes if self.roles.quasi else self.questions.cube(known)
-        self.chapters["ranking"] = ranking.ranked(self.questions, columns, known, cube)
-
-    def _usable(self, column: str) -> bool:
-        try:
-            self.questions.engine.check_usable(column)
-        except SievertError:
-            self.warnings.append(
-                Note("{} is not ranked: its values cannot be compared", Name(column))
-            )
-            return False
-        return True
-
-    def _telling(self, columns: Sequence[str]) -> list[str]:
-        """Columns without those that have nearly one value for each record."""
-        records = self.questions.records
-        distinct = self.questions.distinct(columns)
-        every = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
-        for column in columns:
-            if column not in every:
-                self.warnings.append(
-                    Note(
-                        "{} has nearly one value for each record: not counted as known",
-                        Name(column),
-                    )
-                )
-        return every
-
-    # -- values and records ---------------------------------------------------------------------
-
-    def look_at_values(self) -> None:
-        """Values that carry risk, and values that look like errors."""
-        self.clock("looking at values", None)
-        held = values.tallies(self.counted)
-        whole = self.subsets.whole
-        self.chapters["values"] = {
-            "columns": values.riskiest(held, self.show),
-            "rare": values.suspects(self.counted, held, whole, self.show),
-            "lookalikes": values.lookalikes(self.counted, held, whole, self.show),
+def _coarsen(
+    run: ExplanationRun, combinations: CombinationCounts, subsets: Subsets
+) -> dict[str, Any]:
+    """Each column left out or coarsened, and the columns coarsened together."""
+    run.clock("measuring coarser columns", None)
+    quasi, hierarchies = run.roles.quasi, run.settings.hierarchies
+    for column in hierarchies:
+        if check_column(column, "hierarchy", run.questions.columns) not in quasi:
+            text = "the hierarchy of {} is not used: it is not a quasi-identifier here"
+            run.warn(text, Name(column))
+    ways = coarsening.coarser_columns(combinations, hierarchies)
+    columns = {
+        column: {
+            "values": len(np.unique(combinations.classes.codes[at])),
+            "without": subsets.one(c for c in quasi if c != column).to_dict(),
+            "coarser": [
+                coarsening.measure_coarser(combinations, [way]) for way in ways.get(column, ())
+            ],
         }
-
-    def search(self, max_size: int | None) -> None:
-        """Minimal sample uniques, scores, and the records they point at."""
-        self.clock("searching minimal uniques", None)
-        found = riskiest_records.searched(self.counted.classes, max_size)
-        if found is None:
-            self.warnings.append(Note("too many quasi-identifiers to search minimal uniques"))
-        else:
-            self.scores = riskiest_records.Scores.of(found, self.fraction)
-            self.chapters["suda"] = self.scores.to_dict(self.counted.classes, self.show)
-        self.clock("pointing at records", self.questions)
-        self.chapters["records"] = riskiest_records.riskiest(
-            self.questions, self.counted.classes, self.scores
-        )
-
-    def write(self, path: Path, kind: str) -> None:
-        """One row a record."""
-        marks = riskiest_records.marks(self.counted.classes, self.scores, self.risks)
-        row_numbers.write_row_marks(self.questions, self.counted.classes, marks, path, kind)
-
-    # -- population -----------------------------------------------------------------------------
-
-    def population(self, asked: PopulationSettings, source: Mapping[str, Any]) -> None:
-        """The chapter of the population: what was told of it decides what is in it."""
-        self.clock("estimating the population", self.questions)
-        sizes, records = self.counted.sizes, self.counted.records
-        chapter: dict[str, Any] = {"sample": records, **population.of_sample_alone(sizes)}
-        size = None
-        if asked.size is not None or asked.fraction is not None:
-            size = population_size(records, size=asked.size, fraction=asked.fraction)
-        if asked.table is not None:
-            size = self._known(asked.table, source, chapter)
-        if size is not None:
-            self.fraction = records / size
-            chapter |= {"size": size, "fraction": self.fraction}
-            chapter |= population.of_sample(sizes, size)
-        if asked.weight is not None:
-            self._weigh(asked.weight, chapter)
-        if asked.household is not None:
-            self._gather(asked.household, chapter)
-        chapter["totals"] = {
-            s: population.dominated(self.counted.secrets[s])
-            for s in self.roles.sensitive
-            if self.questions.engine.kind(s) in ("float", "ordered")
-            and population.numeric(self.counted.secrets[s].values[-1])
-        }
-        self.chapters["population"] = chapter
-
-    def _known(self, table: Any, source: Mapping[str, Any], chapter: dict[str, Any]) -> int:
-        quasi = self.roles.quasi
-        options = {k: v for k, v in source.items() if k not in ("engine", "master", "timeout")}
-        options["types"] = {c: t for c, t in (source.get("types") or {}).items() if c in quasi}
-        with open_source(table, large=LARGE, **options) as (_, questions):
-            for column in quasi:
-                if column not in questions.columns:
-                    raise unknown("population: column", column, questions.columns)
-                questions.engine.check_usable(column)
-            cube = questions.cube(quasi)
-        pairs = population.known(self.counted.classes, cube)
-        chapter |= population.of_known(pairs, cube.records)
-        return cube.records
-
-    def _weigh(self, column: str, chapter: dict[str, Any]) -> None:
-        found, risks = population.of_weights(
-            class_weights(self.questions, self.roles.quasi, column)
-        )
-        chapter |= found
-        self.risks["individual_risk"] = risks
-
-    def _gather(self, column: str, chapter: dict[str, Any]) -> None:
-        if column in self.roles.quasi:
-            raise UsageError(f"column {column!r} is a quasi-identifier and cannot be the household")
-        cells = self.questions.cube((*self.roles.quasi, column))
-        risks = self.risks.get("individual_risk")
-        if risks is None:
-            risks = 1.0 / self.counted.classes.counts
-        found, notes = population.of_households(cells, risks)
-        chapter |= found
-        self.warnings += notes
-
-
-def _lacking(counted: Counted) -> int:
-    """Records that lack some quasi-identifier."""
-    held = counted.classes
-    lacks = np.zeros(len(held.counts), dtype=bool)
-    for codes in held.codes:
-        lacks |= codes == 0
-    return int(held.counts[lacks].sum())
+        for at, column in enumerate(quasi)
+    }
+    middle = [coarser[(len(coarser) - 1) // 2] for coarser in ways.values()]
+    if len(middle) < 2:
+        return {"columns": columns}
+    together = coarsening.measure_coarser(combinations, middle)
+    return {"columns": columns, "coarser_together": together}
 
 
 def _units(whole: Subset) -> dict[str, dict[str, str]]:
@@ -371,3 +266,100 @@ def _units(whole: Subset) -> dict[str, dict[str, str]]:
         for name in sorted(names)
         for unit, riskier in [UNITS.get(name) or (BY_ID[name].unit, BY_ID[name].riskier)]
     }
+
+
+def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[dict[str, Any]]:
+    """Every column as the target, given the others; `combinations` of the quasi-identifiers."""
+    questions = run.questions
+    run.clock("ranking columns", questions)
+    known = list(run.roles.quasi)
+    columns = [c for c in questions.columns if c not in run.roles.identifier]
+    if len(columns) > MOST_LISTED:
+        run.warn(f"only the first {MOST_LISTED} of {{}} are ranked", Count(len(columns), "column"))
+        columns = list(dict.fromkeys([*known, *columns]))[:MOST_LISTED]
+    columns = [c for c in columns if _usable(run, c)]
+    known = known or _not_identifying(run, columns)
+    if len(columns) < 2 or not known:
+        return []
+    cube = questions.cube(known) if combinations is None else combinations.classes
+    return ranking.rank_columns(questions, columns, known, cube)
+
+
+def _usable(run: ExplanationRun, column: str) -> bool:
+    try:
+        run.questions.engine.check_usable(column)
+    except SievertError:
+        run.warn("{} is not ranked: its values cannot be compared", Name(column))
+        return False
+    return True
+
+
+def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
+    """The columns without those that have nearly one value per record."""
+    records = run.questions.records
+    distinct = run.questions.distinct(columns)
+    chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
+    for column in columns:
+        if column not in chosen:
+            text = "{} has nearly one value for each record: not counted as known"
+            run.warn(text, Name(column))
+    return chosen
+
+
+# -- population ---------------------------------------------------------------------------------
+
+
+def _population(
+    run: ExplanationRun, combinations: CombinationCounts, source: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """The chapter of the population, and the risk of each class by its weights."""
+    run.clock("estimating the population", run.questions)
+    stated, quasi = run.settings.population, run.roles.quasi
+    sizes, records = combinations.sizes, combinations.records
+    chapter: dict[str, Any] = {"sample": records, **population.sample_as_population(sizes)}
+    risks: dict[str, Floats] = {}
+    size = None
+    if stated.size is not None or stated.fraction is not None:
+        size = population_size(records, size=stated.size, fraction=stated.fraction)
+    if stated.table is not None:
+        size, numbers = _population_table(combinations, stated.table, source)
+        chapter |= numbers
+    if size is not None:
+        chapter |= {"size": size, "fraction": records / size}
+        chapter |= population.sample_estimates(sizes, size)
+    if stated.weight is not None:
+        numbers, risks["individual_risk"] = population.weighted_risks(
+            class_weights(run.questions, quasi, stated.weight)
+        )
+        chapter |= numbers
+    if stated.household is not None:
+        if stated.household in quasi:
+            raise UsageError(
+                f"column {stated.household!r} is a quasi-identifier and cannot be the household"
+            )
+        cells = run.questions.cube((*quasi, stated.household))
+        own = risks["individual_risk"] if risks else 1.0 / combinations.classes.counts
+        numbers, notes = population.household_risks(cells, own)
+        chapter |= numbers
+        run.warnings.extend(notes)
+    chapter["totals"] = {
+        s: population.dominance_flags(combinations.secrets[s])
+        for s in run.roles.sensitive
+        if run.questions.engine.kind(s) in ("float", "ordered")
+        and population.numeric(combinations.secrets[s].values[-1])
+    }
+    return chapter, risks
+
+
+def _population_table(
+    combinations: CombinationCounts, table: Any, source: Mapping[str, Any]
+) -> tuple[int, dict[str, Any]]:
+    quasi = combinations.quasi
+    options = {k: v for k, v in source.items() if k not in ("engine", "master", "timeout")}
+    options["types"] = {c: t for c, t in (source.get("types") or {}).items() if c in quasi}
+    with open_source(table, large=LARGE, **options) as (_, questions):
+        for column in quasi:
+            questions.engine.check_usable(check_column(column, "population", questions.columns))
+        cube = questions.cube(quasi)
+    pairs = population.match_population(combinations.classes, cube)
+    return cube.records, population.population_counts(pairs, cube.records)

@@ -20,27 +20,27 @@ from sievert.arrays import Floats
 LEVEL = 0.95
 
 
-def exact(values: Floats) -> Floats:
-    """From v of every subset: `values[mask]` is of the columns whose bits are set in the mask.
+def exact_shares(values: Floats) -> Floats:
+    """From v of every subset: `values[mask]` belongs to the columns whose bits are set in the mask.
 
-    >>> exact(np.array([0.0, 1.0, 1.0, 4.0])).tolist()
+    >>> exact_shares(np.array([0.0, 1.0, 1.0, 4.0])).tolist()
     [2.0, 2.0]
     """
     n = (len(values) - 1).bit_length()
     masks = np.arange(len(values))
     sizes = np.array([m.bit_count() for m in range(len(values))])
     weights = np.array([1.0 / (n * math.comb(n - 1, s)) for s in range(n)])
-    found = []
+    shares = []
     for i in range(n):
         without = masks[masks >> i & 1 == 0]
-        added = values[without | 1 << i] - values[without]
-        found.append(math.fsum((weights[sizes[without]] * added).tolist()))
-    return np.array(found)
+        increase = values[without | 1 << i] - values[without]
+        shares.append(math.fsum((weights[sizes[without]] * increase).tolist()))
+    return np.array(shares)
 
 
 @dataclass(frozen=True)
 class SampledShares:
-    """Means over sampled orders, a row a function, with half the width of their intervals."""
+    """Means over sampled orders, one row per function, with half the width of their intervals."""
 
     values: Floats
     error: Floats
@@ -48,7 +48,7 @@ class SampledShares:
     prefixes: tuple[tuple[int, ...], ...]
 
 
-def sampled(
+def sample_shares(
     value: Callable[[tuple[int, ...]], Sequence[float]], columns: int, orders: int, seed: int
 ) -> SampledShares:
     """From orders drawn with equal chances, each taken backwards as well.
@@ -61,23 +61,19 @@ def sampled(
     pairs, prefixes = [], []
     for _ in range(max(2, orders // 2)):
         order = rng.permutation(columns).tolist()
-        added = np.zeros((len(nothing), columns))
+        increase = np.zeros((len(nothing), columns))
         for way in (order, order[::-1]):
             before = nothing
-            for known in range(1, columns + 1):
-                prefix = tuple(sorted(way[:known]))
-                prefixes.append(prefix)
-                after = np.asarray(value(prefix), dtype=np.float64)
-                added[:, way[known - 1]] += (after - before) / 2
+            for known, column in enumerate(way, 1):
+                prefixes.append(tuple(sorted(way[:known])))
+                after = np.asarray(value(prefixes[-1]), dtype=np.float64)
+                increase[:, column] += (after - before) / 2
                 before = after
-        pairs.append(added)
+        pairs.append(increase)
     every = np.array(pairs)
     error = every.std(axis=0, ddof=1) / math.sqrt(len(every))
     return SampledShares(
-        every.mean(axis=0),
-        error * _student(len(every) - 1),
-        2 * len(every),
-        tuple(prefixes),
+        every.mean(axis=0), error * _student(len(every) - 1), 2 * len(every), tuple(prefixes)
     )
 
 
@@ -97,21 +93,14 @@ def _student(freedom: int) -> float:
     return math.fsum(term / freedom**power for power, term in enumerate(terms))
 
 
-def shares(values: Sequence[float], whole: float) -> list[float | None]:
-    """Each as a part of the whole; none where there is nothing to share."""
-    return [v / whole if whole else None for v in values]
-
-
 def to_dict(
     columns: Sequence[str], values: Floats, whole: float, error: Floats | None
 ) -> dict[str, Any]:
     """As it stands in the JSON: by column the value, its share, and its interval if sampled."""
-    found = {}
-    parts = shares(values.tolist(), whole)
-    for i, column in enumerate(columns):
-        value = float(values[i])
-        found[column] = {"value": value, "share": parts[i]}
-        if error is not None:
-            half = float(error[i])
-            found[column] |= {"low": value - half, "high": value + half}
-    return {"whole": whole, "columns": found}
+    numbers = dict(zip(columns, values.tolist(), strict=True))
+    by_column = {c: {"value": v, "share": v / whole if whole else None} for c, v in numbers.items()}
+    if error is not None:
+        for column, half in zip(columns, error.tolist(), strict=True):
+            low, high = numbers[column] - half, numbers[column] + half
+            by_column[column] |= {"low": low, "high": high}
+    return {"whole": whole, "columns": by_column}
