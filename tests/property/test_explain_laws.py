@@ -13,7 +13,12 @@ from randomtables import case
 from test_oracle_agreement import agree
 
 import sievert
-from sievert.commands.explain.subsets import ABOUT_RECORDS, ABOUT_SECRETS, Subsets, count_combinations
+from sievert.commands.explain.subsets import (
+    ABOUT_RECORDS,
+    ABOUT_SECRETS,
+    Subsets,
+    count_combinations,
+)
 from sievert.measures import BY_ID
 from sievert.session import open_source
 
@@ -123,7 +128,7 @@ def test_some_is_all(number: int) -> None:
         counted = count_combinations(questions, c.quasi, [c.secret])
     every, single = Subsets(counted), Subsets(counted)
     every.all()
-    for subset in every.listed:
+    for subset in every.nonempty:
         ours = single.one(subset.columns)
         assert ours.reidentification == subset.reidentification
         for name, value in ours.inference[c.secret].items():

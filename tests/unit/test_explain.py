@@ -17,7 +17,12 @@ import pytest
 import sievert
 from sievert.cli import app
 from sievert.commands.explain import coarsening, population, shapley, values
-from sievert.commands.explain.subsets import CombinationCounts, Subsets, count_combinations, largest_size
+from sievert.commands.explain.subsets import (
+    CombinationCounts,
+    Subsets,
+    count_combinations,
+    largest_size,
+)
 from sievert.commands.explain.terminal import render
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
@@ -46,7 +51,9 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def counted(columns: dict[str, list[str]], quasi: tuple[str, ...], *secrets: str) -> CombinationCounts:
+def counted(
+    columns: dict[str, list[str]], quasi: tuple[str, ...], *secrets: str
+) -> CombinationCounts:
     from sievert.session import open_source
 
     with open_source(columns) as (_, questions):
@@ -357,7 +364,9 @@ def test_rungs_of_odd_columns() -> None:
     }
     assert "a" not in coarsening.coarser_columns(counted(ways, ("a", "b")), {})
     held = counted({"a": [f"{i}e30" for i in range(40)], "b": ["x"] * 40}, ("a", "b"))
-    assert all(r.values > 2 for rungs in coarsening.coarser_columns(held, {}).values() for r in rungs)
+    assert all(
+        r.values > 2 for rungs in coarsening.coarser_columns(held, {}).values() for r in rungs
+    )
 
 
 # -- values -------------------------------------------------------------------------------------

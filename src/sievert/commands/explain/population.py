@@ -1,4 +1,4 @@
-"""From the sample to the population: the chapter's numbers, from counts and what the user states."""
+"""From the sample to the population: the numbers of the chapter."""
 
 from __future__ import annotations
 

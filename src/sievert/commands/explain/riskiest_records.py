@@ -31,7 +31,7 @@ DEFAULT_SIZE = 3  # of the sets searched where there are too many columns to sea
 
 @dataclass(frozen=True)
 class Scores:
-    """For every class: score, number of MSUs, size of the smallest; the DIS score if it is known."""
+    """For every class: score, number of MSUs, size of the smallest; the DIS score if known."""
 
     uniques: MinimalUniques
     score: Floats
@@ -46,7 +46,10 @@ class Scores:
         levels = {}
         for at, column in enumerate(classes.columns):
             codes, texts = classes.codes[at].astype(np.int64), classes.values[at]
-            parts, records = np.bincount(codes, contributions[:, at], len(texts)), classes.totals(at)
+            parts, records = (
+                np.bincount(codes, contributions[:, at], len(texts)),
+                classes.totals(at),
+            )
             order = np.lexsort((np.arange(len(parts)), -parts))[:MOST_LEVELS]
             levels[column] = [
                 {"records": int(records[code]), "share": float(parts[code]) / whole}

@@ -21,7 +21,6 @@ from sievert.commands.explain import (
     values,
 )
 from sievert.commands.explain.subsets import (
-    ALL_SUBSETS,
     CombinationCounts,
     Subset,
     Subsets,
@@ -128,7 +127,9 @@ def explain_risk(
         run.clock("writing records", run.questions)
         columns = riskiest_records.record_columns(classes, scores, risks)
         with files.name_output(records):
-            row_numbers.write_row_marks(run.questions, classes, columns, target, files.record_format(records))
+            row_numbers.write_row_marks(
+                run.questions, classes, columns, target, files.record_format(records)
+            )
     if not run.roles.sensitive:
         chapters["ranking"] = rank(run, combinations)
     return tuple(subsets.nonempty), chapters

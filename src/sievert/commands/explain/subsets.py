@@ -330,9 +330,7 @@ def undefined_reasons(nothing: Subset) -> dict[str, str]:
 # -- the curve by number of known columns -------------------------------------------------------
 
 
-def knowledge(
-    subsets: Subsets, sampled: Mapping[int, Sequence[tuple[str, ...]]]
-) -> dict[str, Any]:
+def knowledge(subsets: Subsets, sampled: Mapping[int, Sequence[tuple[str, ...]]]) -> dict[str, Any]:
     """Risk by the number of known columns: minimum, mean and maximum over the subsets.
 
     Where not all subsets of a size were measured, minimum and maximum are over those that were, and

@@ -1,7 +1,7 @@
 """Values that carry risk, and values that look like errors.
 
 A class of one column is a value; its discrimination rate is 1 - h_v/H(X), its share h_v =
-p(v)·H(X|v). A rare value may be an outlier or a typing error: the gain of leaving its records out is
+p(v)·H(X|v). A rare value may be an outlier or a typing error: the gain of leaving out its records is
 measured, and a frequent value that resembles it is searched. Values are named only where the caller
 may see them.
 """
@@ -158,9 +158,7 @@ def _riskiest(tally: ColumnTally, show: bool) -> dict[str, Any]:
         "inference": {
             s: []
             if rate is None
-            else describe(
-                present[np.lexsort((present, -tally.records[present], -rate[present]))]
-            )
+            else describe(present[np.lexsort((present, -tally.records[present], -rate[present]))])
             for s, rate in tally.inference.items()
         },
     }
