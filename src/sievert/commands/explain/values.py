@@ -1,7 +1,7 @@
 """Values that carry risk, and values that look like errors.
 
 A class of one column is a value; its discrimination rate is 1 - h_v/H(X), its share h_v =
-p(v)·H(X|v). A rare value may be an outlier or a typing error: the gain of leaving out its records is
+p(v)·H(X|v). A rare value may be an outlier or a typing error: the gain of omitting its records is
 measured, and a frequent value that resembles it is searched. Values are named only where the caller
 may see them.
 """
