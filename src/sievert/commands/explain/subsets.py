@@ -169,7 +169,7 @@ class Subsets:
         self, combinations: CombinationCounts, threads: int = 2, expected: int = MOST_SUBSETS
     ) -> None:
         self.combinations, self.quasi = combinations, combinations.quasi
-        cubes: dict[str | None, Cube] = {**combinations.secrets}
+        cubes: dict[str | None, Cube] = {s: c for s, c in combinations.secrets.items()}  # noqa: C416
         cubes = cubes or {None: combinations.classes}
         cells = sum(len(cube.counts) for cube in cubes.values())
         subsets = min(expected, (1 << len(self.quasi)) - 1)

@@ -9,7 +9,7 @@ may see them.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -275,7 +275,7 @@ def _plain(text: str) -> str:
 
 
 def _difference(text: str, other: str) -> str:
-    forms = {
+    forms: dict[str, Callable[[str], str]] = {
         "blanks": lambda v: " ".join(v.split()),
         "case": str.casefold,
         "Unicode form": lambda v: unicodedata.normalize("NFKC", v),
