@@ -1,33 +1,35 @@
-"""An assessment made fit to pass on: no small count, nothing it could be worked back from.
+"""The shareable version of an assessment: no small count, and nothing to work one back from.
 
 Every count is rounded down to a multiple of the least cell and withheld below it; shares and bits
 are rounded to a step that more than one cell of records is needed to move. Where the smallest class
-is below the cell, numbers that one small class decides are withheld, in the chapter of each secret
-too, and so is the difference between none and a few. Verdicts stay as they were found.
+is below the cell, numbers that one small class decides are withheld, also in the chapter of each
+secret, and so is the difference between none and a few. Verdicts are not changed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import Field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from sievert.commands.assess.result import Assessment
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.value import SUPPRESSED, Value
 from sievert.notes import Count, Name, Note, Reason
 from sievert.roles import Roles
 
+if TYPE_CHECKING:
+    from sievert.policy import Verdict
+
 LEAST = 10
 FEWEST = 3
 FINEST = 0.001
 COARSEST = 0.2
 DIGITS = 3
-FEW_CELLS = 5  # of a table with fewer records than that many cells, little but verdicts is shown
+FEW_CELLS = 5  # a table with fewer records than this many cells shows little but verdicts
 ONE_CLASS = {Decides.CLASS_SIZE, Decides.CLASS_UNCERTAINTY, Decides.CLASS_SHARE}
-# What measures may be decided by to be passed on; anything else is withheld.
+# A measure that anything else decides is withheld.
 SHAREABLE = ONE_CLASS | {
     Decides.SMALLEST_CLASS,
     Decides.SMALL_CLASSES,
@@ -39,9 +41,9 @@ SHAREABLE = ONE_CLASS | {
     Decides.TWICE,
     Decides.EVERYBODY,
 }
-# Remarks without a count that are there because nobody has a value, or somebody lacks one.
-OF_NOBODY = ("does not occur", "no k for missing values")
-OF_TABLE = {
+# Remarks without a count that exist because no record has a value, or because some record lacks one.
+ABOUT_FEW_RECORDS = ("does not occur", "no k for missing values")
+TABLE_FIELDS = {
     "kind",
     "rows",
     "columns",
@@ -56,132 +58,159 @@ OF_TABLE = {
 }
 
 
-def make_shareable(
-    found: Assessment, *, min_cell: int = LEAST, mask_names: bool = False
-) -> Assessment:
-    """The assessment as it may be shown to somebody who must not learn about single persons."""
+class _Assessment(Protocol):
+    """What is read of an assessment; `replace` makes its shareable version."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def table(self) -> Mapping[str, Any]: ...
+    @property
+    def roles(self) -> Roles: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def reidentification(self) -> Mapping[str, Value]: ...
+    @property
+    def inference(self) -> Mapping[str, Mapping[str, Value]]: ...
+    @property
+    def verdicts(self) -> tuple[Verdict, ...] | None: ...
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+    @property
+    def unassessed(self) -> tuple[str, ...]: ...
+
+
+A = TypeVar("A", bound=_Assessment)
+
+
+def make_shareable(assessment: A, *, min_cell: int = LEAST, mask_names: bool = False) -> A:
+    """The assessment as it may be shown to a reader who must not learn about single persons."""
     if not isinstance(min_cell, int) or min_cell < FEWEST:
         raise UsageError(f"--min-cell must be at least {FEWEST}")
-    if "shared" in found.table:
+    if "shared" in assessment.table:
         raise UsageError("the assessment has been made fit to pass on before")
-    return _Sharing(found, min_cell, mask_names).result()
+    rules = _SharingRules(assessment, min_cell, mask_names)
+    chapters: dict[str | None, dict[str, Value]] = {
+        None: rules.chapter(assessment.reidentification, record=True),
+        **{s: rules.chapter(v, record=False) for s, v in assessment.inference.items()},
+    }
+    roles, verdicts = assessment.roles, assessment.verdicts
+    columns = roles.quasi, roles.sensitive, roles.identifier
+    return replace(
+        assessment,
+        table=rules.table(assessment.table),
+        roles=Roles(*(tuple(map(rules.name, names)) for names in columns)),
+        reidentification=chapters[None],
+        inference={rules.name(s): chapters[s] for s in assessment.inference},
+        verdicts=None if verdicts is None else tuple(rules.verdict(v, chapters) for v in verdicts),
+        warnings=tuple(
+            rules.note(w)
+            for w in assessment.warnings
+            if isinstance(w, Note) and not rules.about_few_records(w)
+        ),
+        unassessed=tuple(map(rules.name, assessment.unassessed)),
+        approximate={},  # it describes single classes
+    )
 
 
-class _Sharing:
-    def __init__(self, found: Assessment, least: int, mask: bool) -> None:
-        self.found, self.least, self.records, self.mask = found, least, found.rows, mask
-        self.names = _masks(found) if mask else {}
-        values = found.reidentification
+class _SharingRules:
+    """What may be shown of one assessment, given the least cell and its smallest class."""
+
+    def __init__(self, assessment: _Assessment, least: int, mask: bool) -> None:
+        self.least, self.records, self.mask = least, assessment.rows, mask
+        self.masks = _role_names(assessment) if mask else {}
+        values = assessment.reidentification
         k = values.get("k_anonymity")
-        self.small = k is None or k.value is None or k.value < least  # the smallest class
-        self.smallest = 1 if k is None else int(k.value or 1)
-        self.nothing = self.records < FEW_CELLS * least
+        self.small_classes = k is None or k.value is None or k.value < least
+        self.smallest_class = 1 if k is None else int(k.value or 1)
+        self.tiny_table = self.records < FEW_CELLS * least
         # More classes than half the records: some are unique, and how many may follow.
-        unique = values.get("unique_records")
+        unique, classes = values.get("unique_records"), values.get("classes")
         alone = least if unique is None else int(unique.details["records"])
-        classes = values.get("classes")
         number = 0 if classes is None else int(classes.value or 0)
-        self.crowded = self.small and alone < least and number > self.records / 2 - least
-
-    def result(self) -> Assessment:
-        found = self.found
-        self.chapters: dict[str | None, dict[str, Value]] = {
-            None: self._chapter(found.reidentification, record=True),
-            **{s: self._chapter(v, record=False) for s, v in found.inference.items()},
-        }
-        inference = {self._name(s): self.chapters[s] for s in found.inference}
-        return replace(
-            found,
-            table=self._table(),
-            roles=Roles(*(tuple(map(self._name, r)) for r in self._roles())),
-            reidentification=self.chapters[None],
-            inference=inference,
-            verdicts=None if found.verdicts is None else tuple(map(self._verdict, found.verdicts)),
-            warnings=tuple(self._note(w) for w in found.warnings if not self._of_few(w)),
-            unassessed=tuple(map(self._name, found.unassessed)),
-            approximate={},  # of single classes
+        self.classes_show_uniques = (
+            self.small_classes and alone < least and number > self.records / 2 - least
         )
 
-    def _roles(self) -> tuple[tuple[str, ...], ...]:
-        roles = self.found.roles
-        return roles.quasi, roles.sensitive, roles.identifier
-
-    def _name(self, column: str) -> str:
-        return self.names.get(column, "..." if self.mask else column)
+    def name(self, column: str) -> str:
+        """The column's name, or its mask."""
+        return self.masks.get(column, "..." if self.mask else column)
 
     # -- numbers --------------------------------------------------------------------------------
 
-    def _count(self, count: int | None, *, none_is_few: bool = False) -> int | None:
+    def _count(self, count: int | None, *, hide_zero: bool = False) -> int | None:
         """Rounded down to whole cells; None below one."""
-        if count is None or (count == 0 and not none_is_few):
+        if count is None or (count == 0 and not hide_zero) or count == self.records:
             return count
-        if count == self.records:
-            return count  # all of them
         return count // self.least * self.least or None
 
-    def _chapter(self, values: Mapping[str, Value], *, record: bool) -> dict[str, Value]:
+    def chapter(self, values: Mapping[str, Value], *, record: bool) -> dict[str, Value]:
+        """The values of re-identification (`record`) or of one secret."""
         entropy = values.get("entropy")
         bits = None if record or entropy is None else entropy.value
         return {m: self._value(v, record=record, bits=bits) for m, v in values.items()}
 
-    def _withheld(self, value: Value, below: bool = False) -> Value:
+    def _suppress(self, value: Value, below: bool = False) -> Value:
         details = {"below": self.least} if below else {}
         return replace(value, value=None, reason=SUPPRESSED, details=details)
 
-    def _value(self, value: Value, *, record: bool, bits: float | None = None) -> Value:
+    def _value(self, value: Value, *, record: bool, bits: float | None) -> Value:
         number, by = value.value, decided_by(value.id)
         if by not in SHAREABLE:
-            return self._withheld(value)
+            return self._suppress(value)
         if by is Decides.SMALL_CLASSES:
-            return self._below(value)
+            return self._records_below(value)
         if by is Decides.SMALLEST_CLASS:
-            if self.small:
-                return self._withheld(value, below=True)
-        elif self.nothing or self._of_one_class(by, record) or self._of_classes(by, record):
-            return self._withheld(value)
+            if self.small_classes:
+                return self._suppress(value, below=True)
+        elif self.tiny_table or self._shows_one_class(by, record):
+            return self._suppress(value)
         if number is None:
-            return self._withheld(value) if record and self.small else replace(value, details={})
+            hidden = record and self.small_classes
+            return self._suppress(value) if hidden else replace(value, details={})
         if isinstance(number, int):
-            exact = by is Decides.SMALLEST_CLASS or (by is Decides.CLASSES and not self.small)
-            shown = number if exact and number >= self.least else self._count(number)
-            if shown is None:
-                return self._withheld(value, below=True)
-            return replace(value, value=shown, details=self._details(value))
+            exact = by is Decides.SMALLEST_CLASS or (
+                by is Decides.CLASSES and not self.small_classes
+            )
+            count = number if exact and number >= self.least else self._count(number)
+            if count is None:
+                return self._suppress(value, below=True)
+            return replace(value, value=count, details=self._details(value))
         if by is Decides.UNIQUES:
-            alone = self._count(int(value.details["records"]), none_is_few=self.small)
+            alone = self._count(int(value.details["records"]), hide_zero=self.small_classes)
             if alone is None:
-                return self._withheld(value, below=True)
+                return self._suppress(value, below=True)
             number = alone / self.records  # share and count must not tell more together
-        rounded = self._rounded(value.id, number, bits)
+        rounded = self._round(value.id, number, bits)
         if rounded is None:
-            return self._withheld(value)
+            return self._suppress(value)
         return replace(value, value=rounded, details=self._details(value))
 
-    def _of_one_class(self, by: Decides, record: bool) -> bool:
-        """Whether few records of one class could be worked back from a number that it decides.
+    def _shows_one_class(self, by: Decides, record: bool) -> bool:
+        """Whether a few records could be worked back from a number.
 
-        From N, the number of classes and such a number the size of a small class may follow; from
-        how uncertain a secret is in it, its counts.
+        From N, the number of classes and a number that one class decides, the size of a small class
+        may follow; from how uncertain a secret is in it, its counts. The number of classes alone
+        may show how few people are unique.
         """
-        if self.small or by is not Decides.CLASS_UNCERTAINTY:
-            return self.small and by in ONE_CLASS
-        step = self.least / self.smallest * math.log2(max(self.smallest, 2))
+        if by is Decides.CLASSES:
+            return record and self.classes_show_uniques
+        if self.small_classes or by is not Decides.CLASS_UNCERTAINTY:
+            return self.small_classes and by in ONE_CLASS
+        step = self.least / self.smallest_class * math.log2(max(self.smallest_class, 2))
         return not record and step > COARSEST
 
-    def _of_classes(self, by: Decides, record: bool) -> bool:
-        """Whether the number of classes would tell how few people are alone."""
-        return record and self.crowded and by is Decides.CLASSES
-
-    def _rounded(self, measure: str, number: float, bits: float | None = None) -> float | None:
+    def _round(self, measure: str, number: float, bits: float | None = None) -> float | None:
         """To a step that more than a cell of records must move; the ends of the range are kept."""
-        m, n = BY_ID[measure], self.records
+        m = BY_ID[measure]
         if isinstance(number, int):
             return self._count(number)
         if number in (m.low, m.high):
             return number
-        step = rounding(measure, n, self.least, bits)
+        step = rounding(measure, self.records, self.least, bits)
         if m.decided_by is Decides.CLASS_SHARE:
-            step = round_step(min(COARSEST, max(self.least / self.smallest, FINEST)))
+            step = round_step(min(COARSEST, max(self.least / self.smallest_class, FINEST)))
         if step > COARSEST:
             return None
         rounded = round(number / step) * step
@@ -191,51 +220,51 @@ class _Sharing:
             rounded = m.high - step
         return float(f"{rounded:.{DIGITS}g}") if rounded > 1 else round(rounded, 6)
 
-    def _below(self, value: Value) -> Value:
+    def _records_below(self, value: Value) -> Value:
         """Records in classes below each k, in whole cells."""
         exact = value.details["by_k"]
-        everybody = min(exact.values()) == self.records
+        most = self.records - (min(exact.values()) != self.records)
         by_k = {
-            k: None
-            if self.nothing
-            else self._count(n if everybody else min(n, self.records - 1), none_is_few=self.small)
+            k: None if self.tiny_table else self._count(min(n, most), hide_zero=self.small_classes)
             for k, n in exact.items()
         }
         last = by_k[str(value.details["k"])]
-        few = not self.nothing and last is None
-        shown = self._withheld(value, below=few) if last is None else replace(value, value=last)
-        below = {"below": self.least} if few else {}
-        return replace(shown, details={**self._details(value), "by_k": by_k, **below})
+        below = {"below": self.least} if not self.tiny_table and last is None else {}
+        reason = SUPPRESSED if last is None else value.reason
+        details = {**self._details(value), "by_k": by_k, **below}
+        return replace(value, value=last, reason=reason, details=details)
 
     def _details(self, value: Value) -> dict[str, Any]:
-        kept: dict[str, Any] = {}
+        shareable: dict[str, Any] = {}
         measure = BY_ID[value.id]
         for key, detail in value.details.items():
             by = measure.details.get(key)
             if by is Decides.SETTING:
-                kept[key] = detail
+                shareable[key] = detail
             elif by is Decides.SMALLEST_CLASS:
-                kept[key] = detail if isinstance(detail, int) and detail >= self.least else None
+                large = isinstance(detail, int) and detail >= self.least
+                shareable[key] = detail if large else None
             elif by is Decides.COUNT:
-                kept[key] = self._count(detail)
+                shareable[key] = self._count(detail)
             elif by is measure.decided_by:  # another reading of the same number
-                kept[key] = None if detail is None else self._rounded(value.id, detail)
-        return kept
+                shareable[key] = None if detail is None else self._round(value.id, detail)
+        return shareable
 
     # -- the rest -------------------------------------------------------------------------------
 
-    def _table(self) -> dict[str, Any]:
-        table = {k: v for k, v in self.found.table.items() if k in OF_TABLE}
+    def table(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        """What may be told about the table itself."""
+        table = {k: v for k, v in source.items() if k in TABLE_FIELDS}
         rows = None if self.records < self.least else self.records
         table |= {"name": None, "rows": rows, "shared": self.least}
         if isinstance(table.get("verified"), Mapping):
             table["verified"] = True  # a digest of a small table can be guessed
         for key in ("dropped", "blank_lines"):
             if key in table:
-                table[key] = self._few(table[key])
+                table[key] = self._whole_cells(table[key])
         if "missing_values" in table:
             table["missing_values"] = {
-                self._name(c): self._parts(counts) for c, counts in table["missing_values"].items()
+                self.name(c): self._parts(counts) for c, counts in table["missing_values"].items()
             }
         return table
 
@@ -243,47 +272,47 @@ class _Sharing:
         """Parts of a column; nearly all of them together would tell the few that are left."""
         if 0 < self.records - sum(counts.values()) < self.least:
             return dict.fromkeys(counts)
-        return {what: self._few(n) for what, n in counts.items()}
+        return {what: self._whole_cells(n) for what, n in counts.items()}
 
-    def _few(self, count: int) -> int | None:
-        return None if self.nothing else count // self.least * self.least if count else 0
+    def _whole_cells(self, count: int) -> int | None:
+        return None if self.tiny_table else count // self.least * self.least
 
-    def _verdict(self, verdict: Any) -> Any:
+    def verdict(self, verdict: Verdict, chapters: Mapping[str | None, Any]) -> Verdict:
+        """The verdict as it was, beside the number that may be shown."""
         chapter, _, secret = verdict.where.partition(".")
-        stands = self.chapters[secret or None][verdict.measure]
-        number = stands.value
+        value: Value = chapters[secret or None][verdict.measure]
+        number = value.value
         if number is not None and verdict.reading:  # the reading without missing secrets
-            number = stands.details.get("without_missing")
-        where = f"{chapter}.{self._name(secret)}" if secret else chapter
-        reason = SUPPRESSED if number is None and verdict.value is not None else stands.reason
+            number = value.details.get("without_missing")
+        where = f"{chapter}.{self.name(secret)}" if secret else chapter
+        reason = SUPPRESSED if number is None and verdict.value is not None else value.reason
         return replace(verdict, where=where, value=number, reason=reason)
 
-    def _of_few(self, note: str) -> bool:
-        """Whether a remark is there because of a few records: that they are there is not told."""
-        if not isinstance(note, Note):
-            return True  # its counts cannot be told from its words
-        if any(words in note.template for words in OF_NOBODY):
-            return True
-        counts = [p for p in note.parts if isinstance(p, Count)]
-        return any(count.number < self.least for count in counts)
-
-    def _note(self, note: str) -> str:
-        assert isinstance(note, Note)
-        return note.render(
-            {Count: self._said, Name: lambda n: repr(self._name(n.name)), Reason: lambda _: "..."}
+    def about_few_records(self, note: Note) -> bool:
+        """Whether a remark exists because of a few records: that they exist is not told."""
+        return any(words in note.template for words in ABOUT_FEW_RECORDS) or any(
+            isinstance(part, Count) and part.number < self.least for part in note.parts
         )
 
-    def _said(self, count: Count) -> str:
-        whole = 0 if self.nothing else count.number // self.least * self.least
-        if not whole:
-            return f"some {count.thing}s"
-        return f"{whole:,} or more {count.thing}s"
+    def note(self, note: Note) -> str:
+        """A remark with its counts in whole cells, and without reasons."""
+        return note.render(
+            {
+                Count: self._count_in_words,
+                Name: lambda n: repr(self.name(n.name)),
+                Reason: lambda _: "...",
+            }
+        )
+
+    def _count_in_words(self, count: Count) -> str:
+        whole = self._whole_cells(count.number)
+        return f"{whole:,} or more {count.thing}s" if whole else f"some {count.thing}s"
 
 
 def rounding(measure: str, records: int, least: int, bits: float | None = None) -> float:
     """The step of a number that all records decide: more than a cell of them must move it.
 
-    `bits` is the entropy of the secret it is about.
+    `bits` is the entropy of the secret that the number is about.
     """
     most = max(1.0, math.log2(max(records, 2)))
     finest, by = least / max(records, 1), decided_by(measure)
@@ -296,24 +325,24 @@ def rounding(measure: str, records: int, least: int, bits: float | None = None) 
     return round_step(max(finest, FINEST))
 
 
-def _masks(found: Assessment) -> dict[str, str]:
+def _role_names(assessment: _Assessment) -> dict[str, str]:
     """Names that tell the role of a column and nothing else."""
-    names: dict[str, str] = {}
-    for what, columns in (
-        ("quasi-identifier", found.roles.quasi),
-        ("secret", found.roles.sensitive),
-        ("identifier", found.roles.identifier),
-        ("column", found.unassessed),
+    roles, names = assessment.roles, dict[str, str]()
+    for role, columns in (
+        ("quasi-identifier", roles.quasi),
+        ("secret", roles.sensitive),
+        ("identifier", roles.identifier),
+        ("column", assessment.unassessed),
     ):
         for number, column in enumerate(columns, 1):
-            names.setdefault(column, f"{what} {number}")
+            names.setdefault(column, f"{role} {number}")
     return names
 
 
 def round_step(least: float) -> float:
     """The smallest of 1, 2, 5, 10, ... times a power of ten that is not below `least`.
 
-    >>> [step_of(x) for x in (0.001, 0.0013, 0.03, 0.6)]
+    >>> [round_step(x) for x in (0.001, 0.0013, 0.03, 0.6)]
     [0.001, 0.002, 0.05, 1.0]
     """
     exponent = math.floor(math.log10(least) + 1e-9)
