@@ -41,7 +41,7 @@ SHAREABLE = ONE_CLASS | {
     Decides.TWICE,
     Decides.EVERYBODY,
 }
-# Remarks without a count that exist because no record has a value, or because some record lacks one.
+# Remarks without a count, made because no record has a value or because some record lacks one.
 ABOUT_FEW_RECORDS = ("does not occur", "no k for missing values")
 TABLE_FIELDS = {
     "kind",
