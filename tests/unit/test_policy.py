@@ -80,6 +80,30 @@ def test_roles_of_the_policy_are_not_replaced_silently() -> None:
     assert any("replace those of the policy" in w for w in found.warnings)
 
 
+REPLACED = "the quasi-identifiers given here replace those of the policy"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        lambda data, **roles: sievert.explain(data, "zip", **roles),
+        lambda data, **roles: sievert.attack(data, None, "zip", **roles),
+        lambda data, **roles: sievert.compare(data, data, "zip", **roles),
+        lambda data, **roles: sievert.randomise(data, "zip", at=0.5, **roles),
+        lambda data, **roles: sievert.compromise(
+            data, "zip", parameters=[0.5], replicates=2, **roles
+        ),
+    ],
+    ids=["explain", "attack", "compare", "limit", "compromise"],
+)
+def test_every_command_says_that_roles_of_the_policy_are_replaced(command: Any) -> None:
+    data = {"zip": ["1", "1", "2", "2"] * 5, "sex": ["f", "m"] * 10, "pay": ["10", "20"] * 10}
+    policy = {"roles": {"quasi": ["sex"], "sensitive": ["pay"]}}
+    assert REPLACED in command(data, policy=policy).warnings
+    same = {"roles": {"quasi": ["zip"], "sensitive": ["pay"]}}
+    assert REPLACED not in command(data, policy=same).warnings
+
+
 def test_parts_that_do_not_occur_are_noted() -> None:
     found = judged({}, partitions={"s": {"rare": ["measles", "hiv"]}})
     assert any("names 1 value that do not occur" in w for w in found.warnings)

@@ -1,15 +1,19 @@
-"""What every run over a table has: a clock, a policy, a reading of missing values, a summary."""
+"""What every command does before it measures: policy, roles, missing values, time, description."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sievert.errors import ExhaustedError, InputError, unknown
+from sievert import roles as role
+from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.formatting import plural
+from sievert.notes import Note
+from sievert.roles import Roles
 from sievert.session import Measurable, Steps, open_source
 from sievert.sources.table import Table
 
@@ -24,8 +28,9 @@ MISSING = ("value", "wildcard", "drop", "error")
 class Clock:
     """Seconds of each step, passed on to whoever shows progress."""
 
-    def __init__(self, steps: dict[str, float], watch: Steps) -> None:
-        self.steps, self.watch = steps, watch
+    def __init__(self, watch: Steps) -> None:
+        self.watch = watch
+        self.steps: dict[str, float] = {}
         self.peaks: dict[str, int] = {}
         self.step, self.since = "", time.perf_counter()
 
@@ -46,7 +51,7 @@ class Clock:
 class Reading:
     """Tables read one after the other, in the time that there is for all of them."""
 
-    def __init__(self, clock: Clock, source: Mapping[str, Any], large: int) -> None:
+    def __init__(self, clock: Clock, source: Mapping[str, Any], large: int | None = None) -> None:
         self.clock, self.source, self.large = clock, source, large
         self.started = time.monotonic()
 
@@ -82,8 +87,8 @@ def _peak_memory() -> int:
     return most if sys.platform == "darwin" else 1024 * most
 
 
-def house_policy(policy: Any) -> Policy | None:
-    """A policy from whatever stands for one."""
+def load_policy(policy: Any) -> Policy | None:
+    """A policy from a `Policy`, the path of a file, or the content of one."""
     if policy is None:
         return None
     from sievert import policy as policies
@@ -95,6 +100,82 @@ def house_policy(policy: Any) -> Policy | None:
         if isinstance(policy, Mapping)
         else policies.read_policy(policy)
     )
+
+
+Names = str | Iterable[str] | None
+
+
+@dataclass(frozen=True)
+class RequestedRoles:
+    """The roles that the caller gives and, where none are given, those of the policy."""
+
+    given: tuple[Names, Names, Names]  # quasi-identifiers, sensitive attributes, identifiers
+    policy: Policy | None
+
+    def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
+        """The column names of each role."""
+        return [
+            role.names(own if given is None else given, columns)
+            for given, own in zip(self.given, self._own, strict=True)
+        ]
+
+    @property
+    def _own(self) -> tuple[Names, Names, Names]:
+        if self.policy is None:
+            return None, None, None
+        roles = self.policy.roles
+        return roles.quasi, roles.sensitive, roles.identifier
+
+    def assign(
+        self, questions: Questions, *, secrets_apart: bool = False, quasi_needed: bool = True
+    ) -> tuple[Roles, list[Note]]:
+        """Check the roles against the columns; without quasi-identifiers, list the columns.
+
+        The secrets of a release in two tables are in a table of their own (`secrets_apart`).
+        """
+        columns = questions.columns
+        quasi, sensitive, identifier = self.names(columns)
+        if not quasi and quasi_needed:
+            raise no_quasi(questions)
+        return role.assign(columns, quasi, () if secrets_apart else sensitive, identifier)
+
+    def prepare(
+        self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()
+    ) -> tuple[int, list[Note]]:
+        """Make sure that the columns can be used and treat missing values.
+
+        Returns the number of records dropped, and notes of the engine and about the policy.
+        """
+        for name in (*roles.measured_columns, *others):
+            questions.engine.check_usable(name)
+        notes = [*questions.engine.notes, *self._replacements(questions.columns)]
+        return treat_missing(missing, questions, roles.quasi) if roles.quasi else 0, notes
+
+    def _replacements(self, columns: Sequence[str]) -> list[Note]:
+        titles = ("quasi-identifiers", "sensitive attributes", "identifiers")
+        return [
+            Note(f"the {title} given here replace those of the policy")
+            for title, given, own in zip(titles, self.given, self._own, strict=True)
+            if given is not None and own and role.names(given, columns) != role.names(own)
+        ]
+
+
+def requested_roles(
+    policy: Policy | None, quasi: Names, sensitive: Names, identifier: Names
+) -> RequestedRoles:
+    """The roles as given; iterators, which can be read only once, become tuples."""
+    quasi, sensitive, identifier = (
+        names if names is None or isinstance(names, str | tuple) else tuple(names)
+        for names in (quasi, sensitive, identifier)
+    )
+    return RequestedRoles((quasi, sensitive, identifier), policy)
+
+
+def no_quasi(questions: Questions) -> UsageError:
+    """The error where no quasi-identifiers are given: it lists the columns."""
+    columns = questions.columns[:MOST_LISTED]
+    more = len(questions.columns) - len(columns)
+    return role.missing_roles(questions.distinct(columns), questions.records, more)
 
 
 def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:
@@ -112,9 +193,9 @@ def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> i
     return dropped
 
 
-def description(table: Table, questions: Questions) -> dict[str, Any]:
+def describe_table(table: Table, questions: Questions) -> dict[str, Any]:
     """What was read, as it stands in the JSON."""
-    found: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "name": table.name,
         "kind": table.kind,
         "rows": questions.records,
@@ -122,19 +203,25 @@ def description(table: Table, questions: Questions) -> dict[str, Any]:
         "engine": questions.engine.name,
     }
     if table.kind == "csv":
-        found |= {"delimiter": table.delimiter, "encoding": table.encoding}
+        entries |= {"delimiter": table.delimiter, "encoding": table.encoding}
     if table.compression:
-        found["compression"] = table.compression
+        entries["compression"] = table.compression
     if table.na:
-        found["na_codes"] = len(table.na)
+        entries["na_codes"] = len(table.na)
     if table.scan is not None and table.scan.blank_lines:
-        found["blank_lines"] = table.scan.blank_lines
-    return found
+        entries["blank_lines"] = table.scan.blank_lines
+    return entries
 
 
-def described(table: Table, questions: Questions) -> dict[str, Any]:
-    """The same, and whether a file was verified."""
-    found = description(table, questions)
+def describe_input(
+    table: Table, questions: Questions, missing: str | None = None, dropped: int = 0
+) -> dict[str, Any]:
+    """The same, whether a file was verified, and what became of missing values."""
+    entries = describe_table(table, questions)
     if table.stamp:  # a file
-        found["verified"] = False if table.verified is None else dict(table.verified)
-    return found
+        entries["verified"] = False if table.verified is None else dict(table.verified)
+    if missing is not None:
+        entries["missing"] = missing
+    if missing == "drop":
+        entries["dropped"] = dropped
+    return entries

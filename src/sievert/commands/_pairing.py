@@ -23,7 +23,6 @@ from sievert.notes import Count, Name, Note
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
 
-
 NOT_IN_IT = "{} of {} without a place in its hierarchy"
 NOT_ABOVE = "{} of {} in its hierarchy, but not above the original value"
 
@@ -279,3 +278,10 @@ def _cut(column: ReleasedColumn, edges: Any) -> ReleasedColumn:
 
 def _bins(codes: Ints) -> tuple[str | None, ...]:
     return tuple(str(i) for i in range(int(codes.max(initial=0)) + 1))
+
+
+def sparse_numbers(people: People, column: str) -> bool:
+    """Whether a column of numbers has too few records a value to be counted by value."""
+    few, enough = 300, 5
+    different = int(np.count_nonzero(np.bincount(people.codes(column))))
+    return people.records >= few and people.records < enough * different

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from sievert import hierarchies as ladders
-from sievert import roles as role
-from sievert.commands._common import MOST_LISTED, Clock, description, house_policy, treat_missing
+from sievert.commands._common import (
+    Clock,
+    Reading,
+    describe_input,
+    load_policy,
+    requested_roles,
+)
 from sievert.commands.assess import value_checks
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
@@ -23,7 +28,7 @@ from sievert.measures.measure import MeasureResult, Number
 from sievert.measures.value import Value
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
-from sievert.session import Steps, no_progress, open_source
+from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
@@ -120,48 +125,25 @@ def assess(
         files.record_format(records)
     if not attacks and (value or show_values):
         raise UsageError("a named value and values to show belong to attacks", hint="--attacks")
-    house = house_policy(policy)
+    house = load_policy(policy)
+    requested = requested_roles(house, quasi, sensitive, identifier)
     settings = Settings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
     if parameters:
         from sievert.policy import check_parameters
 
         check_parameters(parameters)
-    notes: list[Note] = []
     if house is not None:
-        for what, given, own in (
-            ("quasi-identifiers", quasi, house.roles.quasi),
-            ("sensitive attributes", sensitive, house.roles.sensitive),
-            ("identifiers", identifier, house.roles.identifier),
-        ):
-            if given is not None and own and role.names(given) != own:
-                notes.append(Note(f"the {what} given here replace those of the policy"))
-        quasi = quasi if quasi is not None else house.roles.quasi
-        sensitive = sensitive if sensitive is not None else house.roles.sensitive
-        identifier = identifier if identifier is not None else house.roles.identifier
         settings = settings.beside(house)
     check_ladders(settings.hierarchies)
-    steps: dict[str, float] = {}
-    clock = Clock(steps, watch)
+    clock = Clock(watch)
+    reading = Reading(clock, {**source, "verify": verify})
     inputs = [data, policy, *settings.hierarchies.values()]
     with files.write_whole(records, sources=inputs, force=force) as target:
-        outputs = [target] if target else []
-        with open_source(data, outputs=outputs, verify=verify, watch=clock, **source) as (
-            table,
-            questions,
-        ):
-            if not role.names(quasi, questions.columns):
-                shown = questions.columns[:MOST_LISTED]
-                more = len(questions.columns) - len(shown)
-                raise role.missing_roles(questions.distinct(shown), questions.records, more)
-            roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
-            for name in roles.measured_columns:
-                questions.engine.check_usable(name)
-            warnings += [
-                *questions.engine.notes,
-                *notes,
-                *unused(settings, roles, questions.columns),
-            ]
-            dropped = treat_missing(missing, questions, roles.quasi)
+        with reading(data, outputs=[target] if target else []) as (table, questions):
+            roles, warnings = requested.assign(questions)
+            others = unused(settings, roles, questions.columns)
+            dropped, notes = requested.prepare(questions, roles, missing)
+            warnings += [*notes, *others]
             settings = replace(settings, orders={**table.orders, **settings.orders})
             run = _Run(questions, roles, settings, _chosen(measures), clock)
             wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
@@ -175,16 +157,12 @@ def assess(
                 clock("writing records", questions)
                 with files.name_output(records):
                     run.write(target, files.record_format(records))
-            described = description(table, questions) | {"missing": missing}
+            described = describe_input(table, questions, missing, dropped)
             if not wild:
                 described["missing_values"] = run.look_at_values()
                 described["class_sizes"] = class_sizes(questions.sizes(roles.quasi))
                 if table.kind == "csv" and table.header:
                     run.look_for_headers()
-            if table.stamp:  # a file
-                described["verified"] = False if table.verified is None else dict(table.verified)
-            if missing == "drop":
-                described["dropped"] = dropped
         warnings += run.warnings
         verdicts = None
         if house is not None:  # before the record file takes its place
@@ -204,7 +182,7 @@ def assess(
         tuple(c for c in questions.columns if c not in used),
         told,
         run.near,
-        steps,
+        clock.steps,
         clock.peaks,
     )
 

@@ -6,18 +6,24 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sievert.commands._terminal import (
+    RISKY,
+    heading_lines,
+    limit_lines,
+    note_lines,
+    number_line,
+    number_text,
+    reason_text,
+    unit_text,
+)
 from sievert.formatting import percent, plural, printable, significant, wrap
 from sievert.measures import BY_ID, MEASURES
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.measures.measure import UNBOUNDED
 from sievert.measures.value import SUPPRESSED
-from sievert.sources.csv_header import SHOWN
 
 if TYPE_CHECKING:
     from sievert.commands.assess.result import Assessment
     from sievert.measures.value import Value
-    from sievert.policy import Verdict
-
-RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risky side"}
 HEADLINES = (
     ("Highest confidence in a value", "max_confidence"),
     ("Different values in a class (l)", "l_diversity"),
@@ -30,48 +36,12 @@ HEADLINES = (
 )
 
 
-def number(value: Value) -> str:
-    """A number with the digits a reader can use."""
-    if value.value is None:
-        if value.reason == SUPPRESSED:
-            return f"< {value.details['below']}" if "below" in value.details else "withheld"
-        return "unbounded" if value.reason == UNBOUNDED else "undefined"
-    return f"{value.value:,}" if isinstance(value.value, int) else significant(value.value)
-
-
-def unit(measure_id: str) -> str:
-    """The unit in words; a number without one is a share or a ratio."""
-    m = BY_ID[measure_id]
-    if m.unit != "1":
-        return m.unit
-    return "share, 0 to 1" if m.high == 1 else "ratio"
-
-
-def why(reason: str | None) -> str:
-    """A reason in the words of somebody who decides."""
-    if reason == NOTHING_TO_LEARN:
-        return "there is only one value, so nothing to learn"
-    if reason == SUPPRESSED:
-        return "small counts are not shown"
-    return reason or ""
-
-
-# -- lines --------------------------------------------------------------------------------------
-
-
-def plain(title: str, text: str, after: str) -> str:
-    """A title, a number and what belongs to it."""
-    return f"  {title:<36} {text:>12}  {after}".rstrip()
-
-
 def _row(title: str, value: Value, scale: str | None = None) -> str:
     if value.value is None and value.reason != UNBOUNDED:
-        return plain(title, number(value), why(value.reason))
-    return plain(title, number(value), f"{scale or unit(value.id)}; {RISKY[value.riskier]}")
-
-
-def _names(names: Iterable[str]) -> str:
-    return ", ".join(f'"{printable(n)}"' if "," in n else printable(n) for n in names)
+        return number_line(title, number_text(value), reason_text(value.reason))
+    return number_line(
+        title, number_text(value), f"{scale or unit_text(value.id)}; {RISKY[value.riskier]}"
+    )
 
 
 # -- chapters -----------------------------------------------------------------------------------
@@ -79,7 +49,7 @@ def _names(names: Iterable[str]) -> str:
 
 def render(found: Assessment, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading(found, width), *_finding(found, width)]
+    lines = [*heading_lines(found, width), *_finding(found, width)]
     everything = everything or not _headlines_complete(found)
     if found.inference and _worst_first(found):
         lines += ["", "What an outsider learns who knows these columns (highest confidence first)"]
@@ -88,7 +58,7 @@ def render(found: Assessment, *, width: int = 100, everything: bool = False) -> 
     if everything:
         lines += _all(found)
     lines += _limits(found, width)
-    lines += notes(found.warnings, width)
+    lines += note_lines(found.warnings, width)
     if not everything:
         lines += ["", "All numbers: --all. What a number means: sievert measures ID."]
     return "\n".join(lines)
@@ -130,50 +100,6 @@ def _headlines_complete(found: Assessment) -> bool:
     )
 
 
-def heading(found: Any, width: int) -> list[str]:
-    """The table and its roles; of an explanation and of attacks as well."""
-    table = found.table
-    rows = "few records" if table["rows"] is None else plural(found.rows, "record")
-    how = f"{rows}, {plural(table['columns'], 'column')}"
-    if "delimiter" in table:
-        delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
-        how += f", delimiter '{delimiter}', {table['encoding']}"
-    if "compression" in table:
-        how += f", {table['compression']}"
-    verified = table.get("verified")
-    if isinstance(verified, dict):
-        checks = verified.get("page_checksums")
-        how += f"; page checksums {checks}" if checks else "; SHA-256 noted in the JSON"
-    elif verified is False:
-        how += "; not verified"
-    lines = wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
-    if "shared" in table:
-        lines += wrap(
-            f"Fit to pass on: no count below {table['shared']} is shown, nor what it would follow "
-            "from; other numbers are rounded. Verdicts are of the exact numbers.",
-            width,
-            "",
-            "  ",
-        )
-    if table.get("dropped"):
-        lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
-    for title, names in (
-        ("Quasi-identifiers (an outsider may know)", found.roles.quasi),
-        ("Sensitive (secret)", found.roles.sensitive),
-        ("Identifiers (to be dropped)", found.roles.identifier),
-        ("Not assessed (if released, an outsider may know them too)", found.unassessed),
-    ):
-        if names:
-            lines += wrap(f"{title}: {_names(names)}", width, "", "  ")
-    return lines
-
-
-def notes(warnings: Iterable[str], width: int) -> list[str]:
-    """The remarks, if there are any."""
-    lines = [line for w in warnings for line in wrap(printable(w), width, "  - ", "    ")]
-    return ["", "Note", *lines] if lines else []
-
-
 def _finding(found: Assessment, width: int) -> list[str]:
     values = found.reidentification
     if found.table.get("missing") == "wildcard" and "classes" not in values:
@@ -187,17 +113,19 @@ def _finding(found: Assessment, width: int) -> list[str]:
     lines.append(_row("Smallest class (k)", k))
     if k.details.get("wildcard") is not None:
         text = f"{k.details['wildcard']:,}"
-        lines.append(plain("  if a missing value matches any", text, "records; risky when low"))
+        lines.append(
+            number_line("  if a missing value matches any", text, "records; risky when low")
+        )
     if alone is None:
         lines.append(_row("Unique records", unique))
     else:
         after = f"records = {percent(share)}; risky when high"
-        lines.append(plain("Unique records", f"{alone:,}", after))
+        lines.append(number_line("Unique records", f"{alone:,}", after))
     for limit, records in values["records_below"].details["by_k"].items():
         if int(limit) > 2:
             title = f"Records in classes below {limit}"
             shown = "withheld" if records is None else f"{records:,}"
-            lines.append(plain(title, shown, "records; risky when high"))
+            lines.append(number_line(title, shown, "records; risky when high"))
     lines.append(_row("Average risk of a record", values["average_risk"]))
     lines.append(_row("Discrimination rate (DR)", values["discrimination_rate"]))
     lines += _itpr(values, found)
@@ -227,7 +155,7 @@ def _under_wildcards(values: Mapping[str, Value]) -> list[str]:
         for limit, records in values["records_below"].details["by_k"].items():
             title = f"Records that match fewer than {limit}"
             shown = "withheld" if records is None else f"{records:,}"
-            lines.append(plain(title, shown, "records; risky when high"))
+            lines.append(number_line(title, shown, "records; risky when high"))
     return lines
 
 
@@ -236,11 +164,13 @@ def _itpr(values: Mapping[str, Value], found: Assessment) -> list[str]:
     classes = found.reidentification.get("classes")
     k = found.reidentification.get("k_anonymity")
     lines = [_row("ITPR", values["itpr"])]
-    size = "" if k is None else number(k) if k.value is None else f"= {number(k)}"
+    size = "" if k is None else number_text(k) if k.value is None else f"= {number_text(k)}"
     if classes is not None and k is not None and classes.value is not None:
         scale = f"share, {significant(1 - 1 / float(classes.value or 1))} to 1"
         lines.append(_row("ITPR without K (its eq. 9)", values["itpr_unnormalized"], scale))
-        lines.append(plain("  read ITPR with", f"k {size}", f"K = {number(classes)} classes"))
+        lines.append(
+            number_line("  read ITPR with", f"k {size}", f"K = {number_text(classes)} classes")
+        )
     return lines
 
 
@@ -266,8 +196,8 @@ def _secret(secret: str, found: Assessment, width: int) -> list[str]:
             known = value.details.get("without_missing")
             if known is not None and known != value.value:
                 text = f"{known:,}" if isinstance(known, int) else significant(known)
-                after = f"{unit(name)}; {RISKY[value.riskier]}"
-                lines.append("  " + plain("  without missing secrets", text, after))
+                after = f"{unit_text(name)}; {RISKY[value.riskier]}"
+                lines.append("  " + number_line("  without missing secrets", text, after))
     near = found.approximate.get(secret)
     if near is not None:
         lines += ["  " + line for line in _near(near)]
@@ -282,9 +212,11 @@ def _near(near: Mapping[str, Any]) -> list[str]:
     )
     left = f"bits; mean {significant(mean['initial_entropy'])}"
     return [
-        plain("Area below H(epsilon), worst class", significant(worst["area"]), area),
-        plain("  bits left there (H0)", significant(worst["initial_entropy"]), left),
-        plain("  values left there lie within", significant(worst["range"]), "risky when low"),
+        number_line("Area below H(epsilon), worst class", significant(worst["area"]), area),
+        number_line("  bits left there (H0)", significant(worst["initial_entropy"]), left),
+        number_line(
+            "  values left there lie within", significant(worst["range"]), "risky when low"
+        ),
     ]
 
 
@@ -323,10 +255,10 @@ def _all(found: Assessment) -> list[str]:
                 v = values[measure.id]
                 told = "".join(f" ({p} = {v.details[p]})" for p in ("k", "l") if p in v.details)
                 name = f"{v.id}{' (named value)' if 'named_value' in v.details else told}"
-                text = number(v) if v.value is None else _digits(v.value)
-                lines.append(f"    {name:<36} {text:>20}  {unit(v.id):<14} {v.riskier}")
+                text = number_text(v) if v.value is None else _digits(v.value)
+                lines.append(f"    {name:<36} {text:>20}  {unit_text(v.id):<14} {v.riskier}")
                 if v.value is None and v.reason != UNBOUNDED:
-                    lines.append(f"      {why(v.reason)}")
+                    lines.append(f"      {reason_text(v.reason)}")
     return lines
 
 
@@ -344,30 +276,6 @@ def _limits(found: Assessment, width: int) -> list[str]:
     return lines
 
 
-def limit_lines(v: Verdict, width: int) -> list[str]:
-    """One limit, what it asks and what was found."""
-    word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
-    limits = [(">=", v.min), ("<=", v.max)]
-    asked = " and ".join(f"{sign} {bound:,.12g}" for sign, bound in limits if bound is not None)
-    value = why(v.reason) if v.value is None else _apart(float(v.value), v)
-    unit_ = "" if v.value is None else f" {unit(v.measure)}"
-    place = printable(f"{v.measure} ({v.where.removeprefix('inference.')})")
-    reading = f", {v.reading}" if v.reading else ""
-    line = f"  {word:<13} {place:<44} {value:>10}{unit_}; limit {asked}{reading}"
-    if len(line) <= width:
-        return [line]
-    return [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{unit_}; limit {asked}{reading}"]
-
-
-def _apart(value: float, v: Verdict) -> str:
-    """Enough digits to see on which side of its limit a number lies."""
-    text = significant(value)
-    for bound in (v.min, v.max):
-        if bound is not None and value != bound and float(text.replace(",", "")) == bound:
-            return f"{value:.12g}"
-    return text
-
-
 def describe(ids: Iterable[str]) -> str:
     """What measures mean: one paragraph each."""
     blocks = []
@@ -381,7 +289,7 @@ def describe(ids: Iterable[str]) -> str:
         body = (
             f"{m.id}: {m.title}",
             f"  formula   {m.formula}",
-            f"  range     {m.bounds}; {unit(name)}; {RISKY[m.riskier]}",
+            f"  range     {m.bounds}; {unit_text(name)}; {RISKY[m.riskier]}",
             f"  about     {about}",
             f"  reading   {m.reading}",
             f"  source    {m.source}",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from sievert import roles as role
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attack, check_named, ladder, on_release, value
 from sievert.attacks.identity import Matching, grey_box, white_box
@@ -18,11 +17,13 @@ from sievert.attacks.reasoning.priors import Weights
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.commands._common import (
-    MOST_LISTED,
     Clock,
     Reading,
-    description,
-    house_policy,
+    RequestedRoles,
+    describe_input,
+    describe_table,
+    load_policy,
+    requested_roles,
     treat_missing,
 )
 from sievert.commands.attack.reasoning import Reasoner, group_of
@@ -144,12 +145,10 @@ def attack(
     >>> round(found.beliefs["35"]["attacker"]["hiv"], 6)
     0.5
     """
-    house = house_policy(policy)
+    house = load_policy(policy)
+    requested = requested_roles(house, quasi, sensitive, identifier)
     parts: dict[str, Mapping[str, Iterable[str]]] = dict(partitions or {})
     if house is not None:
-        quasi = quasi if quasi is not None else house.roles.quasi
-        sensitive = sensitive if sensitive is not None else house.roles.sensitive
-        identifier = identifier if identifier is not None else house.roles.identifier
         parts = {**house.partitions, **parts}
     if key is not None and register is None and original is None:
         raise UsageError("a key links tables", hint="--register FILE or --original FILE")
@@ -159,8 +158,7 @@ def attack(
         release, sensitive_table = release
     if records is not None and not reasoning:
         raise UsageError("--records tells what somebody believes who reasons")
-    steps: dict[str, float] = {}
-    clock = Clock(steps, watch)
+    clock = Clock(watch)
     run = _Run(
         clock, dict(hierarchies or {}), parts, value or {}, key, missing, show_values, source
     )
@@ -179,9 +177,9 @@ def attack(
             asked=asked or group is not None or sensitive_table is not None,
         )
     if sensitive_table is not None:
-        run.secrets(sensitive_table, release, quasi, sensitive)
+        run.secrets(sensitive_table, release, requested)
     rows = records is not None
-    run.release(release, quasi, sensitive, identifier, verify, register, original, rows)
+    run.release(release, requested, verify, register, original, rows)
     if original is not None:
         run.original(original)
     if register is not None:
@@ -199,7 +197,7 @@ def attack(
         run.found,
         tuple(run.notes),
         run.unassessed,
-        steps,
+        clock.steps,
         clock.peaks,
         run.reasoned,
     )
@@ -240,9 +238,7 @@ class _Run:
     def release(
         self,
         data: Any,
-        quasi: Any,
-        sensitive: Any,
-        identifier: Any,
+        requested: RequestedRoles,
         verify: bool,
         register: Any,
         original: Any,
@@ -251,32 +247,25 @@ class _Run:
         """What the release alone gives away, and what is needed of it for the others."""
         with self._opened(data, verify=verify, **self.source) as (table, questions):
             columns = questions.columns
-            if not role.names(quasi, columns):
-                shown = columns[:MOST_LISTED]
-                more = len(columns) - len(shown)
-                raise role.missing_roles(questions.distinct(shown), questions.records, more)
             apart = self.hidden
-            if not apart and self.reasoner is not None and self.reasoner.group is not None:
-                lost = [s for s in role.names(sensitive, columns) if s not in columns]
+            quasi, sensitive, _ = requested.names(columns)
+            if (
+                quasi
+                and not apart
+                and self.reasoner is not None
+                and self.reasoner.group is not None
+            ):
+                lost = [s for s in sensitive if s not in columns]
                 if lost:
                     raise UsageError(
                         f"the release has no column {lost[0]!r}", hint="--sensitive-table FILE"
                     )
-            self.roles, warnings = role.assign(
-                columns, quasi, None if apart else sensitive, identifier
-            )
+            self.roles, warnings = requested.assign(questions, secrets_apart=bool(apart))
             self.notes += warnings
             self._check((*columns, *apart))
-            for name in self.roles.measured_columns:
-                questions.engine.check_usable(name)
-            self.notes += questions.engine.notes
-            dropped = treat_missing(self.missing, questions, self.roles.quasi)
-            self.table = description(table, questions) | {"missing": self.missing}
-            if table.stamp:  # a file
-                verified = False if table.verified is None else dict(table.verified)
-                self.table["verified"] = verified
-            if self.missing == "drop":
-                self.table["dropped"] = dropped
+            dropped, notes = requested.prepare(questions, self.roles, self.missing)
+            self.notes += notes
+            self.table = describe_input(table, questions, self.missing, dropped)
             self.clock("attacking", questions)
             grouped = self.reasoner is not None and self.reasoner.group is not None
             if grouped:
@@ -289,16 +278,16 @@ class _Run:
             used = {*self.roles.measured_columns, *self.roles.identifier, self.key, group}
             self.unassessed = tuple(c for c in columns if c not in used)
 
-    def secrets(self, data: Any, release: Any, quasi: Any, sensitive: Any) -> None:
+    def secrets(self, data: Any, release: Any, requested: RequestedRoles) -> None:
         """The second table of a release: groups and their secrets."""
         assert self.reasoner is not None
         with self._opened(data, **self.others) as (_, questions):
-            self.hidden = role.names(sensitive, questions.columns)
+            self.hidden = requested.names(questions.columns)[1]
             if not self.hidden:
                 raise UsageError("no secret given", hint="-s COLUMN of the table of secrets")
             if self.reasoner.group is None:
                 with self._opened(release, **self.source) as (_, people):
-                    used = (*role.names(quasi, people.columns), *self.hidden)
+                    used = (*requested.names(people.columns)[0], *self.hidden)
                     self.reasoner.group = group_of(people.columns, questions.columns, used)
             self.reasoner.listed(questions, self.hidden)
 
@@ -448,7 +437,7 @@ class _Run:
                     raise unknown("--key: column", self.key, questions.columns)
                 theirs = record_pairs.in_order(questions, columns, table.name)
                 self._note("records of the release and of the original are paired by their order")
-            described = description(table, questions)
+            described = describe_table(table, questions)
         mine, others = self._pairs(theirs)
         pairs = record_pairs.pair_columns(self.people, mine, theirs, others, common)
         found = white_box(pairs, common, show=self.show)
@@ -550,7 +539,7 @@ class _Run:
                 truth = self._truth(rows, cube, shared)
             elif self.key is not None:
                 self._note("the register has no key: true and false matches cannot be told")
-            described = description(table, questions)
+            described = describe_table(table, questions)
         release = self.classes.roll_up(shared)
         matchings = [self._matching(c, cube, release) for c in shared]
         found = grey_box(release, cube, matchings, truth=truth, show=self.show)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from sievert.commands.assess.terminal import RISKY, heading, notes, number, plain, why
+from sievert.commands._terminal import (
+    RISKY,
+    heading_lines,
+    note_lines,
+    number_line,
+    number_text,
+    reason_text,
+)
 from sievert.formatting import percent, plural, printable, wrap
 from sievert.measures.value import Value
 
@@ -111,9 +118,9 @@ PARTS = {
 
 def render(found: Attacks, *, width: int = 100, everything: bool = False) -> str:
     """The whole text of attacks that need more than the release."""
-    lines = heading(cast(Any, found), width)
+    lines = heading_lines(cast(Any, found), width)
     lines += chapter(found.attacks, found.rows, width=width, everything=everything)
-    lines += notes(found.warnings, width)
+    lines += note_lines(found.warnings, width)
     if not everything:
         lines += ["", "All numbers: --all."]
     return "\n".join(lines)
@@ -193,7 +200,7 @@ def _attack(attack: Attack, records: int, width: int, indent: str, everything: b
         title, after = "Worst class", "records; risky when low"
         if "rows" in attack.numbers:
             title, after = "Worst class of the register", "rows; no risky side"
-        lines.append(plain(f"{indent[2:]}{title}", f"{attack.worst.records:,}", after))
+        lines.append(number_line(f"{indent[2:]}{title}", f"{attack.worst.records:,}", after))
         lines += _worst(attack.worst, records, width, indent, everything)
     for column, found in attack.columns.items():
         lines += _column(column, found, width, everything, indent)
@@ -222,9 +229,9 @@ def unit(value: Value) -> str:
 def _line(value: Value, records: int, indent: str, called: str | None = None) -> str:
     title = f"{indent[2:]}{called or TITLES[value.id]}"
     if value.value is None:
-        return plain(title, number(value), why(value.reason))
+        return number_line(title, number_text(value), reason_text(value.reason))
     of = f" = {percent(value.value / records)}" if value.unit == "people" else ""
-    return plain(title, number(value), f"{unit(value)}{of}; {RISKY[value.riskier]}")
+    return number_line(title, number_text(value), f"{unit(value)}{of}; {RISKY[value.riskier]}")
 
 
 def _worst(worst: Group, records: int, width: int, indent: str, everything: bool) -> list[str]:
@@ -247,14 +254,14 @@ def _column(column: str, found: Column, width: int, everything: bool, indent: st
     title = f"{indent[2:]}  {printable(column)} alone"
     many = plural(found.values.number, "value")
     text = f"{unit(value)}; {RISKY[value.riskier]}; {many}"
-    lines = [plain(title, number(value), text)]
+    lines = [number_line(title, number_text(value), text)]
     return lines + (_list(found.values, width, indent + "    ") if everything else [])
 
 
 def _list(listed: Listed, width: int, indent: str) -> list[str]:
     lines = []
     for group in listed.groups:
-        numbers = ", ".join(f"{SHORT[v.id]} {number(v)}" for v in group.numbers.values())
+        numbers = ", ".join(f"{SHORT[v.id]} {number_text(v)}" for v in group.numbers.values())
         who = f"{_values(group)}: " if group.values is not None else ""
         text = f"{who}{plural(group.records, 'record')}: {numbers}"
         lines += wrap(text, width, indent, indent + "  ")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sievert.commands._common import Clock, Reading, house_policy
+from sievert.commands._common import Clock, Reading, load_policy, requested_roles
 from sievert.commands.assess.api import check_ladders
 from sievert.commands.compare import ranking
 from sievert.commands.compare.result import Compared, Comparison
@@ -86,11 +86,8 @@ def compare(
     >>> found["tens"].disclosed.identity.whole.value
     1.0
     """
-    house = house_policy(policy)
-    if house is not None:
-        quasi = quasi if quasi is not None else house.roles.quasi
-        sensitive = sensitive if sensitive is not None else house.roles.sensitive
-        identifier = identifier if identifier is not None else house.roles.identifier
+    house = load_policy(policy)
+    requested = requested_roles(house, quasi, sensitive, identifier)
     if missing not in ("value", "error"):
         raise UsageError(
             "releases are compared with a missing value as a value of its own",
@@ -104,8 +101,7 @@ def compare(
         _whole("bins", number, 0, MOST_BINS)
     check_ladders(hierarchies or {})
     named = named_releases(releases)
-    steps: dict[str, float] = {}
-    clock = Clock(steps, watch)
+    clock = Clock(watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
     run = Run(
         clock,
@@ -122,7 +118,7 @@ def compare(
     found: list[Compared] = []
     with run.working():
         with reading(original) as (table, questions):
-            run.original(table, questions, quasi, sensitive, identifier, predict)
+            run.original(table, questions, requested, predict)
         for name, data in named.items():
             with reading(data) as (table, questions):
                 found.append(Compared(name, *run.release(name, table, questions)))
@@ -143,7 +139,7 @@ def compare(
         run.settings,
         tuple(run.told()),
         run.unassessed,
-        steps,
+        clock.steps,
         clock.peaks,
         limits,
     )

@@ -13,7 +13,8 @@ from sievert import roles as role
 from sievert.acceleration import thread_count
 from sievert.attacks.attack import ladder
 from sievert.commands import _pairing
-from sievert.commands._common import MOST_LISTED, Clock, described, treat_missing
+from sievert.commands._common import Clock, RequestedRoles, describe_input
+from sievert.commands._pairing import sparse_numbers
 from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, Known
 from sievert.commands.compare.distance_to_limit import Limit, Limits, Placed
 from sievert.commands.compare.policy import Judging, gathered
@@ -99,39 +100,28 @@ class Run:
     # -- the original ---------------------------------------------------------------------------
 
     def original(
-        self,
-        table: Table,
-        questions: Questions,
-        quasi: Any,
-        sensitive: Any,
-        identifier: Any,
-        predict: Any,
+        self, table: Table, questions: Questions, requested: RequestedRoles, predict: Any
     ) -> None:
         """Roles, records and what the original itself tells of its secrets."""
         columns = questions.columns
-        if not role.names(quasi, columns):
-            shown = columns[:MOST_LISTED]
-            raise role.missing_roles(
-                questions.distinct(shown), questions.records, len(columns) - len(shown)
-            )
-        self.roles, warnings = role.assign(columns, quasi, sensitive, identifier)
+        self.roles, warnings = requested.assign(questions)
         self.notes += warnings
         if self.limited and not self.roles.sensitive:
             raise UsageError("a limit on what is told needs a secret", hint="-s COLUMNS")
         self.predicted = role.names(predict, columns) or self.roles.sensitive
         self._check(columns)
-        treat_missing(self.missing, questions, self.roles.quasi)
-        self.clock("reading the original's records", questions)
         used = tuple(dict.fromkeys((*self.roles.measured_columns, *self.predicted)))
+        _, notes = requested.prepare(questions, self.roles, self.missing, self.predicted)
+        self.notes += notes
+        self.clock("reading the original's records", questions)
         self.people = _pairing.original_people(questions, used, self.key, table.name)
-        self.notes += questions.engine.notes
         if self.people.keyless:
             self.notes.append(
                 Note("{} of the original without a key: left out", Count(self.people.keyless))
             )
         if not self.people.records:
             raise InputError(f"{table.name}: no record has a key")
-        self.table = described(table, questions)
+        self.table = describe_input(table, questions)
         self.ladders = self._ladders(used)
         self.edges = self._edges()
         self._begun = self._known()
@@ -194,7 +184,7 @@ class Run:
                 continue
             held = numbers[self.people.codes(column)]
             if number is None:
-                if not sparse(self.people, column):
+                if not sparse_numbers(self.people, column):
                     continue
                 self.notes.append(
                     Note(
@@ -306,7 +296,7 @@ class Run:
         told = [*questions.engine.notes, *_pairing.remarks(release, people, lacking, strange)]
         secrets = tuple(s for s in self.roles.sensitive if s in questions.columns)
         roles = Roles(quasi, secrets)
-        about = described(table, questions)
+        about = describe_input(table, questions)
         known = self.known
         lost = self._each(lambda kind: kind.compute(release), KINDS)
         disclosing = self._disclosed(name, _pairing.cut(release, self.edges), known)
@@ -434,13 +424,6 @@ def _noise(whose: str, whole: InformationEstimate, secret: str, hint: str) -> No
     cell = "1 record a cell" if many == "1" else f"{many} records a cell"
     told = f"{whose} {whole.value:.4g} bits about {{}} are {whole.chance:.4g} chance"
     return Note(f"{told} ({cell}): {hint}", Name(secret))
-
-
-def sparse(people: _pairing.People, column: str) -> bool:
-    """Whether a column of numbers has too few records a value to be counted by value."""
-    few, enough = 300, 5
-    different = int(np.count_nonzero(np.bincount(people.codes(column))))
-    return people.records >= few and people.records < enough * different
 
 
 def _linked(found: InformationEstimate) -> bool:

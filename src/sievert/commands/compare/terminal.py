@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sievert.commands.assess.terminal import heading, limit_lines, notes, number, plain
+from sievert.commands._terminal import (
+    heading_lines,
+    limit_lines,
+    note_lines,
+    number_line,
+    number_text,
+    shorten,
+    tabulate,
+)
 from sievert.formatting import percent, plural, printable, significant, wrap
 from sievert.losses import BY_ID
 
@@ -17,9 +25,6 @@ if TYPE_CHECKING:
     from sievert.estimators import InformationEstimate
     from sievert.losses.loss import Loss
     from sievert.measures.value import Value
-
-LONGEST = 28  # letters of a release's name in a table
-SHORTEST = 14
 NOISE = 1e-12  # of a difference of bits: rounding alone
 SHOWN = (
     "generalization_loss",
@@ -54,13 +59,13 @@ OF_SECRET = {
 
 def render(found: Comparison, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading(found, width), "", *_answer(found, width)]
+    lines = [*heading_lines(found, width), "", *_answer(found, width)]
     lines += [*_policy(found, width, everything), *_limits(found, width)]
     if everything or len(found.releases) == 1:
         for release in found.releases:
             lines += ["", *_release(release, width, everything)]
     lines += ["", *_beside(found, width), "", *_losses(found, width, everything)]
-    lines += notes(found.warnings, width)
+    lines += note_lines(found.warnings, width)
     if not everything:
         lines += ["", "Every loss, release and column: --all. What numbers mean: docs/compare.md."]
     return "\n".join(lines)
@@ -104,57 +109,16 @@ def _table(found: Comparison, secret: str | None, width: int) -> list[str]:
             half = (lost.interval[1] - lost.interval[0]) / 2
             cells += [_short(told.value), _short(_rounded(told.corrected))]
             cells += [_short(_rounded(lost.beyond)), _short(half), share]
-        cells += [number(release.assessment.reidentification["k_anonymity"])]
+        cells += [number_text(release.assessment.reidentification["k_anonymity"])]
         cells += [f"{release.records['suppressed']:,}"]
         rows.append(cells)
     title = [f"  {printable(secret)}"] if secret is not None else []
     marks = ["dominated" if r.dominated_by else "" for r in found.releases]
-    return title + columns([head, *rows], ["", *marks], width, names=True)
+    return title + tabulate([head, *rows], ["", *marks], width, names=True)
 
 
 def _numbered(found: Comparison) -> list[str]:
-    return [f"{i} {cut(printable(r.name))}" for i, r in enumerate(found.releases, 1)]
-
-
-def columns(
-    rows: Sequence[Sequence[str]], after: Sequence[str], width: int = 100, *, names: bool = False
-) -> list[str]:
-    """Text in columns, the first one to the left and numbers to the right.
-
-    Where they are too wide, names in the first column are cut; else other columns follow below,
-    each time beside the first one.
-
-    >>> columns([["", "a", "b"], ["x", "10", "20"]], ["", ""], 9)
-    ['      a', '  x  10', '', '      b', '  x  20']
-    """
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    room = width - 2 - max(len(mark) + 2 * bool(mark) for mark in after)
-    left = room - sum(wide + 2 for wide in widths[1:])
-    if names and SHORTEST <= left < widths[0]:
-        widths[0] = left
-    blocks: list[list[int]] = [[]]
-    for i, wide in enumerate(widths[1:], 1):
-        if blocks[-1] and sum(widths[j] + 2 for j in (0, *blocks[-1])) + wide > room:
-            blocks.append([])
-        blocks[-1].append(i)
-    lines: list[str] = []
-    for block in blocks:
-        lines += [""] if lines else []
-        for row, mark in zip(rows, after, strict=True):
-            cells = [cut(row[0], widths[0]).ljust(widths[0])]
-            cells += [row[i].rjust(widths[i]) for i in block]
-            end = mark if block is blocks[-1] else ""
-            lines.append(f"  {'  '.join(cells)}  {end}".rstrip())
-    return lines
-
-
-def cut(text: str, longest: int = LONGEST) -> str:
-    """A text that is not too long for a table.
-
-    >>> cut("release"), cut("release", 5)
-    ('release', 'rele…')
-    """
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return [f"{i} {shorten(printable(r.name))}" for i, r in enumerate(found.releases, 1)]
 
 
 def _meaning(secrets: Sequence[str], width: int) -> list[str]:
@@ -178,7 +142,7 @@ def _verdict(found: Comparison) -> list[str]:
     if len(found.releases) < 2 or not found.original["attribute_disclosure"]:
         return []
     lines = [
-        f"{cut(printable(r.name))} is dominated: {_listed(r.dominated_by)} "
+        f"{shorten(printable(r.name))} is dominated: {_listed(r.dominated_by)} "
         f"{'disclose' if len(r.dominated_by) > 1 else 'discloses'} no more of the key and "
         f"{'have' if len(r.dominated_by) > 1 else 'has'} lost no more."
         for r in found.releases
@@ -186,13 +150,13 @@ def _verdict(found: Comparison) -> list[str]:
     ]
     left = [r for r in found.releases if not r.dominated_by]
     if len(left) == 1:
-        lines.append(f"{cut(printable(left[0].name))} is the best of these in both respects.")
+        lines.append(f"{shorten(printable(left[0].name))} is the best of these in both respects.")
         return lines
     if not lines:
         lines.append("No release is dominated: each is better than any other in some respect.")
     least = min(left, key=lambda r: r.disclosed.identity.whole.value)
     lines.append(
-        f"Least disclosed: {cut(printable(least.name))} "
+        f"Least disclosed: {shorten(printable(least.name))} "
         f"({significant(least.disclosed.identity.whole.value)} bits of the key)."
     )
     for secret in found.original["attribute_disclosure"]:
@@ -200,12 +164,12 @@ def _verdict(found: Comparison) -> list[str]:
         lost = best.disclosed.loss[secret].whole
         if all(_overlap(lost, r.disclosed.loss[secret].whole) for r in left):
             lines.append(
-                f"Least lost of {cut(printable(secret))}: not told apart, the intervals of all "
+                f"Least lost of {shorten(printable(secret))}: not told apart, the intervals of all "
                 "overlap."
             )
             continue
         lines.append(
-            f"Least lost of {printable(secret)}: {cut(printable(best.name))} "
+            f"Least lost of {printable(secret)}: {shorten(printable(best.name))} "
             f"({_signed(_rounded(lost.beyond))} bits)."
         )
     return lines
@@ -249,7 +213,7 @@ def _limits(found: Comparison, width: int) -> list[str]:
             bound = "-" if p.bound is None else _short(p.bound)
             ratio = "-" if p.ratio is None else _short(p.ratio)
             rows.append([name, percent(p.distortion), _short(p.disclosed), least, bound, ratio])
-        lines += columns(rows, [""] * len(rows), width, names=True)
+        lines += tabulate(rows, [""] * len(rows), width, names=True)
         lines += wrap(OF_LIMIT, width, "  ")
         for release, p in zip(found.releases, placed, strict=True):
             lines += wrap(limit_sentence(release.name, p), width, "  ")
@@ -266,7 +230,7 @@ OF_LIMIT = (
 
 def limit_sentence(name: str, placed: Placed) -> str:
     """What one release could be."""
-    said = f"{cut(printable(name))} discloses {_short(placed.disclosed)} bits; "
+    said = f"{shorten(printable(name))} discloses {_short(placed.disclosed)} bits; "
     if placed.least is None:
         return f"{said}{placed.reason}."
     if placed.ratio is None:
@@ -289,7 +253,7 @@ def _overlap(one: InformationEstimate, other: InformationEstimate) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    *first, last = [cut(printable(n)) for n in names]
+    *first, last = [shorten(printable(n)) for n in names]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -306,18 +270,18 @@ def _beside(found: Comparison, width: int) -> list[str]:
     secrets: list[str | None] = [None, *found.original["attribute_disclosure"]]
     for secret in secrets:
         chosen = OF_RECORDS if secret is None else OF_SECRET
-        rows = [["finding a person" if secret is None else cut(printable(secret)), *chosen]]
+        rows = [["finding a person" if secret is None else shorten(printable(secret)), *chosen]]
         for name, each in tables:
             held = each.reidentification if secret is None else each.inference.get(secret, {})
             cells = [_cell(held[i]) if i in held else "" for i in chosen.values()]
             rows.append([f"  {name}", *cells])
-        lines += columns(rows, [""] * len(rows), width, names=True)
+        lines += tabulate(rows, [""] * len(rows), width, names=True)
     return lines
 
 
 def _cell(value: Value) -> str:
     if value.value is None:
-        return number(value)
+        return number_text(value)
     return f"{value.value:,}" if isinstance(value.value, int) else _short(value.value)
 
 
@@ -342,7 +306,7 @@ def _losses(found: Comparison, width: int, everything: bool) -> list[str]:
         rows.append(row)
         after.append("" if kind.worse == "high" else f"worse when {kind.worse}")
         reasons += [f"{kind.title}: {e.reason}" for e in held if e.value is None and e.reason]
-    lines += columns(rows, after, width)
+    lines += tabulate(rows, after, width)
     if ranked:
         text = (
             "ranks as: rank correlation (Spearman) with what was lost beyond chance over the "
@@ -375,7 +339,7 @@ def _release(release: Compared, width: int, everything: bool) -> list[str]:
         least = significant(bits.details["floor"])
         after = f"such classes tell {least} bits or more"
         t = significant(bits.details["t_closeness"])
-        lines.append("  " + plain("Farthest class (t)", t, after))
+        lines.append("  " + number_line("Farthest class (t)", t, after))
         lines += [f"  Lost of {printable(secret)}, I(X;Y) - I(X';Y)"]
         lines += _bits(release.disclosed.loss[secret], everything, "worse when high")
     if everything:
@@ -387,24 +351,26 @@ def _release(release: Compared, width: int, everything: bool) -> list[str]:
 def _bits(bits: Bits, everything: bool, risky: str) -> list[str]:
     whole = bits.whole
     of = "" if whole.maximum is None else f" of at most {significant(whole.maximum)}"
-    lines = ["  " + plain("In this table", _signed(whole.value), f"bits{of}; {risky}")]
+    lines = ["  " + number_line("In this table", _signed(whole.value), f"bits{of}; {risky}")]
     after = "bits" if whole.p_value is None else f"bits; p = {significant(whole.p_value)}"
-    lines.append("  " + plain("By chance alone", _signed(whole.chance), after))
+    lines.append("  " + number_line("By chance alone", _signed(whole.chance), after))
     after = f"bits; 95 %: {_range(whole.interval)}"
     lines.append(
-        "  " + plain("Beyond chance (corrected)", _signed(_rounded(whole.corrected)), after)
+        "  " + number_line("Beyond chance (corrected)", _signed(_rounded(whole.corrected)), after)
     )
     if whole.excess is not None:
         after = "bits; less what chance makes of no loss"
         lines.append(
-            "  " + plain("Beyond no loss (excess)", _signed(_rounded(whole.excess)), after)
+            "  " + number_line("Beyond no loss (excess)", _signed(_rounded(whole.excess)), after)
         )
     if everything:
         after = f"bits; {significant(whole.rows_per_cell)} records a cell"
-        lines.append("  " + plain("Miller-Madow", _signed(whole.miller_madow), after))
+        lines.append("  " + number_line("Miller-Madow", _signed(whole.miller_madow), after))
         for column, each in bits.columns.items():
             after = f"bits; corrected {_signed(_rounded(each.corrected))}; {_range(each.interval)}"
-            lines.append("  " + plain(f"  {printable(column)} alone", _signed(each.value), after))
+            lines.append(
+                "  " + number_line(f"  {printable(column)} alone", _signed(each.value), after)
+            )
     return lines
 
 
@@ -418,7 +384,7 @@ def _by_column(losses: Mapping[str, Loss]) -> list[str]:
         held = [(c, x) for c, x in shown.items() if isinstance(x, int | float)]
         if held:
             lines.append(f"    {BY_ID[name].title}")
-            lines += ["  " + plain(f"  {printable(c)}", _signed(x), "") for c, x in held]
+            lines += ["  " + number_line(f"  {printable(c)}", _signed(x), "") for c, x in held]
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from sievert.commands._common import Clock, Reading, described, house_policy
+from sievert.commands._common import Clock, Reading, describe_input, load_policy, requested_roles
 from sievert.commands.compromise.experiment import METHODS, PARAMETERS
 from sievert.commands.compromise.result import Compromises
 from sievert.commands.compromise.run import QUERIES, Run
@@ -93,11 +93,7 @@ def compromise(
     >>> found.curves["pay"][0].points[0].known
     1
     """
-    house = house_policy(policy)
-    if house is not None:
-        quasi = quasi if quasi is not None else house.roles.quasi
-        sensitive = sensitive if sensitive is not None else house.roles.sensitive
-        identifier = identifier if identifier is not None else house.roles.identifier
+    requested = requested_roles(load_policy(policy), quasi, sensitive, identifier)
     if method not in METHODS:
         raise unknown("--method:", method, METHODS)
     if (method == "release") != (release is not None):
@@ -123,8 +119,7 @@ def compromise(
         options = {"prior": prior}
     elif method == "noise":
         options = {"weights": weights, "matching": matching}
-    steps: dict[str, float] = {}
-    clock = Clock(steps, watch)
+    clock = Clock(watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
     run = Run(clock, method, key, step, show_values, source.get("threads"))
     if release is not None:  # checked and paired once the original is there
@@ -135,8 +130,8 @@ def compromise(
         files.write_whole(records, sources=inputs, force=force) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
-        run.original(table.name, questions, quasi, sensitive, identifier, missing)
-        told = described(table, questions)
+        run.original(table.name, questions, requested, missing)
+        told = describe_input(table, questions)
         curves = run.curves(chosen, replicates, seed, max_known, widths, options)
         if records is not None and target is not None:
             clock("writing records", questions)
@@ -162,7 +157,7 @@ def compromise(
         settings,
         tuple(run.notes),
         tuple(c for c in run.columns if c not in used),
-        steps,
+        clock.steps,
         clock.peaks,
     )
 

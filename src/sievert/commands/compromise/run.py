@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sievert import roles as role
 from sievert.commands import _pairing
-from sievert.commands._common import MOST_LISTED, Clock, treat_missing
+from sievert.commands._common import Clock, RequestedRoles
 from sievert.commands.compromise.experiment import (
     PARAMETERS,
     ExperimentCurve,
@@ -56,28 +55,17 @@ class Run:
         return replicates if self.method in PARAMETERS else 1
 
     def original(
-        self,
-        name: str,
-        questions: Questions,
-        quasi: Any,
-        sensitive: Any,
-        identifier: Any,
-        missing: str,
+        self, name: str, questions: Questions, requested: RequestedRoles, missing: str
     ) -> None:
         """The records, as codes: known columns in their order, secrets in the order of numbers."""
         self.columns = questions.columns
-        if not role.names(quasi, self.columns):
-            shown = self.columns[:MOST_LISTED]
-            raise role.missing_roles(
-                questions.distinct(shown), questions.records, len(self.columns) - len(shown)
-            )
-        self.roles, warnings = role.assign(self.columns, quasi, sensitive, identifier)
+        self.roles, warnings = requested.assign(questions)
         self.notes += warnings
         if not self.roles.sensitive:
             raise UsageError("no confidential column of numbers given", hint="-s salary")
         if self.key is not None and self.key in self.roles.measured_columns:
             raise UsageError(f"the key {self.key!r} is no role of a release")
-        treat_missing(missing, questions, self.roles.quasi)
+        _, notes = requested.prepare(questions, self.roles, missing)
         if 2 ** len(self.roles.quasi) > MOST_SUBSETS:
             self.notes.append(
                 Note("{} known columns: --max-known keeps it short", Count(len(self.roles.quasi)))
@@ -85,7 +73,7 @@ class Run:
         self.clock("reading the records", questions)
         used = tuple(dict.fromkeys(self.roles.measured_columns))
         self.people = _pairing.people(questions, used, self.key, name)
-        self.notes += questions.engine.notes
+        self.notes += notes
         if self.released is not None:
             self._pair()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sievert.commands.assess.terminal import heading, notes
-from sievert.commands.compare.terminal import columns
+from sievert.commands._terminal import heading_lines, note_lines, tabulate
 from sievert.formatting import percent, plural, printable, significant, wrap
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def render(found: Compromises, *, width: int = 100, everything: bool = False) ->
     """The whole text."""
     method = found.settings["method"]
     runs = plural(found.settings["replicates"], "run")
-    lines = [*heading(found, width), ""]
+    lines = [*heading_lines(found, width), ""]
     lines += wrap(
         f"How near an intruder comes if {TITLES[method]}: every set of known columns, every "
         f"combination that occurs, {runs} each",
@@ -55,7 +54,7 @@ def render(found: Compromises, *, width: int = 100, everything: bool = False) ->
         "(both riskier when high)."
     )
     lines += ["", *wrap(text, width, "  ")]
-    lines += notes(found.warnings, width)
+    lines += note_lines(found.warnings, width)
     if not everything:
         lines += ["", "By records as well: --all. What numbers mean: docs/approximate.md."]
     return "\n".join(lines)
@@ -92,7 +91,7 @@ def _secret(
                 row.append(percent(p.exact[place]))
                 row += [percent(p.near[e][place]) for e in widths]
                 rows.append(row)
-    lines += columns(rows, [""] * len(rows))
+    lines += tabulate(rows, [""] * len(rows))
     if any(c.error is not None for c in curves):
         lines += ["  Utility: relative error (RMS) of means over ranges; less useful when high"]
         for c in curves:

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sievert import files
-from sievert import roles as role
-from sievert.commands._common import MOST_LISTED, Clock, described, house_policy, treat_missing
+from sievert.commands._common import (
+    Clock,
+    Reading,
+    describe_input,
+    load_policy,
+    no_quasi,
+    requested_roles,
+)
 from sievert.commands.explain.population import PopulationSettings
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import (
@@ -20,7 +26,7 @@ from sievert.commands.explain.run import (
     rank,
 )
 from sievert.errors import UsageError
-from sievert.session import Steps, no_progress, open_source
+from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
@@ -107,44 +113,26 @@ def explain(
     )
     if missing == "wildcard":
         raise UsageError("wildcards make no classes to explain", hint="--missing value, or assess")
-    house = house_policy(policy)
-    if house is not None:
-        quasi = quasi if quasi is not None else house.roles.quasi
-        sensitive = sensitive if sensitive is not None else house.roles.sensitive
-        identifier = identifier if identifier is not None else house.roles.identifier
-    steps: dict[str, float] = {}
-    clock = Clock(steps, watch)
+    requested = requested_roles(load_policy(policy), quasi, sensitive, identifier)
+    clock = Clock(watch)
+    reading = Reading(clock, {**source, "verify": verify}, LARGE)
     inputs = [data, policy, population, *(hierarchies or {}).values()]
     with (
         files.write_whole(records, sources=inputs, force=force) as target,
-        open_source(
-            data,
-            outputs=[target] if target else [],
-            verify=verify,
-            watch=clock,
-            large=LARGE,
-            **source,
-        ) as (table, questions),
+        reading(data, outputs=[target] if target else []) as (table, questions),
     ):
-        roles, warnings = role.assign(questions.columns, quasi, sensitive, identifier)
+        roles, warnings = requested.assign(questions, quasi_needed=False)
         if roles.sensitive and not roles.quasi:
-            shown = questions.columns[:MOST_LISTED]
-            more = len(questions.columns) - len(shown)
-            raise role.missing_roles(questions.distinct(shown), questions.records, more)
+            raise no_quasi(questions)
         others = {"weight": weight, "household": household}
         for what, name in others.items():
             if name is not None:
                 check_column(name, what, questions.columns)
-        for name in (*roles.measured_columns, *others.values()):
-            if name is not None:
-                questions.engine.check_usable(name)
-        dropped = treat_missing(missing, questions, roles.quasi) if roles.quasi else 0
-        description = described(table, questions) | {"missing": missing}
-        if missing == "drop":
-            description["dropped"] = dropped
-        run = ExplanationRun(
-            questions, roles, settings, clock, [*warnings, *questions.engine.notes]
+        dropped, notes = requested.prepare(
+            questions, roles, missing, [name for name in others.values() if name is not None]
         )
+        description = describe_input(table, questions, missing, dropped)
+        run = ExplanationRun(questions, roles, settings, clock, [*warnings, *notes])
         if roles.quasi:
             subsets, chapters = explain_risk(run, source, records, target)
         elif settings.population.any or records is not None:
@@ -160,6 +148,6 @@ def explain(
         chapters,
         tuple(run.warnings),
         tuple(c for c in questions.columns if c not in used) if roles.quasi else (),
-        steps,
+        clock.steps,
         clock.peaks,
     )

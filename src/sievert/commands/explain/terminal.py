@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from sievert.commands.assess.terminal import heading, notes
+from sievert.commands._terminal import heading_lines, note_lines
 from sievert.commands.explain.terminal_tables import ranking_table, tables, unique_count
 from sievert.formatting import percent, plural, printable, significant, wrap
 
@@ -33,7 +33,7 @@ ESTIMATES = {
 
 def render(explanation: Explanation, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = heading(cast(Any, explanation), width)
+    lines = heading_lines(cast(Any, explanation), width)
     if explanation.subsets:
         lines += ["", "In short"]
         for sentence in (
@@ -46,7 +46,7 @@ def render(explanation: Explanation, *, width: int = 100, everything: bool = Fal
         lines += _population(explanation.chapters["population"], width)
     if explanation.chapters.get("ranking"):
         lines += ranking_table(explanation, width)
-    lines += notes(explanation.warnings, width)
+    lines += note_lines(explanation.warnings, width)
     if explanation.subsets and not everything:
         lines += [
             "",

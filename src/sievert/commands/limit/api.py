@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sievert.commands._common import Clock, Reading, described, house_policy
+from sievert.commands._common import Clock, Reading, describe_input, load_policy, requested_roles
 from sievert.commands.limit.alphabets import MOST
 from sievert.commands.limit.channels import check_at, known_model
 from sievert.commands.limit.distribution import Limit, limit
@@ -106,11 +106,7 @@ def randomise(
     """
     from sievert import files
 
-    house = house_policy(policy)
-    if house is not None:
-        quasi = quasi if quasi is not None else house.roles.quasi
-        sensitive = sensitive if sensitive is not None else house.roles.sensitive
-        identifier = identifier if identifier is not None else house.roles.identifier
+    requested = requested_roles(load_policy(policy), quasi, sensitive, identifier)
     if missing not in ("value", "error"):
         raise UsageError("a missing value is a value of its own", hint="--missing value, or error")
     asked = _asked(
@@ -132,8 +128,7 @@ def randomise(
     if gaussian and matrix is not None:
         raise UsageError("a Gaussian channel has no matrix of values", hint="without --matrix")
     kind = None if out is None else release_kind(out)
-    steps: dict[str, float] = {}
-    clock = Clock(steps, watch)
+    clock = Clock(watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
     run = Run(clock, asked)
     inputs = [data, policy, *(hierarchies or {}).values(), distortion]
@@ -144,10 +139,8 @@ def randomise(
         files.write_whole(matrix, sources=inputs, force=force) as beside,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
-        run.original(
-            table.name, questions, quasi, sensitive, identifier, missing, everything=out is not None
-        )
-        told = described(table, questions)
+        run.original(table.name, questions, requested, missing, everything=out is not None)
+        told = describe_input(table, questions)
         used, parts = ("gaussian", [run.gaussian()]) if gaussian else run.finite()
         whole = run.whole(used)
         if target is not None and out is not None:
@@ -193,7 +186,7 @@ def randomise(
         tuple(run.notes),
         run.unassessed,
         show_values,
-        steps,
+        clock.steps,
         clock.peaks,
     )
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sievert import roles as role
 from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
-from sievert.commands._common import MOST_LISTED, Clock, treat_missing
-from sievert.commands.compare.run import sparse
+from sievert.commands._common import Clock, RequestedRoles
+from sievert.commands._pairing import sparse_numbers
 from sievert.commands.limit import columns as column
 from sievert.commands.limit import gaussian
 from sievert.commands.limit.alphabets import COLUMNS, ReleaseAlphabet, alphabets
@@ -55,21 +54,14 @@ class Run:
         self,
         name: str,
         questions: Questions,
-        quasi: Any,
-        sensitive: Any,
-        identifier: Any,
+        requested: RequestedRoles,
         missing: str,
         *,
         everything: bool,
     ) -> None:
         """The records as codes; all columns where they are to be released."""
         self.columns = columns = questions.columns
-        if not role.names(quasi, columns):
-            shown = columns[:MOST_LISTED]
-            raise role.missing_roles(
-                questions.distinct(shown), questions.records, len(columns) - len(shown)
-            )
-        self.roles, _ = role.assign(columns, quasi, sensitive, identifier)
+        self.roles, _ = requested.assign(questions)
         both = [q for q in self.roles.quasi if q in self.roles.sensitive]
         if both:
             raise UsageError(
@@ -84,7 +76,8 @@ class Run:
             if given not in self.roles.quasi:
                 raise unknown("--hierarchy: quasi-identifier", given, self.roles.quasi)
         column.check_kind(self.asked.distortion, len(self.roles.quasi), trees)
-        treat_missing(missing, questions, self.roles.quasi)
+        _, notes = requested.prepare(questions, self.roles, missing)
+        self.notes += notes
         self.clock("reading the records", questions)
         kept = tuple(c for c in columns if c not in self.roles.identifier)
         self.in_order = questions.engine.name == "duckdb"
@@ -97,10 +90,7 @@ class Run:
         if self.in_order:
             self.people = _pairing.people(questions, wanted, None, name)
         else:
-            for c in wanted:
-                questions.engine.check_usable(c)
             self.people = _pairing.People(name, questions.cube(wanted), keyed=False)
-        self.notes += questions.engine.notes
         self.weights = np.asarray(self.people.cube.counts, dtype=np.int64)
         kinds = getattr(questions.engine, "kinds", {})
         self.kinds = {c: str(kinds.get(c, TEXT)) for c in kept}
@@ -161,7 +151,7 @@ class Run:
         for s in self.roles.sensitive:
             held = self.people.codes(s).astype(np.int64)
             numbers = as_numbers(self.people.texts(s))
-            if numbers is not None and self.in_order and sparse(self.people, s):
+            if numbers is not None and self.in_order and sparse_numbers(self.people, s):
                 held = binned(numbers[held], quantile_bins(numbers[held]))
                 self.notes.append(
                     Note(

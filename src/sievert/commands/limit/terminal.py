@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sievert.commands.assess.terminal import heading, notes
-from sievert.commands.compare.terminal import columns
+from sievert.commands._terminal import heading_lines, note_lines, tabulate
 from sievert.formatting import percent, plural, printable, significant, wrap
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ CERTAIN = (1, 2, "identity", "identity reverse")  # models with a certificate
 
 def render(found: Limited, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading(found, width), ""]
+    lines = [*heading_lines(found, width), ""]
     for part in found.parts:
         for point in part.asked[:1] if len(part.asked) == 1 else part.asked:
             lines += wrap(sentence(part, point, found), width, "")
@@ -34,7 +33,7 @@ def render(found: Limited, *, width: int = 100, everything: bool = False) -> str
             lines += ["", *_channel(part, found, width)]
     lines += _whole(found, width)
     lines += ["", *_meaning(found, width)]
-    lines += notes(found.warnings, width)
+    lines += note_lines(found.warnings, width)
     if not everything and any(len(p.points) > FEW for p in found.parts):
         lines += ["", "All points: --all."]
     return "\n".join(lines)
@@ -135,7 +134,7 @@ def _points(part: AlphabetResult, found: Limited, width: int, everything: bool) 
         rows.append([f"{p.at:.4g}", *map(_number, (p.objective, p.bound)), _gap(p)])
         rows[-1] += [*map(_number, (p.risk, p.identity, p.distortion)), _number(p.epsilon)]
         marks.append("asked" if p.asked and len(part.points) > len(part.asked) else "")
-    lines += columns(rows, marks, width)
+    lines += tabulate(rows, marks, width)
     late = sum(1 for p in part.points if p.reached is False)
     if late:
         lines += wrap(
@@ -209,7 +208,7 @@ def _channel(part: AlphabetResult, found: Limited, width: int) -> list[str]:
     if len(found.parts) > 1:
         title += f": {printable(part.columns[0])}"
     local = "unbounded" if part.epsilon is None else f"{significant(part.epsilon)} nats"
-    return [title, *columns(rows, [""] * len(rows), width), f"  Local epsilon: {local}"]
+    return [title, *tabulate(rows, [""] * len(rows), width), f"  Local epsilon: {local}"]
 
 
 def _range(ends: tuple[float, float]) -> str:

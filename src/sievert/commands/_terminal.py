@@ -1,0 +1,164 @@
+"""Lines of text that the terminal outputs of several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sievert.formatting import plural, printable, significant, wrap
+from sievert.measures import BY_ID
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.measures.value import SUPPRESSED
+from sievert.sources.csv_header import SHOWN
+
+if TYPE_CHECKING:
+    from sievert.measures.value import Value
+    from sievert.policy import Verdict
+
+LONGEST = 28  # letters of a release's name in a table
+SHORTEST = 14
+RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risky side"}
+
+
+def number_text(value: Value) -> str:
+    """A number with the digits a reader can use."""
+    if value.value is None:
+        if value.reason == SUPPRESSED:
+            return f"< {value.details['below']}" if "below" in value.details else "withheld"
+        return "unbounded" if value.reason == UNBOUNDED else "undefined"
+    return f"{value.value:,}" if isinstance(value.value, int) else significant(value.value)
+
+
+def unit_text(measure_id: str) -> str:
+    """The unit in words; a number without one is a share or a ratio."""
+    m = BY_ID[measure_id]
+    if m.unit != "1":
+        return m.unit
+    return "share, 0 to 1" if m.high == 1 else "ratio"
+
+
+def reason_text(reason: str | None) -> str:
+    """A reason in the words of somebody who decides."""
+    if reason == NOTHING_TO_LEARN:
+        return "there is only one value, so nothing to learn"
+    if reason == SUPPRESSED:
+        return "small counts are not shown"
+    return reason or ""
+
+
+def number_line(title: str, text: str, after: str) -> str:
+    """A title, a number and what belongs to it."""
+    return f"  {title:<36} {text:>12}  {after}".rstrip()
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f'"{printable(n)}"' if "," in n else printable(n) for n in names)
+
+
+def heading_lines(found: Any, width: int) -> list[str]:
+    """The table and its roles; of an explanation and of attacks as well."""
+    table = found.table
+    rows = "few records" if table["rows"] is None else plural(found.rows, "record")
+    how = f"{rows}, {plural(table['columns'], 'column')}"
+    if "delimiter" in table:
+        delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
+        how += f", delimiter '{delimiter}', {table['encoding']}"
+    if "compression" in table:
+        how += f", {table['compression']}"
+    verified = table.get("verified")
+    if isinstance(verified, dict):
+        checks = verified.get("page_checksums")
+        how += f"; page checksums {checks}" if checks else "; SHA-256 noted in the JSON"
+    elif verified is False:
+        how += "; not verified"
+    lines = wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
+    if "shared" in table:
+        lines += wrap(
+            f"Fit to pass on: no count below {table['shared']} is shown, nor what it would follow "
+            "from; other numbers are rounded. Verdicts are of the exact numbers.",
+            width,
+            "",
+            "  ",
+        )
+    if table.get("dropped"):
+        lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
+    for title, names in (
+        ("Quasi-identifiers (an outsider may know)", found.roles.quasi),
+        ("Sensitive (secret)", found.roles.sensitive),
+        ("Identifiers (to be dropped)", found.roles.identifier),
+        ("Not assessed (if released, an outsider may know them too)", found.unassessed),
+    ):
+        if names:
+            lines += wrap(f"{title}: {_names(names)}", width, "", "  ")
+    return lines
+
+
+def note_lines(warnings: Iterable[str], width: int) -> list[str]:
+    """The remarks, if there are any."""
+    lines = [line for w in warnings for line in wrap(printable(w), width, "  - ", "    ")]
+    return ["", "Note", *lines] if lines else []
+
+
+def limit_lines(v: Verdict, width: int) -> list[str]:
+    """One limit, what it asks and what was found."""
+    word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
+    limits = [(">=", v.min), ("<=", v.max)]
+    asked = " and ".join(f"{sign} {bound:,.12g}" for sign, bound in limits if bound is not None)
+    value = reason_text(v.reason) if v.value is None else _apart(float(v.value), v)
+    unit_ = "" if v.value is None else f" {unit_text(v.measure)}"
+    place = printable(f"{v.measure} ({v.where.removeprefix('inference.')})")
+    reading = f", {v.reading}" if v.reading else ""
+    line = f"  {word:<13} {place:<44} {value:>10}{unit_}; limit {asked}{reading}"
+    if len(line) <= width:
+        return [line]
+    return [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{unit_}; limit {asked}{reading}"]
+
+
+def _apart(value: float, v: Verdict) -> str:
+    """Enough digits to see on which side of its limit a number lies."""
+    text = significant(value)
+    for bound in (v.min, v.max):
+        if bound is not None and value != bound and float(text.replace(",", "")) == bound:
+            return f"{value:.12g}"
+    return text
+
+
+def tabulate(
+    rows: Sequence[Sequence[str]], after: Sequence[str], width: int = 100, *, names: bool = False
+) -> list[str]:
+    """Text in columns, the first one to the left and numbers to the right.
+
+    Where they are too wide, names in the first column are cut; else other columns follow below,
+    each time beside the first one.
+
+    >>> tabulate([["", "a", "b"], ["x", "10", "20"]], ["", ""], 9)
+    ['      a', '  x  10', '', '      b', '  x  20']
+    """
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    room = width - 2 - max(len(mark) + 2 * bool(mark) for mark in after)
+    left = room - sum(wide + 2 for wide in widths[1:])
+    if names and SHORTEST <= left < widths[0]:
+        widths[0] = left
+    blocks: list[list[int]] = [[]]
+    for i, wide in enumerate(widths[1:], 1):
+        if blocks[-1] and sum(widths[j] + 2 for j in (0, *blocks[-1])) + wide > room:
+            blocks.append([])
+        blocks[-1].append(i)
+    lines: list[str] = []
+    for block in blocks:
+        lines += [""] if lines else []
+        for row, mark in zip(rows, after, strict=True):
+            cells = [shorten(row[0], widths[0]).ljust(widths[0])]
+            cells += [row[i].rjust(widths[i]) for i in block]
+            end = mark if block is blocks[-1] else ""
+            lines.append(f"  {'  '.join(cells)}  {end}".rstrip())
+    return lines
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """A text that is not too long for a table.
+
+    >>> shorten("release"), shorten("release", 5)
+    ('release', 'rele…')
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
