@@ -34,7 +34,7 @@ from sievert.estimators.contingency import total
 from sievert.estimators.permutation import (
     ShuffleLayout,
     TableBlocks,
-    _below,
+    _random_below,
     _table,
     independent,
     shuffle_test,
@@ -332,9 +332,9 @@ def test_a_comparison_is_the_same_on_any_threads(monkeypatch: pytest.MonkeyPatch
 def test_random_numbers() -> None:
     """The published first numbers of SplitMix64 from 0, their upper halves; and no limit is met."""
     due = [0xE220A839, 0x6E789E6A, 0x06C45D18]
-    assert _below(np.full(3, 1 << 32), np.uint64(0)).tolist() == due
+    assert _random_below(np.full(3, 1 << 32), np.uint64(0)).tolist() == due
     for room in (1, 2, 3, 10, 1000):
-        found = np.bincount(_below(np.full(100_000, room), np.uint64(77)), minlength=room)
+        found = np.bincount(_random_below(np.full(100_000, room), np.uint64(77)), minlength=room)
         assert len(found) == room
         assert ((found - 1e5 / room) ** 2 / (1e5 / room)).sum() < room + 5 * math.sqrt(2 * room)
 

@@ -9,9 +9,14 @@ from sievert.estimators.estimate import InformationEstimate
 from sievert.estimators.information import estimate, information, lost
 from sievert.estimators.ksg import ksg
 
+# The names of earlier versions.
+Estimate, Joint = InformationEstimate, ContingencyTable
+
 __all__ = [
     "InformationEstimate",
+    "Estimate",
     "ContingencyTable",
+    "Joint",
     "information",
     "estimate",
     "lost",

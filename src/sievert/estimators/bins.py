@@ -23,13 +23,13 @@ def quantile_bins(values: Any, number: int | None = None) -> Floats:
     >>> quantile_bins([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
     [5.0]
     """
-    held = np.sort(_known(values))
+    ordered = np.sort(_without_missing(values))
     if number is None:
-        number = min(MOST_BINS, _cube_root(len(held)))
-    if number < 2 or not len(held):
+        number = min(MOST_BINS, _cube_root(len(ordered)))
+    if number < 2 or not len(ordered):
         return np.zeros(0)
-    edges = np.unique(held[np.arange(1, number) * len(held) // number])
-    return np.asarray(edges[edges > held[0]])
+    edges = np.unique(ordered[np.arange(1, number) * len(ordered) // number])
+    return np.asarray(edges[edges > ordered[0]])
 
 
 def binned(values: Any, edges: Any) -> Ints:
@@ -38,9 +38,9 @@ def binned(values: Any, edges: Any) -> Ints:
     >>> binned([1.0, 5.0, float("nan"), 9.0], [5.0]).tolist()
     [0, 1, 2, 1]
     """
-    held = np.asarray(values, dtype=np.float64)
-    found = np.searchsorted(np.asarray(edges, dtype=np.float64), held, side="right")
-    return np.where(np.isnan(held), len(edges) + 1, found).astype(np.int64)
+    numbers = np.asarray(values, dtype=np.float64)
+    bins = np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="right")
+    return np.where(np.isnan(numbers), len(edges) + 1, bins).astype(np.int64)
 
 
 def continuous(values: Any) -> tuple[bool, str | None]:
@@ -49,12 +49,12 @@ def continuous(values: Any) -> tuple[bool, str | None]:
     >>> continuous([1.5, 2.5])
     (False, 'fewer than 300 values')
     """
-    held = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(held).all():
+    numbers = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(numbers).all():
         return False, "some values are missing or infinite"
-    if len(held) < LEAST_RECORDS:
+    if len(numbers) < LEAST_RECORDS:
         return False, f"fewer than {LEAST_RECORDS} values"
-    if tied_records(held) > MOST_TIED * len(held):
+    if tied_records(numbers) > MOST_TIED * len(numbers):
         return False, f"more than {MOST_TIED:.0%} of the values are tied"
     return True, None
 
@@ -65,9 +65,9 @@ def tied_records(values: Floats) -> int:
     return int(times[times > 1].sum())
 
 
-def _known(values: Any) -> Floats:
-    held = np.asarray(values, dtype=np.float64)
-    return np.asarray(held[~np.isnan(held)])
+def _without_missing(values: Any) -> Floats:
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.asarray(numbers[~np.isnan(numbers)])
 
 
 def _cube_root(n: int) -> int:

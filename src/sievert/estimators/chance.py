@@ -40,9 +40,9 @@ def chance(
         terms = 40 * len(low.sizes) * len(high.sizes) + 20 * spread
         compiled = terms > COMPILE and compile_loops() is not None
     rows = (
-        _compiled(low, high, records, thread_count(threads))
+        _rows_compiled(low, high, records, thread_count(threads))
         if compiled
-        else _plain(low, high, records)
+        else _rows_plain(low, high, records)
     )
     mean = kernel.total(rows * np.asarray(low.times, dtype=np.float64))
     return mean / (float(records) * float(records)) / kernel.LN2
@@ -53,7 +53,7 @@ def _reach(variance: Floats) -> Floats:
     return np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0
 
 
-def _compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Floats:
+def _rows_compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Floats:
     from sievert.estimators import kernels
 
     rows = np.zeros(len(low.sizes))
@@ -68,7 +68,7 @@ def _compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Floats:
     return rows
 
 
-def _plain(low: Sizes, high: Sizes, records: int) -> Floats:
+def _rows_plain(low: Sizes, high: Sizes, records: int) -> Floats:
     """For each size of the one column the sum over the sizes of the other."""
     step = max(1, BLOCK // len(high.sizes))
     parts = (low.sizes[at : at + step] for at in range(0, len(low.sizes), step))
@@ -110,5 +110,5 @@ def _means(a: Ints, b: Ints, records: int, reach: int) -> Floats:
     k = np.concatenate((up, np.maximum(down, 0)), axis=1)
     weights = np.concatenate((more, less), axis=1)
     u = (k * records - a * b) / (a * b + 0.0)
-    found = (weights * kernel.divergence(u)).sum(axis=1) / weights.sum(axis=1)
-    return np.asarray(found)
+    means = (weights * kernel.divergence(u)).sum(axis=1) / weights.sum(axis=1)
+    return np.asarray(means)

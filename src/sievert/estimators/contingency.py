@@ -39,8 +39,8 @@ class ContingencyTable:
     def from_codes(cls, first: Any, second: Any) -> ContingencyTable:
         """Count two columns of codes, one place a record.
 
-        >>> joint = Joint.of([0, 0, 1, 1], [3, 3, 5, 5])
-        >>> joint.cells, joint.information, joint.miller_madow == 1 + 1 / (8 * math.log(2))
+        >>> table = ContingencyTable.from_codes([0, 0, 1, 1], [3, 3, 5, 5])
+        >>> table.cells, table.information, table.miller_madow == 1 + 1 / (8 * math.log(2))
         (2, 1.0, True)
         """
         x, y = validate_codes(first), validate_codes(second)
@@ -49,6 +49,8 @@ class ContingencyTable:
         sizes, values = np.bincount(x), np.bincount(y)
         keys, counts = count_keys(x * len(values) + y, len(sizes) * len(values))
         return cls(len(x), sizes, values, keys, counts)
+
+    of = from_codes  # the name of earlier versions
 
     @property
     def cells(self) -> int:
@@ -75,8 +77,8 @@ class ContingencyTable:
         tall = int(self.counts.max()) + 1
         row = np.searchsorted(a.sizes, self.first)[x] * len(b.sizes)
         row += np.searchsorted(b.sizes, self.second)[y]
-        found, times = count_keys(row * tall + self.counts, len(a.sizes) * len(b.sizes) * tall)
-        row, counts = np.divmod(found, tall)
+        kinds, times = count_keys(row * tall + self.counts, len(a.sizes) * len(b.sizes) * tall)
+        row, counts = np.divmod(kinds, tall)
         i, j = np.divmod(row, len(b.sizes))
         return counts, a.sizes[i], b.sizes[j], times
 
@@ -116,14 +118,14 @@ class ContingencyTable:
 
 def validate_codes(codes: Any) -> Ints:
     """Codes from 0 on that are not far from dense; others are ranked."""
-    found = np.asarray(codes)
-    if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
+    numbers = np.asarray(codes)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
         raise UsageError("codes are whole numbers, one place a record, of at least one record")
-    if int(found.min()) < 0:
+    if int(numbers.min()) < 0:
         raise UsageError("codes start at 0")
-    if int(found.max()) >= 4 * len(found) + 1024:
-        found = np.unique(found, return_inverse=True)[1]
-    return found.astype(np.int64, copy=False)
+    if int(numbers.max()) >= 4 * len(numbers) + 1024:
+        numbers = np.unique(numbers, return_inverse=True)[1]
+    return numbers.astype(np.int64, copy=False)
 
 
 def dense(keys: Ints, bound: int) -> bool:
@@ -135,8 +137,8 @@ def count_keys(keys: Ints, bound: int) -> tuple[Ints, Ints]:
     """The different keys below a bound, ascending, and how often each occurs."""
     if dense(keys, bound):
         counts = np.bincount(keys)
-        found = np.flatnonzero(counts)
-        return found, counts[found]
+        occupied = np.flatnonzero(counts)
+        return occupied, counts[occupied]
     keys = np.sort(keys)
     starts = run_starts(keys)
     return keys[starts], np.diff(np.append(starts, len(keys)))
@@ -175,12 +177,12 @@ def total(terms: Floats) -> float:
     """
     if len(terms) < FEW:
         return math.fsum(terms.tolist())
-    found: list[float] = []
+    parts: list[float] = []
     most = float(np.abs(terms).max())
-    while len(found) < PARTS and most > 0.0:
+    while len(parts) < PARTS and most > 0.0:
         most = math.ldexp(1.0, math.frexp(most)[1] + len(terms).bit_length())
         leading = (terms + most) - most
-        found.append(float(leading.sum()))
+        parts.append(float(leading.sum()))
         terms = terms - leading
         most = float(np.abs(terms).max())
-    return math.fsum(found)
+    return math.fsum(parts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sievert.numerics.tails import NORMAL_QUANTILE
+
 ROWS_PER_CELL = 5  # below, most cells of a table are an accident
 NOISE = 0.2  # share of the value that chance may have
 
@@ -43,7 +45,7 @@ class InformationEstimate:
     @property
     def interval(self) -> tuple[float, float]:
         """Where the corrected values of most other samples lie."""
-        half = QUANTILE * self.standard_error
+        half = NORMAL_QUANTILE * self.standard_error
         return self.corrected - half, self.corrected + half
 
     @property
@@ -64,8 +66,8 @@ class InformationEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON holds them."""
-        found = {} if self.excess is None else {"excess": self.excess}
-        return found | {
+        excess = {} if self.excess is None else {"excess": self.excess}
+        return excess | {
             "value": self.value,
             "corrected": self.corrected,
             "chance": self.chance,
@@ -79,6 +81,3 @@ class InformationEstimate:
             "shuffles": self.shuffles,
             "noise": self.noisy,
         }
-
-
-QUANTILE = 1.959963984540054  # of the standard normal distribution, for 95 %

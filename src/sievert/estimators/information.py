@@ -86,10 +86,10 @@ def lost(
     trio = Trio.from_codes(original, released, secret, before, after)
     p = excess = None
     if shuffles:
-        told = _shuffled(trio, shuffles, seed, threads)
-        p, excess = told.p, told.above
+        test = _loss_test(trio, shuffles, seed, threads)
+        p, excess = test.p, test.above
         if not trio.plain:  # what the release tells beyond the original: by chance, or by mistake
-            excess -= _shuffled(trio.exchanged(), shuffles, seed, threads).above
+            excess -= _loss_test(trio.exchanged(), shuffles, seed, threads).above
     value = trio.lost()
     return InformationEstimate(
         value,
@@ -105,7 +105,7 @@ def lost(
     )
 
 
-def _shuffled(trio: Trio, shuffles: int, seed: int, threads: int | None) -> ShuffleTest:
+def _loss_test(trio: Trio, shuffles: int, seed: int, threads: int | None) -> ShuffleTest:
     if trio.fixed and shuffles > 0:
         return ShuffleTest(1.0, 0.0)
     return shuffle_test(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)

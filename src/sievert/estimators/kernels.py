@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert.acceleration import jit
 from sievert.arrays import Ints
-from sievert.estimators.permutation import HALF, MIX, MORE, STEP
+from sievert.estimators.splitmix import FIRST_FACTOR, LOW_BITS, SECOND_FACTOR, STEP
 
 CUT = 1e-18
 
@@ -34,24 +34,24 @@ def _mean(a: Any, b: Any, records: Any) -> float:
     mode = (a + 1) * (b + 1) // (records + 2)
     whole = float(product)
     weights = 1.0
-    found = _divergence((mode * records - product) / whole)
+    weighted_sum = _divergence((mode * records - product) / whole)
     weight, most = 1.0, min(a, b)
     for k in range(mode + 1, most + 1):
         weight *= float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
         own = _divergence((k * records - product) / whole)
         weights += weight
-        found += weight * own
-        if weight * (1.0 + own) < CUT * found:
+        weighted_sum += weight * own
+        if weight * (1.0 + own) < CUT * weighted_sum:
             break
     weight, least = 1.0, max(0, -rest)
     for k in range(mode - 1, least - 1, -1):
         weight *= float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
         own = _divergence((k * records - product) / whole)
         weights += weight
-        found += weight * own
-        if weight * (1.0 + own) < CUT * found:
+        weighted_sum += weight * own
+        if weight * (1.0 + own) < CUT * weighted_sum:
             break
-    return found / weights
+    return weighted_sum / weights
 
 
 @jit
@@ -72,28 +72,30 @@ def shuffle(
     """Draw codes for runs of places; how many cells of them hold at least 0, 1, 2, ... records.
 
     A place takes one of the codes from itself on below the limit of its run (Fisher and Yates). No
-    cell holds more than `most`. `shuffling._below` has the same numbers.
+    cell holds more than `most`. `permutation._random_below` has the same numbers.
     """
-    found = np.zeros(most + 2, dtype=np.int64)
-    held = np.zeros(values, dtype=np.int64)  # the start of the last run with a code, and its count
+    reached = np.zeros(most + 2, dtype=np.int64)
+    last_run = np.zeros(
+        values, dtype=np.int64
+    )  # the start of the last run with a code, and its count
     for run in range(len(starts)):
         start = starts[run]
         i, room = np.uint64(start), np.uint64(limits[run] - start)
         for _ in range(ends[run] - start):
             key += np.uint64(STEP)
-            z = (key ^ (key >> np.uint64(30))) * np.uint64(MIX)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(MORE)
+            z = (key ^ (key >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(SECOND_FACTOR)
             z ^= z >> np.uint64(31)
-            low = (z & np.uint64(HALF)) * room >> np.uint64(32)
+            low = (z & np.uint64(LOW_BITS)) * room >> np.uint64(32)
             j = i + (((z >> np.uint64(32)) * room + low) >> np.uint64(32))
             code = codes[j]
             codes[j] = codes[i]  # the place itself is not asked again
             i += np.uint64(1)
             room -= np.uint64(1)
-            n = max(held[code] - start, np.int64(0)) + 1
-            held[code] = start + n
-            found[np.uint64(n)] += 1
-    return found
+            n = max(last_run[code] - start, np.int64(0)) + 1
+            last_run[code] = start + n
+            reached[np.uint64(n)] += 1
+    return reached
 
 
 @jit

@@ -14,10 +14,9 @@ from sievert.counts.cube import histogram
 from sievert.errors import UsageError
 from sievert.estimators.bins import continuous
 from sievert.measures import kernel
+from sievert.numerics.gamma import harmonic_numbers
 
 COMPILE = 30_000  # points from which compiled loops pay
-EULER = 0.5772156649015329
-LARGE = 16  # from here on the asymptotic series has all digits
 
 
 def ksg(
@@ -42,39 +41,33 @@ def ksg(
         raise UsageError("two columns of one table have one place a record each")
     if k < 1:
         raise UsageError("at least one neighbour is needed")
-    for held in (one, other):
-        fit, reason = continuous(held)
+    for column in (one, other):
+        fit, reason = continuous(column)
         if not fit:
             return None, reason
     if k >= len(one):
         return None, f"no more than {k} values"
     order = np.lexsort((other, one))
-    one, other = _scored(one)[order], _scored(other)[order]
+    one, other = _normal_scores(one)[order], _normal_scores(other)[order]
     if compiled is None:
         compiled = len(one) >= COMPILE and compile_loops() is not None
-    nx, ny = _compiled(one, other, k, thread_count(threads)) if compiled else _plain(one, other, k)
+    nx, ny = (
+        _neighbours_compiled(one, other, k, thread_count(threads))
+        if compiled
+        else _neighbours_plain(one, other, k)
+    )
     near = histogram(np.concatenate((nx, ny)))
-    mean = kernel.total(_harmonic(near.sizes) * near.times) / len(one)
-    head = _harmonic(np.array([k - 1, len(one) - 1]))
+    mean = kernel.total(harmonic_numbers(near.sizes) * near.times) / len(one)
+    head = harmonic_numbers(np.array([k - 1, len(one) - 1]))
     return float(head[0] + head[1] - mean) / kernel.LN2, None
 
 
-def _scored(values: Floats) -> Floats:
+def _normal_scores(values: Floats) -> Floats:
     """Values as normal scores of their ranks: as much is told, and no scale or outlier matters."""
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     middle = (np.cumsum(times) - times / 2.0) / len(values)
     normal = NormalDist()
     return np.array([normal.inv_cdf(share) for share in middle.tolist()])[place]
-
-
-def _harmonic(n: Ints) -> Floats:
-    """1 + 1/2 + ... + 1/n = psi(n + 1) + Euler's constant."""
-    head = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, LARGE))))
-    z = np.maximum(n, LARGE).astype(np.float64)
-    w = 1.0 / (z * z)
-    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
-    tail = np.log(z) + EULER + 0.5 / z - series
-    return np.asarray(np.where(n < LARGE, head[np.minimum(n, LARGE - 1)], tail))
 
 
 def _ranks(y: Floats) -> tuple[Floats, Ints]:
@@ -84,7 +77,7 @@ def _ranks(y: Floats) -> tuple[Floats, Ints]:
     return y[by], rank
 
 
-def _compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[Ints, Ints]:
+def _neighbours_compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[Ints, Ints]:
     """The points nearer in x, and in y; x ascending."""
     from sievert.estimators import kernels
 
@@ -101,7 +94,7 @@ def _compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[Ints, Ints]:
     return nx, ny
 
 
-def _plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
+def _neighbours_plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
     """The same, one step to the left and to the right of all points at a time."""
     size = len(x)
     best = np.full((k, size), np.inf)
@@ -117,9 +110,9 @@ def _plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
             if not len(active):
                 break
             far = np.maximum(far[near], np.abs(y[other] - y[active]))
-            for held in best:
-                now = held[active]
-                held[active] = np.minimum(now, far)
+            for nearest in best:
+                now = nearest[active]
+                nearest[active] = np.minimum(now, far)
                 far = np.maximum(now, far)
     sorted_y, rank = _ranks(y)
     return _within(x, np.arange(size), best[-1]), _within(sorted_y, rank, best[-1])[rank]

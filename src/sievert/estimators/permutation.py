@@ -23,6 +23,7 @@ from sievert.counts.cube import histogram
 from sievert.errors import UsageError
 from sievert.estimators.cached import cached_value
 from sievert.estimators.contingency import ContingencyTable, count_keys
+from sievert.estimators.splitmix import FIRST_FACTOR, LOW_BITS, SECOND_FACTOR, STEP
 from sievert.measures import kernel
 
 TOLERANCE = 1e-12  # of an information: two that differ by less are equal
@@ -31,9 +32,6 @@ PER_CELL = 128  # records a cell from which whole tables are drawn
 MOST_DRAWN = 10**9  # NumPy's limit for hypergeometric numbers
 DRAWN = 1 << 23  # numbers of the tables that are drawn at a time
 COMPILE = 1_000_000  # records to shuffle from which compiled loops pay
-# SplitMix64 (Steele, Lea and Flood 2014): a number for every step of a key.
-STEP, MIX, MORE = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-HALF = (1 << 32) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +104,9 @@ def shuffle_test(
     whole = score(histogram(counts))
     slack = max(TOLERANCE * records * bits, ROUNDING * whole)
     if isinstance(plan, TableBlocks):
-        scores = _drawn(plan, shuffles, seed)
+        scores = _scores_of_tables(plan, shuffles, seed)
     else:
-        scores = _shuffled(plan, shuffles, seed, **how)
+        scores = _scores_of_shuffles(plan, shuffles, seed, **how)
     gaps = whole - np.fromiter(scores, dtype=np.float64)
     reached = int(np.count_nonzero(gaps <= slack))
     gaps[np.abs(gaps) <= ROUNDING * whole] = 0.0
@@ -146,27 +144,27 @@ def small(tables: TableBlocks, records: int) -> bool:
 # Tables drawn whole.
 
 
-def _drawn(tables: TableBlocks, shuffles: int, seed: int) -> Iterator[float]:
+def _scores_of_tables(tables: TableBlocks, shuffles: int, seed: int) -> Iterator[float]:
     """The score of each random table with the sizes of this one."""
     step = max(1, DRAWN // (tables.shape[0] * tables.shape[1]))
     for at in range(0, shuffles, step):
         random = np.random.default_rng([seed, at])
         many = min(step, shuffles - at)
-        found = np.zeros((many, *tables.shape), dtype=np.int64)
+        tables_drawn = np.zeros((many, *tables.shape), dtype=np.int64)
         for rows, sizes, columns, totals in tables.blocks:
             if len(rows) < len(columns):
                 drawn = _table(random, sizes, totals, many)
             else:
                 drawn = _table(random, totals, sizes, many).transpose(0, 2, 1)
-            found[:, rows[:, None], columns] += drawn
-        for table in found.reshape(many, -1):
+            tables_drawn[:, rows[:, None], columns] += drawn
+        for table in tables_drawn.reshape(many, -1):
             cells = np.maximum(table, 1).astype(np.float64)
             yield float((cells * np.log2(cells)).sum())
 
 
 def _table(random: np.random.Generator, rows: Ints, columns: Ints, many: int) -> Ints:
     """Random tables with these sizes of rows and columns: each row given those before it."""
-    found = np.empty((many, len(rows), len(columns)), dtype=np.int64)
+    table = np.empty((many, len(rows), len(columns)), dtype=np.int64)
     left = np.zeros((many, 1 << (len(columns) - 1).bit_length()), dtype=np.int64)
     left[:, : len(columns)] = columns
     for i, size in enumerate(rows[:-1].tolist()):
@@ -177,16 +175,16 @@ def _table(random: np.random.Generator, rows: Ints, columns: Ints, many: int) ->
         for halves in sums[-2::-1]:  # what both have, then each half of them, and so on
             taken = random.hypergeometric(halves[:, 0::2], halves[:, 1::2], row)
             row = np.stack((taken, row - taken), axis=2).reshape(many, -1)
-        found[:, i] = row[:, : len(columns)]
+        table[:, i] = row[:, : len(columns)]
         left -= row
-    found[:, -1] = left[:, : len(columns)]
-    return found
+    table[:, -1] = left[:, : len(columns)]
+    return table
 
 
 # Records shuffled.
 
 
-def _shuffled(
+def _scores_of_shuffles(
     layout: ShuffleLayout,
     shuffles: int,
     seed: int,
@@ -198,7 +196,7 @@ def _shuffled(
     work = layout.size * shuffles
     if compiled is None:
         compiled = work >= COMPILE and compile_loops() is not None
-    shuffle = _once_compiled if compiled else _once
+    shuffle = _shuffle_compiled if compiled else _shuffle_plain
     keys = np.random.SeedSequence(seed).generate_state(shuffles, np.uint64)
     workers = thread_count(threads)
     if workers == 1 or work < COMPILE:
@@ -208,7 +206,7 @@ def _shuffled(
         yield from pool.map(lambda key: score(shuffle(layout, key)), keys)
 
 
-def _once_compiled(layout: ShuffleLayout, key: np.uint64) -> Sizes:
+def _shuffle_compiled(layout: ShuffleLayout, key: np.uint64) -> Sizes:
     """The counts, from 2 on, of the cells of one shuffle."""
     from sievert.estimators import kernels
 
@@ -227,29 +225,31 @@ def _once_compiled(layout: ShuffleLayout, key: np.uint64) -> Sizes:
     return Sizes(sizes, times[sizes])
 
 
-def _once(layout: ShuffleLayout, key: np.uint64) -> Sizes:
+def _shuffle_plain(layout: ShuffleLayout, key: np.uint64) -> Sizes:
     """The same in NumPy."""
     lengths = layout.ends - layout.starts
     begins = np.cumsum(lengths) - lengths
     run = np.repeat(np.arange(len(lengths)), lengths)
     place = np.arange(len(run)) + (layout.starts - begins)[run]
-    codes = _swapped(layout.codes.copy(), place, place + _below(layout.limits[run] - place, key))
+    codes = _swap(
+        layout.codes.copy(), place, place + _random_below(layout.limits[run] - place, key)
+    )
     _, counts = count_keys(run * layout.values + codes[place], len(lengths) * layout.values)
     return histogram(counts[counts > 1])
 
 
-def _below(room: Ints, key: np.uint64) -> Ints:
+def _random_below(room: Ints, key: np.uint64) -> Ints:
     """A random number below each of these, which are below 2^32."""
     room = room.astype(np.uint64)
     z = np.arange(1, len(room) + 1, dtype=np.uint64) * np.uint64(STEP) + key
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(MIX)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(MORE)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(SECOND_FACTOR)
     z ^= z >> np.uint64(31)
-    low = (z & np.uint64(HALF)) * room >> np.uint64(32)
+    low = (z & np.uint64(LOW_BITS)) * room >> np.uint64(32)
     return (((z >> np.uint64(32)) * room + low) >> np.uint64(32)).astype(np.int64)
 
 
-def _swapped(codes: Ints, one: Ints, other: Ints) -> Ints:
+def _swap(codes: Ints, one: Ints, other: Ints) -> Ints:
     """Codes swapped in the order given, many swaps at a time.
 
     A swap is done once it is the first left of both its places.

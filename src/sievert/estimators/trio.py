@@ -66,7 +66,9 @@ class Trio:
             return cls(
                 before, after, kept, only[kept], before.first[kept], rank[codes], y, before.counts
             )
-        pairs, sizes, pair = _ranked(x * len(after.first) + c, len(before.first) * len(after.first))
+        pairs, sizes, pair = _rank_keys(
+            x * len(after.first) + c, len(before.first) * len(after.first)
+        )
         values = len(before.second)
         keys, counts = count_keys(pair * values + y, len(pairs) * values)
         return cls(
@@ -169,13 +171,13 @@ class Trio:
         return tables if small(tables, self.before.records) else None
 
 
-def _ranked(keys: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
+def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
     """The different keys, how often each occurs, and for every key its rank among them."""
     if not dense(keys, bound):
-        found, rank, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return found, counts, rank
+        distinct, rank, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return distinct, counts, rank
     counts = np.bincount(keys)
-    found = np.flatnonzero(counts)
+    distinct = np.flatnonzero(counts)
     place = np.zeros(len(counts), dtype=np.int64)
-    place[found] = np.arange(len(found))
-    return found, counts[found], place[keys]
+    place[distinct] = np.arange(len(distinct))
+    return distinct, counts[distinct], place[keys]

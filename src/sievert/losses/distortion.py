@@ -31,37 +31,37 @@ def expected_distortion(release: Release) -> Loss:
         return without(NO_RECORDS)
     columns = {c.name: _distortion(c) for c in release.quasi}
     secrets = {c.name: _distortion(c) for c in release.secrets}
-    found = [c["value"] for c in columns.values() if c["value"] is not None]
-    details: dict[str, Any] = {"of_columns": len(found)}
+    distortions = [c["value"] for c in columns.values() if c["value"] is not None]
+    details: dict[str, Any] = {"of_columns": len(distortions)}
     if secrets:
         details["secrets"] = secrets
-    if not found:
+    if not distortions:
         return Loss(None, NO_COLUMN, columns, details)
-    return Loss(math.fsum(found) / len(found), columns=columns, details=details)
+    return Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
 
 
 def _distortion(column: ReleasedColumn) -> dict[str, Any]:
-    found = value_label_pairs(column)
+    pairs = value_label_pairs(column)
     if column.numbers is not None:
-        return _squared(column, found)
-    records, withheld = len(column.original), found.withheld
+        return _squared_error(column, pairs)
+    records, withheld = len(column.original), pairs.withheld
     if column.hierarchy is None:
-        changed = records - int(found.times[found.unchanged].sum())
+        changed = records - int(pairs.times[pairs.unchanged].sum())
         value, scale = kernel.ratio(changed, records), "hamming"
     else:
-        held = label_coverage(column)
-        assert held.hierarchy is not None
-        climbed = int(np.dot(held.times, held.meeting))
-        value, scale = kernel.ratio(climbed, records * held.hierarchy.height), "hierarchy"
+        coverage = label_coverage(column)
+        assert coverage.hierarchy is not None
+        climbed = int(np.dot(coverage.times, coverage.meeting))
+        value, scale = kernel.ratio(climbed, records * coverage.hierarchy.height), "hierarchy"
     return {"value": value, "scale": scale, "cells": records, "suppressed": withheld}
 
 
-def _squared(column: ReleasedColumn, found: ValueLabelPairs) -> dict[str, Any]:
+def _squared_error(column: ReleasedColumn, pairs: ValueLabelPairs) -> dict[str, Any]:
     """Cells with a number in the original; one that was suppressed is guessed as their mean."""
-    x, y = _numbers(column, found)
+    x, y = _numbers(column, pairs)
     there = ~np.isnan(x)
-    x, y, times = x[there], y[there], found.times[there].astype(np.float64)
-    suppressed = found.suppressed[there] | np.isnan(y)
+    x, y, times = x[there], y[there], pairs.times[there].astype(np.float64)
+    suppressed = pairs.suppressed[there] | np.isnan(y)
     number = int(times.sum())
     out: dict[str, Any] = {
         "value": None,
@@ -89,14 +89,14 @@ def _squared(column: ReleasedColumn, found: ValueLabelPairs) -> dict[str, Any]:
     return {**out, "value": 0.0} if error == 0 else {**out, "reason": NO_SCALE}
 
 
-def _numbers(column: ReleasedColumn, found: ValueLabelPairs) -> tuple[Floats, Floats]:
+def _numbers(column: ReleasedColumn, pairs: ValueLabelPairs) -> tuple[Floats, Floats]:
     """The numbers of each pair."""
     assert column.numbers is not None
     before, after = column.numbers
     values, labels = np.full(len(column.values), np.nan), np.full(len(column.labels) + 1, np.nan)
     values[column.original] = before
     labels[column.released] = after
-    return values[found.original], labels[found.released]
+    return values[pairs.original], labels[pairs.released]
 
 
 def _deviations(x: Floats, times: Floats) -> tuple[Floats, float]:

@@ -63,17 +63,17 @@ def gaussian_information(
     for i in range(len(u)):
         if given.share(i) > dependent:
             given.know(i)
-    found = []
+    terms = []
     for i in range(len(v)):
         before, after = alone.share(i), given.share(len(u) + i)
         if before <= dependent:
             continue
         if after <= dependent * before:
             return None
-        found.append(-0.5 * _log(min(1, after / before)))
+        terms.append(-0.5 * _log(min(1, after / before)))
         given.know(len(u) + i)
         alone.know(i)
-    return max(0.0, math.fsum(found) / LN2)
+    return max(0.0, math.fsum(terms) / LN2)
 
 
 def _log(ratio: Any) -> float:
@@ -110,10 +110,10 @@ def from_data(u: Floats, v: Floats) -> float | None:
     if len(u) < 2:
         return None
     joint = correlations([_standard(x) for m in (u, v) for x in np.asarray(m, np.float64).T])
-    return _between(joint, range(u.shape[1]), range(u.shape[1], len(joint)))
+    return _information_between(joint, range(u.shape[1]), range(u.shape[1], len(joint)))
 
 
-def _between(joint: Floats, u: Sequence[int], v: Sequence[int]) -> float | None:
+def _information_between(joint: Floats, u: Sequence[int], v: Sequence[int]) -> float | None:
     return gaussian_information(joint[np.ix_(u, u)], joint[np.ix_(v, v)], joint[np.ix_(u, v)])
 
 
@@ -145,14 +145,17 @@ def gaussian_loss(release: Release) -> Loss:
     joint = correlations([_standard(x if whole.all() else x[whole]) for x in every])
     d = len(columns)
     u, u2, v = range(d), range(d, 2 * d), range(2 * d, len(every))
-    found = {"identity": _between(joint, u, u2)}
+    information = {"identity": _information_between(joint, u, u2)}
     if secrets:
-        found |= {"original": _between(joint, u, v), "released": _between(joint, u2, v)}
-    for name, bits in found.items():
+        information |= {
+            "original": _information_between(joint, u, v),
+            "released": _information_between(joint, u2, v),
+        }
+    for name, bits in information.items():
         details[name] = {"value": bits, **({} if bits is not None else {"reason": UNBOUNDED})}
     if not secrets:
         return Loss(None, NO_SECRET, details=details)
-    before, after = found["original"], found["released"]
+    before, after = information["original"], information["released"]
     if before is None or after is None:
         return Loss(None, UNBOUNDED, details=details)
     return Loss(before - after, details=details)

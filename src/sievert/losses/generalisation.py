@@ -61,42 +61,46 @@ def generalization_loss(release: Release) -> Loss:
     """How much of the way from one value to all values the labels have gone."""
     if not release.records:
         return without(NO_RECORDS)
-    losses = {c.name: _generalized(label_coverage(c), release.records) for c in release.quasi}
+    losses = {c.name: _column_loss(label_coverage(c), release.records) for c in release.quasi}
     logs = math.fsum(math.log1p(loss) for loss in losses.values())
     value = min(1.0, math.expm1(logs / len(losses)))
     return Loss(value, columns=losses, details=_about(release.quasi))
 
 
-def _generalized(held: LabelCoverage, records: int) -> float:
+def _column_loss(coverage: LabelCoverage, records: int) -> float:
     """(mean share - 1/m) / (1 - 1/m); 0 where there is one value, hence nothing to lose."""
-    if held.values == 1:
+    if coverage.values == 1:
         return 0.0
-    return kernel.ratio(int(np.dot(held.times, held.leaves)) - records, records * (held.values - 1))
+    return kernel.ratio(
+        int(np.dot(coverage.times, coverage.leaves)) - records, records * (coverage.values - 1)
+    )
 
 
 def precision(release: Release) -> Loss:
     """How far below the top of their hierarchies the labels still are."""
     if not release.records:
         return without(NO_RECORDS)
-    found: list[Fraction] = []
+    precisions: list[Fraction] = []
     columns: dict[str, float | None] = {}
     reasons: dict[str, str] = {}
     for column in release.quasi:
-        held = label_coverage(column)
+        coverage = label_coverage(column)
         columns[column.name] = None
-        if held.hierarchy is None:
+        if coverage.hierarchy is None:
             reasons[column.name] = NO_HIERARCHY
-        elif held.records(held.unknown):
+        elif coverage.records(coverage.unknown):
             reasons[column.name] = NOT_IN_IT
         else:
-            climbed = int(np.dot(held.times, held.level))
-            found.append(1 - Fraction(climbed, release.records * held.hierarchy.height))
-            columns[column.name] = float(found[-1])
-    details = {**_about(release.quasi), "reasons": reasons, "of_columns": len(found)}
-    if not found:
+            climbed = int(np.dot(coverage.times, coverage.level))
+            precisions.append(1 - Fraction(climbed, release.records * coverage.hierarchy.height))
+            columns[column.name] = float(precisions[-1])
+    details = {**_about(release.quasi), "reasons": reasons, "of_columns": len(precisions)}
+    if not precisions:
         some = NO_HIERARCHY if set(reasons.values()) == {NO_HIERARCHY} else NOT_IN_IT
         return Loss(None, some, columns, details)
-    return Loss(float(sum(found, Fraction(0)) / len(found)), columns=columns, details=details)
+    return Loss(
+        float(sum(precisions, Fraction(0)) / len(precisions)), columns=columns, details=details
+    )
 
 
 def non_uniform_entropy(release: Release) -> Loss:
@@ -107,23 +111,23 @@ def non_uniform_entropy(release: Release) -> Loss:
     columns: dict[str, Any] = {}
     lost, most = [], []
     for column in release.quasi:
-        held = label_coverage(column)
-        lost.append(_bits(held, held.covered))
-        most.append(_bits(held, np.full(len(held.own), records)))
+        coverage = label_coverage(column)
+        lost.append(_bits(coverage, coverage.covered))
+        most.append(_bits(coverage, np.full(len(coverage.own), records)))
         columns[column.name] = _entropy(lost[-1], most[-1], records)
     whole = _entropy(math.fsum(lost), math.fsum(most), records * len(columns))
     details = {**_about(release.quasi), **{n: v for n, v in whole.items() if n != "bits"}}
     return Loss(whole["bits"], columns=columns, details=details)
 
 
-def _bits(held: LabelCoverage, covered: Any) -> float:
-    return kernel.total(held.times * kernel.log2_ratio(held.own, covered))
+def _bits(coverage: LabelCoverage, covered: Any) -> float:
+    return kernel.total(coverage.times * kernel.log2_ratio(coverage.own, covered))
 
 
 def _entropy(bits: float, most: float, number: int) -> dict[str, Any]:
-    found = {"bits": bits, "per_cell": bits / number, "maximum": most}
+    totals = {"bits": bits, "per_cell": bits / number, "maximum": most}
     share = min(1.0, bits / most) if most else None
-    return {**found, "share": share, **({} if most else {"reason": ONE_VALUE})}
+    return {**totals, "share": share, **({} if most else {"reason": ONE_VALUE})}
 
 
 def normalized_certainty_penalty(release: Release) -> Loss:
@@ -135,10 +139,10 @@ def normalized_certainty_penalty(release: Release) -> Loss:
         shares = _widths(column)
         readings[column.name] = "leaves" if shares is None else "intervals"
         if shares is None:
-            held = label_coverage(column)
-            open_ = int(np.dot(held.times, np.where(held.leaves > 1, held.leaves, 0)))
-            open_ += held.pairs.withheld if held.values == 1 else 0
-            columns[column.name] = kernel.ratio(open_, release.records * held.values)
+            coverage = label_coverage(column)
+            open_ = int(np.dot(coverage.times, np.where(coverage.leaves > 1, coverage.leaves, 0)))
+            open_ += coverage.pairs.withheld if coverage.values == 1 else 0
+            columns[column.name] = kernel.ratio(open_, release.records * coverage.values)
         else:
             columns[column.name] = (
                 kernel.total(value_label_pairs(column).times * shares) / release.records
@@ -154,14 +158,14 @@ def _widths(column: ReleasedColumn) -> Floats | None:
     """
     if column.numbers is not None or (before := as_numbers(column.values)) is None:
         return None
-    found = value_label_pairs(column)
-    values = before[found.original]
+    pairs = value_label_pairs(column)
+    values = before[pairs.original]
     values = values[~np.isnan(values)]
     span = float(values.max() - values.min()) if len(values) else 0.0
     if not (math.isfinite(span) and span > 0):
         return None
     low, high = np.zeros(len(column.labels) + 1), np.zeros(len(column.labels) + 1)
-    for code in np.unique(found.released[~found.suppressed]).tolist():
+    for code in np.unique(pairs.released[~pairs.suppressed]).tolist():
         text = column.labels[code]
         if text is None:
             continue
@@ -175,19 +179,19 @@ def _widths(column: ReleasedColumn) -> Floats | None:
     shares = np.maximum(high - low, 0.0) / span
     none = np.array([*(text is None or text == ROOT for text in column.labels), True])
     shares[none] = 0.0
-    return np.where(found.suppressed, 1.0, shares[found.released])
+    return np.where(pairs.suppressed, 1.0, shares[pairs.released])
 
 
 def _about(columns: Sequence[ReleasedColumn]) -> dict[str, Any]:
     """What belongs beside a loss: where each column's ladder is from, cells with no place on it."""
-    held = {c.name: label_coverage(c) for c in columns}
+    coverages = {c.name: label_coverage(c) for c in columns}
     return {
         "hierarchy": {
-            n: "given" if h.hierarchy is not None else "observed" for n, h in held.items()
+            n: "given" if h.hierarchy is not None else "observed" for n, h in coverages.items()
         },
-        "suppressed": {n: h.pairs.withheld for n, h in held.items()},
-        "strayed": {n: h.records(h.strayed) for n, h in held.items()},
-        "unknown": {n: h.records(h.unknown) for n, h in held.items()},
+        "suppressed": {n: h.pairs.withheld for n, h in coverages.items()},
+        "strayed": {n: h.records(h.strayed) for n, h in coverages.items()},
+        "unknown": {n: h.records(h.unknown) for n, h in coverages.items()},
     }
 
 

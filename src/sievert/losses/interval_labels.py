@@ -26,14 +26,14 @@ def interval(text: str) -> tuple[float, float] | None:
     ((20.0, 30.0), (-5.0, -1.0), (60.0, inf), (12.0, 12.0), None)
     """
     text = text.strip()
-    if found := _NUMBER.fullmatch(text):
-        return _value(found[1]), _value(found[1])
-    if found := _BRACKETS.fullmatch(text) or _BETWEEN.fullmatch(text):
-        low, high = _value(found[1]), _value(found[2])
-    elif found := _BELOW.fullmatch(text):
-        low, high = -math.inf, _value(found[1])
-    elif found := _ABOVE.fullmatch(text) or _FROM.fullmatch(text):
-        low, high = _value(found[1]), math.inf
+    if match := _NUMBER.fullmatch(text):
+        return _value(match[1]), _value(match[1])
+    if match := _BRACKETS.fullmatch(text) or _BETWEEN.fullmatch(text):
+        low, high = _value(match[1]), _value(match[2])
+    elif match := _BELOW.fullmatch(text):
+        low, high = -math.inf, _value(match[1])
+    elif match := _ABOVE.fullmatch(text) or _FROM.fullmatch(text):
+        low, high = _value(match[1]), math.inf
     else:
         return None
     return (low, high) if low <= high else None

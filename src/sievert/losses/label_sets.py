@@ -79,31 +79,31 @@ def label_coverage(column: ReleasedColumn) -> LabelCoverage:
 
 def value_code_of_label(column: ReleasedColumn) -> tuple[Ints, int]:
     """Of each label the code of the value with its text, or a code after all these; how many."""
-    return cached_on_column(column, "renamed", _renamed)
+    return cached_on_column(column, "renamed", _value_code_of_label)
 
 
 def cached_on_column(
-    column: ReleasedColumn, name: str, made: Callable[[ReleasedColumn], Thing]
+    column: ReleasedColumn, name: str, compute: Callable[[ReleasedColumn], Thing]
 ) -> Thing:
     """Made once a column and kept with it, as its own properties are."""
-    held = vars(column)
+    cache = vars(column)
     key = f"{__name__}.{name}"
-    if key not in held:
-        held[key] = made(column)
-    found: Thing = held[key]
-    return found
+    if key not in cache:
+        cache[key] = compute(column)
+    value: Thing = cache[key]
+    return value
 
 
 def count_keys(keys: Ints, size: int) -> tuple[Ints, Ints]:
     """Which of the keys 0..size-1 occur, and how often.
 
-    >>> [x.tolist() for x in counted(np.array([4, 1, 4]), 6)]
+    >>> [x.tolist() for x in count_keys(np.array([4, 1, 4]), 6)]
     [[1, 4], [1, 2]]
     """
     if size <= max(SMALL, 2 * len(keys)):
-        found = np.bincount(keys, minlength=size)
-        present = np.flatnonzero(found)
-        return present, found[present]
+        counts = np.bincount(keys, minlength=size)
+        present = np.flatnonzero(counts)
+        return present, counts[present]
     present, times = np.unique(keys, return_counts=True)
     return present, times
 
@@ -113,7 +113,7 @@ def sum_by_code(codes: Ints, times: Ints, size: int) -> Ints:
     return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
 
-def _renamed(column: ReleasedColumn) -> tuple[Ints, int]:
+def _value_code_of_label(column: ReleasedColumn) -> tuple[Ints, int]:
     codes: dict[str | None, int] = {}
     for code, text in enumerate(column.values):
         codes.setdefault(text, code)
@@ -135,40 +135,40 @@ def _pairs(column: ReleasedColumn) -> ValueLabelPairs:
 
 def _cells(column: ReleasedColumn) -> LabelCoverage:
     if column.hierarchy is None:
-        return _observed(column)
-    return _laddered(column, column.hierarchy.with_root())
+        return _coverage_without_hierarchy(column)
+    return _coverage_in_hierarchy(column, column.hierarchy.with_root())
 
 
 def _own(column: ReleasedColumn) -> tuple[Ints, Ints]:
     """How many records have the value of each code, and that of each pair."""
-    found = value_label_pairs(column)
-    totals = sum_by_code(found.original, found.times, len(column.values))
-    return totals, totals[found.original]
+    pairs = value_label_pairs(column)
+    totals = sum_by_code(pairs.original, pairs.times, len(column.values))
+    return totals, totals[pairs.original]
 
 
-def _seen(column: ReleasedColumn, own: Ints) -> tuple[Ints, Ints]:
+def _observed_coverage(column: ReleasedColumn, own: Ints) -> tuple[Ints, Ints]:
     """Of each pair: how many values became its label, and how many records have one of them."""
-    found = value_label_pairs(column)
+    pairs = value_label_pairs(column)
     size = len(column.labels) + 1
-    shown = (~found.suppressed).astype(np.int64)
-    values = sum_by_code(found.released + 1, shown, size)
-    records = sum_by_code(found.released + 1, shown * own, size)
-    return values[found.released + 1], records[found.released + 1]
+    shown = (~pairs.suppressed).astype(np.int64)
+    values = sum_by_code(pairs.released + 1, shown, size)
+    records = sum_by_code(pairs.released + 1, shown * own, size)
+    return values[pairs.released + 1], records[pairs.released + 1]
 
 
-def _observed(column: ReleasedColumn) -> LabelCoverage:
+def _coverage_without_hierarchy(column: ReleasedColumn) -> LabelCoverage:
     """Without a hierarchy: a label stands for the values that became it."""
-    found = value_label_pairs(column)
+    pairs = value_label_pairs(column)
     totals, own = _own(column)
     values = int(np.count_nonzero(totals))
-    leaves, covered = _seen(column, own)
+    leaves, covered = _observed_coverage(column, own)
     none = np.zeros(len(own), dtype=bool)
     return LabelCoverage(
-        found,
+        pairs,
         values,
-        np.where(found.suppressed, values, leaves),
+        np.where(pairs.suppressed, values, leaves),
         own,
-        np.where(found.suppressed, totals.sum(), covered),
+        np.where(pairs.suppressed, totals.sum(), covered),
         None,
         np.full(len(own), -1),
         np.full(len(own), -1),
@@ -204,17 +204,17 @@ class _Rungs:
         return sum_by_code(self.labels[level], each, len(self.text))
 
 
-def _laddered(column: ReleasedColumn, hierarchy: Hierarchy) -> LabelCoverage:
-    found = value_label_pairs(column)
+def _coverage_in_hierarchy(column: ReleasedColumn, hierarchy: Hierarchy) -> LabelCoverage:
+    pairs = value_label_pairs(column)
     rungs = _Rungs(hierarchy)
     totals, own = _own(column)
     everything = int(totals.sum())
     leaf_of = np.array([rungs.leaf.get(value, -1) for value in column.values])
     text_of = np.array([*(rungs.text.get(t, -1) for t in column.labels), -1])
-    leaf, text = leaf_of[found.original], text_of[found.released]
-    held = np.zeros(len(rungs.leaf), dtype=np.int64)
-    np.add.at(held, leaf_of[leaf_of >= 0], totals[leaf_of >= 0])
-    records = np.stack([rungs.over(level, held) for level in range(rungs.height + 1)])
+    leaf, text = leaf_of[pairs.original], text_of[pairs.released]
+    leaf_records = np.zeros(len(rungs.leaf), dtype=np.int64)
+    np.add.at(leaf_records, leaf_of[leaf_of >= 0], totals[leaf_of >= 0])
+    records = np.stack([rungs.over(level, leaf_records) for level in range(rungs.height + 1)])
 
     # The lowest level on which the value has this label; on which value and label meet.
     level, meeting = np.full(len(own), -1), np.full(len(own), rungs.height)
@@ -224,23 +224,23 @@ def _laddered(column: ReleasedColumn, hierarchy: Hierarchy) -> LabelCoverage:
         mine = np.where(placed, rungs.labels[rung][leaf], -1)
         level[known & (mine == text)] = rung
         meeting[known & (mine == rungs.labels[rung][below])] = rung
-    above = (level >= 0) | found.unchanged
-    level[found.unchanged] = 0
+    above = (level >= 0) | pairs.unchanged
+    level[pairs.unchanged] = 0
     meeting = np.where(above, level, meeting)
-    strayed = ~above & known & ~found.suppressed
-    unknown = ~above & ~known & ~found.suppressed
+    strayed = ~above & known & ~pairs.suppressed
+    unknown = ~above & ~known & ~pairs.suppressed
     level = np.where(strayed, lowest, level)
 
-    seen, seen_records = _seen(column, own)
+    seen, seen_records = _observed_coverage(column, own)
     rung = np.maximum(level, 0)
     leaves = np.where(unknown, np.minimum(seen, len(rungs.leaf)), rungs.leaves[rung, text])
     covered = np.where(unknown, seen_records, records[rung, text] + np.where(strayed, own, 0))
     leaves, covered = (
-        np.where(found.unchanged, least, np.where(found.suppressed, most, some))
+        np.where(pairs.unchanged, least, np.where(pairs.suppressed, most, some))
         for least, most, some in ((1, len(rungs.leaf), leaves), (own, everything, covered))
     )
     for some in (level, meeting):
-        some[found.suppressed] = rungs.height
+        some[pairs.suppressed] = rungs.height
     return LabelCoverage(
-        found, len(rungs.leaf), leaves, own, covered, hierarchy, level, meeting, strayed, unknown
+        pairs, len(rungs.leaf), leaves, own, covered, hierarchy, level, meeting, strayed, unknown
     )

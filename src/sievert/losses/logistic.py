@@ -43,9 +43,9 @@ class Design:
 
     def sums(self, weights: Floats) -> Floats:
         """For each term the sum of the weights times the term."""
-        found = [float((row * weights).sum()) for row in self.dense]
+        dense_sums = [float((row * weights).sum()) for row in self.dense]
         parts = [np.bincount(code, weights, width) for code, width in self.groups]
-        return np.concatenate([np.array(found), *parts])
+        return np.concatenate([np.array(dense_sums), *parts])
 
     def gram(self, weights: Floats) -> Floats:
         """For each two terms the sum of the weights times both."""
@@ -63,24 +63,24 @@ class Design:
 
     def predictor(self, coefficients: Floats) -> Floats:
         """The linear predictor of each combination."""
-        found = np.zeros(self.dense.shape[1])
+        predictor = np.zeros(self.dense.shape[1])
         for row, x in zip(self.dense, coefficients[: len(self.dense)], strict=True):
-            found += x * row
+            predictor += x * row
         for (code, width), start in zip(self.groups, self.starts, strict=True):
-            found += coefficients[start : start + width][code]
-        return found
+            predictor += coefficients[start : start + width][code]
+        return predictor
 
     def independent(self, times: Floats) -> Ints:
         """Terms that others before them do not determine."""
         left = self.gram(times)
         whole = left.diagonal().copy()
-        kept = []
+        terms = []
         for i in range(self.terms):
             if whole[i] > 0 and left[i, i] > ALIASED * whole[i]:
-                kept.append(i)
+                terms.append(i)
                 column = left[i + 1 :, i].copy()
                 left[i + 1 :, i + 1 :] -= np.multiply.outer(column, column / left[i, i])
-        return np.array(kept)
+        return np.array(terms)
 
 
 def logistic(x: Floats) -> Floats:
@@ -106,7 +106,7 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
     A category that occurs on one side only is told apart for sure; its records are set aside, as
     they are where the likelihood is largest.
     """
-    kept = design.independent(every)
+    independent = design.independent(every)
     chance = np.full(len(every), np.nan)
     rest = np.ones(len(every), dtype=bool)
     while True:
@@ -119,23 +119,23 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
     if rest.any():
         m, r = np.where(rest, every, 0.0), np.where(rest, released, 0.0)
         terms = design.independent(m)
-        found = _newton(design, terms, m, r, ridge)
-        if found is None:
+        propensities = _newton(design, terms, m, r, ridge)
+        if propensities is None:
             ridge = RIDGE
-            found = _newton(design, terms, m, r, ridge)
-        assert found is not None
-        chance[rest] = found[rest]
-    return chance, len(kept), ridge
+            propensities = _newton(design, terms, m, r, ridge)
+        assert propensities is not None
+        chance[rest] = propensities[rest]
+    return chance, len(independent), ridge
 
 
 def _one_sided(design: Design, every: Floats, released: Floats, rest: Bools) -> Bools:
     """Combinations of the rest with a category that the rest has on one side only."""
-    found = np.zeros(len(every), dtype=bool)
+    one_sided = np.zeros(len(every), dtype=bool)
     m, r = np.where(rest, every, 0.0), np.where(rest, released, 0.0)
     for code, width in design.groups:
         a, b = np.bincount(code, m, width), np.bincount(code, r, width)
-        found |= ((b == 0) | (a == b))[code]
-    return found & rest
+        one_sided |= ((b == 0) | (a == b))[code]
+    return one_sided & rest
 
 
 def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> Floats | None:
@@ -143,19 +143,19 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
     beta = np.zeros(design.terms)
     share = float(r.sum()) / float(m.sum())
     beta[0] = math.log(share / (1 - share))
-    held = np.full(len(terms), ridge)
-    held[terms == 0] = 0.0
+    penalty = np.full(len(terms), ridge)
+    penalty[terms == 0] = 0.0
 
     def cost(b: Floats) -> tuple[float, Floats]:
         eta = design.predictor(b)
         loss = np.logaddexp(0.0, eta) * m - eta * r
-        return float(loss.sum()) + 0.5 * float((held * b[terms] ** 2).sum()), eta
+        return float(loss.sum()) + 0.5 * float((penalty * b[terms] ** 2).sum()), eta
 
     now, eta = cost(beta)
     for _ in range(STEPS if ridge == 0 else 5 * STEPS):
         p = logistic(eta)
-        slope = design.sums(r - m * p)[terms] - held * beta[terms]
-        curve = design.gram(m * p * (1 - p))[np.ix_(terms, terms)] + np.diag(held)
+        slope = design.sums(r - m * p)[terms] - penalty * beta[terms]
+        curve = design.gram(m * p * (1 - p))[np.ix_(terms, terms)] + np.diag(penalty)
         step = np.zeros(design.terms)
         step[terms] = solve(curve, slope)
         gain = float((slope * step[terms]).sum())

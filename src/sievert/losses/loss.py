@@ -59,8 +59,8 @@ def as_numbers(texts: Sequence[str | None]) -> Floats | None:
     plain = [None if t is None or t == ROOT else t for t in texts]
     if not any(plain) or not all(t is None or NUMBER.fullmatch(t) for t in plain):
         return None
-    found = np.array([np.nan if t is None else float(t) for t in plain])
-    return None if np.isinf(found).any() else found
+    numbers = np.array([np.nan if t is None else float(t) for t in plain])
+    return None if np.isinf(numbers).any() else numbers
 
 
 @dataclass(frozen=True)
@@ -100,21 +100,21 @@ class Release:
 def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
     """One number a record for its combination of codes, from 0 on; GONE where it is not `here`.
 
-    >>> joined([np.array([2, 0, 2]), np.array([5, 9, 5])]).tolist()
+    >>> combination_codes([np.array([2, 0, 2]), np.array([5, 9, 5])]).tolist()
     [1, 0, 1]
     """
     if here is not None and not here.all():
         out = np.full(len(here), GONE, dtype=np.int64)
-        out[here] = combination_codes([held[here] for held in codes])
+        out[here] = combination_codes([column_codes[here] for column_codes in codes])
         return out
-    found, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
-    for held in codes:
-        top = int(held.max(initial=0)) + 2
-        if _dense(found) >= bound > _dense(found) // top or bound > (1 << 62) // top:
-            found, bound = _ranked(found, bound)
-        found = found * top + (held.astype(np.int64) + 1)
+    keys, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
+    for column_codes in codes:
+        top = int(column_codes.max(initial=0)) + 2
+        if _dense(keys) >= bound > _dense(keys) // top or bound > (1 << 62) // top:
+            keys, bound = _rank_keys(keys, bound)
+        keys = keys * top + (column_codes.astype(np.int64) + 1)
         bound *= top
-    return _ranked(found, bound)[0]
+    return _rank_keys(keys, bound)[0]
 
 
 def _dense(keys: Ints) -> int:
@@ -122,7 +122,7 @@ def _dense(keys: Ints) -> int:
     return 4 * len(keys) + 4096
 
 
-def _ranked(keys: Ints, bound: int) -> tuple[Ints, int]:
+def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, int]:
     """The rank of each key, all below a bound, among the different ones; how many these are."""
     if bound > _dense(keys):
         different, inverse = np.unique(keys, return_inverse=True)

@@ -44,18 +44,20 @@ def hellinger_pairs(release: Release) -> Loss:
     if len(release.columns) == 1:
         return without(ONE_COLUMN)
     texts = {c.name: _texts(c) for c in release.columns}
-    found = {(a, b): texts[a].distance_with(texts[b]) for a, b in itertools.combinations(texts, 2)}
-    worst = min(found, key=lambda names: (-found[names], sorted(names)))
+    distances = {
+        (a, b): texts[a].distance_with(texts[b]) for a, b in itertools.combinations(texts, 2)
+    }
+    worst = min(distances, key=lambda names: (-distances[names], sorted(names)))
     columns = {
-        name: math.fsum(d for names, d in found.items() if name in names) / (len(texts) - 1)
+        name: math.fsum(d for names, d in distances.items() if name in names) / (len(texts) - 1)
         for name in texts
     }
     details = {
         "worst": sorted(worst),
-        "worst_distance": found[worst],
-        "pairs": [{"columns": [a, b], "distance": d} for (a, b), d in found.items()],
+        "worst_distance": distances[worst],
+        "pairs": [{"columns": [a, b], "distance": d} for (a, b), d in distances.items()],
     }
-    value = math.fsum(found.values()) / len(found)
+    value = math.fsum(distances.values()) / len(distances)
     return Loss(value, columns=columns, details=details)
 
 
@@ -63,13 +65,13 @@ class _Texts:
     """A column before and after, as codes of the same texts; suppressed cells share one."""
 
     def __init__(self, column: ReleasedColumn) -> None:
-        self._column, found = column, value_label_pairs(column)
+        self._column, pairs = column, value_label_pairs(column)
         names, width = value_code_of_label(column)
         self._gone = list(column.values).index(ROOT) if ROOT in column.values else width
         self._names, self.width = np.append(names, self._gone), width + 1
-        after = np.where(found.suppressed, self._gone, self._names[found.released])
-        self.same = bool(np.all(found.original == after))
-        n, m = (sum_by_code(codes, found.times, self.width) for codes in (found.original, after))
+        after = np.where(pairs.suppressed, self._gone, self._names[pairs.released])
+        self.same = bool(np.all(pairs.original == after))
+        n, m = (sum_by_code(codes, pairs.times, self.width) for codes in (pairs.original, after))
         self.apart = not np.any((n > 0) & (m > 0))
         self.distance = _distance(n, m, len(column.original))
 

@@ -57,11 +57,11 @@ def cuts(column: ReleasedColumn) -> Floats | None:
 
 def parts(texts: Sequence[str | None], edges: Floats) -> Ints:
     """The part of each number: from 0 on, one more for what is missing; GONE for `*` and texts."""
-    found = [GONE if t is not None else len(edges) + 1 for t in texts]
+    missing_parts = [GONE if t is not None else len(edges) + 1 for t in texts]
     numbers = as_numbers(texts)
     if numbers is None:
-        return np.array(found, dtype=np.int64)
-    return np.where(np.isnan(numbers), found, np.searchsorted(edges, numbers, side="right"))
+        return np.array(missing_parts, dtype=np.int64)
+    return np.where(np.isnan(numbers), missing_parts, np.searchsorted(edges, numbers, side="right"))
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class CategoricalColumn:
     def chances(self) -> tuple[Floats, Floats]:
         """The distribution over the atoms that the original tells, and the release."""
         rows = np.bincount(self.released, minlength=len(self.spread) + 1)[:-1]
-        told = np.asarray((rows[:, None] * self.spread).sum(axis=0))
-        return _smooth(self.counts, 1.0 / self.size), _smooth(told, 1.0 / self.size)
+        released = np.asarray((rows[:, None] * self.spread).sum(axis=0))
+        return _smooth(self.counts, 1.0 / self.size), _smooth(released, 1.0 / self.size)
 
 
 def _own(
@@ -166,14 +166,14 @@ def _below(column: ReleasedColumn, general: Ints) -> Ints:
         return np.zeros((0, 2), dtype=np.int64)
     place = {column.labels[i]: i for i in general.tolist() if column.labels[i] != ROOT}
     ladder = column.hierarchy.labels
-    found = {
+    pairs = {
         (place[label], i)
         for i, value in enumerate(column.values)
         if value is not None
         for label in ladder.get(value, ())
         if label in place
     }
-    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
 def _table(a: Ints, b: Ints, rows: int, columns: int) -> Ints:
@@ -218,10 +218,10 @@ def spanning(weights: Floats) -> list[tuple[int, int]]:
 def _independent(columns: Sequence[CategoricalColumn]) -> tuple[dict[str, Any], dict[str, float]]:
     old, new = ([_cost(a.counts, a.chances[side]) for a in columns] for side in (0, 1))
     extra = {a.name: n - o for a, o, n in zip(columns, old, new, strict=True)}
-    return _told(math.fsum(old), math.fsum(new)), extra
+    return _bits_before_and_after(math.fsum(old), math.fsum(new)), extra
 
 
-def _told(old: float, new: float) -> dict[str, Any]:
+def _bits_before_and_after(old: float, new: float) -> dict[str, Any]:
     return {"value": new - old, "original": old, "released": new}
 
 
@@ -243,22 +243,24 @@ def _tree(columns: Sequence[CategoricalColumn]) -> dict[str, Any]:
         bits = [_cost(columns[0].counts, columns[0].chances[side])]
         for i, j in edges:
             old, new = tables[i, j] if i < j else (t.T for t in tables[j, i])
-            model = _spread(new, columns[i], columns[j]) if side else old.astype(np.float64)
+            model = (
+                _records_by_atom(new, columns[i], columns[j]) if side else old.astype(np.float64)
+            )
             bits.append(_cost(old.astype(np.float64), _smooth(model, columns[j].chances[side])))
         costs.append(math.fsum(bits))
         trees.append({frozenset(e) for e in edges})
     names = [[columns[i].name for i in sorted(e)] for e in sorted(map(sorted, trees[1]))]
-    return _told(*costs) | {"edges": names, "edges_kept": len(trees[0] & trees[1])}
+    return _bits_before_and_after(*costs) | {"edges": names, "edges_kept": len(trees[0] & trees[1])}
 
 
-def _spread(table: Ints, a: CategoricalColumn, b: CategoricalColumn) -> Floats:
+def _records_by_atom(table: Ints, a: CategoricalColumn, b: CategoricalColumn) -> Floats:
     """Records by rows of two columns as records by their atoms."""
-    found = table.astype(np.float64)
+    records = table.astype(np.float64)
     if len(a.spread) > a.size:
-        found = np.einsum("ri,rs->is", a.spread, found)
+        records = np.einsum("ri,rs->is", a.spread, records)
     if len(b.spread) > b.size:
-        found = np.einsum("is,sj->ij", found, b.spread)
-    return found
+        records = np.einsum("is,sj->ij", records, b.spread)
+    return records
 
 
 def _gaussian(release: Release) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sievert.losses.loss import Kind, Loss, Release, without
 from sievert.losses.numeric_columns import NumericColumn, NumericColumnPair, numeric_columns
 from sievert.measures.kernel import total
 from sievert.measures.measure import Decides
+from sievert.numerics.tails import central
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ENOUGH = 100  # records above which a statistic is taken as normally distributed
@@ -44,16 +45,18 @@ def probabilistic_information_loss(release: Release) -> Loss:
         return without(NO_NUMBERS)
     own = [(c, _single(c)) for c in numbers.columns]
     details: dict[str, Any] = {
-        kind: _gathered({"columns": {c.name: found[kind] for c, found in own}})
+        kind: _with_mean({"columns": {c.name: statistics[kind] for c, statistics in own}})
         for kind in ("mean", "variance")
     }
     shared = {kind: [_double(p, kind) for p in numbers.pairs] for kind in _DOUBLE}
-    details |= {kind: _gathered({"pairs": found}) for kind, found in shared.items()}
-    quantiles = {c.name: found["quantiles"] for c, found in own}
-    details["quantiles"] = _gathered({"columns": quantiles})
+    details |= {kind: _with_mean({"pairs": statistics}) for kind, statistics in shared.items()}
+    quantiles = {c.name: statistics["quantiles"] for c, statistics in own}
+    details["quantiles"] = _with_mean({"columns": quantiles})
     columns = {
-        c.name: _mean([found["mean"], found["variance"], *found["quantiles"]["at"].values()])
-        for c, found in own
+        c.name: _mean(
+            [statistics["mean"], statistics["variance"], *statistics["quantiles"]["at"].values()]
+        )
+        for c, statistics in own
     }
     every = [s for kind in details.values() for s in _statistics(kind)]
     value = _mean(every)
@@ -62,16 +65,16 @@ def probabilistic_information_loss(release: Release) -> Loss:
 
 
 def _statistics(kind: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for found in [*kind.get("columns", {}).values(), *kind.get("pairs", [])]:
-        yield from found["at"].values() if "at" in found else (found,)
+    for statistic in [*kind.get("columns", {}).values(), *kind.get("pairs", [])]:
+        yield from statistic["at"].values() if "at" in statistic else (statistic,)
 
 
-def _gathered(found: dict[str, Any]) -> dict[str, Any]:
-    return {"value": _mean(list(_statistics(found))), **found}
+def _with_mean(statistics: dict[str, Any]) -> dict[str, Any]:
+    return {"value": _mean(list(_statistics(statistics))), **statistics}
 
 
-def _mean(found: Sequence[Mapping[str, Any]]) -> float | None:
-    values = [s["value"] for s in found if s["value"] is not None]
+def _mean(statistics: Sequence[Mapping[str, Any]]) -> float | None:
+    values = [s["value"] for s in statistics if s["value"] is not None]
     return math.fsum(values) / len(values) if values else None
 
 
@@ -84,9 +87,15 @@ def _statistic(
         relative = abs(after - before) / abs(before)
     if reason is None and z is None:
         reason = NOTHING_LEFT
-    value = None if reason is not None or z is None else math.erf(abs(z) / math.sqrt(2))
-    told = {} if reason is None else {"reason": reason}
-    return {"value": value, "relative": relative, "original": before, "released": after, **told}
+    value = None if reason is not None or z is None else central(z)
+    explanation = {} if reason is None else {"reason": reason}
+    return {
+        "value": value,
+        "relative": relative,
+        "original": before,
+        "released": after,
+        **explanation,
+    }
 
 
 def _single(column: NumericColumn) -> dict[str, Any]:
@@ -148,43 +157,43 @@ class Matrices:
     def from_release(cls, release: Release) -> Matrices:
         """Of the numeric columns of a release that are not constant in the original."""
         numbers = numeric_columns(release)
-        held = {c.name: c for c in numbers.columns if c.before.deviation > 0}
-        place = {name: i for i, name in enumerate(held)}
-        v, w, r, q = (np.full((len(held), len(held)), np.nan) for _ in range(4))
+        varying = {c.name: c for c in numbers.columns if c.before.deviation > 0}
+        place = {name: i for i, name in enumerate(varying)}
+        v, w, r, q = (np.full((len(varying), len(varying)), np.nan) for _ in range(4))
         for name, i in place.items():
             v[i, i] = r[i, i] = 1.0
-            if held[name].after.records > 1:
-                ratio = held[name].after.deviation / held[name].before.deviation
+            if varying[name].after.records > 1:
+                ratio = varying[name].after.deviation / varying[name].before.deviation
                 w[i, i], q[i, i] = ratio * ratio, 1.0 if ratio > 0 else np.nan
         for pair in numbers.pairs:
             if not all(name in place for name in pair.columns) or pair.correlation is None:
                 continue
             i, j = (place[name] for name in pair.columns)
-            unit = math.prod(held[name].before.deviation for name in pair.columns)
+            unit = math.prod(varying[name].before.deviation for name in pair.columns)
             v[i, j], r[i, j] = pair.covariance / unit, pair.correlation
             if pair.released_covariance is not None:
                 w[i, j] = pair.released_covariance / unit
             if pair.released_correlation is not None:
                 q[i, j] = pair.released_correlation
         for m in (v, w, r, q):
-            m.T[np.triu_indices(len(held), 1)] = m[np.triu_indices(len(held), 1)]
-        return cls(tuple(held), (v, w), (r, q))
+            m.T[np.triu_indices(len(varying), 1)] = m[np.triu_indices(len(varying), 1)]
+        return cls(tuple(varying), (v, w), (r, q))
 
 
 def covariance_discrepancy(release: Release) -> Loss:
     """Mean |v_ij - v'_ij|/(s_i·s_j) over i <= j."""
-    found = Matrices.from_release(release)
-    if not found.columns:
+    matrices = Matrices.from_release(release)
+    if not matrices.columns:
         return without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
-    return _discrepancy(*found.covariances, 0)
+    return _discrepancy(*matrices.covariances, 0)
 
 
 def correlation_discrepancy(release: Release) -> Loss:
     """Mean |r_ij - r'_ij| over i < j."""
-    found = Matrices.from_release(release)
-    if len(found.columns) < 2:
+    matrices = Matrices.from_release(release)
+    if len(matrices.columns) < 2:
         return without(ONE_NUMBER)
-    return _discrepancy(*found.correlations, 1)
+    return _discrepancy(*matrices.correlations, 1)
 
 
 def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
@@ -210,13 +219,13 @@ def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
 
 def eigenvalue_discrepancy(release: Release) -> Loss:
     """Sum of |e_i - e'_i|/e_i over the eigenvalues of the correlation matrices, largest first."""
-    found = Matrices.from_release(release)
-    if len(found.columns) < 2:
+    matrices = Matrices.from_release(release)
+    if len(matrices.columns) < 2:
         return without(ONE_NUMBER)
-    for m, reason in zip(found.correlations, (NO_RECORDS, CONSTANT_AFTER), strict=True):
+    for m, reason in zip(matrices.correlations, (NO_RECORDS, CONSTANT_AFTER), strict=True):
         if np.isnan(m).any():
             return without(reason)
-    before, after = (np.linalg.eigvalsh(m)[::-1] for m in found.correlations)
+    before, after = (np.linalg.eigvalsh(m)[::-1] for m in matrices.correlations)
     if before[-1] <= SINGULAR * before[0]:
         return without(SINGULAR_ORIGINAL)
     apart = (np.abs(before - after) / before).tolist()

@@ -103,11 +103,11 @@ class NumericColumn:
     @cached_property
     def standard(self) -> tuple[Floats, Floats]:
         """Before and after in standard units; zeros where there is one value."""
-        found = [
+        standard = [
             (x - side.mean) / (side.deviation or 1.0) if side.records else x
             for x, side in zip(self.numbers, (self.before, self.after), strict=True)
         ]
-        return found[0], found[1]
+        return standard[0], standard[1]
 
 
 def _numeric(column: ReleasedColumn) -> NumericColumn | None:
@@ -165,8 +165,8 @@ class NumericColumnPair:
     def from_columns(cls, a: NumericColumn, b: NumericColumn) -> NumericColumnPair:
         """What two columns share."""
         names = (a.name, b.name)
-        scale, x, y = _standardised(a, b, 0)
-        now, x2, y2 = _standardised(a, b, 1)
+        scale, x, y = _standard_units(a, b, 0)
+        now, x2, y2 = _standard_units(a, b, 1)
         later: tuple[float | None, float | None] = (None, None)
         if len(x2) > 1:
             r = _mean_product(x2, y2) if now > 0 else None
@@ -178,7 +178,7 @@ class NumericColumnPair:
         return cls(names, len(x), scale, r, r * scale, spread, wobble, *later)
 
 
-def _standardised(a: NumericColumn, b: NumericColumn, side: int) -> tuple[float, Floats, Floats]:
+def _standard_units(a: NumericColumn, b: NumericColumn, side: int) -> tuple[float, Floats, Floats]:
     """Two columns in standard units, and the product of the standard deviations (0: one value)."""
     sides = [(c.before, c.after)[side] for c in (a, b)]
     product = math.prod(s.deviation for s in sides) if all(s.records for s in sides) else 0.0
@@ -205,20 +205,20 @@ def _blocks(*columns: Floats) -> Iterator[tuple[Floats, ...]]:
 
 def correlations(columns: Sequence[Floats]) -> Floats:
     """Mean products of columns in standard units."""
-    found: list[list[list[float]]] = [[[] for _ in columns] for _ in columns]
+    products: list[list[list[float]]] = [[[] for _ in columns] for _ in columns]
     for block in _blocks(*columns):
         rows = np.stack(block)
         for i, row in enumerate(rows):
             for j, x in enumerate((row * rows[i:]).sum(axis=1).tolist(), i):
-                found[i][j].append(x)
+                products[i][j].append(x)
     size = len(columns[0])
-    upper = np.array([[math.fsum(cell) / size for cell in row] for row in found])
+    upper = np.array([[math.fsum(cell) / size for cell in row] for row in products])
     return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
 
 
 def _mean_product(x: Floats, y: Floats) -> float:
-    found = math.fsum(float((a * b).sum()) for a, b in _blocks(x, y)) / len(x)
-    return max(-1.0, min(1.0, found))
+    product = math.fsum(float((a * b).sum()) for a, b in _blocks(x, y)) / len(x)
+    return max(-1.0, min(1.0, product))
 
 
 def _variances(x: Floats, y: Floats, r: float) -> tuple[float, float]:
@@ -245,7 +245,7 @@ class NumericColumns:
     @classmethod
     def from_columns(cls, columns: Iterable[ReleasedColumn]) -> NumericColumns:
         """Those of the columns that are numeric before and after."""
-        return cls(tuple(found for c in columns if (found := _numeric(c)) is not None))
+        return cls(tuple(numeric for c in columns if (numeric := _numeric(c)) is not None))
 
     @cached_property
     def pairs(self) -> tuple[NumericColumnPair, ...]:
@@ -257,9 +257,9 @@ class NumericColumns:
 
 def numeric_columns(release: Release) -> NumericColumns:
     """The numeric columns of a release; kept with it, as several losses ask for them."""
-    kept: dict[str, Any] = vars(release)
-    found = kept.get("_numbers")
-    if found is None:
-        found = kept["_numbers"] = NumericColumns.from_columns(release.columns)
-    assert isinstance(found, NumericColumns)
-    return found
+    cache: dict[str, Any] = vars(release)
+    columns = cache.get("_numbers")
+    if columns is None:
+        columns = cache["_numbers"] = NumericColumns.from_columns(release.columns)
+    assert isinstance(columns, NumericColumns)
+    return columns

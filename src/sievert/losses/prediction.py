@@ -88,8 +88,8 @@ class PredictionTarget:
         other = (labels == GONE) & ~star
         if other.any():
             labels = _commonest(column.released, truth, labels, other, width)
-        told = np.append(labels, GONE)[column.released]
-        return cls(truth, np.where(column.suppressed, GONE, told), width)
+        codes = np.append(labels, GONE)[column.released]
+        return cls(truth, np.where(column.suppressed, GONE, codes), width)
 
 
 def _commonest(released: Ints, truth: Ints, labels: Ints, other: Bools, width: int) -> Ints:
@@ -138,15 +138,15 @@ def _right(
     return right / len(some)
 
 
-def _predicted(
+def _accuracies(
     predictors: Sequence[Predictor], target: PredictionTarget, fold: Ints
 ) -> dict[str, float | None]:
     """Accuracy learnt from either side, of the commonest value, and what is lost."""
     scored = []
     for half in (0, 1):
-        found = np.flatnonzero(fold == half)
-        size = min(len(found), MOST_SCORED, max(1000, MOST_SCORES // target.width))
-        scored.append(found[np.arange(size) * len(found) // size])
+        half_records = np.flatnonzero(fold == half)
+        size = min(len(half_records), MOST_SCORED, max(1000, MOST_SCORES // target.width))
+        scored.append(half_records[np.arange(size) * len(half_records) // size])
     out: dict[str, float | None] = {}
     for side, name in enumerate(("original", "released")):
         codes = [(p.before, p.after)[side] for p in predictors]
@@ -181,23 +181,23 @@ def prediction(release: Release) -> Loss:
     fold = np.zeros(release.records, dtype=np.int64)
     fold[rng.permutation(release.records)[: release.records // 2]] = 1
     known = {c.name: Predictor.from_column(c) for c in release.quasi}
-    found: dict[str, dict[str, Any]] = {}
+    accuracies: dict[str, dict[str, Any]] = {}
     for name, column in targets.items():
         target = PredictionTarget.from_column(column)
         predictors = [p for other, p in known.items() if other != name]
         widest = max((max(p.widths) for p in predictors), default=0) + 1
         if target.width * widest > MOST_CELLS or target.width > MOST_VALUES:
-            found[name] = dict.fromkeys(("original", "released", "baseline", "loss", "scored"))
-            found[name]["reason"] = TOO_MANY
+            accuracies[name] = dict.fromkeys(("original", "released", "baseline", "loss", "scored"))
+            accuracies[name]["reason"] = TOO_MANY
             continue
-        found[name] = dict(_predicted(predictors, target, fold))
-        if found[name]["loss"] is None:
-            found[name]["reason"] = NOTHING_LEARNT
-    losses = [f["loss"] for f in found.values() if f["loss"] is not None]
+        accuracies[name] = dict(_accuracies(predictors, target, fold))
+        if accuracies[name]["loss"] is None:
+            accuracies[name]["reason"] = NOTHING_LEARNT
+    losses = [f["loss"] for f in accuracies.values() if f["loss"] is not None]
     details = {"seed": release.seed}
     if not losses:
-        return Loss(None, next(iter(found.values()))["reason"], found, details)
-    return Loss(math.fsum(losses) / len(losses), None, found, details)
+        return Loss(None, next(iter(accuracies.values()))["reason"], accuracies, details)
+    return Loss(math.fsum(losses) / len(losses), None, accuracies, details)
 
 
 KINDS = (

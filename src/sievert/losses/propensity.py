@@ -97,9 +97,9 @@ def _became(column: ReleasedColumn) -> Ints | None:
     plain = np.array([t is not None and t != ROOT for t in column.labels] + [False])
     shown = plain[column.released]
     values, labels = column.original[shown], column.released[shown].astype(np.int64)
-    found = np.full(len(column.values), GONE, dtype=np.int64)
-    found[values] = labels
-    return found if bool((found[values] == labels).all()) else None
+    labels_of_values = np.full(len(column.values), GONE, dtype=np.int64)
+    labels_of_values[values] = labels
+    return labels_of_values if bool((labels_of_values[values] == labels).all()) else None
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def pool_records(release: Release, codings: Sequence[Coding]) -> PooledRecords:
             keys = np.concatenate((sides[0] * 2, sides[1][here] * 2 + 1))
             keys, times = np.unique(keys, return_counts=True)
             if few or len(keys) <= 2 * MOST_RECORDS:
-                return _decoded(keys, times, codings)
+                return _decode_keys(keys, times, codings)
     size = min(MOST_RECORDS, release.records)
     some = np.arange(size) * release.records // size
     left = some[here[some]] if here[some].any() else np.flatnonzero(here)[:1]
@@ -138,14 +138,14 @@ def _keys(columns: Sequence[ReleasedColumn], codings: Sequence[Coding], side: in
     """One number a record for its combination; None where numbers would not do."""
     if math.prod(k.width for k in codings) >= 1 << 61:
         return None
-    found: Any = 0
+    keys: Any = 0
     for c, k in zip(columns, codings, strict=True):
         codes, table = (c.original, k.before) if side == 0 else (c.released, k.after)
-        found = found * k.width + (table[codes] if len(table) else 0)
-    return np.asarray(found)
+        keys = keys * k.width + (table[codes] if len(table) else 0)
+    return np.asarray(keys)
 
 
-def _decoded(keys: Ints, times: Ints, codings: Sequence[Coding]) -> PooledRecords:
+def _decode_keys(keys: Ints, times: Ints, codings: Sequence[Coding]) -> PooledRecords:
     """Combinations from their numbers; those of both sides in one row."""
     rows, place = np.unique(keys >> 1, return_inverse=True)
     every, released = (

@@ -29,8 +29,8 @@ def k_anonymity(target: RecordTarget, _: Options) -> MeasureResult:
     details: dict[str, Any] = {}
     if target.counts.missing:
         details["records_with_missing_quasi"] = target.counts.missing
-        found = target.counts.wildcard
-        details["wildcard"] = None if found is None else found.least
+        frequencies = target.counts.wildcard
+        details["wildcard"] = None if frequencies is None else frequencies.least
     return MeasureResult(target.sizes.least, details=details)
 
 

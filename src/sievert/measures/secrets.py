@@ -89,8 +89,10 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of p(s|q), of any value or of the named one, with k beside it."""
     named = target.counts.named
     if named is None:
-        found = max_confidence(target, options)
-        return MeasureResult(found.value, details={"k": target.smallest_class, **found.details})
+        confidence = max_confidence(target, options)
+        return MeasureResult(
+            confidence.value, details={"k": target.smallest_class, **confidence.details}
+        )
     known = None
     if target.counts.missing < target.records:
         known = kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
@@ -168,11 +170,13 @@ def _ordered_distance(ranked: Ranked, i: int, records: int) -> Fraction:
     """The distance of one class as an exact fraction."""
     stop = ranked.starts[i + 1] if i + 1 < len(ranked.starts) else len(ranked.ranks)
     where = slice(ranked.starts[i], stop)
-    held = dict(zip(ranked.ranks[where].tolist(), ranked.counts[where].tolist(), strict=True))
-    size = sum(held.values())
+    class_counts = dict(
+        zip(ranked.ranks[where].tolist(), ranked.counts[where].tolist(), strict=True)
+    )
+    size = sum(class_counts.values())
     here = table = distance = 0
     for rank, n in enumerate(ranked.totals.tolist()):
-        here += held.get(rank, 0)
+        here += class_counts.get(rank, 0)
         table += n
         distance += abs(here * records - table * size)
     return Fraction(distance, records * size * (len(ranked.totals) - 1))

@@ -205,13 +205,13 @@ class SecretTarget:
     def _least_precisely(self, weighted: bool) -> Decimal:
         """min over classes of H(S|q), or of n_q·H(S|q)/N, with 50 digits."""
         weights = self.profiles.sizes if weighted else 1
-        found = []
+        candidates = []
         for i in kernel.close_below(self._entropies * weights).tolist():
             profile = self.profiles.profile(i)
             size = sum(profile)
             h = kernel.decimal_entropy(profile, [1] * len(profile), size)
-            found.append(h * size / self.records if weighted else h)
-        return min(found)
+            candidates.append(h * size / self.records if weighted else h)
+        return min(candidates)
 
     def _entropy_precisely(self) -> Decimal:
         sizes, times = self.values.sizes.tolist(), self.values.times.tolist()

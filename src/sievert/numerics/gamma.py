@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from sievert.arrays import Complex, Floats, Ints
 
-    from sievert.arrays import Floats
-
-
+EULER = 0.5772156649015329
+HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # From here on the asymptotic series of ln Gamma and digamma have all digits.
 LARGE = 16
 # B_2k/(2k), k = 1, 2, ...: what digamma lacks of ln x - 1/(2x), by powers of 1/x^2.
@@ -48,19 +45,19 @@ def _digamma_step(z: float, m: float, log: float) -> float:
     return rest
 
 
-def rises(z: float, m: NDArray[Any]) -> Floats:
-    """`rise` of one z and many m."""
+def rises(z: float, m: Ints) -> Floats:
+    """`rise` for one z and many m."""
     head = np.concatenate([[0.0], np.cumsum(1.0 / (z + np.arange(LARGE)))])
     few = np.minimum(m, LARGE).astype(np.int64)
-    found: Floats = head[few]
+    sums: Floats = head[few]
     many = m > LARGE
     z, rest = z + LARGE, m[many].astype(np.float64) - LARGE
     log = np.log1p(rest / z)
     tail = log + rest / (2.0 * z * (z + rest))
     for k, b in enumerate(DIGAMMA, 1):
         tail -= b * z ** (-2 * k) * np.expm1(-2 * k * log)
-    found[many] += tail
-    return found
+    sums[many] += tail
+    return sums
 
 
 def weighted_rise(z: float, m: int) -> float:
@@ -86,12 +83,64 @@ def log_gamma_step(x: float, d: float) -> float:
         head -= math.log1p(d / x)
         x += 1.0
     log = math.log1p(d / x)
-    found = (x - 0.5) * log + d * math.log(x + d) - d
+    step = (x - 0.5) * log + d * math.log(x + d) - d
     power = 1.0 / x
     for k, b in enumerate(STIRLING, 1):
-        found += b * power * math.expm1(-(2 * k - 1) * log)
+        step += b * power * math.expm1(-(2 * k - 1) * log)
         power /= x * x
-    return head + found
+    return head + step
+
+
+def stirling_remainder(x: float) -> float:
+    """The remainder of Stirling's formula: ln Gamma(x) - ((x - 1/2)·ln x - x + ln(2·pi)/2)."""
+    if x < LARGE:
+        return math.lgamma(x) - ((x - 0.5) * math.log(x) - x + HALF_LOG_2PI)
+    series = 0.0
+    for k in reversed(STIRLING):
+        series = series / (x * x) + k
+    return series / x
+
+
+def gamma_ratios(x: Floats, t: Floats) -> Complex:
+    """Gamma(x + it)/Gamma(x) for ascending x, a row each."""
+    ratios = np.empty((len(x), len(t)), dtype=np.complex128)
+    few = int(np.searchsorted(x, LARGE))
+    ratios[few:] = _large_gamma_ratios(x[few:, None], t)
+    if few:
+        small = x[:few, None]
+        product = 1.0 + 1j * (t / small)
+        for j in range(1, LARGE):
+            product *= 1.0 + 1j * (t / (small + j))
+        ratios[:few] = _large_gamma_ratios(small + LARGE, t) / product
+    return ratios
+
+
+def _large_gamma_ratios(x: Floats, t: Floats) -> Complex:
+    """Gamma(x + it)/Gamma(x) for large x: Stirling's series, the leading terms cancelled."""
+    turn, log = np.arctan(t / x), 0.5 * np.log1p((t / x) ** 2)
+    inverse: Complex = np.asarray(1.0 / (x + 1j * t))
+    square, rest, at_x = inverse * inverse, np.zeros_like(inverse), np.zeros_like(x)
+    for k in reversed(STIRLING):
+        rest *= square
+        rest += k
+        at_x = at_x / x**2 + k
+    rest *= inverse
+    rest -= at_x / x
+    modulus = (x - 0.5) * log - t * turn + rest.real
+    phase = (x - 0.5) * turn + t * log - t + t * np.log(x) + rest.imag
+    size = np.exp(modulus)
+    rest.real, rest.imag = size * np.cos(phase), size * np.sin(phase)
+    return rest
+
+
+def harmonic_numbers(n: Ints) -> Floats:
+    """1 + 1/2 + ... + 1/n = psi(n + 1) + Euler's constant."""
+    head = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, LARGE))))
+    z = np.maximum(n, LARGE).astype(np.float64)
+    w = 1.0 / (z * z)
+    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
+    tail = np.log(z) + EULER + 0.5 / z - series
+    return np.asarray(np.where(n < LARGE, head[np.minimum(n, LARGE - 1)], tail))
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:

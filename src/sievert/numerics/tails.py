@@ -6,6 +6,8 @@ import math
 
 from sievert.errors import UsageError
 
+NORMAL_QUANTILE = 1.959963984540054  # of two-sided 95 %
+
 
 def two_sided(z: float) -> float:
     """The chance that a standard normal number is as far from 0 as z.
@@ -14,6 +16,11 @@ def two_sided(z: float) -> float:
     0.05
     """
     return math.erfc(abs(z) / math.sqrt(2))
+
+
+def central(z: float) -> float:
+    """The chance that a standard normal number is nearer to 0 than z: 1 - `two_sided`."""
+    return math.erf(abs(z) / math.sqrt(2))
 
 
 def chi_square(x: float, degrees: int) -> float:

@@ -14,11 +14,10 @@ from sievert.arrays import Floats
 from sievert.errors import InvariantError, UsageError
 from sievert.measures.kernel import LN2, divergence, total
 from sievert.measures.measure import UNBOUNDED, MeasureResult, undefined
-from sievert.numerics.gamma import LARGE, STIRLING, root
+from sievert.numerics.gamma import HALF_LOG_2PI, root, stirling_remainder
 
 TINY = 1e-300
 TERMS = 1_000_000  # of the continued fraction; it needs about the root of the larger parameter
-HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def interval(b: float, c: float, level: float = 0.9) -> tuple[float, float]:
@@ -103,18 +102,8 @@ def _log_tail(b: float, c: float, x: float, y: float) -> float:
     more = b - n * x if x < 0.5 else n * y - c  # the same number, from whichever is exact
     left, right = divergence(np.array([more / (n * x), -more / (n * y)]))
     found = 0.5 * math.log(b / n * c) - HALF_LOG_2PI - n * float(x * left + y * right)
-    found += _stirling_rest(n) - _stirling_rest(b) - _stirling_rest(c)
+    found += stirling_remainder(n) - stirling_remainder(b) - stirling_remainder(c)
     return found - math.log(_fraction(b, c, x, y, more))
-
-
-def _stirling_rest(x: float) -> float:
-    """What ln Gamma(x) has more than (x - 1/2)·ln x - x + ln(2·pi)/2."""
-    if x < LARGE:
-        return math.lgamma(x) - ((x - 0.5) * math.log(x) - x + HALF_LOG_2PI)
-    found = 0.0
-    for k in reversed(STIRLING):
-        found = found / (x * x) + k
-    return found / x
 
 
 def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 
 from sievert.arrays import Complex, Floats
 from sievert.errors import UsageError
-from sievert.numerics.gamma import LARGE, STIRLING
+from sievert.numerics.gamma import gamma_ratios
 
 BetaParameters = Sequence[tuple[float, float]]
 Mixture = Sequence[tuple[float, BetaParameters]]
@@ -247,45 +247,13 @@ def _transforms(parts: Sequence[_Part], t: Floats) -> Complex:
     found = np.empty((len(parts), len(t)), dtype=np.complex128)
     step = max(1, CELLS // len(place))
     for at in range(0, len(t), step):
-        table = _rising(np.array(sorted(numbers)), t[at : at + step])
+        table = gamma_ratios(np.array(sorted(numbers)), t[at : at + step])
         for k, part in enumerate(parts):
             product = table[place[part.a]] * table[place[1.0]].conj()
             for b, c in part.pairs:
                 product = product * (table[place[b]] / table[place[b + c]])
             found[k, at : at + step] = product
     return found
-
-
-def _rising(x: Floats, t: Floats) -> Complex:
-    """Gamma(x + it)/Gamma(x) for ascending x, a row each."""
-    found = np.empty((len(x), len(t)), dtype=np.complex128)
-    few = int(np.searchsorted(x, LARGE))
-    found[few:] = _stirling(x[few:, None], t)
-    if few:
-        small = x[:few, None]
-        product = 1.0 + 1j * (t / small)
-        for j in range(1, LARGE):
-            product *= 1.0 + 1j * (t / (small + j))
-        found[:few] = _stirling(small + LARGE, t) / product
-    return found
-
-
-def _stirling(x: Floats, t: Floats) -> Complex:
-    """Gamma(x + it)/Gamma(x) for large x: Stirling's series, the leading terms cancelled."""
-    turn, log = np.arctan(t / x), 0.5 * np.log1p((t / x) ** 2)
-    inverse: Complex = np.asarray(1.0 / (x + 1j * t))
-    square, rest, at_x = inverse * inverse, np.zeros_like(inverse), np.zeros_like(x)
-    for k in reversed(STIRLING):
-        rest *= square
-        rest += k
-        at_x = at_x / x**2 + k
-    rest *= inverse
-    rest -= at_x / x
-    modulus = (x - 0.5) * log - t * turn + rest.real
-    phase = (x - 0.5) * turn + t * log - t + t * np.log(x) + rest.imag
-    size = np.exp(modulus)
-    rest.real, rest.imag = size * np.cos(phase), size * np.sin(phase)
-    return rest
 
 
 def _others(later: Floats) -> Floats:

@@ -12,8 +12,8 @@ from sievert.commands.limit.result import Achieved, AlphabetResult, TradeoffPoin
 from sievert.commands.limit.sampling import Promise, inside
 from sievert.errors import InputError
 from sievert.estimators import InformationEstimate
-from sievert.estimators.estimate import QUANTILE
 from sievert.notes import Note, SectionName
+from sievert.numerics.tails import NORMAL_QUANTILE
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
 
 AGAIN = 40
@@ -111,8 +111,11 @@ def _promise(
         found.loss,
         found.rate,
         found.distortion,
-        (max(0.0, middle - QUANTILE * error), middle + QUANTILE * error),
-        (max(0.0, found.distortion - QUANTILE * far), found.distortion + QUANTILE * far),
+        (max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
+        (
+            max(0.0, found.distortion - NORMAL_QUANTILE * far),
+            found.distortion + NORMAL_QUANTILE * far,
+        ),
         middle - found.risk,
         f"the channel applied {AGAIN} times",
     )

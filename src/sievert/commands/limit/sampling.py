@@ -15,8 +15,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.commands.limit.alphabets import ReleaseAlphabet
-from sievert.estimators.estimate import QUANTILE
 from sievert.measures.kernel import LN2
+from sievert.numerics.tails import NORMAL_QUANTILE
 from sievert.tradeoff import Joint
 from sievert.tradeoff.channel import evaluated
 
@@ -70,8 +70,8 @@ def promised(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) -> Promis
         loss,
         identity,
         far,
-        (max(0.0, middle - QUANTILE * error), middle + QUANTILE * error),
-        (max(0.0, far - QUANTILE * spread), far + QUANTILE * spread),
+        (max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
+        (max(0.0, far - NORMAL_QUANTILE * spread), far + NORMAL_QUANTILE * spread),
         bias,
     )
 

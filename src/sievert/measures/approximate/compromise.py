@@ -299,7 +299,7 @@ def _uniform_area(domain: Floats, tolerance: float) -> float:
     if not axis.whole or axis.places[-1] != size - 1:
         found = approximate_compromise(domain, np.full(size, 1.0 / size), tolerance=tolerance)
         return found.area
-    held = np.arange(1.0, size)
-    full, left = size // held * held, size % held
-    h = full * np.log2(size / held) + left * np.log2(size / np.maximum(left, 1.0))
+    lengths = np.arange(1.0, size)
+    full, left = size // lengths * lengths, size % lengths
+    h = full * np.log2(size / lengths) + left * np.log2(size / np.maximum(left, 1.0))
     return float(axis.real(kernel.total(h) / size))

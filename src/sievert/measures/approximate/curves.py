@@ -79,8 +79,8 @@ class Axis:
         """The longest window of places that is not above one of values."""
         if not self.whole:
             return eps
-        found = float(np.rint(min(eps / self.over * self.under, MOST_WHOLE)))
-        return found if self.real(found) <= eps else found - 1.0
+        places = float(np.rint(min(eps / self.over * self.under, MOST_WHOLE)))
+        return places if self.real(places) <= eps else places - 1.0
 
     def differences(self, most: float, places: Floats | None = None) -> Floats | None:
         """All that the differences of places may be, ascending; None where they are too many."""
@@ -119,21 +119,21 @@ class Masses:
         """-q·log2(q) of runs (j, i] of every row, accurate near 0 and near 1."""
         high, low = self.high, self.low
         mass = (high[:, i, None] - high[:, j]) + (low[:, i, None] - low[:, j])
-        found = -mass * np.log2(mass, out=np.zeros_like(mass), where=mass > 0.0)
+        costs = -mass * np.log2(mass, out=np.zeros_like(mass), where=mass > 0.0)
         large = mass > 0.5
         if large.any():
             rest = (high[:, j] + self.rest[:, i, None])[large]
-            found[large] = -mass[large] * np.log1p(-rest) * PER_NAT
-        return np.asarray(found)
+            costs[large] = -mass[large] * np.log1p(-rest) * PER_NAT
+        return np.asarray(costs)
 
     def table(self) -> Floats:
         """The costs of all runs, (j, i] at place i·(i-1)/2 + j."""
         rows, size = self.high.shape[0], self.high.shape[1] - 1
-        found = np.empty((rows, size * (size + 1) // 2))
+        costs = np.empty((rows, size * (size + 1) // 2))
         for i in range(1, size + 1):
             base = i * (i - 1) // 2
-            found[:, base : base + i] = self.costs(i, slice(0, i))
-        return found
+            costs[:, base : base + i] = self.costs(i, slice(0, i))
+        return costs
 
 
 def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int = 1) -> Entropies:
@@ -192,7 +192,7 @@ def _plain(places: Floats, table: Floats) -> Entropies:
     size, rows = len(places), table.shape[1]
 
     def entropies(at: Ints, epsilons: Floats) -> Floats:
-        found = np.empty(len(at))
+        entropies_found = np.empty(len(at))
         order = np.argsort(epsilons, kind="stable")
         starts = run_starts(epsilons[order])
         for some in np.split(order, starts[1:]):
@@ -203,8 +203,8 @@ def _plain(places: Floats, table: Floats) -> Entropies:
             for i in range(1, size + 1):
                 base, j = i * (i - 1) // 2, first[i]
                 (h[j:i] + costs[base + j : base + i]).min(axis=0, out=h[i])
-            found[some] = h[size][at[some]] if every else h[size]
-        return found
+            entropies_found[some] = h[size][at[some]] if every else h[size]
+        return entropies_found
 
     return entropies
 
@@ -234,21 +234,21 @@ def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, In
     high = np.full(rows, len(windows) - 1)
     above = entropies(row, np.zeros(rows))
     below = np.zeros(rows)
-    found = [(row, low, above)]
-    row, low, high, above, below = _split(found, row, low, high, above, below)
+    steps_found = [(row, low, above)]
+    row, low, high, above, below = _split(steps_found, row, low, high, above, below)
     while len(row):
         middle = (low + high) // 2
         value = entropies(row, windows[middle])
         pairs = ((row, row), (low, middle), (middle, high), (above, value), (value, below))
         sides = (np.concatenate(pair) for pair in pairs)
-        row, low, high, above, below = _split(found, *sides)
-    steps = [np.concatenate(part) for part in zip(*found, strict=True)]
+        row, low, high, above, below = _split(steps_found, *sides)
+    steps = [np.concatenate(part) for part in zip(*steps_found, strict=True)]
     order = np.lexsort((steps[1], steps[0]))
     return steps[0][order], steps[1][order], steps[2][order]
 
 
 def _split(
-    found: list[tuple[Ints, Ints, Floats]],
+    steps_found: list[tuple[Ints, Ints, Floats]],
     row: Ints,
     low: Ints,
     high: Ints,
@@ -258,7 +258,7 @@ def _split(
     """Note the steps that are found; keep those between whose ends H falls somewhere."""
     falls = above - below > FLAT * above
     done = falls & (high - low == 1)
-    found.append((row[done], high[done], below[done]))
+    steps_found.append((row[done], high[done], below[done]))
     left = falls & ~done
     return row[left], low[left], high[left], above[left], below[left]
 

@@ -23,27 +23,27 @@ NEVER = 1e-30  # less likely values count as impossible: sums could not tell the
 def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -> Floats:
     """An array of finite numbers."""
     try:
-        found = np.array(given, dtype=np.float64)
+        array = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{what}: not an array of numbers") from None
-    if found.ndim != dimensions:
-        raise UsageError(f"{what}: {plural(found.ndim, 'dimension')} instead of {dimensions}")
-    if found.size == 0 and not empty:
+    if array.ndim != dimensions:
+        raise UsageError(f"{what}: {plural(array.ndim, 'dimension')} instead of {dimensions}")
+    if array.size == 0 and not empty:
         raise UsageError(f"{what}: there are none")
-    if not np.isfinite(found).all():
+    if not np.isfinite(array).all():
         raise UsageError(f"{what}: one is missing or not finite")
-    return found
+    return array
 
 
 def merge_values(values: Floats) -> tuple[Floats, Ints, Ints]:
     """Different values in order, the order of all, and where each value begins in it."""
     order = np.argsort(values, kind="stable")
     starts = run_starts(values[order])
-    found = values[order][starts]
+    distinct = values[order][starts]
     with np.errstate(over="ignore"):
-        if not found[-1] - found[0] < LARGEST:
+        if not distinct[-1] - distinct[0] < LARGEST:
             raise UsageError("the values are too far apart to be measured")
-    return found + 0.0, order, starts
+    return distinct + 0.0, order, starts
 
 
 def domain_of(given: ArrayLike) -> Floats:
@@ -63,8 +63,8 @@ def adding_up(matrix: Floats) -> Floats:
     if len(off):
         which = "" if len(matrix) == 1 else f" of distribution {off[0] + 1}"
         raise UsageError(f"the probabilities{which} do not add up to 1")
-    found = matrix / totals[:, None]
-    return np.asarray(np.where(found < NEVER, 0.0, found))
+    shares = matrix / totals[:, None]
+    return np.asarray(np.where(shares < NEVER, 0.0, shares))
 
 
 def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, Floats]:

@@ -160,7 +160,7 @@ def _staircase(
 
 
 @compile_if_possible
-def _overtaken(
+def _overtaking_row(
     high: Floats,
     low: Floats,
     rest: Floats,
@@ -184,7 +184,7 @@ def _overtaken(
 
 
 @compile_if_possible
-def _chunk(
+def _fill_chunk(
     high: Floats,
     low: Floats,
     rest: Floats,
@@ -220,10 +220,10 @@ def _chunk(
         then, old = rows[r + 1], kept[top]
         if least + cost(high, low, rest, i, then) >= h[old] + cost(high, low, rest, old, then):
             continue
-        when = _overtaken(high, low, rest, h, rows, old, i, r + 1, rlast)
+        when = _overtaking_row(high, low, rest, h, rows, old, i, r + 1, rlast)
         while top > 0 and when >= until[top]:
             top -= 1
-            when = _overtaken(high, low, rest, h, rows, kept[top], i, r + 1, rlast)
+            when = _overtaking_row(high, low, rest, h, rows, kept[top], i, r + 1, rlast)
         top += 1
         kept[top], until[top] = i, when
 
@@ -297,7 +297,7 @@ def least_entropy_by_search(
             rlast = r
             while rlast + 1 < nrows and first[rows[rlast + 1]] <= start:
                 rlast += 1
-            _chunk(high, low, rest, h, best, rows, first, ends, kept, until, start, r, rlast)
+            _fill_chunk(high, low, rest, h, best, rows, first, ends, kept, until, start, r, rlast)
             start = rows[rlast]
             r = last = rlast + 1
             while last < nrows and first[rows[last]] < start:
