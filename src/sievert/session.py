@@ -19,7 +19,8 @@ from sievert.sources.scratch import private_directory
 from sievert.sources.table import DATABASES, Table, check_width, open_table
 
 if TYPE_CHECKING:
-    from sievert.counts.questions import Adapter, Questions
+    from sievert.counts.cells import Adapter
+    from sievert.counts.questions import Questions
 
 ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = tuple(name for name in ReaderOptions.__annotations__ if name != "timeout")

@@ -22,8 +22,8 @@ INFORMATION, SECRETS, CLASSES = (
     "measures/secrets.py",
     "measures/classes.py",
 )
-QUESTIONS, DUCKDB, TABLE = "counts/questions.py", "counts/duckdb/adapter.py", "sources/table.py"
-READING = "counts/duckdb/reading.py"
+CELLS, DUCKDB, TABLE = "counts/cells.py", "counts/duckdb/adapter.py", "sources/table.py"
+READING, SECRET_COUNTS = "counts/duckdb/reading.py", "counts/secret_counts.py"
 
 UNUSED = """
 def _with_unused(data):
@@ -41,8 +41,9 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "labels used as positions": (TABLE, "        return _plain(data), names\n",
                                  "        return data.iloc[list(data.index)], names\n"),
     "records with missing keys dropped": (
-        QUESTIONS, "{s} AS s, COUNT(*) AS n FROM {self._input} ",
-        "{s} AS s, COUNT(*) AS n FROM {self._input} WHERE {keys.split(',')[0]} IS NOT NULL "),
+        CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
+        "SELECT {fields}, COUNT(*) AS n FROM {self._input} "
+        "WHERE {keys.split(',')[0]} IS NOT NULL "),
     "each missing value its own class": (
         READING, "    return value, kind\n\n\ndef check_usable",
         "    if name.startswith('q'):\n"
@@ -51,8 +52,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "unused category counted": (TABLE, "        return _plain(data), names\n",
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
-        QUESTIONS, "{s} AS s, COUNT(*) AS n FROM {self._input} ",
-        "{s} AS s, 1 AS n FROM {self._input} "),
+        CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
+        "SELECT {fields}, {'1' if s else 'COUNT(*)'} AS n FROM {self._input} "),
     "l as the maximum": (SECRETS, "else int(profiles.lengths.min())",
                          "else int(profiles.lengths.max())"),
     "delta skips absent values": (
@@ -65,7 +66,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "min(_ordered_distance(ranked, i, target.records) for i in range(len(rough)))"),
     "ln for log2": (KERNEL, "np.log2(whole_f / part_f)", "np.log(whole_f / part_f)"),
     "joint counts without multiplicity": (
-        QUESTIONS, '"SELECT nq, ns, n, COUNT(*) AS m FROM "',
+        SECRET_COUNTS, '"SELECT nq, ns, n, COUNT(*) AS m FROM "',
         '"SELECT nq, ns, n, CAST(1 AS BIGINT) AS m FROM "'),
     "n - 1": (TARGET, "        self.records = counts.records\n        self.sizes = counts.sizes\n\n",
               "        self.records = counts.records - 1\n        self.sizes = counts.sizes\n\n"),
@@ -96,10 +97,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "no decimal digits where differences cancel": (KERNEL, "CANCELLATION = 1e-2",
                                                    "CANCELLATION = -1.0"),
     "keys joined into a string": (
-        QUESTIONS, "                    f\"GROUP BY {keys}, {s}\"\n                )\n",
-        "                    f\"GROUP BY concat({keys}), {s}\"\n                )\n"
-        "                k = ', '.join(f'ANY_VALUE({self._c(q)}) AS {self._c(q)}' for q in quasi)\n"
-        "                sql = sql.replace(f'SELECT {keys}', f'SELECT {k}')\n"),
+        CELLS, "(f\"{keys}, {s} AS s\", f\"{keys}, {s}\") if s else (keys, keys)\n",
+        "(f\"{keys}, {s} AS s\", f\"concat({keys}), {s}\") if s else (keys, keys)\n"
+        "                k = [f'ANY_VALUE({self.sql_name(q)}) AS {self.sql_name(q)}' for q in quasi]\n"
+        "                fields = fields.replace(keys, ', '.join(k)) if s else fields\n"),
     "case does not count": (
         READING, "    return value, kind\n\n\ndef check_usable",
         "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef check_usable"),
@@ -114,14 +115,14 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         SECRETS, "kernel.largest_ratio(profiles.largest, profiles.sizes)",
         "kernel.largest_ratio(profiles.counts[np.append(profiles.starts[1:], "
         "len(profiles.counts)) - 1], profiles.sizes)"),
-    "leaves of the hierarchy forgotten": (QUESTIONS, "for level in range(tree.height):",
+    "leaves of the hierarchy forgotten": (SECRET_COUNTS, "for level in range(tree.height):",
                                           "for level in range(1, tree.height):"),
     "wildcard ignores other patterns": ("counts/wildcards.py", "for b in sorted(masks):", "for b in [a]:"),
     "separation of all pairs": (CLASSES, "sizes * (sizes - 1) * times", "sizes * sizes * times"),
     "posterior of the largest class": (TARGET, "(self.profiles.largest * self.profiles.times).sum()",
                                        "(self.profiles.largest * self.profiles.times).max()"),
     "records below k include k": (CLASSES, "below = sizes.sizes < k", "below = sizes.sizes <= k"),
-    "partition forgets the rest": (QUESTIONS, "[part_of.get(v, other)]", "[part_of.get(v, 0)]"),
+    "partition forgets the rest": (SECRET_COUNTS, "[part_of.get(v, other)]", "[part_of.get(v, 0)]"),
 }  # fmt: skip
 
 

@@ -201,7 +201,7 @@ def test_many_patterns_of_missing_keys() -> None:
 
 def test_wide_counts_use_wide_integers(monkeypatch: pytest.MonkeyPatch) -> None:
     """From 2^31 records on the engine packs 128-bit integers; the numbers are the same."""
-    from sievert.counts import questions
+    from sievert.counts import cells
 
     def found() -> dict[str, Any]:
         return sievert.assess(
@@ -213,5 +213,5 @@ def test_wide_counts_use_wide_integers(monkeypatch: pytest.MonkeyPatch) -> None:
         ).to_dict()
 
     before = found()
-    monkeypatch.setattr(questions, "WIDE", 0)
+    monkeypatch.setattr(cells, "WIDE", 0)
     assert found() == before

@@ -16,7 +16,8 @@ from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
 
 if TYPE_CHECKING:
-    from sievert.counts.questions import Adapter, Questions
+    from sievert.counts.cells import Adapter
+    from sievert.counts.questions import Questions
 
 
 TOGETHER = 12  # columns that are looked up in one question: more take ever longer to plan

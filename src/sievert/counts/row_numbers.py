@@ -71,8 +71,8 @@ class _Loaded:
     ) -> None:
         self.questions = questions
         engine = questions.engine
-        self.tables = [f"t{next(questions._number)}" for _ in range(len(classes.columns) + 1)]
-        keys = [questions._c(c) for c in classes.columns]
+        self.tables = [questions.new_name() for _ in range(len(classes.columns) + 1)]
+        keys = [questions.sql_name(c) for c in classes.columns]
         engine.load(
             self.tables[0],
             {
@@ -97,4 +97,4 @@ class _Loaded:
 
     def drop(self) -> None:
         """Give the room back."""
-        self.questions._drop(*self.tables)
+        self.questions.drop_tables(*self.tables)

@@ -8,9 +8,9 @@ from typing import Any
 
 import duckdb
 
+from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
 from sievert.counts.duckdb.reading import literal
-from sievert.counts.questions import Kind
 from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
 
@@ -82,7 +82,7 @@ class DuckDB:
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return list(self._guard(lambda: self._execute(sql, parameters).fetchall()))
 
-    read = rows
+    query_records = rows
 
     def arrays(self, sql: str) -> list[Any]:
         found = self._guard(lambda: self._execute(sql).fetchnumpy())
@@ -120,13 +120,13 @@ class DuckDB:
 
     # -- dialect --------------------------------------------------------------------------------
 
-    def downwards(self, value: str) -> str:
+    def list_downwards(self, value: str) -> str:
         return f"list_sort(list({value}), 'DESC')"
 
-    def ordered(self, value: str, by: str) -> str:
+    def list_in_order(self, value: str, by: str) -> str:
         return f"list({value} ORDER BY {by})"
 
-    def packed(self, n: str, ns: str, wide: bool) -> str:
+    def list_pairs(self, n: str, ns: str, wide: bool) -> str:
         """A class's (n, ns) pairs as a list of integers ns·2^b + n: a third of a struct's time."""
         kind, bits = ("HUGEINT", 62) if wide else ("BIGINT", 31)
         return f"list((CAST({ns} AS {kind}) << {bits}) + {n})"

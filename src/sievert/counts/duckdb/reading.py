@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from sievert.counts.questions import Kind
+from sievert.counts.cells import Kind
 from sievert.counts.quoting import quote_identifier
 from sievert.errors import (
     EngineError,

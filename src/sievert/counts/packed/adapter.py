@@ -23,9 +23,10 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
+from sievert.counts.cells import WIDE, Adapter
 from sievert.counts.cube import DENSE_SIZES, Cube, histogram
 from sievert.counts.packed import codes, kernels
-from sievert.counts.questions import MOST_TALLIED, WIDE, Adapter, Questions
+from sievert.counts.questions import MOST_TALLIED, Questions
 from sievert.hierarchies import Hierarchy
 
 FEW_BITS = 22
@@ -137,7 +138,7 @@ class PackedQuestions(Questions):
     @property
     def _whole(self) -> bool:
         """Whether the records are those of the source."""
-        return self._input == "input" and self.records == self._source.records and not self._wide
+        return self._input == "input" and self.records == self._source.records and not self.wide
 
     def _keys_of(self, names: Sequence[str]) -> tuple[list[codes.CodedColumn], Ints, Ints] | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""

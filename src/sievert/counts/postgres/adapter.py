@@ -75,7 +75,7 @@ class Postgres(DuckDB):
         views = (f"{name} AS NOT MATERIALIZED ({view})" for name, view in self._views.items())
         return f"WITH {', '.join(views)} {sql}"
 
-    def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         found = self._ask(self._viewed(sql), parameters or None)
         if every := RECORDS.fullmatch(sql):
             self._records[every[1]] = int(found[0][0])

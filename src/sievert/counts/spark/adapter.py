@@ -10,8 +10,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
-from sievert.counts.questions import Kind
 from sievert.counts.spark import reading as sparkreading
 from sievert.errors import ExhaustedError, SievertError, UsageError
 from sievert.sources.table import Table
@@ -91,7 +91,7 @@ class Spark:
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return list(map(tuple, self._ask(sql, lambda frame: frame.collect(), parameters)))
 
-    read = rows
+    query_records = rows
 
     def arrays(self, sql: str) -> list[Any]:
         rows, names = self._ask(sql, lambda frame: (frame.collect(), frame.columns))
@@ -146,14 +146,14 @@ class Spark:
 
     # -- dialect --------------------------------------------------------------------------------
 
-    def downwards(self, value: str) -> str:
+    def list_downwards(self, value: str) -> str:
         return f"SORT_ARRAY(COLLECT_LIST({value}), false)"
 
-    def ordered(self, value: str, by: str) -> str:
+    def list_in_order(self, value: str, by: str) -> str:
         pairs = f"SORT_ARRAY(COLLECT_LIST(NAMED_STRUCT('r', {by}, 'v', {value})))"
         return f"TRANSFORM({pairs}, x -> x.v)"
 
-    def packed(self, n: str, ns: str, wide: bool) -> str:
+    def list_pairs(self, n: str, ns: str, wide: bool) -> str:
         """A class's (n, ns) pairs."""
         return f"COLLECT_LIST(NAMED_STRUCT('n', {n}, 'ns', {ns}))"
 

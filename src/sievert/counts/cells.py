@@ -1,0 +1,161 @@
+"""Tables of cells on an engine: the counted combinations of values that every answer starts from.
+
+Columns are called c0, c1, ... from here on, in a view `input` that the engine's adapter makes;
+users' names end there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from sievert.counts.answers import Sizes
+from sievert.notes import Note
+
+WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
+
+Kind = Literal["text", "float", "ordered", "other"]
+LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # of each column its type and its values
+
+
+class Adapter(Protocol):
+    """What an engine must be able to do; about 150 lines each."""
+
+    name: str
+    columns: tuple[str, ...]
+    uncoded: str | None
+    notes: list[Note]
+
+    def check_usable(self, column: str) -> None: ...
+    def kind(self, column: str) -> Kind: ...
+    def view(self, name: str, sql: str) -> None: ...
+    def query_records(self, sql: str) -> list[tuple[Any, ...]]: ...
+    def count(self, name: str, sql: str) -> None: ...
+    def keep(self, name: str, sql: str) -> None: ...
+    def forget(self, name: str) -> None: ...
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
+    def arrays(self, sql: str) -> list[Any]: ...
+    def load(self, table: str, columns: LoadedColumns) -> None: ...
+    def list_downwards(self, value: str) -> str: ...
+    def list_in_order(self, value: str, by: str) -> str: ...
+    def list_pairs(self, n: str, ns: str, wide: bool) -> str: ...
+    def profile(self, wide: bool) -> str: ...
+    def each_pair(self, table: str, wide: bool) -> str: ...
+    def gap(self, records: int, wide: bool) -> str: ...
+    def as_text(self, value: str) -> str: ...
+    def write(self, sql: str, path: Path, kind: str) -> None: ...
+    def progress(self) -> float: ...
+    def interrupt(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class CellTables:
+    """The cells of one table, counted once for each secret and rolled up from there."""
+
+    def __init__(self, engine: Adapter, records: int | None = None) -> None:
+        self.engine = engine
+        self.columns = engine.columns
+        self._number = itertools.count()
+        self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
+        self._totals: dict[str, str] = {}
+        self._input = "input"
+        self.records = self._count_records() if records is None else records
+        self.wide = self.records >= WIDE
+
+    def progress(self) -> float:
+        """Per cent of the running count that is done, or -1."""
+        return self.engine.progress()
+
+    def interrupt(self) -> None:
+        """Stop counting; the caller of the running question gets an error."""
+        self.engine.interrupt()
+
+    # -- names and tables -----------------------------------------------------------------------
+
+    def sql_name(self, column: str) -> str:
+        """The name of a column in SQL."""
+        return f"c{self.columns.index(column)}"
+
+    def sql_names(self, columns: Iterable[str], prefix: str = "") -> str:
+        """The names of some columns, as they stand behind SELECT and GROUP BY."""
+        return ", ".join(prefix + self.sql_name(c) for c in columns)
+
+    def new_name(self) -> str:
+        """A name that no table has yet."""
+        return f"t{next(self._number)}"
+
+    def keep_table(self, sql: str) -> str:
+        """Keep the answer to a query as a table of the engine; returns its name."""
+        name = self.new_name()
+        self.engine.keep(name, sql)
+        return name
+
+    def load_table(self, columns: LoadedColumns) -> str:
+        """Load columns of ours as a table of the engine; returns its name."""
+        name = self.new_name()
+        self.engine.load(name, columns)
+        return name
+
+    def drop_tables(self, *tables: str) -> None:
+        """Give back the room of tables of ours."""
+        for table in tables:
+            self.engine.forget(table)
+
+    # -- counting -------------------------------------------------------------------------------
+
+    def _count_records(self) -> int:
+        return int(self.engine.query_records(f"SELECT COUNT(*) FROM {self._input}")[0][0])
+
+    def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
+        """The table of cells (keys, s, n): the only question that reads the records."""
+        if (quasi, secret) not in self._cells:
+            keys = self.sql_names(quasi)
+            finer = self._find_cells(quasi) if secret is None else None
+            if finer is not None:
+                self._cells[quasi, secret] = self.keep_table(
+                    f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {finer} GROUP BY {keys}"
+                )
+            else:
+                s = "" if secret is None else self.sql_name(secret)
+                fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
+                self._cells[quasi, secret] = name = self.new_name()
+                self.engine.count(
+                    name, f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
+                )
+        return self._cells[quasi, secret]
+
+    def _find_cells(self, quasi: tuple[str, ...]) -> str | None:
+        """Any table of cells with these keys that was counted before."""
+        return next((table for (q, _), table in self._cells.items() if q == quasi), None)
+
+    def value_totals(self, cells: str) -> str:
+        """The table of a secret's values in some cells, and how many records have each."""
+        if cells not in self._totals:
+            self._totals[cells] = self.keep_table(
+                f"SELECT s, CAST(SUM(n) AS BIGINT) AS ns FROM {cells} GROUP BY s"
+            )
+        return self._totals[cells]
+
+    def drop_cells(self, cells: str) -> None:
+        """Give back the room of cells that were made from others, and of their totals."""
+        self.drop_tables(self._totals.pop(cells), cells)
+
+    def count_where(self, cells: str, condition: str, parameters: Sequence[Any] = ()) -> int:
+        """How many records the cells that meet a condition hold."""
+        sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE {condition}"
+        return int(self.engine.rows(sql, parameters)[0][0])
+
+    def histogram(self, size: str, table: str) -> Sizes:
+        """How many rows of a table have each size; together they hold every record."""
+        sql = f"SELECT {size}, COUNT(*) AS m FROM {table} GROUP BY {size}"
+        sizes = Sizes.from_arrays(*self.engine.arrays(sql))
+        sizes.check(self.records)
+        return sizes
+
+    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+        """The different values of a secret as text, without missing; they stay in this process."""
+        totals = self.value_totals(self.count_cells(tuple(quasi), column))
+        text = self.engine.as_text("s")
+        return [v for (v,) in self.engine.rows(f"SELECT {text} FROM {totals} WHERE s IS NOT NULL")]

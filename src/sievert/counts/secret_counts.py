@@ -1,0 +1,203 @@
+"""What is counted about one secret: its values in every class, and how far they are from all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sievert.counts.answers import Gaps, JointCounts, Named, Profiles, Ranked, SecretCounts
+from sievert.counts.cells import CellTables
+from sievert.errors import UsageError
+from sievert.hierarchies import Hierarchy
+
+
+class SecretCounter:
+    """Counts one secret within the classes of some quasi-identifiers."""
+
+    def __init__(self, tables: CellTables, quasi: tuple[str, ...], secret: str) -> None:
+        self.tables, self.quasi, self.secret = tables, quasi, secret
+        self.engine = tables.engine
+        self.cells = tables.count_cells(quasi, secret)
+        self.keys = tables.sql_names(quasi)
+
+    def count(
+        self,
+        needs: frozenset[str],
+        order: Sequence[str] | None,
+        hierarchy: Hierarchy | None,
+        partition: Mapping[str, Sequence[str]] | None,
+        named: str | None,
+    ) -> SecretCounts:
+        """Everything that `needs` names."""
+        counts = self._count_cells(self.cells, needs)
+        counts["missing"] = missing = self.tables.count_where(self.cells, "s IS NULL")
+        if "known" in needs and 0 < missing < self.tables.records:
+            counts["known_profiles"] = self._profiles(
+                f"SELECT {self.engine.list_downwards('n')} AS profile FROM {self.cells} "
+                f"WHERE s IS NOT NULL GROUP BY {self.keys}"
+            )
+        if "order" in needs and not missing:
+            counts["ranked"] = self._rank_values(order)
+        if "hierarchy" in needs and hierarchy is not None:
+            counts["hierarchy_gaps"] = self._hierarchy_gaps(hierarchy)
+        if "parts" in needs and partition is not None:
+            counts["parts"] = self._count_parts(partition)
+        if "named" in needs and named is not None:
+            counts["named"] = self._count_named(named)
+        return SecretCounts(records=self.tables.records, **counts)
+
+    def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
+        """One row per class: its size, and its (count, total of the value) pairs in a list.
+
+        Where cells hold every record once per level, only the first `leaves` labels make the size.
+        """
+        n = "a.n" if leaves is None else f"CASE WHEN a.s < {leaves} THEN a.n ELSE 0 END"
+        return self.tables.keep_table(
+            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, "
+            f"{self.engine.list_pairs('a.n', 'b.ns', self.tables.wide)} AS held "
+            f"FROM {cells} AS a JOIN {self.tables.value_totals(cells)} AS b "
+            f"ON a.s IS NOT DISTINCT FROM b.s "
+            f"GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
+        )
+
+    def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
+        tables, wide = self.tables, self.tables.wide
+        pairs = self._collect_pairs(cells)
+        counts: dict[str, Any] = {
+            "sizes": tables.histogram("nq", pairs),
+            "values": tables.histogram("ns", tables.value_totals(cells)),
+            "profiles": self._profiles(
+                f"SELECT {self.engine.profile(wide)} AS profile FROM {pairs}"
+            ),
+        }
+        if "joint" in needs:
+            counts["joint"] = JointCounts.from_arrays(
+                *self.engine.arrays(
+                    "SELECT nq, ns, n, COUNT(*) AS m FROM "
+                    f"({self.engine.each_pair(pairs, wide)}) AS d GROUP BY nq, ns, n"
+                )
+            )
+        if "gaps" in needs:
+            counts["gaps"] = self._gaps(pairs)
+        tables.drop_tables(pairs)
+        return counts
+
+    def _profiles(self, inner: str) -> Profiles:
+        return Profiles.from_arrays(
+            *self.engine.arrays(
+                f"SELECT profile, COUNT(*) AS m FROM ({inner}) AS d GROUP BY profile "
+                "ORDER BY profile"
+            )
+        )
+
+    def _gaps(self, pairs: str, levels: int = 1) -> Gaps:
+        gap = self.engine.gap(self.tables.records, self.tables.wide)
+        rows = self.engine.rows(
+            f"SELECT nq, MAX(g) FROM (SELECT nq, {gap} AS g FROM {pairs}) AS d GROUP BY nq"
+        )
+        return Gaps.from_arrays((n for n, _ in rows), (g for _, g in rows), levels)
+
+    def _rank_values(self, order: Sequence[str] | None) -> Ranked:
+        totals, engine = self.tables.value_totals(self.cells), self.engine
+        if order is None:
+            ranks = self.tables.keep_table(
+                f"SELECT s, ns, ROW_NUMBER() OVER (ORDER BY s) - 1 AS r FROM {totals}"
+            )
+        else:
+            values = self._order_values(order)
+            loaded = self.tables.load_table(
+                {"v": ("text", values), "r": ("int", range(len(values)))}
+            )
+            ranks = self.tables.keep_table(
+                f"SELECT a.s, a.ns, b.r FROM {totals} AS a "
+                f"JOIN {loaded} AS b ON {engine.as_text('a.s')} = b.v"
+            )
+            self.tables.drop_tables(loaded)
+        inner = (
+            f"SELECT {engine.list_in_order('b.r', 'b.r')} AS ranks, "
+            f"{engine.list_in_order('a.n', 'b.r')} AS held FROM {self.cells} AS a "
+            f"JOIN {ranks} AS b ON a.s = b.s GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
+        )
+        lists = engine.arrays(
+            f"SELECT ranks, held FROM ({inner}) AS d GROUP BY ranks, held ORDER BY ranks, held"
+        )
+        totals_by_rank = engine.arrays(f"SELECT ns FROM {ranks} ORDER BY r")[0]
+        self.tables.drop_tables(ranks)
+        places, counts = (Profiles.from_arrays(each, np.ones(len(each))) for each in lists)
+        by_rank = np.asarray(totals_by_rank, dtype=np.int64)
+        return Ranked(places.counts, counts.counts, counts.starts, by_rank)
+
+    def _order_values(self, order: Sequence[str]) -> list[str]:
+        """The values that occur, in the order that the user gives; an error if it lacks one."""
+        present = set(self.tables.values(self.secret, self.quasi))
+        if lacking := len(present - set(order)):
+            raise UsageError(
+                f"the order of {self.secret!r} lacks {lacking} value(s) of the table",
+                hint="list every value from low to high",
+            )
+        if len(set(order)) < len(order):
+            raise UsageError(f"the order of {self.secret!r} names a value twice")
+        return [v for v in order if v in present]
+
+    def _merge_values(self, labels: Mapping[str | None, list[int]]) -> str:
+        """Cells of the labels that each value has; a value may have one label per level."""
+        pairs = [(v, label) for v, numbers in labels.items() for label in numbers]
+        loaded = self.tables.load_table(
+            {"v": ("text", [v for v, _ in pairs]), "s": ("int", [n for _, n in pairs])}
+        )
+        keys, text = self.tables.sql_names(self.quasi, "a."), self.engine.as_text("a.s")
+        merged = self.tables.keep_table(
+            f"SELECT {keys}, b.s AS s, CAST(SUM(a.n) AS BIGINT) AS n FROM {self.cells} AS a "
+            f"JOIN {loaded} AS b ON {text} IS NOT DISTINCT FROM b.v GROUP BY {keys}, b.s"
+        )
+        self.tables.drop_tables(loaded)
+        return merged
+
+    def _hierarchy_gaps(self, hierarchy: Hierarchy) -> Gaps:
+        """Gaps added up over the levels 0 .. height - 1; a missing value is a branch of its own."""
+        tree = hierarchy.with_root()
+        present = self.tables.values(self.secret, self.quasi)
+        tree.require(present, self.secret)
+        nodes: dict[tuple[int, str | None], int] = {}
+        labels: dict[str | None, list[int]] = {v: [] for v in (*present, None)}
+        for level in range(tree.height):  # level by level: the leaves get the first numbers
+            for v, numbers in labels.items():
+                node = (level, None if v is None else tree.at(v, level))
+                numbers.append(nodes.setdefault(node, len(nodes)))
+        merged = self._merge_values(labels)
+        pairs = self._collect_pairs(merged, leaves=len(labels))
+        gaps = self._gaps(pairs, tree.height)
+        self.tables.drop_tables(pairs)
+        self.tables.drop_cells(merged)
+        return gaps
+
+    def _count_parts(self, partition: Mapping[str, Sequence[str]]) -> SecretCounts:
+        """The counts of a secret whose values were merged; what no part names is one more part."""
+        part_of: dict[str | None, int] = {}
+        for number, members in enumerate(partition.values()):
+            for value in members:
+                if part_of.setdefault(value, number) != number:
+                    raise UsageError(
+                        f"the partition of {self.secret!r} names a value in two parts",
+                        hint=f"look at its part {number + 1}",
+                    )
+        other, present = len(partition), self.tables.values(self.secret, self.quasi)
+        merged = self._merge_values({v: [part_of.get(v, other)] for v in (*present, None)})
+        counts = self._count_cells(merged, frozenset({"joint"}))
+        self.tables.drop_cells(merged)
+        return SecretCounts(records=self.tables.records, **counts)
+
+    def _count_named(self, value: str) -> Named:
+        """How often classes hold the named value; classes without a known secret hold it never."""
+        rows = self.engine.rows(
+            "SELECT nq, known, held FROM (SELECT CAST(SUM(n) AS BIGINT) AS nq, "
+            "CAST(SUM(CASE WHEN s IS NULL THEN 0 ELSE n END) AS BIGINT) AS known, "
+            f"CAST(SUM(CASE WHEN {self.engine.as_text('s')} = ? THEN n ELSE 0 END) AS BIGINT) "
+            f"AS held FROM {self.cells} GROUP BY {self.keys}) AS d GROUP BY nq, known, held "
+            "ORDER BY nq, known, held",
+            [value],
+        )
+        sizes = ((int(n), max(1, int(known)), int(count)) for n, known, count in rows)
+        return Named(*zip(*sizes, strict=True))
