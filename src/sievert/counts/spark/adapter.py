@@ -12,7 +12,8 @@ from typing import Any
 
 from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
-from sievert.counts.spark import reading as sparkreading
+from sievert.counts.spark import failures, session, spelling
+from sievert.counts.spark import reading as spark_reading
 from sievert.errors import ExhaustedError, SievertError, UsageError
 from sievert.sources.table import Table
 
@@ -41,17 +42,16 @@ class Spark:
         self._kept: dict[str, Any] = {}
         self._secrets: set[str] = set()  # the columns that s stands for
         self._interrupted = False
-        sparkreading.check(table)
+        spark_reading.check(table)
         with ExitStack() as resources:
-            self._session = resources.enter_context(
-                sparkreading.session(table, scratch, memory, threads, master)
-            )
+            own = session.session(table, scratch, memory, threads, master)
+            self._session = resources.enter_context(own)
             self._group = f"sievert {secrets.token_hex(8)}"
             self._context = self._session.sparkContext
             resources.callback(self._leave, self._context.getLocalProperty(GROUP))
             self._context.setLocalProperty(GROUP, self._group)
             self.columns, self.kinds = self._guard(
-                lambda: sparkreading.view(self, table, self._session, scratch, resources)
+                lambda: spark_reading.view(self, table, self._session, scratch, resources)
             )
             self.close = resources.pop_all().close
 
@@ -69,7 +69,7 @@ class Spark:
         self._ask(sql, lambda frame: frame.createOrReplaceTempView(name))
 
     def keep(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> None:
-        """A small table that later questions start from: counted by the first of them."""
+        """A small table that later questions start from: the first of them counts it."""
         self._secrets |= set(re.findall(r"(c\d+) AS s\b", sql))
         self._kept[name] = self._ask(sql, lambda frame: frame.persist(), parameters)
         self._guard(lambda: self._kept[name].createOrReplaceTempView(name))
@@ -98,12 +98,12 @@ class Spark:
         return list(zip(*rows, strict=True)) if rows else [() for _ in names]
 
     def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:
-        def asked() -> Any:
+        def ask() -> Any:
             for value in parameters:
                 str(value).encode()  # or the error would look like one of Spark
             return use(self._session.sql(sql, args=list(parameters)))
 
-        return self._guard(asked)
+        return self._guard(ask)
 
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
         if any(kind not in SQL_TYPES for kind, _ in columns.values()):  # numbers of records
@@ -142,7 +142,7 @@ class Spark:
             raise
         except Exception as error:
             # Not chained: the engine's message may repeat a line of the data.
-            raise sparkreading.explain(error, self, interrupted=self._interrupted) from None
+            raise failures.explain(error, self, interrupted=self._interrupted) from None
 
     # -- dialect --------------------------------------------------------------------------------
 
@@ -154,7 +154,6 @@ class Spark:
         return f"TRANSFORM({pairs}, x -> x.v)"
 
     def list_pairs(self, n: str, ns: str, wide: bool) -> str:
-        """A class's (n, ns) pairs."""
         return f"COLLECT_LIST(NAMED_STRUCT('n', {n}, 'ns', {ns}))"
 
     def profile(self, wide: bool) -> str:
@@ -170,7 +169,6 @@ class Spark:
         return f"AGGREGATE(held, CAST(0 AS {sum_}), (g, x) -> CAST(g + {term} AS {sum_}))"
 
     def as_text(self, value: str) -> str:
-        column = value.rpartition(".")[2]
+        column, kinds = value.rpartition(".")[2], list(self.kinds.values())
         columns = self._secrets if column == "s" else {column}
-        kinds = list(self.kinds.values())
-        return sparkreading.as_text(value, [kinds[int(c.removeprefix("c"))] for c in columns])
+        return spelling.as_text(value, [kinds[int(c.removeprefix("c"))] for c in columns])

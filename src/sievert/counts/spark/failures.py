@@ -1,0 +1,91 @@
+"""What Spark's failures mean in our words.
+
+Its messages repeat values of the data, so only their kind is passed on.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from sievert.counts.duckdb.reading import NO_ROOM
+from sievert.errors import EngineError, ExhaustedError, InputError, SievertError
+from sievert.sources.table import Table
+
+UNFIT = "sievert: unfit"  # what Spark is told to fail with
+TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
+DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
+ABSENT = re.compile(
+    "PATH_NOT_FOUND|FILE_NOT_EXIST|FileSystem not found|UnsupportedFileSystem|"
+    "UnknownHost|AccessDenied|AccessControl|ConnectException"
+)
+MEMORY = re.compile("OutOfMemoryError|GC overhead|SparkOutOfMemory|maxResultSize")
+
+
+def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError:
+    """A failure of the engine in our words, without a value of the data."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):  # its connection has failed on the way out
+            raise cause
+        cause = cause.__context__
+    table = engine.table
+    name = table.name
+    if interrupted:
+        return ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
+    if isinstance(error, UnicodeEncodeError):
+        return InputError("a text is not valid Unicode (a lone surrogate)", hint="repair the text")
+    message = f"{error}\n{getattr(error, '_stackTrace', '')}"
+    if UNFIT in message:
+        return InputError(
+            f"{name}: {_wrong(engine.unfit, table)}",
+            hint="--na CODE for what stands for missing, or --type COL=text",
+        )
+    if _has_died(error):
+        return EngineError("the process of Spark died", hint="a larger --memory, if it is small")
+    if MEMORY.search(message):
+        return ExhaustedError("memory ran out", hint="a larger --memory, or more executors")
+    if NO_ROOM.search(message):
+        return ExhaustedError(
+            "the disk is full: no room for temporary space", hint="--temp on a larger disk"
+        )
+    if TYPES.search(message):
+        return InputError(
+            f"{name}: a column has a type that Spark does not read", hint="cast it to text"
+        )
+    if ABSENT.search(message):
+        return InputError(
+            f"{name}: Spark does not reach it", hint="the address; what Spark needs to go there"
+        )
+    if DAMAGED.search(message):
+        return InputError(f"{name}: damaged, or not readable as {table.kind}")
+    return EngineError(f"Spark failed on {name} ({type(error).__name__})", hint="--debug")
+
+
+def _has_died(error: Exception) -> bool:
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None or hasattr(error, "java_exception") or hasattr(error, "_stackTrace"):
+        return False  # it has answered
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(1) is not None
+    return False
+
+
+def _wrong(count: Callable[[], dict[str, int]], table: Table) -> str:
+    """How many values of each typed column do not fit, by the column's name."""
+    counts = {}
+    with suppress(Exception):
+        counts = count()
+    return (
+        "; ".join(
+            f"{n} value(s) of column {column!r} are not {table.types[column]}"
+            for column, n in counts.items()
+            if n
+        )
+        or "a value does not fit the type of its column"
+    )

@@ -1,0 +1,314 @@
+"""How Spark is started, quiet and private, and ended.
+
+Nothing stays behind: neither processes nor files nor changes to the caller's own session.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert.errors import EngineError, ExhaustedError, UsageError
+from sievert.sources import unpack
+from sievert.sources.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MIB = 1 << 20
+LEAST_MEMORY = 512  # MiB, or Spark does not start
+SHARE = 4  # of the machine's memory: one part in so many, unless --memory says otherwise
+SMALL = 8 * MIB  # of text: up to this size, compiling well takes longer than counting
+PARTITION = 2 * MIB  # of text, in one task
+MOST_PARTITIONS = 200  # Spark's own number
+PACKED = 4  # bytes of text for a byte of Parquet
+# Spark's own process, and a watcher that ends both, and their children, when the input does.
+TOGETHER = 'exec 3<&0; (read -r _ <&3; kill -9 0) & exec "$0" "$@" <&3 3<&-'
+REACH = 5.0  # seconds to reach a master
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+PY4J = ("py4j.clientserver", "py4j.java_gateway")
+PARTITIONS = "spark.sql.shuffle.partitions"
+# What our session is told, in a Spark of our own or beside the caller's session.
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",  # tables we keep adapt too
+    "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+
+
+@contextmanager
+def session(
+    table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
+) -> Iterator[SparkSession]:
+    """A session of our own, beside the caller's or in a Spark of our own."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a version of pandas, which is not used
+            import pyspark.testing.utils  # noqa: F401 - the first question would import it
+            from pyspark import SparkContext
+            from pyspark.sql import SparkSession
+    except ImportError:
+        raise UsageError(
+            "the engine spark needs the package pyspark", hint="pip install 'sievert[spark]'"
+        ) from None
+    with ExitStack() as resources:
+        resources.enter_context(_quiet())
+        if SparkContext._active_spark_context is None:
+            base = resources.enter_context(_start_spark(table, scratch, memory, threads, master))
+        elif (memory, threads, master) != (None, None, None):
+            raise UsageError(
+                "--memory, --threads and --master do not change a Spark that is running already",
+                hint="without them, or after its session's stop()",
+            )
+        else:
+            frame = table.kind == "frame"
+            base = table.data.sparkSession if frame else SparkSession.builder.getOrCreate()
+        beside = base.newSession()
+        beside.conf.set(PARTITIONS, base.conf.get(PARTITIONS) or MOST_PARTITIONS)
+        for name, value in SETTINGS.items():
+            beside.conf.set(name, value)
+        yield beside
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Spark's Python side logs messages with values in them to stderr: not while we ask."""
+    from pyspark.logger import PySparkLogger
+
+    def passes(record: logging.LogRecord) -> bool:
+        return record.name not in LOGGERS and "py4j" not in record.pathname
+
+    root = logging.getLogger()
+    loggers = [root, *map(logging.getLogger, PY4J), *map(PySparkLogger.getLogger, LOGGERS)]
+    last = None if root.handlers else logging.lastResort  # or it would get another one, for good
+    for logger in loggers:
+        logger.addFilter(passes)
+    if last:
+        root.addHandler(last)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(passes)
+        if last:
+            root.removeHandler(last)
+
+
+@contextmanager
+def _start_spark(
+    table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
+) -> Iterator[SparkSession]:
+    """A Spark of our own that leaves nothing behind; on this machine it listens to no other."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    if master is not None and threads is not None:
+        raise UsageError("--threads does not go with --master", hint="--master local[4]")
+    if "," in str(scratch):
+        raise UsageError("Spark takes a comma in --temp for two directories", hint="another --temp")
+    if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
+        raise EngineError("Spark needs Java, which is not found", hint="install Java 17 or later")
+    master = master or f"local[{threads or '*'}]"
+    _check_master(master)
+    conf = SparkConf(loadDefaults=False)
+    for name, value in _configuration(table, scratch, memory, master).items():
+        conf.set(name, value)
+    gateway, modules = SparkContext._gateway, sys.path.copy()
+    with ExitStack() as resources:
+        try:
+            with _environment(master, scratch), _own_signals():
+                ours = hasattr(os, "fork") and "PYSPARK_GATEWAY_PORT" not in os.environ
+                if gateway is None and ours:
+                    gateway = resources.enter_context(_launch_gateway(conf, scratch))
+                base = SparkSession(SparkContext(conf=conf, gateway=gateway))
+        except Exception as error:
+            raise EngineError(
+                f"Spark does not start ({type(error).__name__})",
+                hint="Java 17 or later; a --master that is there",
+            ) from None
+        finally:
+            sys.path[:] = modules  # it had put its own directory there
+        resources.callback(_stop_spark, base, gateway)
+        yield base
+
+
+def _check_master(master: str) -> None:
+    """An error at once where nothing listens: Spark itself would try for a minute."""
+    cluster = re.fullmatch("spark://(.+)", master)
+    for place in cluster[1].split(",") if cluster else ():
+        host, _, port = place.rpartition(":")
+        with suppress(OSError, ValueError, OverflowError):
+            socket.create_connection((host.strip("[]"), int(port)), REACH).close()
+            return
+    if cluster:
+        raise EngineError("the --master does not answer", hint="spark://host:7077 of one that runs")
+
+
+@contextmanager
+def _launch_gateway(conf: Any, scratch: Path) -> Iterator[Any]:
+    """The process of Spark, as PySpark starts it, but one that ends when we do, however we do."""
+    from pyspark import SparkContext, java_gateway
+    from pyspark.find_spark_home import _find_spark_home
+
+    address = scratch / secrets.token_hex(8)
+    options = [part for pair in conf.getAll() for part in ("--conf", "=".join(pair))]
+    submit = str(Path(_find_spark_home(), "bin", "spark-submit"))
+    process = subprocess.Popen(  # noqa: S603 - the arguments are ours, apart from the master
+        ["/bin/sh", "-c", TOGETHER, submit, *options, "pyspark-shell"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address)},
+        process_group=0,  # Ctrl-C is for us
+    )
+    gateway: Any = None
+    try:
+        while not address.exists():
+            if process.poll() is not None:
+                raise ChildProcessError
+            time.sleep(0.05)
+        content = address.read_bytes()  # the port, the length of a password, the password
+        address.unlink()
+        with _variables(
+            PYSPARK_GATEWAY_PORT=str(int.from_bytes(content[:4], "big")),
+            PYSPARK_GATEWAY_SECRET=content[8:].decode(),
+        ):
+            gateway = java_gateway.launch_gateway()  # type: ignore[no-untyped-call]
+        gateway.proc = process
+        yield gateway
+    finally:
+        SparkContext._gateway = SparkContext._jvm = None
+        with suppress(Exception):
+            gateway.shutdown()
+        _end(process)
+
+
+def _stop_spark(base: SparkSession, gateway: Any) -> None:
+    """Stop a Spark of our own; after Ctrl-C, or when time is up, by the end of its process."""
+    process = getattr(gateway, "proc", None)
+    if process is not None and isinstance(sys.exception(), KeyboardInterrupt | ExhaustedError):
+        _end(process)
+    for stop in (base.stop, base.sparkContext.stop):  # if it has died, the second finds the rest
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            stop()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that we started; what it has written is in our directory."""
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait()
+
+
+def _configuration(table: Table, scratch: Path, memory: str | None, master: str) -> dict[str, str]:
+    place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
+    java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
+    local, size = master.startswith("local"), _size(table)
+    java += ["-XX:TieredStopAtLevel=1"] if local and size < SMALL else []
+    settings = {
+        "spark.app.name": "sievert",
+        "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
+        "spark.driver.maxResultSize": "0",
+        "spark.driver.memory": f"{_mebibytes(memory)}m",
+        "spark.eventLog.enabled": "false",
+        "spark.io.encryption.enabled": "true",
+        "spark.local.dir": str(scratch),
+        "spark.log.level": "OFF",
+        "spark.master": master,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.codegen.cache.maxEntries": "2000",
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if local:
+        settings |= {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            PARTITIONS: str(min(size // PARTITION + 1, MOST_PARTITIONS)),
+        }
+    if re.fullmatch(r"local(\[.*\])?", master):
+        settings["spark.authenticate"] = "true"
+    return settings
+
+
+def _mebibytes(memory: str | None) -> int:
+    if memory is None:
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return max(1024, whole // SHARE // MIB)
+    mebibytes = unpack.size(memory, "--memory") // MIB
+    if mebibytes < LEAST_MEMORY:
+        raise UsageError(f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
+    return mebibytes
+
+
+def _size(table: Table) -> int:
+    """About how many bytes of text a table is; very many if that is not known."""
+    paths = table.parts or tuple(p for p in (table.path,) if p is not None)
+    size = sum(p.stat().st_size for p in paths)
+    return size * (PACKED if table.kind == "parquet" else 1) if paths else sys.maxsize
+
+
+@contextmanager
+def _environment(master: str, scratch: Path) -> Iterator[None]:
+    """What Spark reads from the environment when it starts."""
+    local = {"SPARK_LOCAL_IP": "127.0.0.1"} if master.startswith("local") else {}
+    with _variables(
+        LC_ALL="C.UTF-8",
+        SPARK_CONNECT_MODE="0",
+        SPARK_LAUNCHER_OPTS="-XX:-UsePerfData",
+        SPARK_LOCAL_DIRS=str(scratch),
+        **local,
+    ):
+        yield
+
+
+@contextmanager
+def _variables(**variables: str) -> Iterator[None]:
+    """Set some variables of the environment inside the block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Spark's own handler of Ctrl-C would hide from the command line what happened."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
