@@ -64,7 +64,7 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
             return Watched()
 
         watched = codes.RecordBatch(
-            batch.start, batch.records, batch.read, chunk if by_pages else None
+            batch.start, batch.records, batch.read_column, chunk if by_pages else None
         )
         watched.pack(coded, keys)
         shift = sum(c.bits for c in coded)
@@ -72,7 +72,7 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
         for column in coded:
             shift -= column.bits
             held = (keys >> np.uint64(shift)) & np.uint64((1 << column.bits) - 1)
-            columns.append(column.spelled(held))
+            columns.append(column.spell(held))
         rows.extend(zip(*columns, strict=True))
     if by_pages:
         assert len(set(done)) >= least, f"from pages came only {sorted(set(done))}"
@@ -153,7 +153,7 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
         keys = np.zeros(batch.records, dtype=np.uint64)
         bits = 12 if coded[name].kind == "text" else coded[name].bits
         column = codes.CodedColumn(name, coded[name].kind, coded[name].least, bits)
-        if chunk.pack(keys, 3, column.known):
+        if chunk.pack(keys, 3, column.dictionary_codes):
             taken += 1
             assert int(keys.max()) < 1 << (3 + column.bits)
     assert taken > 500  # texts and numbers changed, not the pages' form
@@ -167,7 +167,7 @@ def test_a_chunk_that_is_cut_short_is_declined(tmp_path: Path) -> None:
     chunk = batch.chunk("text")
     path.write_bytes(path.read_bytes()[: chunk.noted.dictionary_page_offset + 30])
     column = codes.CodedColumn("text", "text", bits=12)
-    assert not chunk.pack(np.zeros(700, dtype=np.uint64), 0, column.known)
+    assert not chunk.pack(np.zeros(700, dtype=np.uint64), 0, column.dictionary_codes)
     assert not parquet_pages.Chunk(
         tmp_path / "none", chunk.noted, optional=True, plain=True, unsigned=False
-    ).pack(np.zeros(700, dtype=np.uint64), 0, column.known)
+    ).pack(np.zeros(700, dtype=np.uint64), 0, column.dictionary_codes)

@@ -25,7 +25,7 @@ from sievert.counts.answers import (
 )
 from sievert.counts.cells import WIDE, Adapter
 from sievert.counts.cube import DENSE_SIZES, Cube, histogram
-from sievert.counts.packed import codes, kernels
+from sievert.counts.packed import codes, counting, kernels
 from sievert.counts.questions import MOST_TALLIED, Questions
 from sievert.hierarchies import Hierarchy
 
@@ -90,7 +90,9 @@ def _starts(keys: Ints, low: int, threads: int) -> Ints:
         return found[1:] if begun else found
 
     parts = [e for e in itertools.pairwise(edges) if e[0] < e[1]]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *codes.in_threads(work, parts, threads)])
+    return np.concatenate(
+        [np.zeros(0, dtype=np.int64), *counting.map_threads(work, parts, threads)]
+    )
 
 
 def each_share(
@@ -110,7 +112,7 @@ def each_share(
     def one(share: tuple[slice, slice]) -> Any:
         return work(*share, starts[share[0]] - share[1].start)
 
-    return codes.in_threads(one, shares, threads)
+    return counting.map_threads(one, shares, threads)
 
 
 class PackedQuestions(Questions):
@@ -123,7 +125,7 @@ class PackedQuestions(Questions):
         self._source, self._room, self._threads = source, room, threads
         self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
-        self._pace = codes.Pace()
+        self._pace = counting.Pace()
 
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
@@ -144,7 +146,9 @@ class PackedQuestions(Questions):
         """Columns coded, the different keys, and how many records have each; None if unfit."""
         try:
             coded = codes.columns(self._source, names)
-            return coded, *codes.count(self._source, coded, self._room, self._threads, self._pace)
+            return coded, *counting.count(
+                self._source, coded, self._room, self._threads, self._pace
+            )
         except codes.UnfitError:
             return None
 
@@ -171,11 +175,11 @@ class PackedQuestions(Questions):
             keys, counts, coded[: len(quasi)], coded[-1] if secret else None, self._threads
         )
         new = [c for c in cells.quasi if c.name not in self._tallies]
-        tallies = codes.in_threads(lambda c: _tally(c, cells), new, self._threads)
+        tallies = counting.map_threads(lambda c: _tally(c, cells), new, self._threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
         if cells.secret is not None:
             there = cells.totals > 0
-            texts = cells.secret.spelled(cells.present[there])
+            texts = cells.secret.spell(cells.present[there])
             self._tallies[cells.secret.name] = dict(
                 zip(texts, cells.totals[there].tolist(), strict=True)
             )
@@ -205,7 +209,7 @@ class PackedQuestions(Questions):
             else:
                 there, own = np.unique(own, return_inverse=True)
             held.append(own)
-            texts.append(column.spelled(there))
+            texts.append(column.spell(there))
         return Cube.from_cells(columns, held, counts, texts)
 
     # -- answers --------------------------------------------------------------------------------
@@ -380,7 +384,7 @@ def _tally(column: codes.CodedColumn, cells: PackedCells) -> dict[str | None, in
         return {v: n for v, n in ((None, missing), ("", empty)) if n}
     numbers = kernels.totals_within(*place)
     there = np.flatnonzero(numbers)
-    return dict(zip(column.spelled(there), numbers[there].tolist(), strict=True))
+    return dict(zip(column.spell(there), numbers[there].tolist(), strict=True))
 
 
 assert WIDE == 2**31  # a count and a rank fit one word

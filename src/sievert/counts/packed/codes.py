@@ -1,4 +1,4 @@
-"""Columns as small integers, packed into one key a record, and counted.
+"""Columns as small integers, packed into one key per record.
 
 The code 0 is a missing value; numbers are coded by their distance to the smallest one, text by the
 order in which it comes. What cannot be coded so is left to the engine.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,10 @@ from pyarrow import compute, parquet
 
 from sievert.arrays import Ints
 from sievert.counts.packed import kernels
+from sievert.counts.packed.page_kernels import NO_CODE
 from sievert.counts.packed.parquet_pages import Chunk
-from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
 
-DENSE = 24  # bits of a key up to which keys are counted into an array
-SPARSE = 8  # places a record, beyond which keys are sorted instead
-FEW = 1 << 16  # places that are always worth it
 BATCH = 1 << 20
 MOST_BITS = 62
 
@@ -34,7 +30,7 @@ class UnfitError(Exception):
     """The columns cannot be coded: the engine counts them."""
 
 
-class _GrownError(Exception):
+class GrownError(Exception):
     """A column has more texts than its bits can hold."""
 
 
@@ -52,7 +48,7 @@ class CodedColumn:
     def codes(self, array: Any) -> tuple[Ints, int, int]:
         """Numbers, what is to be taken from them to make them codes, and the least such code."""
         if self.kind == "text":
-            return self._of_text(array), 0, 0
+            return self._text_codes(array), 0, 0
         if self.kind != "int":
             array = array.cast(pa.int32() if self.kind == "date" else pa.int8())
         if not array.null_count:
@@ -63,35 +59,35 @@ class CodedColumn:
         numbers[np.asarray(array.is_null())] = 0
         return numbers, 0, 0
 
-    def known(self, values: Any) -> Ints:
+    def dictionary_codes(self, values: Any) -> Ints:
         """The codes of a dictionary's values; of those that have none, NO_CODE."""
         if self.kind == "text":
-            return np.array(self._numbered(values), dtype=np.uint64)
+            return np.array(self._number_texts(values), dtype=np.uint64)
         codes = values.astype(np.int64) - (self.least - 1)
         fits = (codes >= 1) & (codes < 1 << self.bits)
-        return np.where(fits, codes.astype(np.uint64), np.uint64(kernels.NO_CODE))
+        return np.where(fits, codes.astype(np.uint64), np.uint64(NO_CODE))
 
-    def _numbered(self, texts: Sequence[str | None]) -> list[int]:
+    def _number_texts(self, texts: Sequence[str | None]) -> list[int]:
         with self.lock:
             for text in texts:
                 if text is not None and text not in self.texts:
                     self.texts[text] = len(self.texts) + 1
             if len(self.texts) >= 1 << self.bits:
-                raise _GrownError  # the bits stay as they are: other threads are packing with them
+                raise GrownError  # the bits stay as they are: other threads are packing with them
             return [0 if text is None else self.texts[text] for text in texts]
 
-    def _of_text(self, array: Any) -> Ints:
+    def _text_codes(self, array: Any) -> Ints:
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
         texts = array.dictionary.to_pylist()
-        known = self._numbered(texts)
+        numbers = self._number_texts(texts)
         indices = array.indices
         if indices.null_count:
             indices = indices.fill_null(len(texts))
-        codes: Ints = np.array([*known, 0], dtype=np.uint32)[np.asarray(indices)]
+        codes: Ints = np.array([*numbers, 0], dtype=np.uint32)[np.asarray(indices)]
         return codes
 
-    def spelled(self, codes: Ints) -> list[str | None]:
+    def spell(self, codes: Ints) -> list[str | None]:
         """The texts of codes, as the engine would spell them."""
         if self.kind == "text":
             texts = [None, *self.texts]
@@ -104,12 +100,12 @@ class CodedColumn:
         return [None if n is None else str(n) for n in numbers]
 
 
-def _held(arrow: Any) -> Any:
+def _value_type(arrow: Any) -> Any:
     return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
 
 
 def _kind(arrow: Any) -> str:
-    arrow = _held(arrow)
+    arrow = _value_type(arrow)
     for kind, fits in (
         ("int", pa.types.is_integer),
         ("text", pa.types.is_string),
@@ -128,7 +124,7 @@ class RecordBatch:
 
     start: int
     records: int
-    read: Callable[[str], Any]
+    read_column: Callable[[str], Any]
     chunk: Callable[[str], Chunk] | None = None
 
     def pack(self, coded: Sequence[CodedColumn], keys: Ints) -> None:
@@ -138,11 +134,11 @@ class RecordBatch:
         for column in coded:
             shift -= column.bits
             if self.chunk is not None and column.kind in ("int", "date", "text"):
-                if self.chunk(column.name).pack(keys, shift, column.known):
+                if self.chunk(column.name).pack(keys, shift, column.dictionary_codes):
                     continue
                 keep = (1 << MOST_BITS) - (1 << shift + column.bits)
                 keys &= keys.dtype.type(keep & int(np.iinfo(keys.dtype).max))
-            array = self.read(column.name)
+            array = self.read_column(column.name)
             if len(array) != len(keys):
                 raise UnfitError  # not what the writer has noted
             numbers, minus, least = column.codes(array)
@@ -166,17 +162,17 @@ class ParquetSource:
 
     def batches(self) -> list[RecordBatch]:
         """The row groups."""
-        found, start = [], 0
+        batches, start = [], 0
         for part, metadata in enumerate(self._metadata):
             for group in range(metadata.num_row_groups):
                 records = metadata.row_group(group).num_rows
-                found.append(
+                batches.append(
                     RecordBatch(
                         start, records, self._reader(part, group), self._chunks(part, group)
                     )
                 )
                 start += records
-        return found
+        return batches
 
     def _reader(self, part: int, group: int) -> Callable[[str], Any]:
         def read(name: str) -> Any:
@@ -202,7 +198,7 @@ class ParquetSource:
                 metadata.row_group(group).column(place),
                 optional=column.max_definition_level == 1,
                 plain=column.max_definition_level <= 1 and column.max_repetition_level == 0,
-                unsigned=pa.types.is_unsigned_integer(_held(self.schema.field(name).type)),
+                unsigned=pa.types.is_unsigned_integer(_value_type(self.schema.field(name).type)),
             )
 
         return chunk
@@ -249,13 +245,13 @@ class ArrowSource:
 
     def texts(self, name: str) -> list[str]:
         """Texts of a column in the first records; they need not be all."""
-        found = compute.unique(self._table.column(name).slice(0, 1 << 16)).to_pylist()
-        return [text for text in found if text is not None]
+        texts = compute.unique(self._table.column(name).slice(0, 1 << 16)).to_pylist()
+        return [text for text in texts if text is not None]
 
     def range(self, name: str) -> tuple[int, int]:
         """The least and the greatest number of a column."""
-        found = compute.min_max(self._table.column(name)).as_py()
-        return (0, 0) if found["min"] is None else (_number(found["min"]), _number(found["max"]))
+        least, most = compute.min_max(self._table.column(name)).as_py().values()
+        return (0, 0) if least is None else (_number(least), _number(most))
 
 
 def _number(value: Any) -> int:
@@ -269,7 +265,7 @@ Source = ParquetSource | ArrowSource
 
 def columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
     """How each column is coded, as far as can be told without reading it."""
-    found = []
+    coded = []
     for name in names:
         if source.schema.get_field_index(name) < 0:  # absent, or there twice
             raise UnfitError
@@ -284,140 +280,19 @@ def columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
             for text in source.texts(name):
                 column.texts.setdefault(text, len(column.texts) + 1)
             column.bits = max(1, len(column.texts).bit_length())
-        found.append(column)
-    return found
-
-
-class Pace:
-    """How far a count has come, and whether it is to stop."""
-
-    def __init__(self) -> None:
-        self.stopped = threading.Event()
-        self._done = self._all = 0
-
-    def start(self, batches: int) -> None:
-        """So many batches are to be read."""
-        self._done, self._all = 0, batches
-
-    def step(self) -> None:
-        """One batch is read; an error if that was enough."""
-        self._done += 1
-        if self.stopped.is_set():
-            raise ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
-
-    @property
-    def share(self) -> float:
-        """Per cent of the batches that are read, or -1."""
-        return 100.0 * self._done / self._all if 0 < self._done < self._all else -1.0
-
-
-def count(
-    source: Source, coded: Sequence[CodedColumn], room: int, threads: int, pace: Pace
-) -> tuple[Ints, Ints]:
-    """The different keys in ascending order, and how many records have each."""
-    while True:
-        bits = sum(c.bits for c in coded)
-        dense = bits <= DENSE and 1 << bits <= max(FEW, SPARSE * source.records)
-        if bits > MOST_BITS or (not dense and 32 * source.records > room):
-            raise UnfitError
-        try:
-            return (_dense if dense else _sorted)(source, coded, bits, threads, pace)
-        except _GrownError:
-            for column in coded:
-                if len(column.texts) >= 1 << column.bits:
-                    column.bits = (4 * len(column.texts)).bit_length()
-
-
-def _dense(
-    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
-) -> tuple[Ints, Ints]:
-    """Keys counted into one array a thread."""
-    all_batches = source.batches()
-    batches = iter(all_batches)
-    pace.start(len(all_batches))
-    lock = threading.Lock()
-
-    def work(_: int) -> Ints:
-        counts, keys = np.zeros(1 << bits, dtype=np.int64), np.zeros(0, dtype=np.uint32)
-        while True:
-            with lock:
-                batch = next(batches, None)
-            if batch is None:
-                return counts
-            pace.step()
-            if len(keys) < batch.records:
-                keys = np.zeros(batch.records, dtype=np.uint32)
-            batch.pack(coded, keys[: batch.records])
-            kernels.add_to(counts, keys[: batch.records])
-
-    counts, *others = in_threads(work, range(threads), threads, pace)
-    for other in others:
-        counts += other
-    if int(counts.sum()) != source.records:
-        raise UnfitError  # not what the writer has noted
-    found = np.flatnonzero(counts)
-    return found.astype(np.uint64), counts[found]
-
-
-def _sorted(
-    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
-) -> tuple[Ints, Ints]:
-    """Keys of all records, sorted and cut into runs."""
-    keys = np.empty(source.records, dtype=np.uint64)
-
-    def fill(batch: RecordBatch) -> None:
-        pace.step()
-        batch.pack(coded, keys[batch.start : batch.start + batch.records])
-
-    batches = source.batches()
-    pace.start(len(batches))
-    in_threads(fill, batches, threads, pace)
-    spare = np.empty_like(keys)
-    middle = kernels.part(keys, spare, _middle(keys))
-    halves = [(spare[:middle], keys[:middle]), (spare[middle:], keys[middle:])]
-    done = in_threads(lambda half: kernels.sort(half[0], half[1], bits), halves, threads)
-    below, above = in_threads(kernels.different, done, threads)
-    found = np.empty(below + above, dtype=np.uint64)
-    times = np.empty(below + above, dtype=np.int64)
-    shares = [(done[0], slice(0, below)), (done[1], slice(below, None))]
-    in_threads(
-        lambda share: kernels.runs(share[0], found[share[1]], times[share[1]]), shares, threads
-    )
-    return found, times
-
-
-def _middle(keys: Ints) -> Any:
-    """A key that about half of the others are below."""
-    step = max(1, len(keys) // 1001)
-    sample = np.sort(keys[::step])
-    return sample[len(sample) // 2]
-
-
-def in_threads(
-    work: Callable[[Any], Any], items: Any, threads: int, pace: Pace | None = None
-) -> list[Any]:
-    """The work on every item, so many at a time; what fails in one, stops all."""
-    if threads == 1:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            return list(pool.map(work, items))
-        except BaseException as error:
-            if pace is not None and not isinstance(error, _GrownError | UnfitError):
-                pace.stopped.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+        coded.append(column)
+    return coded
 
 
 def source(table: Table, least: int) -> Source | None:
     """What can be coded of a table of at least so many records, if anything."""
     if table.na or table.types or table.member:
         return None
-    found: Source | None = None
+    coded: Source | None = None
     if table.kind == "parquet" and table.path is not None:
-        found = ParquetSource(table.parts or (table.path,))
+        coded = ParquetSource(table.parts or (table.path,))
     elif table.kind == "frame" and isinstance(table.data, pa.Table):
-        found = ArrowSource(table.data)
+        coded = ArrowSource(table.data)
     elif table.kind == "frame" and type(table.data).__module__.startswith("polars"):
-        found = ArrowSource(pa.table(table.data))
-    return found if found is not None and found.records >= least else None
+        coded = ArrowSource(pa.table(table.data))
+    return coded if coded is not None and coded.records >= least else None

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sievert.arrays import Ints
-from sievert.counts.packed import kernels
+from sievert.counts.packed import page_kernels
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3  # kinds of pages
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
@@ -24,7 +24,7 @@ NUMBERS = {"INT32": "<i4", "INT64": "<i8"}
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 LARGEST = 1 << 30  # bytes of a chunk, unpacked
 
-# Where kernels.headers puts the fields of a page's header.
+# Where page_kernels.headers puts the fields of a page's header.
 BODY, KIND, WHOLE, PACKED = range(4)
 VALUES, ENCODING, LEVELS = 51, 52, 53
 ENTRIES, ENTRY_ENCODING = 71, 72
@@ -54,19 +54,19 @@ class Chunk:
             with self.path.open("rb") as file:
                 file.seek(noted.dictionary_page_offset)
                 packed = file.read(noted.total_compressed_size)
-            heads = kernels.headers(np.frombuffer(packed, dtype=np.uint8))
-            raw, dictionary, pages = _unpacked(
+            heads = page_kernels.headers(np.frombuffer(packed, dtype=np.uint8))
+            raw, dictionary, pages = _decompress_pages(
                 packed, heads, CODECS[noted.compression], self.optional
             )
             codes = known(self._values(dictionary, int(heads[0, ENTRIES])))
         except (OddError, OSError, ValueError):
             return False
-        return kernels.unpack_pages(
+        return page_kernels.unpack_pages(
             raw,
             raw.view(np.uint64),
             pages,
             self.optional,
-            np.append(codes, np.uint64(kernels.NO_CODE)),
+            np.append(codes, np.uint64(page_kernels.NO_CODE)),
             keys,
             shift,
         )
@@ -82,12 +82,13 @@ class Chunk:
             with self.path.open("rb") as file:
                 file.seek(start)
                 packed = file.read(size if size > 0 else noted.total_compressed_size)
-            heads = kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:1]
-            _, dictionary, _ = _unpacked(packed, heads, CODECS[noted.compression], self.optional)
-            found: list[str] = self._values(dictionary, int(heads[0, ENTRIES]))
+            heads = page_kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:1]
+            _, dictionary, _ = _decompress_pages(
+                packed, heads, CODECS[noted.compression], self.optional
+            )
+            return list(self._values(dictionary, int(heads[0, ENTRIES])))
         except (OddError, OSError, ValueError):
             return []
-        return found
 
     def _values(self, body: memoryview, count: int) -> Any:
         """The dictionary: numbers, or texts."""
@@ -110,7 +111,7 @@ class Chunk:
         return texts
 
 
-def _unpacked(
+def _decompress_pages(
     packed: bytes, heads: Ints, codec: str | None, optional: bool
 ) -> tuple[Ints, memoryview, Ints]:
     """The bytes of data pages one after the other, the dictionary's, and where each page lies."""
