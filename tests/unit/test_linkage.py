@@ -431,7 +431,7 @@ def test_too_many_for_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_compile_search", lambda: None)
+    monkeypatch.setattr(search, "compile_loops", lambda: None)
     column = [np.arange(4.0)]
     assert link(column, column, np.arange(4), compiled=True).correct_linkage == 1.0
 

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
 from sievert.acceleration import compile_loops
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.space import DistanceSpace, File
-from sievert.attacks.linkage.tree import SearchTree, build_tree, walk
+from sievert.attacks.linkage.tree import Nearest, SearchTree, Weights, build_tree, walk
 from sievert.counts.cube import run_starts
 
 LEAF, WIDE_LEAF = 8, 64  # originals of a leaf of the tree: compiled, in NumPy
 CHUNK = 4096  # released records that NumPy searches at a time
-
-
-class _Near(NamedTuple):
-    """For each record searched: the least distance, how many originals have it, one of them, and
-    whether doubles are enough to say so."""
-
-    best: Floats
-    total: Ints
-    where: Ints
-    sure: Bools
 
 
 def nearest(
@@ -36,12 +24,12 @@ def nearest(
     firsts, group = mine.groups()
     kinds, kind = theirs.groups()
     blocks = int(max(mine.block.max(), theirs.block.max())) + 1
-    search = _compile_search() if compiled else None
-    leaf = LEAF if search else WIDE_LEAF
+    compiled = compiled and compile_loops() is not None
+    leaf = LEAF if compiled else WIDE_LEAF
     tree = build_tree(space, theirs.take(kinds), np.bincount(kind), blocks, leaf)
     queries = mine.take(firsts)
-    if search:
-        near = _search_compiled(search, space, tree, queries, threads)
+    if compiled:
+        near = _search_compiled(space, tree, queries, threads)
     else:
         near = _search_plain(space, tree, queries)
     place = np.empty_like(tree.rows)
@@ -89,7 +77,7 @@ def _pairs(
         yield active[one], first + other
 
 
-def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> _Near:
+def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Nearest:
     """The nearest of every record, many records at a time."""
     size = len(queries.block)
     best = np.full(size, np.inf)
@@ -105,158 +93,29 @@ def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> _Nea
             np.add.at(total, one, tree.times[rows])
             np.add.at(kinds, one, 1)
             where[one] = rows
-    return _Near(best, total, where, kinds < 2)
+    return Nearest(best, total, where, kinds < 2)
 
 
 def _search_compiled(
-    search: Callable[..., None], space: DistanceSpace, tree: SearchTree, queries: File, threads: int
-) -> _Near:
+    space: DistanceSpace, tree: SearchTree, queries: File, threads: int
+) -> Nearest:
     """The same, record by record."""
+    from sievert.attacks.linkage.compiled_search import search_tree
+
     size = len(queries.block)
-    results = _Near(
+    result = Nearest(
         np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
     )
+    weights = Weights(space.w, space.lack, space.mismatch, space.power, space.slack)
 
     def work(part: slice) -> None:
-        search(
-            tree.file.numbers,
-            tree.file.codes,
-            tree.times,
-            tree.levels,
-            tree.first,
-            tree.last,
-            tree.left,
-            tree.low,
-            tree.high,
-            tree.gaps,
-            tree.masks,
-            tree.only,
-            tree.originals,
-            space.w,
-            space.lack,
-            space.mismatch,
-            space.power,
-            space.slack,
-            queries.numbers[part],
-            queries.codes[part],
-            tree.roots[queries.block[part]],
-            *(result[part] for result in results),
+        numbers, codes = queries.numbers[part], queries.codes[part]
+        roots = tree.roots[queries.block[part]]
+        search_tree(
+            tree, weights, numbers, codes, roots, Nearest(*(array[part] for array in result))
         )
 
     step = max(1, -(-size // (8 * threads)))
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, [slice(at, at + step) for at in range(0, size, step)]))
-    return results
-
-
-@cache
-def _compile_search() -> Callable[..., None] | None:
-    """The search compiled, or None where nothing can be."""
-    found = compile_loops(_search)
-    return None if found is None else found[0]
-
-
-def _search(
-    numbers: Floats,
-    codes: Ints,
-    times: Ints,
-    levels: int,
-    first: Ints,
-    last: Ints,
-    left: Ints,
-    low: Floats,
-    high: Floats,
-    gaps: Bools,
-    masks: Ints,
-    only: Ints,
-    held: Ints,
-    w: Floats,
-    lack: Floats,
-    mismatch: float,
-    power: int,
-    slack: float,
-    xs: Floats,
-    ks: Ints,
-    roots: Ints,
-    best: Floats,
-    total: Ints,
-    where: Ints,
-    sure: Bools,
-) -> None:
-    """Depth first, the nearer child first; compiled."""
-    stack = np.empty(levels + 2, dtype=np.int64)
-    bounds = np.empty(levels + 2)
-    flat = np.empty(levels + 2, dtype=np.bool_)  # all originals of the node are equally far
-    for i in range(len(xs)):
-        if roots[i] < 0:
-            continue
-        stack[0], bounds[0], flat[0], top = roots[i], 0.0, False, 1
-        near, second, several, many, at = np.inf, np.inf, 0, 0, -1
-        while top > 0:
-            top -= 1
-            node, limit = stack[top], near + slack
-            if bounds[top] > limit:
-                continue
-            if flat[top] and slack == 0.0:
-                if bounds[top] < near:
-                    near, many = bounds[top], 0
-                many += held[node]
-                continue
-            if left[node] < 0:
-                for r in range(first[node], last[node]):
-                    far = 0.0
-                    for j in range(codes.shape[1]):
-                        if codes[r, j] != ks[i, j]:
-                            far += mismatch
-                    for j in range(numbers.shape[1]):
-                        if far > limit:
-                            break
-                        gap = abs(numbers[r, j] - xs[i, j])
-                        if gap == gap:
-                            far += w[j] * (gap * gap) if power == 2 else w[j] * gap
-                        elif numbers[r, j] == numbers[r, j] or xs[i, j] == xs[i, j]:
-                            far += lack[j]
-                    if far < near:
-                        near, second, several, many, at = far, near, 1, times[r], r
-                        limit = near + slack
-                    elif far == near:
-                        several += 1
-                        many += times[r]
-                    elif far < second:
-                        second = far
-                continue
-            for child in range(left[node], left[node] + 2):
-                bound, even = 0.0, True
-                for j in range(codes.shape[1]):
-                    if only[child, j] >= 0:
-                        if only[child, j] != ks[i, j]:
-                            bound += mismatch
-                    elif (masks[child, j] >> np.uint64(ks[i, j] & 63)) & np.uint64(1):
-                        even = False
-                    else:
-                        bound += mismatch
-                for j in range(numbers.shape[1]):
-                    if bound > limit:
-                        break
-                    x = xs[i, j]
-                    if low[child, j] != low[child, j]:
-                        if x == x:
-                            bound += lack[j]
-                    elif x != x:
-                        if gaps[child, j]:
-                            even = False
-                        else:
-                            bound += lack[j]
-                    else:
-                        gap = max(0.0, low[child, j] - x, x - high[child, j])
-                        bound += w[j] * (gap * gap) if power == 2 else w[j] * gap
-                        even &= low[child, j] == high[child, j] and not gaps[child, j]
-                if bound <= limit:
-                    stack[top], bounds[top], flat[top] = child, bound, even
-                    top += 1
-                    if top > 1 and stack[top - 2] == child - 1 and bounds[top - 2] < bound:
-                        stack[top - 1], stack[top - 2] = child - 1, child  # the nearer one on top
-                        bounds[top - 1], bounds[top - 2] = bounds[top - 2], bound
-                        flat[top - 1], flat[top - 2] = flat[top - 2], even
-        best[i], total[i], where[i] = near, many, at
-        sure[i] = several < 2 and second > near + slack
+    return result

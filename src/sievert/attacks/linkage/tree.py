@@ -31,6 +31,26 @@ class SearchTree(NamedTuple):
     originals: Ints  # how many originals, all told
 
 
+class Nearest(NamedTuple):
+    """For each record searched: the least distance, how many originals have it, one of them, and
+    whether doubles are enough to say so."""
+
+    best: Floats
+    total: Ints
+    where: Ints
+    sure: Bools
+
+
+class Weights(NamedTuple):
+    """What a step of each number, a missing number and a mismatch of categories count."""
+
+    step: Floats
+    lack: Floats
+    mismatch: float
+    power: int
+    slack: float
+
+
 def build_tree(space: DistanceSpace, file: File, times: Ints, blocks: int, leaf: int) -> SearchTree:
     """Split the originals of a block where they differ most, and so on until few are together."""
     rows = np.argsort(file.block, kind="stable")

@@ -1,0 +1,216 @@
+"""Released records linked to originals by their distance, and how many are linked rightly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+
+from sievert.acceleration import thread_count
+from sievert.arrays import Bools, Floats, Ints
+from sievert.attacks.linkage.assignment import one_to_one
+from sievert.attacks.linkage.search import nearest
+from sievert.attacks.linkage.space import (
+    Columns,
+    Distance,
+    DistanceSpace,
+    File,
+    Scale,
+    build_space,
+    check_name,
+    set_blocks,
+)
+from sievert.errors import InputError, UsageError
+from sievert.formatting import plural
+
+Matching = Literal["nearest", "one-to-one"]
+
+WORK = 10**8  # pairs from which compiled code is worth its loading
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """How many released records are linked to their origin, and for each record whether it is.
+
+    `nearest[i]` is the number of originals that released record i is linked to, `found[i]` whether
+    its origin is among them, `credit[i]` the chance that a choice among them hits it.
+    """
+
+    distance: Distance
+    linkage: Matching
+    scale: Scale | None
+    columns: int
+    originals: int
+    with_origin: int
+    baseline: float
+    level: float
+    nearest: Ints
+    found: Bools
+    credit: Floats
+    ties: int
+
+    @property
+    def records(self) -> int:
+        """How many released records there are."""
+        return len(self.credit)
+
+    @property
+    def correct_linkage(self) -> float:
+        """The share of released records that are linked to their origin; a tie of t counts 1/t."""
+        return min(1.0, math.fsum(self.credit.tolist()) / self.records)
+
+    @property
+    def spruill_confidentiality(self) -> float:
+        """1 - correct_linkage."""
+        return 1.0 - self.correct_linkage
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of the share."""
+        return wilson(self.correct_linkage * self.records, self.records, self.level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON: shares and counts, nothing of a record."""
+        return {
+            "distance": self.distance,
+            "linkage": self.linkage,
+            "scale": self.scale,
+            "columns": self.columns,
+            "records": self.records,
+            "originals": self.originals,
+            "with_origin": self.with_origin,
+            "correct_linkage": self.correct_linkage,
+            "spruill_confidentiality": self.spruill_confidentiality,
+            "baseline": self.baseline,
+            "interval": list(self.interval),
+            "level": self.level,
+            "ties": self.ties,
+        }
+
+
+def link(
+    released: Columns,
+    original: Columns,
+    origin: Ints,
+    *,
+    distance: Distance = "gower",
+    linkage: Matching = "nearest",
+    scale: Scale = "sd",
+    block: tuple[Columns, Columns] | None = None,
+    level: float = 0.95,
+    compiled: bool | None = None,
+    threads: int | None = None,
+) -> Linkage:
+    """Link every released record to its nearest originals, and count the true ones.
+
+    Parameters
+    ----------
+    released, original
+        The columns of both files, in the same order: floats are numbers (NaN is missing), integers
+        codes of categories (0 is missing), the same code for the same value in both.
+    origin
+        For each released record the row of its original, from 0; -1 if it has none.
+    distance
+        "gower": the mean over columns of |x - y|/range for numbers, of 0 or 1 for categories.
+        "l1", "l2": the sum over columns of numbers of |x - y|^p.
+    linkage
+        "nearest": to the nearest originals; "one-to-one": the assignment of least total distance.
+    scale
+        For l1 and l2: divide by the standard deviation of the original ("sd"), or not ("none").
+    block
+        Columns of codes of both files: records are compared only where all of these are equal.
+    level
+        Of the interval.
+    compiled
+        Whether to use compiled code, if numba is there; by default where it pays. The numbers are
+        the same.
+    threads
+        For compiled code; by default one a core.
+
+    >>> ages = np.array([21.0, 34.0, 34.0]), np.array([20.0, 33.0, 36.0])
+    >>> found = link([ages[0]], [ages[1]], np.arange(3))
+    >>> found.correct_linkage, found.baseline
+    (0.6666666666666666, 0.3333333333333333)
+    """
+    check_name("linkage", linkage, Matching)
+    if not 0.0 < level < 1.0:
+        raise UsageError("the level of an interval is between 0 and 1")
+    files = build_space(released, original, distance, scale)
+    used_scale = None if distance == "gower" else scale
+    return Linkage(
+        distance,
+        linkage,
+        used_scale,
+        files[0].columns,
+        len(files[2].block),
+        *_match(*files, origin, linkage, block, level, compiled, threads),
+    )
+
+
+def _match(
+    space: DistanceSpace,
+    mine: File,
+    theirs: File,
+    origin: Ints,
+    linkage: Matching,
+    block: tuple[Columns, Columns] | None,
+    level: float,
+    compiled: bool | None,
+    threads: int | None,
+) -> tuple[int, float, float, Ints, Bools, Floats, int]:
+    """What a linkage tells of the records: from `with_origin` on."""
+    origin = np.asarray(origin)
+    n, m = len(mine.block), len(theirs.block)
+    if origin.shape != (n,) or origin.dtype.kind not in "iu":
+        raise UsageError("the origins are one row number for each released record")
+    if n and (origin.min() < -1 or origin.max() >= m):
+        raise UsageError(f"an origin is not a row of the {plural(m, 'original record')}")
+    if not n or not m:
+        raise InputError(f"the {'original' if n else 'release'} has no record")
+    origin = origin.astype(np.int64)
+    mine, theirs = set_blocks(mine, theirs, block)
+    sizes = np.bincount(theirs.block, minlength=int(mine.block.max()) + 1)[mine.block]
+    # An origin in another block, or none, cannot be hit, not even by chance.
+    hittable = (origin >= 0) & (theirs.block[origin] == mine.block)
+    home = np.where(hittable, origin, -1)
+    if linkage == "nearest":
+        use_compiled = int(sizes.sum()) >= WORK if compiled is None else compiled
+        workers = thread_count(threads)
+        linked, is_hit = nearest(space, mine, theirs, home, compiled=use_compiled, threads=workers)
+        among = linked
+    else:
+        linked, is_hit, among = one_to_one(space, mine, theirs, home)
+    with_origin, ties = int(np.count_nonzero(origin >= 0)), int(np.count_nonzero(among > 1))
+    baseline = math.fsum((hittable / np.maximum(sizes, 1)).tolist()) / n
+    return with_origin, baseline, level, linked, is_hit, is_hit / np.maximum(among, 1), ties
+
+
+def distances(
+    released: Columns, original: Columns, *, distance: Distance = "gower", scale: Scale = "sd"
+) -> Floats:
+    """The distance of every released record, a row each, to every original.
+
+    >>> distances([np.array([20.0, 30.0]), np.array([1, 2])], [np.array([40.0]), np.array([1])])
+    array([[0.5 ],
+           [0.75]])
+    """
+    space, mine, theirs = build_space(released, original, distance, scale)
+    return space.table(mine, theirs) * float(space.unit)
+
+
+def wilson(successes: float, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share.
+
+    >>> [round(end, 6) for end in wilson(23, 100)]
+    [0.158433, 0.321544]
+    """
+    z = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    share = successes / trials
+    middle = share + z * z / (2 * trials)
+    half = z * math.sqrt(max(0.0, share * (1.0 - share)) / trials + (z / (2 * trials)) ** 2)
+    whole = 1.0 + z * z / trials
+    low = (middle - half) / whole if successes > 0 else 0.0
+    return max(0.0, low), (middle + half) / whole if successes < trials else 1.0
