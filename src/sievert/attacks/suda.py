@@ -126,13 +126,11 @@ class MinimalUniques:
 
     def column_shares(self, scores: str = "sdcmicro") -> tuple[float, ...] | None:
         """The same over the file, sum by sum; None where no record has a score."""
-        times = self.found.sum(axis=2, dtype=np.int64).T.tolist()
-        return self._shares(times, scores)
+        return self._shares(self.found.sum(axis=2, dtype=np.int64).T.tolist(), scores)
 
     def size_shares(self, scores: str = "sdcmicro") -> tuple[float, ...] | None:
         """The share of the file's score by MSUs of size 1, 2, ...; None where there is none."""
-        times = np.diag(self.by_size.sum(axis=0)).tolist()
-        return self._shares(times, scores)
+        return self._shares(np.diag(self.by_size.sum(axis=0)).tolist(), scores)
 
     def _shares(self, times: list[list[int]], scores: str) -> tuple[float, ...] | None:
         """Each row's score, its MSUs counted by size, over that of the file; rounded once."""

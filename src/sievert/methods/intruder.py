@@ -88,8 +88,7 @@ def scale_to_integers(values: Floats) -> tuple[Ints, int]:
     exact = [Fraction(repr(value)) for value in values.tolist()]
     units = math.lcm(*(each.denominator for each in exact))
     whole = [int(each * units) for each in exact]
-    kind = np.int64 if max(map(abs, whole)) < LONG else object
-    return np.array(whole, dtype=kind), units
+    return np.array(whole, dtype=np.int64 if max(map(abs, whole)) < LONG else object), units
 
 
 def windows(first: Ints, last: Ints, size: int) -> Floats:

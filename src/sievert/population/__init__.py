@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sievert.population.dominance import dominance, p_percent
+from sievert.population.estimate import Estimate, population_size
 from sievert.population.individual_risk import (
     Weighted,
     expected_reidentifications,
@@ -22,10 +23,8 @@ from sievert.population.known_population import (
     truta_weighted,
 )
 from sievert.population.uniques import (
-    Estimate,
     dankar,
     pitman,
-    population_size,
     shlosser,
     snb,
     unique_match,

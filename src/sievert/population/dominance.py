@@ -14,7 +14,7 @@ from fractions import Fraction
 from heapq import nlargest
 
 from sievert.errors import UsageError
-from sievert.population.uniques import Estimate
+from sievert.population.estimate import Estimate
 
 Amount = int | float | Decimal | Fraction
 

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.counts.cube import run_starts
 from sievert.errors import InputError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.measures.kernel import total
-from sievert.population.uniques import Estimate
-
-if TYPE_CHECKING:
-    from sievert.arrays import Floats, Ints
-
+from sievert.population.estimate import Estimate
 
 METHODS = ("exact", "approx")
 # So many terms of the series in 1 - p leave less than 1e-18 where p >= 1/2 or f >= FEW.

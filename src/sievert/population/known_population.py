@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Sizes
 from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
 from sievert.measures.kernel import ratio, total
-from sievert.population.uniques import NO_UNIQUES, Estimate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sievert.arrays import Ints
-
+from sievert.population.estimate import NO_UNIQUES, Estimate
 
 THRESHOLDS = (0.05, 0.1, 0.2)
 MOST = 2.0**62  # below it no sum of people leaves 64 bits
@@ -98,7 +93,7 @@ class Known:
             risk = 1.0 / self.population
         return {f"{x:g}": ratio(int(records[risk > x].sum()), n) for x in thresholds}
 
-    def expected_matches(self, weights: NDArray[np.float64] | None = None) -> float:
+    def expected_matches(self, weights: Floats | None = None) -> float:
         """The sum over classes of f_q/F_q: records matched rightly by guesses within classes."""
         inside = self.sample > 0
         records = (self.sample[inside] * self.times[inside]).astype(np.float64)

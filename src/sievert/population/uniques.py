@@ -8,27 +8,18 @@ model, which it names; two estimates of one share may differ by a factor.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sievert.arrays import Floats
 from sievert.counts.answers import Sizes
-from sievert.errors import UsageError
-from sievert.formatting import plural
 from sievert.measures.kernel import ratio, total
 from sievert.numerics.gamma import log_gamma_step, log_logistic, rise, rises, root, weighted_rise
+from sievert.population.estimate import NO_UNIQUES, Estimate, SampleClasses
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sievert.arrays import Floats
-
-
-NO_UNIQUES = "no record of the sample is unique"
 ALL_UNIQUE = "every record is unique: the likelihood has no maximum"
 NO_PAIRS = "no class of the sample has two records"
 NO_SOLUTION = "the equations of the model have no solution"
@@ -38,105 +29,6 @@ RESIDUAL = 1e-9
 LOWEST, HIGHEST = -1e12, 36.0
 # A term of Zayatz's sum smaller than exp(-CUT) of the first cannot change a digit, however many.
 CUT = 57.0
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number about the population, how it was found, and what belongs beside it.
-
-    `value` is None, with a `reason`, where the number is undefined; it is never NaN.
-    """
-
-    value: float | None
-    method: str
-    reason: str | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
-        return {
-            "value": self.value,
-            "method": self.method,
-            "reason": self.reason,
-            "details": dict(self.details),
-        }
-
-
-def population_size(
-    records: int, *, size: int | None = None, fraction: float | str | Decimal | None = None
-) -> int:
-    """N, given itself or by the sampling fraction f: N = round(n/f), f as it is written.
-
-    >>> population_size(30162, fraction=0.1), population_size(30162, size=50_000)
-    (301620, 50000)
-    """
-    if (size is None) == (fraction is None):
-        raise UsageError("either the size of the population or the sampling fraction is needed")
-    if fraction is not None:
-        try:
-            share = Fraction(str(fraction))
-        except (ValueError, ZeroDivisionError):
-            share = Fraction(0)
-        if not 0 < share <= 1:
-            raise UsageError("a sampling fraction is greater than 0 and at most 1")
-        size = round(records / share)
-    assert size is not None
-    if size < records:
-        raise UsageError(
-            f"a population of {size:,} cannot have a sample of {plural(records, 'record')}",
-            hint="the number of people the sample was drawn from",
-        )
-    return size
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """The few numbers of a histogram that the models share."""
-
-    sizes: Sizes
-    records: int
-    population: int
-
-    @classmethod
-    def from_sizes(cls, sizes: Sizes, population: int) -> _Sample:
-        records = sizes.records
-        if records == 0:
-            raise UsageError("a sample without records tells nothing about its population")
-        return cls(sizes, records, population_size(records, size=population))
-
-    @property
-    def classes(self) -> int:
-        return self.sizes.things
-
-    @property
-    def fraction(self) -> float:
-        return self.records / self.population
-
-    @property
-    def outside(self) -> int:
-        """N - n: the people outside the sample."""
-        return self.population - self.records
-
-    @property
-    def log_outside(self) -> float:
-        """ln(1 - f), with all its digits for f near 0 and near 1."""
-        if 2 * self.records <= self.population:
-            return math.log1p(-self.fraction)
-        return math.log(self.outside / self.population)
-
-    def of_size(self, size: int) -> int:
-        """c_i, the number of classes with so many records."""
-        return int(self.sizes.times[self.sizes.sizes == size].sum())
-
-    def without_model(self, method: str) -> Estimate | None:
-        """Where no model is needed: the sample is the population, or nobody in it is unique."""
-        alone = self.of_size(1)
-        if self.outside == 0:
-            value = ratio(alone, self.records)
-            return Estimate(value, "counted", details={"sample_uniques": alone})
-        if alone == 0:
-            return Estimate(0.0, method, details={"sample_uniques": 0})
-        return None
 
 
 def zayatz(sizes: Sizes, population: int) -> Estimate:
@@ -149,9 +41,8 @@ def zayatz(sizes: Sizes, population: int) -> Estimate:
     >>> round(zayatz(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 12)
     0.124580441627
     """
-    sample = _Sample.from_sizes(sizes, population)
-    estimate = sample.without_model("zayatz")
-    if estimate is not None:
+    sample = SampleClasses.from_sizes(sizes, population)
+    if (estimate := sample.without_model("zayatz")) is not None:
         return estimate
     alone = sample.of_size(1)
     others = sizes.sizes >= 2
@@ -164,7 +55,7 @@ def zayatz(sizes: Sizes, population: int) -> Estimate:
     )
 
 
-def _drawn_once(sample: _Sample, sizes: NDArray[Any]) -> Floats:
+def _drawn_once(sample: SampleClasses, sizes: NDArray[Any]) -> Floats:
     """h(i)/h(1) for ascending sizes i >= 2: i times the product of the chances not to be drawn.
 
     Its logarithm is the sum of ln((N-n-j)/(N-1-j)) over j < i-1, carried from size to size. It ends
@@ -200,9 +91,8 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
     >>> round(pitman(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
     0.056943737
     """
-    sample = _Sample.from_sizes(sizes, population)
-    estimate = sample.without_model("pitman")
-    if estimate is not None:
+    sample = SampleClasses.from_sizes(sizes, population)
+    if (estimate := sample.without_model("pitman")) is not None:
         return estimate
     alone = sample.of_size(1)
     if sample.classes == sample.records:
@@ -227,7 +117,7 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
     )
 
 
-def _pitman_maximum(sample: _Sample) -> tuple[float, float]:
+def _pitman_maximum(sample: SampleClasses) -> tuple[float, float]:
     """theta and alpha of greatest likelihood: theta for every alpha, then the best alpha.
 
     The score in theta changes its sign once, from + to -: N(x) = min([x/alpha], u-1) -
@@ -283,7 +173,7 @@ def _theta_score(theta: float, alpha: float, classes: int, records: int) -> floa
     return first - theta * rise(theta + 1.0, records - 1)
 
 
-def _alpha_score(theta: float, alpha: float, sample: _Sample) -> float:
+def _alpha_score(theta: float, alpha: float, sample: SampleClasses) -> float:
     """sum_{j<u} j/(theta+j·alpha) - sum_{i>=2} c_i·sum_{j<i} 1/(j-alpha), j from 1."""
     u = sample.classes
     rising = weighted_rise(theta / alpha, u - 1) / alpha if alpha else u * (u - 1) / 2 / theta
@@ -303,9 +193,8 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     >>> round(snb(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280).value, 10)
     0.0715043478
     """
-    sample = _Sample.from_sizes(sizes, population)
-    estimate = sample.without_model("snb")
-    if estimate is not None:
+    sample = SampleClasses.from_sizes(sizes, population)
+    if (estimate := sample.without_model("snb")) is not None:
         return estimate
     alone, pairs = sample.of_size(1), sample.of_size(2)
     classes = shlosser(sizes, population)
@@ -331,7 +220,7 @@ def shlosser(sizes: Sizes, population: int) -> float:
     u + c_1·[sum i·f^2·(1-f^2)^(i-1)·c_i]/[sum ((1-f^2)^i - (1-f)^i)·c_i]
     ·([sum (1-f)^i·c_i]/[sum i·f·(1-f)^(i-1)·c_i])^2. Haas and Stokes 1998, equation 30b.
     """
-    sample = _Sample.from_sizes(sizes, population)
+    sample = SampleClasses.from_sizes(sizes, population)
     alone, f = sample.of_size(1), sample.fraction
     if alone == 0 or sample.outside == 0:
         return float(sample.classes)
@@ -410,9 +299,8 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
     >>> found.details["taken"], round(found.value, 10)
     ('pitman', 0.056943737)
     """
-    sample = _Sample.from_sizes(sizes, population)
-    estimate = sample.without_model("dankar")
-    if estimate is not None:
+    sample = SampleClasses.from_sizes(sizes, population)
+    if (estimate := sample.without_model("dankar")) is not None:
         return estimate
     model = pitman if 10 * sample.records <= population else snb
     first, second = model(sizes, population), zayatz(sizes, population)
@@ -441,7 +329,7 @@ def unique_match(sizes: Sizes, population: int) -> Estimate:
     >>> round(found.value, 12), round(found.details["standard_error"], 12)
     (0.127080181543, 0.036842755622)
     """
-    sample = _Sample.from_sizes(sizes, population)
+    sample = SampleClasses.from_sizes(sizes, population)
     ones, twos, threes = (sample.of_size(i) for i in (1, 2, 3))
     if ones == 0:
         return Estimate(None, "skinner-elliot", NO_UNIQUES)

@@ -88,6 +88,4 @@ def _programme(joint: Joint, distortion: Floats) -> tuple[Floats, float]:
     channel = np.maximum(solved.x.reshape(n, m), 0.0)
     channel /= channel.sum(axis=1, keepdims=True)
     u = np.asarray(solved.eqlin.marginals[: silent.shape[0]]).reshape(apart.shape[1], m)
-    costs = distortion - apart @ u
-    bound = float(joint.weights @ costs.min(axis=1))
-    return channel, max(bound, 0.0)
+    return channel, max(float(joint.weights @ (distortion - apart @ u).min(axis=1)), 0.0)

@@ -111,9 +111,7 @@ def _search_compiled(
     def work(part: slice) -> None:
         numbers, codes = queries.numbers[part], queries.codes[part]
         roots = tree.roots[queries.block[part]]
-        search_tree(
-            tree, weights, numbers, codes, roots, Nearest(*(array[part] for array in result))
-        )
+        search_tree(tree, weights, numbers, codes, roots, Nearest._make(a[part] for a in result))
 
     step = max(1, -(-size // (8 * threads)))
     with ThreadPoolExecutor(threads) as pool:

@@ -95,8 +95,7 @@ class Normality:
     @property
     def apart(self) -> float | None:
         """The most bits by which an estimate and the Gaussian formula differ."""
-        differences = [abs(p.apart) for p in self.pairs if p.apart is not None]
-        return max(differences, default=None)
+        return max([abs(p.apart) for p in self.pairs if p.apart is not None], default=None)
 
     @property
     def near(self) -> bool:

@@ -75,8 +75,7 @@ def loss(rho: float, bits: float) -> float:
     _check(rho, bits, "a number of bits")
     if information(rho) is None:
         raise UsageError("X determines Y: the loss is unbounded")
-    odds = rho * rho / _rest(rho)
-    return 0.5 * math.log1p(odds * math.exp(-2 * bits * LN2)) / LN2
+    return 0.5 * math.log1p((rho * rho / _rest(rho)) * math.exp(-2 * bits * LN2)) / LN2
 
 
 def _rest(rho: float) -> float:
