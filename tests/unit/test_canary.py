@@ -1111,7 +1111,7 @@ DEFECTS: dict[str, Callable[[str], Exception]] = {
     "sievert.files.write_text": RecursionError,
     "sievert.cli.outputs.as_json": lambda t: StopIteration(t),
     "sievert.commands.assess.result.Assessment.to_dict": Noted,
-    "sievert.cli.outputs.timed": MemoryError,
+    "sievert.cli.outputs.timings": MemoryError,
 }
 
 

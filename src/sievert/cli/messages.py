@@ -1,4 +1,4 @@
-"""What went wrong, in our words: one line, without anything the data may have put into it."""
+"""Every failure as one line of our own words, without anything that comes from the data."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def in_our_words(error: Exception) -> SievertError:
     if isinstance(error, SievertError):
         return _with_the_nearest_file(error)
     if isinstance(error, CycloptsError):
-        return _mistyped(error)
+        return _usage_error(error)
     if isinstance(error, MemoryError):
         return ExhaustedError("out of memory", hint="--memory with a smaller size")
     if isinstance(error, OSError):
@@ -61,8 +61,8 @@ def in_our_words(error: Exception) -> SievertError:
     )
 
 
-def _mistyped(error: CycloptsError) -> SievertError:
-    """A command line that nobody understands, and what was meant."""
+def _usage_error(error: CycloptsError) -> SievertError:
+    """The error of a command line that cannot be parsed, with the nearest correct spelling."""
     ours = error.__cause__
     if isinstance(ours, SievertError):  # of an option that does not go with another
         return ours
@@ -109,9 +109,9 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
     return error if close is None else type(error)(error.what, hint=close)
 
 
-def said(error: SievertError, *, to_be_shared: bool) -> str:
-    """The line; names of files and columns and small counts may not go out with --share."""
-    if to_be_shared and error not in NEVER_SHARED:
+def error_line(error: SievertError, *, shareable: bool) -> str:
+    """The line of an error; with --share it names no file, no column and no small count."""
+    if shareable and error not in NEVER_SHARED:
         return f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
     return str(error)
 

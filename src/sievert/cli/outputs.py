@@ -47,8 +47,18 @@ def _check(path: Path, sources: Iterable[Any], *, force: bool) -> None:
         raise UsageError(error.what, hint="another name, in a directory that exists") from None
 
 
-def written(path: Path) -> None:
-    """Say where something is."""
+def write_json(
+    path: str | Path, content: Mapping[str, Any], sources: Iterable[Any], *, force: bool
+) -> None:
+    """Write JSON to a file; - is stdout."""
+    if path == "-":
+        sys.stdout.write(as_json(content))
+    else:
+        files.write_text(path, as_json(content), sources=sources, force=force)
+
+
+def announce(path: Path) -> None:
+    """Say on stderr where a file is."""
     sys.stderr.write(f"written: {printable(str(path))}\n")
 
 
@@ -65,7 +75,7 @@ class Outputs:
     ) -> None:
         self.output, self.page, self.charts = output, page, charts
         self.inputs = [i for i in (*inputs, page.texts) if i is not None]
-        if (output.mask_names or output.min_cell is not None) and not (output.share or page.asked):
+        if (output.mask_names or output.min_cell is not None) and not (output.share or page.wanted):
             raise UsageError("--mask-names and --min-cell go with --share, --html or --markdown")
         self.settings = _settings(output, page)
         given = (output.json_, output.timings, page.html, page.markdown, *others)
@@ -74,28 +84,26 @@ class Outputs:
         if charts is not None:
             _check_charts(charts, self.inputs, paths)
 
-    def write(self, found: Any, draw: Draw) -> None:
+    def write(self, result: Any, draw: Draw) -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
         output, force = self.output, self.output.force
         specs = {} if self.charts is None else _drawable(self.charts, draw(), self.inputs, force)
-        for path, content in ((output.json_, found.to_dict()), (output.timings, timed(found))):
-            if path == "-":
-                sys.stdout.write(as_json(content))
-            elif path is not None:
-                files.write_text(path, as_json(content), sources=self.inputs, force=force)
+        for path, content in ((output.json_, result.to_dict()), (output.timings, timings(result))):
+            if path is not None:
+                write_json(path, content, self.inputs, force=force)
         if self.settings is not None:
             from sievert.report.builder import build
 
-            write_page(build([found], self.settings), self.page, self.inputs, force=force)
+            write_page(build([result], self.settings), self.page, self.inputs, force=force)
         if self.charts is not None:
             from sievert import charts
 
-            for drawn in charts.write(self.charts, specs, sources=self.inputs, force=force):
-                written(drawn)
+            for path in charts.write(self.charts, specs, sources=self.inputs, force=force):
+                announce(path)
 
 
 def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:
-    if not page.asked:
+    if not page.wanted:
         return None
     from sievert.report.builder import ReportSettings
     from sievert.report.texts import read_texts
@@ -110,26 +118,26 @@ def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None
     )
 
 
-def write_page(page: Page, asked: PageOptions, sources: list[Any], *, force: bool) -> None:
+def write_page(page: Page, options: PageOptions, sources: list[Any], *, force: bool) -> None:
     """A page as HTML, as Markdown or both."""
     from sievert.report.files import write
 
-    asked.check_endings()
-    write(page, asked.html, asked.markdown, sources=sources, force=force)
-    for path in (asked.html, asked.markdown):
+    options.check_endings()
+    write(page, options.html, options.markdown, sources=sources, force=force)
+    for path in (options.html, options.markdown):
         if path is not None:
-            written(path)
+            announce(path)
 
 
-def timed(found: Any) -> dict[str, Any]:
-    """How long a run took, and what it held."""
-    whole = sum(found.timings.values())
+def timings(result: Any) -> dict[str, Any]:
+    """How long a run took, and how much memory it used."""
+    whole = sum(result.timings.values())
     return {
         "sievert": __version__,
-        "seconds": dict(found.timings),
+        "seconds": dict(result.timings),
         "total": whole,
-        "records_per_second": found.rows / whole if whole and found.rows else None,
-        "peak_memory_bytes": dict(found.peaks),
+        "records_per_second": result.rows / whole if whole and result.rows else None,
+        "peak_memory_bytes": dict(result.peaks),
     }
 
 

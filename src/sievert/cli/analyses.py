@@ -1,0 +1,396 @@
+"""The commands that analyse a table: options in, outputs written, an exit code."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from sievert.cli import messages
+from sievert.cli.command_options import (
+    AttackOptions,
+    ComparisonOptions,
+    LimitOptions,
+    MethodOptions,
+    PopulationOptions,
+    ReasoningOptions,
+    SubsetOptions,
+)
+from sievert.cli.options import (
+    STDIN,
+    EngineOptions,
+    OutputOptions,
+    PageOptions,
+    ReadingOptions,
+    RoleOptions,
+    pairs,
+)
+from sievert.errors import RefusedError, UsageError
+
+PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
+NOT_SHAREABLE = {
+    "attack": messages.ATTACKS_TO_SHARE,
+    "compare": messages.COMPARISON_TO_SHARE,
+    "compromise": messages.COMPARISON_TO_SHARE,
+    "limit": messages.LIMIT_TO_SHARE,
+    "explain": messages.NOT_TO_SHARE,
+}
+ROLES = RoleOptions()
+READING = ReadingOptions()
+OUTPUT = OutputOptions()
+PAGE = PageOptions()
+ENGINE = EngineOptions()
+SUBSETS = SubsetOptions()
+POPULATION = PopulationOptions()
+ATTACKER = AttackOptions()
+REASONER = ReasoningOptions()
+COMPARISON = ComparisonOptions()
+METHOD = MethodOptions()
+LIMIT = LimitOptions()
+CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
+
+
+@dataclass(frozen=True)
+class Command:
+    """One call of a command, with the options that all of them have."""
+
+    name: str
+    roles: RoleOptions
+    reading: ReadingOptions
+    output: OutputOptions
+    page: PageOptions
+    engine: EngineOptions
+    charts: Path | None
+
+    def check_tables(self, *tables: str | None) -> list[str]:
+        """The tables: no password in sight, and standard input holds one table only."""
+        if self.output.share and self.name in NOT_SHAREABLE:
+            raise NOT_SHAREABLE[self.name]
+        given = [t for t in tables if t is not None]
+        if any(PASSWORD.search(t) for t in given):
+            raise RefusedError(
+                "a password in a command is seen by everybody on the machine",
+                hint="PGPASSWORD in the environment, or ~/.pgpass",
+            )
+        if given.count(STDIN) > 1:
+            raise UsageError("standard input holds one table", hint="files for the others")
+        return given
+
+    def check_roles(self) -> dict[str, Any]:
+        """The roles as the library takes them; some options go with other commands only."""
+        roles = self.roles.arguments()
+        if self.name != "assess" and roles.pop("parameters"):
+            hint = "--value COL=VALUE" if self.name == "attack" else None
+            raise UsageError("--alpha-value goes with assess", hint=hint)
+        if self.name == "compromise" and roles.pop("hierarchies"):
+            raise UsageError("--hierarchy goes with assess, explain and compare")
+        return roles
+
+    def run(
+        self,
+        tables: list[str],
+        *arguments: Any,
+        function: str | None = None,
+        inputs: Iterable[Any] = (),
+        files: Iterable[Path | None] = (),
+        **options: Any,
+    ) -> int:
+        """Call the command's function in the library, and write and print what it returns."""
+        from sievert.cli.outputs import Outputs
+        from sievert.cli.progress import Watch
+
+        output, roles = self.output, self.check_roles()
+        every = [*tables, self.roles.policy, *roles.get("hierarchies", {}).values(), *inputs]
+        outputs = Outputs(output, self.page, every, *files, charts=self.charts)
+        api = import_module(f"sievert.commands.{self.name}.api")
+        with Watch() as watch:
+            result = getattr(api, function or self.name)(
+                *arguments,
+                watch=watch,
+                **options,
+                **roles,
+                **self.reading.arguments(),
+                **self.engine.arguments(),
+            )
+            if output.share:
+                min_cell = 10 if output.min_cell is None else output.min_cell
+                result = result.share(min_cell=min_cell, mask_names=output.mask_names)
+        outputs.write(result, getattr(result, "charts", lambda: _assessment_charts(result)))
+        if output.json_ != "-":
+            terminal = import_module(f"sievert.commands.{self.name}.terminal")
+            sys.stdout.write(terminal.render(result, everything=output.all_) + "\n")
+            if self.name == "assess" and result.attacks is not None:
+                from sievert.commands.attack.terminal import chapter
+
+                lines = chapter(result.attacks, result.rows, everything=output.all_)
+                sys.stdout.write("\n".join(lines) + "\n")
+        return 1 if getattr(result, "met", None) is False else 0
+
+
+def _assessment_charts(assessment: Any) -> dict[str, Any]:
+    from sievert.charts import of_approximate, of_attacks, of_sizes
+
+    sizes = of_sizes(assessment.table.get("class_sizes", ()))
+    attacks = of_attacks({"": assessment.attacks or {}})
+    return sizes | attacks | of_approximate(assessment.approximate)
+
+
+def assess(
+    data: str,
+    /,
+    *,
+    roles: RoleOptions = ROLES,
+    attacks: Annotated[bool, Parameter(group="Attacks")] = False,
+    value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READING,
+    output: OutputOptions = OUTPUT,
+    page: PageOptions = PAGE,
+    engine: EngineOptions = ENGINE,
+) -> int:
+    """Measure how easily a person is found in a table, and how much of each secret is given away.
+
+    Parameters
+    ----------
+    data
+        CSV or TSV (plain, .gz, .zst; - is stdin), Parquet (file, directory), Arrow, DuckDB
+        (x.db?table=t), SPSS, Stata, SAS, Excel (x.xlsx?sheet=s).
+    attacks
+        Say what the five attacks on a release find that need nothing but the release.
+    value
+        With --attacks: COL=VALUE, the value of a secret whose rise in a class matters.
+    records
+        Write one row a record, in input order, to this .csv or .parquet file.
+    charts
+        Draw the sizes of classes, what --attacks find, and how near somebody comes to a secret
+        number, as SVG files in this directory.
+    """
+    command = Command("assess", roles, reading, output, page, engine, charts)
+    if output.share and attacks:
+        raise messages.ATTACKS_TO_SHARE
+    if output.share and records is not None:
+        raise RefusedError(
+            "a record file tells about single persons: it is not fit to pass on",
+            hint="--share without --records",
+        )
+    if output.share and roles.quasi is None and roles.policy is None:
+        raise UsageError(
+            "no quasi-identifiers given", hint="-q COLUMNS; without --share to see them"
+        )
+    return command.run(
+        command.check_tables(data),
+        data,
+        files=[records],
+        records=records,
+        attacks=attacks,
+        value=pairs(value, "--value", "disease=HIV"),
+        show_values=attacks and output.show_values,
+        force=output.force,
+    )
+
+
+def attack(
+    release: str,
+    /,
+    *,
+    roles: RoleOptions = ROLES,
+    attacker: AttackOptions = ATTACKER,
+    reasoner: ReasoningOptions = REASONER,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READING,
+    output: OutputOptions = OUTPUT,
+    page: PageOptions = PAGE,
+    engine: EngineOptions = ENGINE,
+) -> int:
+    """Attack a release: alone, by reasoning, with a register of outsiders, and with the original.
+
+    Parameters
+    ----------
+    release
+        As for assess. --hierarchy says how its columns were generalised; types are those of the
+        release, other ways to read go for all tables.
+    records
+        Write one row a record to this .csv or .parquet file: of the original what attacker and
+        learner believe of its secret, and whether it is at risk; without the original, of the
+        release, what those believe whose values fit.
+    charts
+        Draw what the attacks find, as SVG files in this directory.
+    """
+    command = Command("attack", roles, reading, output, page, engine, charts)
+    return command.run(
+        command.check_tables(
+            release, attacker.register, attacker.original, reasoner.sensitive_table
+        ),
+        release,
+        files=[records],
+        records=records,
+        force=output.force,
+        show_values=output.show_values,
+        **attacker.arguments(),
+        **reasoner.arguments(),
+    )
+
+
+def compare(
+    original: str,
+    /,
+    *releases: str,
+    roles: RoleOptions = ROLES,
+    comparing: ComparisonOptions = COMPARISON,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READING,
+    output: OutputOptions = OUTPUT,
+    page: PageOptions = PAGE,
+    engine: EngineOptions = ENGINE,
+) -> int:
+    """Say what releases of a table disclose and what they have lost, both in bits.
+
+    The limits of a --policy are held against the original and every release; the exit code is 1 if
+    every release breaches one.
+
+    Parameters
+    ----------
+    original
+        The table that the releases were made of; as for assess.
+    releases
+        One or several releases of it, with the same names of columns. --hierarchy says how columns
+        were generalised; ways to read go for all tables.
+    charts
+        Draw the map of risk and loss, with --limit the limit too, as SVG files in this directory.
+    """
+    command = Command("compare", roles, reading, output, page, engine, charts)
+    tables = command.check_tables(original, *releases)
+    if not releases:
+        raise UsageError("no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
+    if output.show_values:
+        raise UsageError("--show-values goes with explain and attacks: nothing here names values")
+    return command.run(tables, original, list(releases), **comparing.arguments())
+
+
+def compromise(
+    data: str,
+    /,
+    *,
+    roles: RoleOptions = ROLES,
+    method: MethodOptions = METHOD,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READING,
+    output: OutputOptions = OUTPUT,
+    page: PageOptions = PAGE,
+    engine: EngineOptions = ENGINE,
+) -> int:
+    """Say how near an intruder comes to a confidential number under sampling, queries or noise.
+
+    Parameters
+    ----------
+    data
+        The original table, as for assess; -s names columns of numbers.
+    records
+        Write one row a record, in input order, to this .csv or .parquet file.
+    charts
+        Draw what is left against what is known, as SVG files in this directory.
+    """
+    command = Command("compromise", roles, reading, output, page, engine, charts)
+    return command.run(
+        command.check_tables(data, method.release),
+        data,
+        files=[records],
+        records=records,
+        force=output.force,
+        show_values=output.show_values,
+        **method.arguments(),
+    )
+
+
+def limit(
+    data: str,
+    /,
+    *,
+    roles: RoleOptions = ROLES,
+    settings: LimitOptions = LIMIT,
+    release: Annotated[Path | None, Parameter(name=["--release", "-o"], group="Output")] = None,
+    matrix: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READING,
+    output: OutputOptions = OUTPUT,
+    page: PageOptions = PAGE,
+    engine: EngineOptions = ENGINE,
+) -> int:
+    """Say how little a release could disclose at best, and release records that do.
+
+    Parameters
+    ----------
+    data
+        The original table, as for assess. -q names the columns that are randomised, -s the secret
+        (several count as one), -i columns that are not released.
+    release
+        Write records drawn from the best channel to this .csv or .parquet file, all columns in
+        their order.
+    matrix
+        Write the channel, which names values, to this .csv file.
+    charts
+        Draw the curve, as SVG files in this directory.
+    """
+    command = Command("limit", roles, reading, output, page, engine, charts)
+    tables, options = command.check_tables(data), settings.arguments()
+    if charts is not None and not settings.points:
+        options["points"] = CHART_POINTS
+    return command.run(
+        tables,
+        data,
+        function="randomise",
+        inputs=[settings.distortion],
+        files=[release, matrix],
+        out=release,
+        matrix=matrix,
+        force=output.force,
+        show_values=output.show_values,
+        **options,
+    )
+
+
+def explain(
+    data: str,
+    /,
+    *,
+    roles: RoleOptions = ROLES,
+    subsets: SubsetOptions = SUBSETS,
+    population: PopulationOptions = POPULATION,
+    records: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    reading: ReadingOptions = READING,
+    output: OutputOptions = OUTPUT,
+    page: PageOptions = PAGE,
+    engine: EngineOptions = ENGINE,
+) -> int:
+    """Say which columns, values and records drive the risk, and what coarser columns would do.
+
+    Parameters
+    ----------
+    data
+        As for assess. Without -s every column is ranked as a secret; without -q that is all.
+    records
+        Write one row a record, in input order, to this .csv or .parquet file.
+    charts
+        Draw what is known and each column's share, as SVG files in this directory.
+    """
+    command = Command("explain", roles, reading, output, page, engine, charts)
+    return command.run(
+        command.check_tables(data, population.population),
+        data,
+        files=[records],
+        records=records,
+        force=output.force,
+        show_values=output.show_values,
+        **subsets.arguments(),
+        **population.arguments(),
+    )

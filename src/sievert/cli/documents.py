@@ -1,0 +1,171 @@
+"""The commands that print what is known: saved results on a page, papers, the list of measures."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from sievert.cli.options import PageOptions, pairs
+from sievert.errors import UsageError, unknown
+from sievert.version import __version__
+
+PAGE = PageOptions()
+
+
+def report(
+    *results: Path,
+    page: PageOptions = PAGE,
+    min_cell: int | None = None,
+    mask_names: bool = False,
+    force: bool = False,
+    debug: bool = False,
+) -> int:
+    """Put results that were saved with --json on one page; without a file, Markdown on stdout.
+
+    Parameters
+    ----------
+    results
+        JSON files of assess, explain, attack, compare, compromise and limit, in the order of their
+        chapters.
+    min_cell
+        The smallest count that may be shown; 10 unless given.
+    mask_names
+        Hide the names of columns too.
+    force
+        Replace existing files that sievert has not written.
+    debug
+        Show the traceback of an error.
+    """
+    from sievert.cli.outputs import check_outputs, write_page
+    from sievert.commands.report.api import build_page
+    from sievert.report import builder, markdown, summary
+
+    if not results:
+        raise UsageError("no result given", hint="sievert report RESULT.json --html FILE")
+    texts = None if page.texts is None else str(page.texts)
+    sources = [*results, page.texts]
+    check_outputs((page.html, page.markdown), sources, force=force)
+    settings = builder.ReportSettings(page.internal, page.title, texts, min_cell, mask_names)
+    built = build_page(results, settings)
+    if page.wanted:
+        write_page(built, page, sources, force=force)
+        sys.stdout.write(summary.first(built) + "\n")
+    else:
+        sys.stdout.write(markdown.render(built))
+    return 0
+
+
+def paper(
+    name: str,
+    /,
+    *,
+    data: Annotated[list[str] | None, Parameter(name="--data")] = None,
+    seed: int = 0,
+    all_: Annotated[bool, Parameter(name="--all")] = False,
+    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    html: Path | None = None,
+    markdown: Path | None = None,
+    force: bool = False,
+    debug: bool = False,
+) -> int:
+    """Recompute a paper: its tables, figures and verdicts, beside what is printed.
+
+    Parameters
+    ----------
+    name
+        itpr, discrimination-rate, mutual-information, relative-risk or approximate-compromise.
+    data
+        NAME=FILE, a table that the paper used: adult, pums, ...; may be repeated. Nothing is
+        downloaded.
+    seed
+        Of what is drawn at random.
+    all_
+        Show every printed value, not only where it differs.
+    json_
+        Write every printed value with ours to this file; - is stdout.
+    html
+        Write the paper as one page to this file.
+    markdown
+        Write the same page as Markdown to this file.
+    force
+        Replace existing files that sievert has not written.
+    debug
+        Show the traceback of an error.
+    """
+    from sievert import papers
+    from sievert.cli.outputs import check_outputs, write_json, write_page
+    from sievert.cli.progress import Watch
+    from sievert.papers import pages
+    from sievert.papers.claims import Given
+
+    tables = pairs(data, "--data", "adult=adult.csv")
+    page = PageOptions(html, markdown)
+    sources = list(tables.values())
+    check_outputs((json_, html, markdown), sources, force=force)
+    with Watch() as watch:
+        recomputed = papers.recompute(name, Given(tables, seed, lambda what: watch(what, None)))
+    if json_ is not None:
+        write_json(json_, pages.as_dict(recomputed), sources, force=force)
+    if page.wanted:
+        write_page(pages.page(recomputed), page, sources, force=force)
+    if json_ != "-":
+        sys.stdout.write(pages.terminal(recomputed, everything=all_) + "\n")
+    return 0
+
+
+def measures(
+    *ids: str,
+    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    force: bool = False,
+    debug: bool = False,
+) -> int:
+    """Every measure and every loss: what it means, its range, its source.
+
+    Parameters
+    ----------
+    ids
+        Only these.
+    json_
+        Write the records to this file; - is stdout.
+    force
+        Replace an existing file that sievert has not written.
+    debug
+        Show the traceback of an error.
+    """
+    from sievert.cli.outputs import write_json
+    from sievert.commands.assess import terminal
+    from sievert.commands.compare import terminal as comparison_terminal
+    from sievert.losses import BY_ID as LOSSES
+    from sievert.measures import BY_ID
+
+    for name in ids:
+        if name not in BY_ID and name not in LOSSES:
+            raise unknown("measure", name, (*BY_ID, *LOSSES))
+    chosen = [i for i in ids or BY_ID if i in BY_ID]
+    losses = [i for i in ids or LOSSES if i in LOSSES]
+    if json_ is not None:
+        content = {
+            "sievert": __version__,
+            "measures": {
+                i: _fields(BY_ID[i], "riskier")
+                | {
+                    "laws": [law.name.lower() for law in BY_ID[i].laws],
+                    "about": list(BY_ID[i].kinds),
+                }
+                for i in chosen
+            },
+            "losses": {i: _fields(LOSSES[i], "worse") for i in losses},
+        }
+        write_json(json_, content, [], force=force)
+        return 0
+    blocks = (terminal.describe(chosen), comparison_terminal.describe(losses))
+    sys.stdout.write("\n\n".join(b for b in blocks if b) + "\n")
+    return 0
+
+
+def _fields(record: Any, direction: str) -> dict[str, Any]:
+    names = ("title", "unit", "low", "high", direction, "formula", "reading", "source")
+    return {name: getattr(record, name) for name in names}
