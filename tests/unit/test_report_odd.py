@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.report.api import build_page as build
 from sievert.measures import BY_ID
 from sievert.report import html, markdown, summary
-from sievert.report.builder import ReportSettings, build
+from sievert.report.builder import ReportSettings
 
 ROWS = 60
 SETTINGS = (

@@ -94,6 +94,27 @@ def short_name(text: str, most: int = LONGEST) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def number_axis(field: str, title: str, scale: Spec, **axis: Any) -> Spec:
+    """A channel for a number, with its axis."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": scale,
+        "axis": axis,
+    }
+
+
+def label_mark(dx: int, **more: Any) -> Spec:
+    """Words beside a mark."""
+    size = {"fontSize": 10, "fill": INK, "aria": False}
+    return {"type": "text", "align": "left", "dx": dx, **more, **size}
+
+
+SAID: Spec = {"field": "said", "type": "nominal"}  # what a screen reader reads
+STROKES: Spec = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2}  # a legend
+
+
 def bars(
     title: str,
     below: Sequence[str],
@@ -103,7 +124,7 @@ def bars(
     most: int = 60,
     of: int = 0,
 ) -> Spec:
-    """Bars from 0, a row a label; those of several series side by side.
+    """Bars from 0, one row per label; those of several series side by side.
 
     Of many rows only the `most` highest, of as many as are given or, if that is more, `of`.
 
@@ -112,77 +133,54 @@ def bars(
     [('age', 0.25), ('zip', 0.5)]
     """
     plain = (replace(b, row=printable(b.row), series=printable(b.series)) for b in given)
-    held, left = _highest(list(plain), most)
+    chosen, left = _highest(list(plain), most)
     if left:
         below = [*below, f"The {most} highest of {max(most + left, of):,}"]
-    series = list(dict.fromkeys(b.series for b in held))
-    rows = list(dict.fromkeys(b.row for b in held))
-    values = [_said(b, series) for b in held]
-    low = min((b.interval[0] for b in held if b.interval), default=0.0)
-    ends = [b.interval[1] if b.interval else b.number or 0.0 for b in held]
+    series = list(dict.fromkeys(b.series for b in chosen))
+    rows = list(dict.fromkeys(b.row for b in chosen))
+    low = min((b.interval[0] for b in chosen if b.interval), default=0.0)
+    ends = [b.interval[1] if b.interval else b.number or 0.0 for b in chosen]
     scale = {"domain": [min(0.0, low), top(ends)], "nice": False, "zero": True}
-    bold = {"test": "datum.index === 1", "value": "bold"} if held[-1].last else None
-    rest = {"condition": bold, "value": "normal"} if bold else "normal"
-    y: Spec = {
+    x = number_axis("number", axis, scale, tickCount=5, grid=True)
+    offset: Spec = {"field": "series", "type": "nominal", "sort": series}
+    place: Spec = {"y": _rows_axis(rows, bold_last=chosen[-1].last), "x": x}
+    fill: Spec = {}
+    if len(series) > 1:
+        place["yOffset"] = offset | {"scale": {"paddingInner": 0.08}}
+        colours = {"domain": series, "range": shades(len(series))}
+        legend = {"symbolType": "square", "columns": 4}
+        fill = {"fill": {**offset, "scale": colours, "legend": legend}}
+    bar: Spec = {"type": "bar", **({} if fill else {"fill": PLAIN})}
+    layers: list[Spec] = [
+        {
+            "mark": bar | {"stroke": INK, "strokeWidth": 0.5},
+            "encoding": {**place, "description": SAID, **fill},
+        }
+    ]
+    if any(b.interval for b in chosen):
+        ends_of = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+        rule = {"type": "rule", "stroke": INK, "aria": False}
+        layers.append({"mark": rule, "encoding": place | ends_of})
+    text = {"x": {**x, "field": "end"}, "text": {"field": "shown", "type": "nominal"}}
+    layers.append({"mark": label_mark(4), "encoding": place | text})
+    height = len(rows) * (BAR * len(series) + BETWEEN)
+    return frame_chart(title, below, [_bar_row(b, series) for b in chosen], layers, height)
+
+
+def _rows_axis(rows: Sequence[str], *, bold_last: bool) -> Spec:
+    bold = {"condition": {"test": "datum.index === 1", "value": "bold"}, "value": "normal"}
+    weight = bold if bold_last else "normal"
+    return {
         "field": "row",
         "type": "nominal",
         "sort": rows,
         "title": None,
         "scale": {"paddingInner": 0.3, "paddingOuter": 0.15},
-        "axis": {"labelLimit": 230, "labelFontWeight": rest, "ticks": False, "labelPadding": 6},
+        "axis": {"labelLimit": 230, "labelFontWeight": weight, "ticks": False, "labelPadding": 6},
     }
-    x: Spec = {
-        "field": "number",
-        "type": "quantitative",
-        "title": axis,
-        "scale": scale,
-        "axis": {"tickCount": 5, "grid": True},
-    }
-    said = {"field": "said", "type": "nominal"}
-    encoding: Spec = {"y": y, "x": x, "description": said}
-    mark: Spec = {"type": "bar", "fill": PLAIN, "stroke": INK, "strokeWidth": 0.5}
-    if len(series) > 1:
-        offset = {"field": "series", "type": "nominal", "sort": series}
-        encoding["yOffset"] = offset | {"scale": {"paddingInner": 0.08}}
-        scale_ = {"domain": series, "range": shades(len(series))}
-        legend = {"symbolType": "square", "columns": 4}
-        fill = {**offset, "scale": scale_, "legend": legend}
-        del mark["fill"]
-    else:
-        fill = None
-    layers: list[Spec] = [
-        {"mark": mark, "encoding": {**encoding, **({"fill": fill} if fill else {})}}
-    ]
-    if any(b.interval for b in held):
-        layers.append(
-            {
-                "mark": {"type": "rule", "stroke": INK, "aria": False},
-                "encoding": {
-                    **{k: v for k, v in encoding.items() if k != "description"},
-                    "x": {**x, "field": "low"},
-                    "x2": {"field": "high"},
-                },
-            }
-        )
-    layers.append(
-        {
-            "mark": {
-                "type": "text",
-                "align": "left",
-                "dx": 4,
-                "fontSize": 10,
-                "fill": INK,
-                "aria": False,
-            },
-            "encoding": {
-                **{k: v for k, v in encoding.items() if k != "description"},
-                "x": {**x, "field": "end"},
-                "text": {"field": "shown", "type": "nominal"},
-            },
-        }
-    )
-    height = len(rows) * (BAR * len(series) + BETWEEN)
-    return frame_chart(title, below, values, layers, height)
+
+
+WHICH = ("most", "mean", "least")
 
 
 def band(
@@ -195,7 +193,7 @@ def band(
     >>> [(row["known"], row["least"], row["most"]) for row in spec["data"]["values"]]
     [(0, 0, 0), (1, 0.1, 0.4)]
     """
-    held = list(given)
+    points = list(given)
     values = [
         {
             "known": p.known,
@@ -203,76 +201,49 @@ def band(
             "mean": p.mean,
             "most": p.most,
             "said": f"{p.known} known: "
-            + ", ".join(f"{which} {_shown(getattr(p, which))}" for which in WHICH),
+            + ", ".join(f"{which} {_number(getattr(p, which))}" for which in WHICH),
         }
-        for p in held
+        for p in points
     ]
-    highest = top(x for p in held for x in (p.least, p.mean, p.most) if x is not None)
-    x: Spec = {
-        "field": "known",
-        "type": "quantitative",
-        "title": known,
-        "scale": {"domain": [held[0].known, max(held[-1].known, held[0].known + 1)], "nice": False},
-        "axis": {"tickMinStep": 1, "format": "d", "grid": False},
-    }
+    highest = top(n for p in points for n in (p.least, p.mean, p.most) if n is not None)
+    first = points[0].known
+    ends = {"domain": [first, max(points[-1].known, first + 1)], "nice": False}
+    x = number_axis("known", known, ends, tickMinStep=1, format="d", grid=False)
     y: Spec = {
         "type": "quantitative",
         "title": axis,
         "scale": {"domain": [0, highest], "nice": False},
         "axis": {"tickCount": 5},
     }
-    lines = {
-        "color": {
-            "field": "which",
-            "type": "nominal",
-            "sort": list(WHICH),
-            "scale": {"domain": list(WHICH), "range": ["#555555", _hex(DARK), "#555555"]},
-        },
-        "strokeDash": {
-            "field": "which",
-            "type": "nominal",
-            "sort": list(WHICH),
-            "scale": {"domain": list(WHICH), "range": [[6, 3], [1, 0], [2, 3]]},
-        },
+    which = {"field": "which", "type": "nominal", "sort": list(WHICH)}
+    styles = {
+        "color": ["#555555", _hex(DARK), "#555555"],
+        "strokeDash": [[6, 3], [1, 0], [2, 3]],
     }
-    legend = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2}
-    for channel in lines.values():
-        channel["legend"] = legend
-    defined = {"filter": "isValid(datum.least) && isValid(datum.most)"}
+    lines = {
+        channel: {**which, "scale": {"domain": list(WHICH), "range": style}, "legend": STROKES}
+        for channel, style in styles.items()
+    }
+    dot = {"type": "point", "filled": True, "size": 45, "color": _hex(DARK), "opacity": 1}
+    fold = {"fold": list(WHICH), "as": ["which", "number"]}
     layers: list[Spec] = [
         {
-            "transform": [defined],
+            "transform": [{"filter": "isValid(datum.least) && isValid(datum.most)"}],
             "mark": {"type": "area", "fill": _hex(LIGHT), "aria": False},
             "encoding": {"x": x, "y": {**y, "field": "least"}, "y2": {"field": "most"}},
         },
         {
-            "transform": [
-                {"fold": list(WHICH), "as": ["which", "number"]},
-                {"filter": "isValid(datum.number)"},
-            ],
+            "transform": [fold, {"filter": "isValid(datum.number)"}],
             "mark": {"type": "line", "strokeWidth": 1.6, "aria": False},
             "encoding": {"x": x, "y": {**y, "field": "number"}, **lines},
         },
         {
             "transform": [{"filter": "isValid(datum.mean)"}],
-            "mark": {
-                "type": "point",
-                "filled": True,
-                "size": 45,
-                "color": _hex(DARK),
-                "opacity": 1,
-            },
-            "encoding": {
-                "x": x,
-                "y": {**y, "field": "mean"},
-                "description": {"field": "said", "type": "nominal"},
-            },
+            "mark": dot,
+            "encoding": {"x": x, "y": {**y, "field": "mean"}, "description": SAID},
         },
     ]
     return frame_chart(title, below, values, layers, CURVE_HEIGHT)
-
-
-WHICH = ("most", "mean", "least")
 
 
 def top(numbers: Iterable[float]) -> float:
@@ -282,55 +253,45 @@ def top(numbers: Iterable[float]) -> float:
     [1.0, 0.5, 0.1, 1.0, 1.0, 2000.0, 5.0]
     """
     highest = max(numbers, default=0.0)
-    found = 1.0
-    if highest <= 0.0:
-        return found
     if highest > 1:
         power = 10.0 ** math.floor(math.log10(highest))
         return next(step * power for step in (1, 2, 5, 10) if step * power >= highest)
-    for power in range(1, 10):
-        for step in (5, 2, 1):
-            lower = step / 10**power
-            if lower < highest:
-                return found
-            found = lower
-    return found
+    ends = [1.0, *(step / 10**power for power in range(1, 10) for step in (5, 2, 1))]
+    return min(end for end in ends if end >= highest) if highest > 0 else 1.0
 
 
-def _highest(held: list[Bar], most: int) -> tuple[list[Bar], int]:
+def _highest(given: list[Bar], most: int) -> tuple[list[Bar], int]:
     """The bars of the rows with the highest numbers, in their order; how many rows are left out."""
     best: dict[str, float] = {}
-    for b in held:
+    for b in given:
         best[b.row] = max(best.get(b.row, -1.0), b.number if b.number is not None else -1.0)
-    always = {b.row for b in held if b.last}
+    always = {b.row for b in given if b.last}
     others = [row for row in best if row not in always]
-    kept = {*sorted(others, key=lambda row: -best[row])[:most], *always}
-    return [b for b in held if b.row in kept], max(0, len(others) - most)
+    chosen = {*sorted(others, key=lambda row: -best[row])[:most], *always}
+    return [b for b in given if b.row in chosen], max(0, len(others) - most)
 
 
-def _said(bar: Bar, series: Sequence[str]) -> Spec:
-    who = f"{bar.row}, {bar.series}" if len(series) > 1 else bar.row
-    shown = f"{_shown(bar.number)}{bar.note}"
-    found: Spec = {"row": bar.row, "number": bar.number, "end": bar.number or 0.0, "shown": shown}
+def _bar_row(bar: Bar, series: Sequence[str]) -> Spec:
+    shown, number = f"{_number(bar.number)}{bar.note}", bar.number or 0.0
+    row: Spec = {"row": bar.row, "number": bar.number, "end": number, "shown": shown}
     if bar.interval is not None:
         low, high = bar.interval
         shown = f"{shown} ({significant(low)} to {significant(high)})"
-        found |= {"low": low, "high": high, "end": max(high, found["end"])}
+        row |= {"low": low, "high": high, "end": max(high, number)}
     if len(series) > 1:
-        found["series"] = bar.series
-    return found | {"said": f"{who}: {shown}"}
+        return row | {"series": bar.series, "said": f"{bar.row}, {bar.series}: {shown}"}
+    return row | {"said": f"{bar.row}: {shown}"}
 
 
-def _shown(number: float | None) -> str:
+def _number(number: float | None) -> str:
     return "undefined" if number is None else significant(number)
 
 
 def shades(number: int) -> list[str]:
     """Colours from dark to light: they stay distinct in grey."""
-    steps = [i / (number - 1) for i in range(number)]
     return [
-        _hex(tuple(round(a + (b - a) * step) for a, b in zip(DARK, LIGHT, strict=True)))
-        for step in steps
+        _hex([round(a + (b - a) * (i / (number - 1))) for a, b in zip(DARK, LIGHT, strict=True)])
+        for i in range(number)
     ]
 
 
