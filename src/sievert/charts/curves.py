@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sievert.charts.drawing import CURVE_HEIGHT, LABEL, Spec, frame_chart, shades, short_name
+from sievert.charts.drawing import (
+    CURVE_HEIGHT,
+    LABEL,
+    SAID,
+    STROKES,
+    Spec,
+    frame_chart,
+    number_axis,
+    shades,
+    short_name,
+)
 from sievert.charts.results import file_name, make_unique
 from sievert.formatting import significant
 
@@ -22,7 +32,7 @@ def lines(
     up: str,
     stair: bool = False,
 ) -> Spec:
-    """One line a name through its points; both axes have their zero.
+    """One line per name through its points; both axes have their zero.
 
     >>> spec = lines("Known", ["bits"], {"5 %": [(1, 4.0), (2, 3.5)]}, across="known", up="H0")
     >>> [(row["x"], row["y"]) for row in spec["data"]["values"]]
@@ -41,51 +51,29 @@ def lines(
     ]
     ticks = sorted({row["x"] for row in values})
     whole = all(float(x).is_integer() for x in ticks) and len(ticks) <= 12 and not stair
-    x: Spec = {
-        "field": "x",
-        "type": "quantitative",
-        "title": across,
-        "scale": {"zero": not whole, "nice": False},
-        "axis": {"grid": False, **({"values": ticks, "format": "d"} if whole else {})},
-    }
-    y: Spec = {
-        "field": "y",
-        "type": "quantitative",
-        "title": up,
-        "scale": {"zero": True},
-        "axis": {"tickCount": 5, "grid": True},
-    }
-    legend: Any = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2, "columns": 5}
-    legend = legend if len(names) > 1 else None
+    numbers: Spec = {"values": ticks, "format": "d"} if whole else {}
+    x = number_axis("x", across, {"zero": not whole, "nice": False}, grid=False, **numbers)
+    y = number_axis("y", up, {"zero": True}, tickCount=5, grid=True)
+    legend = {**STROKES, "columns": 5} if len(names) > 1 else None
     which: Spec = {"field": "line", "type": "nominal", "sort": names}
     dashes = [DASHES[i % len(DASHES)] for i, _ in enumerate(names)]
-    colours = shades(len(names) + 1)[:-1]  # the lightest does not show
+    colours = {"domain": names, "range": shades(len(names) + 1)[:-1]}  # the lightest is invisible
     line: Spec = {"type": "line", "strokeWidth": 1.8, "aria": False}
-    if stair:
-        line["interpolate"] = "step-after"
     encoding: Spec = {
         "x": x,
         "y": y,
-        "stroke": {**which, "scale": {"domain": names, "range": colours}, "legend": legend},
+        "stroke": {**which, "scale": colours, "legend": legend},
         "strokeDash": {**which, "scale": {"domain": names, "range": dashes}, "legend": legend},
     }
-    marks: list[Spec] = [{"mark": line, "encoding": encoding}]
-    if not stair:
-        marks.append(
-            {
-                "mark": {"type": "circle", "size": 36, "opacity": 1},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "fill": {
-                        **which,
-                        "scale": {"domain": names, "range": colours},
-                        "legend": None,
-                    },
-                    "description": {"field": "said", "type": "nominal"},
-                },
-            }
-        )
+    if stair:
+        marks = [{"mark": {**line, "interpolate": "step-after"}, "encoding": encoding}]
+        return frame_chart(title, below, values, marks, CURVE_HEIGHT)
+    fill = {**which, "scale": colours, "legend": None}
+    dots: Spec = {
+        "mark": {"type": "circle", "size": 36, "opacity": 1},
+        "encoding": {"x": x, "y": y, "fill": fill, "description": SAID},
+    }
+    marks = [{"mark": line, "encoding": encoding}, dots]
     return frame_chart(title, below, values, marks, CURVE_HEIGHT)
 
 
@@ -96,13 +84,13 @@ TITLES = {
 }
 
 
-def of_compromises(found: Any) -> dict[str, Spec]:
+def of_compromises(compromises: Any) -> dict[str, Spec]:
     """Entropy and area against the number of known columns, a line for each parameter."""
     charts: dict[str, Spec] = {}
-    method = found.settings["method"]
-    for secret, curves in found.curves.items():
+    method = compromises.settings["method"]
+    for secret, curves in compromises.curves.items():
         for number, unit in UNITS.items():
-            held = {
+            points = {
                 _parameter(method, c.parameter): [
                     (p.known, p.combinations[number].mean) for p in c.points
                 ]
@@ -114,20 +102,19 @@ def of_compromises(found: Any) -> dict[str, Spec]:
                     f"{method.capitalize()}: mean over all combinations of known values",
                     "High is better protected",
                 ),
-                held,
+                points,
                 across="Known columns",
                 up=unit,
             )
     return charts
 
 
-def of_approximate(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
+def of_approximate(curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
     """H(eps) of each secret number in the worst class, beside that of the whole table."""
     charts: dict[str, Spec] = {}
-    for secret, told in found.items():
-        held = {"whole table": told["table"]["steps"], "worst class": told["worst"]["steps"]}
-        end = max(steps[-1][0] for steps in held.values())
-        stairs = {name: [*thin_steps(steps), (end, 0.0)] for name, steps in held.items()}
+    for secret, curve in curves.items():
+        steps = {"whole table": curve["table"]["steps"], "worst class": curve["worst"]["steps"]}
+        stairs = close_stairs(steps)
         charts[file_name(charts, "approximate", secret)] = lines(
             f"How near somebody comes to {short_name(secret)}",
             (
@@ -142,11 +129,16 @@ def of_approximate(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
     return charts
 
 
-def thin_steps(steps: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
-    """At most so many steps, evenly spread, with the first and the last."""
-    by = max(1, -(-len(steps) // WIDEST))
-    kept = [*steps[:-1:by], steps[-1]]
-    return [(x, y) for x, y in kept]
+def close_stairs(
+    curves: Mapping[str, Sequence[Sequence[float]]],
+) -> dict[str, list[tuple[float, float]]]:
+    """Curves down to 0 at a common end, of at most so many steps, with the first and the last."""
+    end = max(steps[-1][0] for steps in curves.values())
+    every = {name: max(1, -(-len(steps) // WIDEST)) for name, steps in curves.items()}
+    return {
+        name: [*((x, y) for x, y in (*steps[: -1 : every[name]], steps[-1])), (end, 0.0)]
+        for name, steps in curves.items()
+    }
 
 
 def _parameter(method: str, value: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,12 @@ from sievert.charts.drawing import (
     INK,
     LONGEST,
     PLAIN,
+    SAID,
     WIDTH,
     Spec,
     frame_chart,
+    label_mark,
+    number_axis,
     short_name,
 )
 from sievert.charts.results import file_name, make_unique
@@ -35,6 +38,10 @@ class Dot:
     hollow: bool = False
 
 
+FULL, HOLLOW = "not dominated", "dominated: another discloses no more and has lost no more"
+GREY: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
+
+
 def risk_utility_chart(
     title: str, below: Sequence[str], given: Iterable[Dot], *, across: str, up: str
 ) -> Spec:
@@ -45,8 +52,11 @@ def risk_utility_chart(
     >>> [(row["name"], row["across"], row["up"]) for row in spec["data"]["values"]]
     [('a', 0.1, 2.0)]
     """
-    held = list(given)
-    names = make_unique(short_name(d.name, LONGEST) for d in held)
+    dots = list(given)
+    least = ROOM * min([0.0, *(d.interval[0] for d in dots)])
+    most = ROOM * (max([0.0, *(end for d in dots for end in (d.interval[1], d.across))]) or 1.0)
+    high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
+    height = max(CURVE_HEIGHT, LINE * len(dots))
     values: list[Spec] = [
         {
             "name": name,
@@ -57,75 +67,26 @@ def risk_utility_chart(
             "kind": HOLLOW if d.hollow else FULL,
             "said": f"{name}: {significant(d.across)} bits lost, {significant(d.up)} bits "
             f"disclosed{', dominated' if d.hollow else ''}",
+            "label": level,
+            "edge": most,
         }
-        for name, d in zip(names, held, strict=True)
+        for name, d, level in _labels(dots, high, LINE / height * high)
     ]
-    least = ROOM * min([0.0, *(d.interval[0] for d in held)])
-    most = ROOM * (max([0.0, *(d.interval[1] for d in held), *(d.across for d in held)]) or 1.0)
-    high = ROOM * (max([0.0, *(d.up for d in held)]) or 1.0)
-    height = max(CURVE_HEIGHT, LINE * len(held))
-    for value, level in zip(values, _labels(held, high, LINE / height * high), strict=True):
-        value |= {"label": level, "edge": most}
-    x: Spec = {
-        "field": "across",
-        "type": "quantitative",
-        "title": across,
-        "scale": {"domain": [least, most], "nice": False},
-        "axis": {"tickCount": 5, "grid": True},
-    }
-    y: Spec = {
-        "field": "up",
-        "type": "quantitative",
-        "title": up,
-        "scale": {"domain": [0, high], "nice": False},
-        "axis": {"tickCount": 5, "grid": True},
-    }
-    kinds = [FULL, HOLLOW] if any(d.hollow for d in held) else [FULL]
+    x, y = (_axis(*given) for given in (("across", across, least, most), ("up", up, 0, high)))
+    kinds = [FULL, HOLLOW] if any(d.hollow for d in dots) else [FULL]
     fill: Spec = {
         "field": "kind",
         "type": "nominal",
         "scale": {"domain": kinds, "range": [PLAIN, "white"][: len(kinds)]},
         "legend": {"symbolType": "circle", "labelLimit": WIDTH} if len(kinds) > 1 else None,
     }
+    interval = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
+    circle = {"type": "circle", "size": 90, "stroke": INK, "strokeWidth": 1, "opacity": 1}
     layers: list[Spec] = [
-        {
-            "mark": {
-                "type": "rule",
-                "stroke": "#888888",
-                "strokeDash": [1, 3],
-                "aria": False,
-            },
-            "encoding": {"x": x, "x2": {"field": "edge"}, "y": y, "y2": {"field": "label"}},
-        },
-        {
-            "mark": {"type": "rule", "stroke": "#888888", "aria": False},
-            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y},
-        },
-        {
-            "mark": {"type": "circle", "size": 90, "stroke": INK, "strokeWidth": 1, "opacity": 1},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "fill": fill,
-                "description": {"field": "said", "type": "nominal"},
-            },
-        },
-        {
-            "mark": {
-                "type": "text",
-                "align": "left",
-                "dx": 5,
-                "baseline": "middle",
-                "fontSize": 10,
-                "fill": INK,
-                "aria": False,
-            },
-            "encoding": {
-                "x": {**x, "field": "edge"},
-                "y": {**y, "field": "label"},
-                "text": {"field": "name", "type": "nominal"},
-            },
-        },
+        _leader(x, y),
+        {"mark": GREY, "encoding": interval},
+        {"mark": circle, "encoding": {"x": x, "y": y, "fill": fill, "description": SAID}},
+        _name(x, y),
     ]
     return frame_chart(title, below, values, layers, height)
 
@@ -143,11 +104,10 @@ def limit_chart(
     >>> [(row["kind"], row["across"]) for row in spec["data"]["values"]]
     [('release', 0.1), ('curve', 0.0), ('curve', 0.5)]
     """
-    held = list(given)
-    names = make_unique(short_name(d.name, LONGEST) for d in held)
-    most = ROOM * (max([0.0, *(at for at, *_ in curve), *(d.across for d in held)]) or 1.0)
-    high = ROOM * (max([0.0, *(x for _, x, _ in curve), *(d.up for d in held)]) or 1.0)
-    height = max(CURVE_HEIGHT, LINE * len(held))
+    dots = list(given)
+    most = ROOM * (max([0.0, *(at for at, *_ in curve), *(d.across for d in dots)]) or 1.0)
+    high = ROOM * (max([0.0, *(x for _, x, _ in curve), *(d.up for d in dots)]) or 1.0)
+    height = max(CURVE_HEIGHT, LINE * len(dots))
     values: list[Spec] = [
         {
             "kind": "release",
@@ -160,108 +120,72 @@ def limit_chart(
             "said": f"{name}: distortion {significant(d.across)}, {significant(d.up)} bits told, "
             f"{significant(d.interval[0])} possible",
         }
-        for name, d, level in zip(
-            names, held, _labels(held, high, LINE / height * high), strict=True
-        )
+        for name, d, level in _labels(dots, high, LINE / height * high)
     ]
     for at, least, bound in curve:
         said = f"limit at distortion {significant(at)}: {significant(least)} bits"
         said += "" if bound is None else f", none below {significant(bound)}"
         values.append({"kind": "curve", "across": at, "up": least, "bound": bound, "said": said})
-    x: Spec = {
-        "field": "across",
-        "type": "quantitative",
-        "title": "Distortion",
-        "scale": {"domain": [0, most], "nice": False},
-        "axis": {"tickCount": 5, "grid": True},
-    }
-    y: Spec = {
-        "field": "up",
-        "type": "quantitative",
-        "title": "Told of the secret, bits",
-        "scale": {"domain": [0, high], "nice": False},
-        "axis": {"tickCount": 5, "grid": True},
-    }
-    said_ = {"field": "said", "type": "nominal"}
+    x, y = _axis("across", "Distortion", 0, most), _axis("up", "Told of the secret, bits", 0, high)
     line: Spec = {"type": "line", "stroke": INK, "strokeWidth": 1.6, "aria": False}
-    curves = [{"filter": "datum.kind === 'curve'"}]
-    known = [{"filter": "datum.kind === 'curve' && isValid(datum.bound)"}]
-    releases = [{"filter": "datum.kind === 'release'"}]
-    grey: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
-    layers: list[Spec] = [
-        {"transform": curves, "mark": line, "encoding": {"x": x, "y": y}},
-        {
-            "transform": known,
-            "mark": {**line, "strokeWidth": 1, "strokeDash": [4, 3]},
-            "encoding": {"x": x, "y": {**y, "field": "bound"}},
-        },
-        {
-            "transform": curves,
-            "mark": {"type": "circle", "size": 14, "fill": INK, "opacity": 1},
-            "encoding": {"x": x, "y": y, "description": said_},
-        },
-        {
-            "transform": releases,
-            "mark": {**grey, "strokeDash": [1, 3]},
-            "encoding": {"x": x, "x2": {"field": "edge"}, "y": y, "y2": {"field": "label"}},
-        },
-        {
-            "transform": releases,
-            "mark": grey,
-            "encoding": {"x": x, "y": {**y, "field": "least"}, "y2": {"field": "up"}},
-        },
-        {
-            "transform": releases,
-            "mark": {
-                "type": "circle",
-                "size": 90,
-                "fill": PLAIN,
-                "stroke": INK,
-                "strokeWidth": 1,
-                "opacity": 1,
-            },
-            "encoding": {"x": x, "y": y, "description": said_},
-        },
-        {
-            "transform": releases,
-            "mark": {
-                "type": "text",
-                "align": "left",
-                "dx": 5,
-                "baseline": "middle",
-                "fontSize": 10,
-                "fill": INK,
-                "aria": False,
-            },
-            "encoding": {
-                "x": {**x, "field": "edge"},
-                "y": {**y, "field": "label"},
-                "text": {"field": "name", "type": "nominal"},
-            },
-        },
+    dashed = {**line, "strokeWidth": 1, "strokeDash": [4, 3]}
+    dot: Spec = {"type": "circle", "size": 14, "fill": INK, "opacity": 1}
+    release = {**dot, "size": 90, "fill": PLAIN, "stroke": INK, "strokeWidth": 1}
+    to_curve = {"x": x, "y": {**y, "field": "least"}, "y2": {"field": "up"}}
+    point = {"x": x, "y": y, "description": SAID}
+    curves, releases = "datum.kind === 'curve'", "datum.kind === 'release'"
+    layers: list[tuple[str, Spec]] = [
+        (curves, {"mark": line, "encoding": {"x": x, "y": y}}),
+        (
+            f"{curves} && isValid(datum.bound)",
+            {"mark": dashed, "encoding": {"x": x, "y": {**y, "field": "bound"}}},
+        ),
+        (curves, {"mark": dot, "encoding": point}),
+        (releases, _leader(x, y)),
+        (releases, {"mark": GREY, "encoding": to_curve}),
+        (releases, {"mark": release, "encoding": point}),
+        (releases, _name(x, y)),
     ]
-    return frame_chart(title, below, values, layers, height)
+    filtered = [{"transform": [{"filter": rows}], **layer} for rows, layer in layers]
+    return frame_chart(title, below, values, filtered, height)
 
 
-def _labels(held: Sequence[Dot], high: float, line: float) -> list[float]:
-    """How high each point's label stands at the side, so that none hides another."""
-    levels = [0.0] * len(held)
+def _axis(field: str, title: str, low: float, high: float) -> Spec:
+    scale = {"domain": [low, high], "nice": False}
+    return number_axis(field, title, scale, tickCount=5, grid=True)
+
+
+def _leader(x: Spec, y: Spec) -> Spec:
+    """The dotted line from a point to its label at the side."""
+    ends = {"x": x, "x2": {"field": "edge"}, "y": y, "y2": {"field": "label"}}
+    return {"mark": {**GREY, "strokeDash": [1, 3]}, "encoding": ends}
+
+
+def _name(x: Spec, y: Spec) -> Spec:
+    """The label of a point at the side."""
+    name = {"text": {"field": "name", "type": "nominal"}}
+    place = {"x": {**x, "field": "edge"}, "y": {**y, "field": "label"}}
+    return {"mark": label_mark(5, baseline="middle"), "encoding": {**place, **name}}
+
+
+def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str, Dot, float]]:
+    """Each point with its name and the height of its label, so that none hides another."""
+    levels = [0.0] * len(dots)
     above = high + line
-    for i in sorted(range(len(held)), key=lambda i: (-held[i].up, held[i].across)):
-        above = levels[i] = min(held[i].up, above - line)
+    for i in sorted(range(len(dots)), key=lambda i: (-dots[i].up, dots[i].across)):
+        above = levels[i] = min(dots[i].up, above - line)
     lift = max(0.0, -min(levels, default=0.0))
-    return [level + lift for level in levels]
+    names = make_unique(short_name(d.name, LONGEST) for d in dots)
+    for name, dot, level in zip(names, dots, levels, strict=True):
+        yield name, dot, level + lift
 
 
-FULL, HOLLOW = "not dominated", "dominated: another discloses no more and has lost no more"
-
-
-def of_comparison(found: Any) -> dict[str, Spec]:
+def of_comparison(comparison: Any) -> dict[str, Spec]:
     """The risk-utility map of each secret of a comparison."""
-    if not found.original["attribute_disclosure"]:
+    if not comparison.original["attribute_disclosure"]:
         raise UsageError("a map of risk and loss needs a secret", hint="-s COLUMNS")
     charts: dict[str, Spec] = {}
-    for secret, before in found.original["attribute_disclosure"].items():
+    for secret, before in comparison.original["attribute_disclosure"].items():
         whole = significant(before.whole.corrected)
         charts[file_name(charts, "map", secret)] = risk_utility_chart(
             f"What each release discloses, and what it has lost of {short_name(secret)}",
@@ -269,11 +193,11 @@ def of_comparison(found: Any) -> dict[str, Spec]:
                 f"Lost: I(X;Y) - I(X';Y) beyond chance, of {whole} bits, with its interval of 95 %",
                 "Disclosed: I(X';X), bits a record. Down and to the left is better",
             ),
-            (_dot(release, secret) for release in found.releases),
+            (_dot(release, secret) for release in comparison.releases),
             across="Information loss, bits",
             up="Identity disclosure, bits",
         )
-    for secret, limit in found.limits.items():
+    for secret, limit in comparison.limits.items():
         charts[file_name(charts, "limit", secret)] = limit_chart(
             f"What each release tells of {short_name(secret)}, and the least that it could",
             (
@@ -283,15 +207,15 @@ def of_comparison(found: Any) -> dict[str, Spec]:
                 "Distortion: mean share of quasi-identifiers read wrongly",
             ),
             [(p.at, p.objective, None if limit.merged else p.bound) for p in limit.points],
-            (_beside(release, secret) for release in found.releases),
+            (_beside(release, secret) for release in comparison.releases),
         )
     return charts
 
 
 def _beside(release: Any, secret: str) -> Dot:
-    placed = release.limit[secret]
-    least = placed.disclosed if placed.least is None else placed.least
-    return Dot(release.name, placed.distortion, placed.disclosed, (least, placed.disclosed))
+    at = release.limit[secret]
+    least = at.disclosed if at.least is None else at.least
+    return Dot(release.name, at.distortion, at.disclosed, (least, at.disclosed))
 
 
 def _dot(release: Any, secret: str) -> Dot:

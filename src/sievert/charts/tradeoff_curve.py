@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sievert.charts.drawing import CURVE_HEIGHT, INK, PLAIN, Spec, frame_chart, short_name
+from sievert.charts.drawing import (
+    CURVE_HEIGHT,
+    INK,
+    PLAIN,
+    SAID,
+    STROKES,
+    Spec,
+    frame_chart,
+    number_axis,
+    short_name,
+)
 from sievert.charts.results import file_name
 from sievert.formatting import significant
 
@@ -57,77 +67,52 @@ def tradeoff(
         {"mark": name, "x": x, "y": y, "said": f"{name}{more}, {significant(x)}: {significant(y)}"}
         for name, x, y, more in marks
     ]
-    x: Spec = {
-        "field": "x",
-        "type": "quantitative",
-        "title": across,
-        "scale": {"zero": True, "nice": False},
-        "axis": {"tickCount": 6, "grid": False},
+    x = number_axis("x", across, {"zero": True, "nice": False}, tickCount=6, grid=False)
+    y = number_axis("y", up, {"zero": True}, tickCount=5, grid=True)
+    curves = [name for name in DASHES if any(row[0] == name for row in lines)]
+    dashes: Spec = {
+        "field": "line",
+        "type": "nominal",
+        "sort": list(DASHES),
+        "scale": {"domain": curves, "range": [DASHES[n] for n in curves]},
+        "legend": STROKES,
     }
-    y: Spec = {
-        "field": "y",
-        "type": "quantitative",
-        "title": up,
-        "scale": {"zero": True},
-        "axis": {"tickCount": 5, "grid": True},
-    }
-    which: Spec = {"field": "line", "type": "nominal", "sort": list(DASHES)}
-    drawn = [name for name in DASHES if any(row[0] == name for row in lines)]
-    legend: Spec = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2}
     layers: list[Spec] = [
         {
-            "transform": [{"filter": {"field": "line", "oneOf": drawn}}],
+            "transform": [{"filter": {"field": "line", "oneOf": curves}}],
             "mark": {"type": "line", "strokeWidth": 1.8, "stroke": PLAIN, "aria": False},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "strokeDash": {
-                    **which,
-                    "scale": {"domain": drawn, "range": [DASHES[n] for n in drawn]},
-                    "legend": legend,
-                },
-            },
+            "encoding": {"x": x, "y": y, "strokeDash": dashes},
         },
         {
             "transform": [{"filter": {"field": "line", "equal": BEST}}],
             "mark": {"type": "circle", "size": 20, "opacity": 1, "fill": PLAIN},
-            "encoding": {"x": x, "y": y, "description": {"field": "said", "type": "nominal"}},
+            "encoding": {"x": x, "y": y, "description": SAID},
         },
     ]
     kinds = [name for name in SHAPES if any(row[0] == name for row in marks)]
     if kinds:
+        shape = {
+            "field": "mark",
+            "type": "nominal",
+            "scale": {"domain": kinds, "range": [SHAPES[k] for k in kinds]},
+            "legend": {"labelLimit": 260, "symbolFillColor": GREY},
+        }
         layers.append(
             {
                 "transform": [{"filter": {"field": "mark", "oneOf": kinds}}],
-                "mark": {
-                    "type": "point",
-                    "size": 70,
-                    "stroke": INK,
-                    "fill": GREY,
-                    "opacity": 1,
-                },
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "shape": {
-                        "field": "mark",
-                        "type": "nominal",
-                        "scale": {"domain": kinds, "range": [SHAPES[k] for k in kinds]},
-                        "legend": {"labelLimit": 260, "symbolFillColor": GREY},
-                    },
-                    "description": {"field": "said", "type": "nominal"},
-                },
+                "mark": {"type": "point", "size": 70, "stroke": INK, "fill": GREY, "opacity": 1},
+                "encoding": {"x": x, "y": y, "shape": shape, "description": SAID},
             }
         )
     return frame_chart(title, below, values, layers, CURVE_HEIGHT)
 
 
-def of_limit(found: Any) -> dict[str, Spec]:
+def of_limit(limits: Any) -> dict[str, Spec]:
     """The curve of each alphabet, with the best recodings into intervals where it is ordered."""
     charts: dict[str, Spec] = {}
-    model = found.settings["model"]
-    secret = ", ".join(found.roles.sensitive) or "the values themselves"
-    for part in found.parts:
+    model = limits.settings["model"]
+    secret = ", ".join(limits.roles.sensitive) or "the values themselves"
+    for part in limits.parts:
         lines: list[tuple[str, float, float]] = []
         marks: list[tuple[str, float, float, str]] = []
         for p in part.points:

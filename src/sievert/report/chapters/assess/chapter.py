@@ -7,7 +7,7 @@ from typing import Any
 
 from sievert.charts import Bar, bars, lines
 from sievert.charts.captions import caption_bars
-from sievert.charts.curves import thin_steps
+from sievert.charts.curves import close_stairs
 from sievert.charts.results import make_unique
 from sievert.formatting import percent, significant
 from sievert.measures import Decides, decided_by
@@ -276,12 +276,8 @@ def _near(part: ReportPart, secret: str) -> Picture | None:
     near = getattr(part.result, "approximate", {}).get(secret)
     if near is None or not part.redactor.internal:
         return None
-    whole, worst = near["table"]["steps"], near["worst"]["steps"]
-    end = max(whole[-1][0], worst[-1][0])
-    stairs = {
-        texts("assessed.near_table"): [*thin_steps(whole), (end, 0.0)],
-        texts("assessed.near_worst"): [*thin_steps(worst), (end, 0.0)],
-    }
+    steps = {texts(f"assessed.near_{w}"): near[w]["steps"] for w in ("table", "worst")}
+    stairs = close_stairs(steps)
     spec = lines(
         texts("assessed.near", secret=part.redactor.name(secret)),
         (texts("assessed.near_below"),),
