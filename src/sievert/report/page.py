@@ -5,7 +5,7 @@ Texts are plain: renderers escape them. Nothing here knows HTML or Markdown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +86,21 @@ class Page:
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""
         yield from (b for b in walk((*self.front, *self.chapters)) if isinstance(b, Picture))
+
+
+def make_grid(
+    caption: str,
+    head: Iterable[str],
+    rows: Iterable[Iterable[object]],
+    right: Sequence[int] | None = None,
+    *,
+    folded: bool = False,
+) -> Grid:
+    """A table of anything that has a text; all columns but the first flush right, unless given."""
+    head = tuple(head)
+    cells = tuple(tuple(c if isinstance(c, Link) else str(c) for c in row) for row in rows)
+    numbers = range(1, len(head)) if right is None else right
+    return Grid(caption, head, cells, tuple(numbers), folded)
 
 
 def walk(blocks: tuple[Block | Chapter, ...]) -> Iterator[Block | Chapter]:

@@ -9,6 +9,8 @@ from typing import Any
 from sievert.report.redaction import Redactor
 from sievert.report.texts import Texts
 
+Data = Mapping[str, Any]
+
 
 @dataclass(frozen=True)
 class ReportPart:
@@ -19,11 +21,11 @@ class ReportPart:
     """
 
     kind: str  # assess, explain, attack, compare, compromise, limit
-    data: Mapping[str, Any]
+    data: Data
     redactor: Redactor
     number: int = 1
     result: Any = None
-    exact: Mapping[str, Any] | None = None
+    exact: Data | None = None
 
     @property
     def texts(self) -> Texts:
@@ -40,7 +42,7 @@ class ReportPart:
         return f"part{self.number}-{word}"
 
 
-def command_name(data: Mapping[str, Any]) -> str | None:
+def command_name(data: Data) -> str | None:
     """Which command has written this JSON.
 
     >>> command_name({"points": [], "channel": {}}), command_name({"seconds": {}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import string
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,18 @@ ENGLISH = Path(__file__).parent / "en.toml"
 class Texts:
     """Texts by key; values are put in by name."""
 
-    def __init__(self, held: Mapping[str, str]) -> None:
-        self._held = held
+    def __init__(self, by_key: Mapping[str, str]) -> None:
+        self._by_key = by_key
 
     def __call__(self, key: str, /, **values: object) -> str:
-        return self._held[key].format_map(values)
+        return self._by_key[key].format_map(values)
+
+    def each(self, prefix: str, names: Iterable[str], separator: str = "_") -> list[str]:
+        """Several texts whose keys begin alike."""
+        return [self(f"{prefix}{separator}{name}") for name in names]
 
     def __contains__(self, key: str) -> bool:
-        return key in self._held
+        return key in self._by_key
 
 
 @cache
@@ -36,15 +40,14 @@ def english() -> Mapping[str, str]:
     from sievert.losses import KINDS
     from sievert.measures import MEASURES
 
-    found: dict[str, str] = {}
-    for measure in MEASURES:
-        found[f"measures.{measure.id}.title"] = measure.title
-        found[f"measures.{measure.id}.reading"] = measure.reading
-    for loss in KINDS:
-        found[f"losses.{loss.id}.title"] = loss.title
-        found[f"losses.{loss.id}.reading"] = loss.reading
-    found = {key: text.replace("{", "{{").replace("}", "}}") for key, text in found.items()}
-    return found | dict(_flat(tomllib.loads(ENGLISH.read_text(encoding="utf-8"))))
+    records: dict[str, Sequence[Any]] = {"measures": MEASURES, "losses": KINDS}
+    texts = {
+        f"{kind}.{record.id}.{field}": getattr(record, field).replace("{", "{{").replace("}", "}}")
+        for kind, each in records.items()
+        for record in each
+        for field in ("title", "reading")
+    }
+    return texts | dict(_flat(tomllib.loads(ENGLISH.read_text(encoding="utf-8"))))
 
 
 def read_texts(path: str | Path | None) -> Texts:
@@ -55,14 +58,14 @@ def read_texts(path: str | Path | None) -> Texts:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise UsageError(f"{path.name}: texts of more than {MOST_BYTES} bytes")
-        given = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
+        translation = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
         raise UsageError(f"{path.name}: not a TOML file of texts") from None
-    for key, text in given.items():
+    for key, text in translation.items():
         _check(path.name, key, text)
-    return Texts({**english(), **given})
+    return Texts({**english(), **translation})
 
 
 def _check(name: str, key: str, text: Any) -> None:
@@ -72,12 +75,12 @@ def _check(name: str, key: str, text: Any) -> None:
     if not isinstance(text, str):
         raise UsageError(f"{name}: {key} is not a text")
     try:
-        wanted, found = set(_places(known[key])), set(_places(text))
+        wanted, unknown = set(_places(known[key])), set(_places(text))
     except ValueError:
         raise UsageError(f"{name}: {key}: a brace is left open") from None
-    if found - wanted:
+    if unknown := unknown - wanted:
         raise UsageError(
-            f"{name}: {key}: no place is called {sorted(found - wanted)[0]!r}",
+            f"{name}: {key}: no place is called {sorted(unknown)[0]!r}",
             hint=", ".join(sorted(wanted)) or "no braces",
         )
 

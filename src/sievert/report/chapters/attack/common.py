@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sievert.charts.drawing import short_name
 from sievert.charts.reasoning import Share, shares
 from sievert.charts.results import make_unique
-from sievert.report.page import Block, Cell, Grid, Link, Paragraph, Picture
-from sievert.report.parts import ReportPart
+from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
 from sievert.report.redaction import LONGEST, NumberText, Redactor
 from sievert.sharing import FEW_CELLS
 
-Held = Mapping[str, Any]
 NAMED_COLUMNS = 4  # more are counted
 MOST_COLUMNS, MOST_VALUES = 30, 30
 DRAWN_COLUMNS, LISTED_COLUMNS = 2, 6  # whose values are drawn, and listed
 
 
-def number(held: Held, name: str) -> float | None:
-    """A number of the JSON; None where there is not any."""
-    found = held.get(name)
-    return found.get("value") if isinstance(found, Mapping) else None
+def number(data: Data, name: str) -> float | None:
+    """A number of the JSON; None where there is none."""
+    entry = data.get(name)
+    return entry.get("value") if isinstance(entry, Mapping) else None
 
 
-def certain(held: Held) -> int:
+def certain(data: Data) -> int:
     """People of whom everything is certain: those in classes where no doubt is left."""
-    left = number(held.get("worst_class") or {}, "conditional_entropy")
-    return int(number(held, "people") or 0) if left == 0 else 0
+    left = number(data.get("worst_class") or {}, "conditional_entropy")
+    return int(number(data, "people") or 0) if left == 0 else 0
 
 
 def people(
@@ -37,86 +36,40 @@ def people(
 ) -> str:
     """The sentence for nobody, one, few or many people.
 
-    Fit to pass on, nobody and few are one sentence.
+    On a shareable page nobody and few are one sentence.
     """
     redactor = redactor or part.redactor
-    said = redactor.count(many)
-    places = {**places, "people": said, "least": redactor.least}
-    if not redactor.internal:
-        return part.texts(f"{key}_{'few' if said.number is None else 'many'}", **places)
-    return part.texts(f"{key}_{'none' if many == 0 else 'one' if many == 1 else 'many'}", **places)
+    count = redactor.count(many)
+    if redactor.internal:
+        end = "none" if many == 0 else "one" if many == 1 else "many"
+    else:
+        end = "few" if count.number is None else "many"
+    return part.texts(f"{key}_{end}", **{**places, "people": count, "least": redactor.least})
 
 
-def kept_back(redactor: Redactor, said: NumberText) -> bool:
+def kept_back(redactor: Redactor, text: NumberText) -> bool:
     """Whether a number is not told at all, not even roughly."""
-    return said == redactor.withheld()
+    return text == redactor.withheld()
 
 
 def uncertainty(
     redactor: Redactor, value: float | None, of: int | None = None, bits: float | None = None
 ) -> NumberText:
-    """A share of uncertainty; fit to pass on, that there is none to share is not told either."""
+    """A share of uncertainty; a shareable page does not tell either that there is none."""
     if value is None and not redactor.internal:
         return redactor.withheld()
-    return _drawn(redactor, redactor.rate(value, of, bits), value)
-
-
-def of_record(redactor: Redactor) -> float:
-    """Bits that tell whose a record is."""
-    return math.log2(max(redactor.rows, 2))
-
-
-def of_secret(part: ReportPart, secret: str) -> float | None:
-    """Bits of a secret: measured by an assessment, or what it has at least."""
-    held = part.data.get("inference", {}).get(secret, {}).get("entropy") or {}
-    if held.get("value") is not None:
-        return float(held["value"])
-    attacks = part.data.get("attacks") or {}
-    skewness = (attacks.get("skewness") or {}).get(secret) or {}
-    named = number((attacks.get("reasoning") or {}).get(secret) or {}, "baseline")
-    return max(of_values(skewness), at_least([named] if named else []))
-
-
-def of_values(skewness: Held) -> float:
-    """The fewest bits that values have of which these are the shares."""
-    listed = (skewness.get("values") or {}).get("listed") or []
-    prior = number(skewness, "prior")
-    return max(at_least([v["prior"] for v in listed]), at_least([prior] if prior else []))
-
-
-def of_released(held: Held) -> float:
-    """The fewest bits that released columns have, at most one: originals hardly have less."""
-    each = (held.get("columns") or {}).values()
-    return max((released(column) for column in each), default=0.0)
-
-
-def released(column: Held) -> float:
-    """The fewest bits that one released column has, at most one."""
-    listed = (column.get("values") or {}).get("listed") or []
-    records = [v["records"] for v in listed]
-    return min(1.0, at_least([r / (sum(records) or 1) for r in records]))
-
-
-def at_least(shares: Sequence[float]) -> float:
-    """The fewest bits of anything with these shares, all others taken for one value.
-
-    >>> at_least([0.5, 0.5]), at_least([0.25]) > 0.8, at_least([])
-    (1.0, True, 0.0)
-    """
-    parts = [*shares, max(0.0, 1.0 - sum(shares))] if shares else []
-    return sum((-p * math.log2(p) for p in parts if 0 < p < 1), 0.0)
+    return _whole_bar(redactor, redactor.rate(value, of, bits), value)
 
 
 def share(redactor: Redactor, value: float | None, of: int | None = None) -> NumberText:
     """A share of people."""
-    return _drawn(redactor, redactor.share(value, of), value)
+    return _whole_bar(redactor, redactor.share(value, of), value)
 
 
-def _drawn(redactor: Redactor, said: NumberText, value: float | None) -> NumberText:
+def _whole_bar(redactor: Redactor, text: NumberText, value: float | None) -> NumberText:
     """What is nearly everything is drawn as a whole bar: none at all would look like nothing."""
-    if said.number is None and value is not None and value > 0.5 and not kept_back(redactor, said):
-        return NumberText(said.text, 1.0)
-    return said
+    nearly = text.number is None and value is not None and value > 0.5
+    return NumberText(text.text, 1.0) if nearly and not kept_back(redactor, text) else text
 
 
 def among(
@@ -125,29 +78,81 @@ def among(
     """A share of some people only; not told where they are few."""
     if not redactor.internal and many < FEW_CELLS * redactor.least:
         return redactor.withheld()
-    return (
-        uncertainty(redactor, value, int(many)) if uncertain else share(redactor, value, int(many))
+    return (uncertainty if uncertain else share)(redactor, value, int(many))
+
+
+def record_bits(redactor: Redactor) -> float:
+    """Bits that tell whose a record is."""
+    return math.log2(max(redactor.rows, 2))
+
+
+def secret_bits(part: ReportPart, secret: str) -> float | None:
+    """Bits of a secret: measured by an assessment, or what it has at least."""
+    entropy = part.data.get("inference", {}).get(secret, {}).get("entropy") or {}
+    if entropy.get("value") is not None:
+        return float(entropy["value"])
+    attacks = part.data.get("attacks") or {}
+    skewness, reasoning = (
+        (attacks.get(a) or {}).get(secret) or {} for a in ("skewness", "reasoning")
     )
+    return max(value_bits(skewness), least_bits([number(reasoning, "baseline")]))
+
+
+def value_bits(skewness: Data) -> float:
+    """The fewest bits that values have of which these are the shares."""
+    listed = (skewness.get("values") or {}).get("listed") or []
+    return max(least_bits([v["prior"] for v in listed]), least_bits([number(skewness, "prior")]))
+
+
+def release_bits(data: Data) -> float:
+    """The fewest bits that released columns have, at most one: originals hardly have less."""
+    return max(map(column_bits, (data.get("columns") or {}).values()), default=0.0)
+
+
+def column_bits(column: Data) -> float:
+    """The fewest bits that one released column has, at most one."""
+    records = [v["records"] for v in (column.get("values") or {}).get("listed") or []]
+    return min(1.0, least_bits([r / (sum(records) or 1) for r in records]))
+
+
+def least_bits(shares: Sequence[float | None]) -> float:
+    """The fewest bits of anything with these shares, all others taken for one value.
+
+    >>> least_bits([0.5, 0.5]), least_bits([0.25]) > 0.8, least_bits([])
+    (1.0, True, 0.0)
+    """
+    known = [p for p in shares if p is not None]
+    parts = [*known, max(0.0, 1.0 - sum(known))]
+    return sum((-p * math.log2(p) for p in parts if 0 < p < 1), 0.0)
 
 
 def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:
     """The columns that an outsider knows, in a sentence; many are counted only."""
-    held = list(part.data["roles"]["quasi"] if given is None else given)
-    if len(held) > NAMED_COLUMNS:
-        return part.texts("attacked.many_columns", number=len(held))
-    return part.redactor.names(held)
+    names = list(part.data["roles"]["quasi"] if given is None else given)
+    if len(names) > NAMED_COLUMNS:
+        return part.texts("attacked.many_columns", number=len(names))
+    return part.redactor.names(names)
 
 
-def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Held]]:
+def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Data]]:
     """The secrets of an attack in the order of the roles, with the number of each."""
-    held = (part.data.get("attacks") or {}).get(attack) or {}
-    order = list(dict.fromkeys([*(part.data["roles"].get("sensitive") or ()), *held]))
-    return [(i, s, held[s]) for i, s in enumerate(order, 1) if s in held]
+    attacks = (part.data.get("attacks") or {}).get(attack) or {}
+    order = dict.fromkeys([*(part.data["roles"].get("sensitive") or ()), *attacks])
+    return [(i, s, attacks[s]) for i, s in enumerate(order, 1) if s in attacks]
+
+
+def share_chart(
+    part: ReportPart, key: str, title: str, bars: Sequence[Share], grid: Grid, axis: str = ""
+) -> Picture:
+    """A picture of shares; its texts begin with the same key."""
+    below, caption = part.texts.each(key, ("below", "caption"))
+    axis = part.texts(axis) if axis else below
+    return Picture(shares(title, (below,), bars, axis=axis), caption, grid)
 
 
 def by_column(
     part: ReportPart,
-    held: Held,
+    data: Data,
     title: str,
     *,
     of: int | None = None,
@@ -160,108 +165,97 @@ def by_column(
     With `each`, a column is uncertain by itself.
     """
     texts, redactor = part.texts, part.redactor
-    columns = held.get("columns") or {}
-    order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns)) if c in columns]
-    found = []
-    for c in order:
-        value, own = number(columns[c], "discrimination_rate"), columns[c]
-        found.append(
-            (redactor.name(c), uncertainty(redactor, value, of, released(own) if each else bits))
-        )
-    kept = _longest(found) if len(found) > MOST_COLUMNS else found
-    if not kept:
+    columns = data.get("columns") or {}
+
+    def rate(entry: Data, own: Callable[[Data], float]) -> NumberText:
+        value = number(entry, "discrimination_rate")
+        return uncertainty(redactor, value, of, own(entry) if each else bits)
+
+    rates = [
+        (redactor.name(c), rate(columns[c], column_bits))
+        for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns))
+        if c in columns
+    ]
+    many, left = len(rates) > 1, len(rates) > MOST_COLUMNS
+    chosen = sorted(rates, key=_highest_first)[:MOST_COLUMNS] if left else rates
+    if many:
+        chosen = [*chosen, (texts("attacked.combined"), rate(data, release_bits))]
+    if not chosen:
         return ()
-    if len(found) > 1:
-        value = number(held, "discrimination_rate")
-        whole = uncertainty(redactor, value, of, of_released(held) if each else bits)
-        kept = [*kept, (texts("attacked.combined"), whole)]
-    if all(kept_back(redactor, said) for _, said in kept):
+    if all(kept_back(redactor, text) for _, text in chosen):
         return (Paragraph(texts("attacked.columns_withheld"), "note"),)
-    rows = make_unique(row for row, _ in kept)
-    grid = Grid(
-        title,
-        (texts("attacked.columns_head"), texts("attacked.columns_rate")),
-        tuple((row, str(said)) for row, (_, said) in zip(rows, kept, strict=True)),
-        (1,),
-    )
-    last = len(kept) - 1 if len(found) > 1 else -1
-    if not drawn or all(said.number is None for _, said in kept):
-        blocks: tuple[Block, ...] = (grid,)
-    else:
-        bars = [
-            Share(row, said.number, str(said), last=i == last)
-            for i, (row, (_, said)) in enumerate(zip(rows, kept, strict=True))
-        ]
-        below, axis = texts("attacked.columns_below"), texts("attacked.columns_axis")
-        caption = texts(f"attacked.columns_caption{'' if len(found) > 1 else '_one'}")
-        blocks = (Picture(shares(title, (below,), bars, axis=axis), caption, grid),)
-    if len(found) > MOST_COLUMNS:
-        left = texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(found))
-        blocks = (*blocks, Paragraph(left, "note"))
-    return blocks
+    names = make_unique(name for name, _ in chosen)
+    shown = list(zip(names, (text for _, text in chosen), strict=True))
+    grid = make_grid(title, texts.each("attacked.columns", ("head", "rate")), shown)
+    block: Block = grid
+    if drawn and any(text.number is not None for _, text in shown):
+        bars = [Share(name, text.number, str(text)) for name, text in shown]
+        bars[-1] = replace(bars[-1], last=many)
+        below, axis = texts.each("attacked.columns", ("below", "axis"))
+        caption = texts(f"attacked.columns_caption{'' if many else '_one'}")
+        block = Picture(shares(title, (below,), bars, axis=axis), caption, grid)
+    if not left:
+        return (block,)
+    note = texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(rates))
+    return (block, Paragraph(note, "note"))
 
 
-def _longest(found: list[tuple[str, NumberText]]) -> list[tuple[str, NumberText]]:
-    """Those with the highest shown numbers; alike ones by name."""
-    return sorted(found, key=lambda f: (-(f[1].number or 0.0), f[0]))[:MOST_COLUMNS]
+def _highest_first(rate: tuple[str, NumberText]) -> tuple[float, str]:
+    return -(rate[1].number or 0.0), rate[0]
 
 
-def by_value(part: ReportPart, held: Held, secret: str) -> tuple[Block, ...]:
+def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
     """The values of the columns that tell most: for the operator alone."""
-    texts, redactor = part.texts, part.redactor
-    if not redactor.internal:
-        return ()
-    every = held.get("columns") or {}
+    if not part.redactor.internal:
+        return
+    every = data.get("columns") or {}
     order = sorted(every, key=lambda c: -(number(every[c], "discrimination_rate") or 0.0))
-    found: list[Block] = []
     for place, column in enumerate(order[:LISTED_COLUMNS]):
-        found += _values(part, every[column]["values"], secret, column, place < DRAWN_COLUMNS)
+        yield from _values(part, every[column]["values"], secret, column, place < DRAWN_COLUMNS)
     if len(order) > LISTED_COLUMNS:
-        left = texts("attacked.values_columns", shown=LISTED_COLUMNS, number=len(order))
-        found.append(Paragraph(left, "note"))
-    if any("values" not in g for h in every.values() for g in h["values"]["listed"]):
-        found.append(Paragraph(texts("attacked.values_hidden"), "note"))
-    return tuple(found)
+        left = part.texts("attacked.values_columns", shown=LISTED_COLUMNS, number=len(order))
+        yield Paragraph(left, "note")
+    if any("values" not in g for column in every.values() for g in column["values"]["listed"]):
+        yield Paragraph(part.texts("attacked.values_hidden"), "note")
 
 
-def _values(part: ReportPart, listed: Held, secret: str, column: str, drawn: bool) -> list[Block]:
+def _values(
+    part: ReportPart, values: Data, secret: str, column: str, drawn: bool
+) -> Iterator[Block]:
     texts, redactor = part.texts, part.redactor
-    groups = listed["listed"][:MOST_VALUES]
-    told = [redactor.rate(g["discrimination_rate_of_value"]) for g in groups]
-    if not groups or all(t.number is None for t in told):
-        return []
+    groups = values["listed"][:MOST_VALUES]
+    rates = [redactor.rate(g["discrimination_rate_of_value"]) for g in groups]
+    if all(rate.number is None for rate in rates):
+        return
     rows = value_names(part, groups, column)
-    grid = Grid(
-        texts("attacked.values_title", column=redactor.name(column)),
-        tuple(texts(f"attacked.values_{h}") for h in ("head", "records", "rate")),
-        tuple(
-            (row, str(redactor.count(g["records"])), str(t))
-            for row, g, t in zip(rows, groups, told, strict=True)
-        ),
-        (1, 2),
+    names = {"secret": redactor.name(secret), "column": redactor.name(column)}
+    counts = (redactor.count(g["records"]) for g in groups)
+    grid = make_grid(
+        texts("attacked.values_title", **names),
+        texts.each("attacked.values", ("head", "records", "rate")),
+        zip(rows, counts, rates, strict=True),
         folded=True,
     )
-    found: list[Block] = [grid]
-    if drawn:
-        title = texts(
-            "attacked.values_chart", secret=redactor.name(secret), column=redactor.name(column)
-        )
-        bars = [Share(r, t.number, str(t)) for r, t in zip(rows, told, strict=True)]
-        below, axis = texts("attacked.values_below"), texts("attacked.columns_axis")
-        spec = shares(title, (below,), bars, axis=axis)
-        found = [Picture(spec, texts("attacked.values_caption"), grid)]
-    if listed["number"] > len(groups):
-        left = texts("attacked.values_left", shown=len(groups), number=f"{listed['number']:,}")
-        found.append(Paragraph(left, "note"))
-    return found
+    bars = [Share(row, rate.number, str(rate)) for row, rate in zip(rows, rates, strict=True)]
+    title = texts("attacked.values_chart", **names)
+    key = "attacked.values"
+    yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
+    yield from values_left(part, values, groups)
 
 
-def value_names(part: ReportPart, groups: Sequence[Held], column: str) -> list[str]:
+def values_left(part: ReportPart, values: Data, groups: Sequence[Data]) -> Iterator[Block]:
+    """How many values are not shown, where there are any."""
+    if values["number"] > len(groups):
+        of = {"shown": len(groups), "number": f"{values['number']:,}"}
+        yield Paragraph(part.texts("attacked.values_left", **of), "note")
+
+
+def value_names(part: ReportPart, groups: Sequence[Data], column: str) -> list[str]:
     """Values as they are called: by themselves where they are shown, or by their rank."""
-    return make_unique(_called(part, g, column, rank) for rank, g in enumerate(groups, 1))
+    return make_unique(_value_name(part, g, column, rank) for rank, g in enumerate(groups, 1))
 
 
-def _called(part: ReportPart, group: Held, column: str, rank: int) -> str:
+def _value_name(part: ReportPart, group: Data, column: str, rank: int) -> str:
     if "values" not in group:
         return part.texts("attacked.value_rank", rank=rank)
     value = group["values"].get(column)
@@ -273,13 +267,16 @@ def _called(part: ReportPart, group: Held, column: str, rank: int) -> str:
 def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> Grid:
     """A table of measures, each with its definition behind a link, and its risky side."""
     texts = part.texts
-    rows: list[tuple[Cell, ...]] = [
-        (
-            Link(texts(f"attacked.name_{name}"), f"def-{name}"),
-            str(said),
-            texts(f"attacked.side_{side}"),
-        )
-        for name, said, side in given
-    ]
-    head = tuple(texts(f"attacked.numbers_{h}") for h in ("name", "value", "side"))
-    return Grid(texts("attacked.numbers_table"), head, tuple(rows), (1,))
+    rows = (
+        (Link(texts(f"attacked.name_{name}"), f"def-{name}"), text, texts(f"attacked.side_{side}"))
+        for name, text, side in given
+    )
+    head = texts.each("attacked.numbers", ("name", "value", "side"))
+    return make_grid(texts("attacked.numbers_table"), head, rows, (1,))
+
+
+def worst_class(redactor: Redactor, data: Data) -> list[tuple[str, NumberText, str]]:
+    """What one class tells, for the operator."""
+    sides = {"conditional_entropy": "low", "discrimination_rate_of_value": "high"}
+    worst = data.get("worst_class") if redactor.internal else None
+    return [(m, redactor.only_internal(number(worst, m)), s) for m, s in sides.items() if worst]

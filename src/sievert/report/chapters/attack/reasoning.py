@@ -5,20 +5,15 @@ Where the chains of the simulation do not agree, there is no number: that is sai
 
 from __future__ import annotations
 
-from sievert.charts.reasoning import Share, shares
-from sievert.report.chapters.attack.common import (
-    Held,
-    columns,
-    kept_back,
-    number,
-    people,
-    secrets,
-    share,
-)
-from sievert.report.chapters.attack.simulation import chains, sensitivity
-from sievert.report.page import Block, Cell, Chapter, Grid, Link, Paragraph, Picture
-from sievert.report.parts import ReportPart
-from sievert.report.redaction import NumberText
+from collections.abc import Iterator
+
+from sievert.attacks.reasoning.mcmc.chains import ESS, RHAT
+from sievert.charts.reasoning import Share, running, shares
+from sievert.charts.results import make_unique
+from sievert.report.chapters.attack.common import columns, kept_back, number, people, secrets, share
+from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
+from sievert.report.redaction import NumberText, Redactor
 
 DRAWN = 3  # secrets with pictures
 NUMBERS = {
@@ -34,206 +29,236 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
         Chapter(
             part.texts("reasoned.title", secret=part.redactor.name(secret)),
             part.anchor(f"reason{i}"),
-            _blocks(part, i, secret, held),
+            tuple(_blocks(part, i, secret, data)),
         )
-        for i, secret, held in secrets(part, "reasoning")
+        for i, secret, data in secrets(part, "reasoning")
     )
 
 
-def state(held: Held) -> str:
+def state(data: Data) -> str:
     """What there is to tell: named, expects, not_converged or misplaced."""
-    if not held.get("converged"):
+    if not data.get("converged"):
         return "not_converged"
-    if number(held, "attacker_accuracy") is not None:
+    if number(data, "attacker_accuracy") is not None:
         return "named"
-    return "expects" if number(held, "attacker_expects") is not None else "misplaced"
+    return "expects" if number(data, "attacker_expects") is not None else "misplaced"
 
 
-def _attacked(part: ReportPart, held: Held) -> int:
-    """How many people shares are of: the original's, where that follows, or the release's."""
-    at_risk, right = number(held, "at_risk"), number(held, "attacker_accuracy_literal")
-    if at_risk and right:
-        return min(part.redactor.rows, round(at_risk / right))
-    return min(part.redactor.rows, int(held.get("released") or part.redactor.rows))
+def _share(part: ReportPart, data: Data, name: str) -> NumberText:
+    """A share of the people of the original, where their number follows, or of the release."""
+    at_risk, right = number(data, "at_risk"), number(data, "attacker_accuracy_literal")
+    rows = part.redactor.rows
+    people = round(at_risk / right) if at_risk and right else int(data.get("released") or rows)
+    return share(part.redactor, number(data, name), min(rows, people))
 
 
-def _share(part: ReportPart, held: Held, name: str) -> NumberText:
-    return share(part.redactor, number(held, name), _attacked(part, held))
-
-
-def headline(part: ReportPart, held: Held) -> NumberText | None:
+def headline(part: ReportPart, data: Data) -> NumberText | None:
     """How many are named, in one number; None where there is none to be told."""
-    name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(held))
-    return None if name is None else _share(part, held, name)
+    name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(data))
+    return None if name is None else _share(part, data, name)
 
 
 def sentence(part: ReportPart) -> str | None:
     """The secret of which most people are named; if none can be told, that."""
     each = secrets(part, "reasoning")
-    if not each:
-        return None
-    heads = [headline(part, held) for *_, held in each]
+    heads = [headline(part, data) for *_, data in each]
     if all(h is not None and kept_back(part.redactor, h) for h in heads):
         return None
     shown = [-1.0 if h is None else h.number or 0.0 for h in heads]
-    _, secret, held = each[shown.index(max(shown))]
-    which, name = state(held), part.redactor.name(secret)
+    _, secret, data = each[shown.index(max(shown))]
+    which, name = state(data), part.redactor.name(secret)
     key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
-    return part.texts(key, secret=name, **_places(part, held, which))
+    return part.texts(key, secret=name, **_places(part, data, which))
 
 
-def _places(part: ReportPart, held: Held, which: str) -> dict[str, NumberText]:
-    if which == "named":
-        names = {"attacker": "attacker_accuracy", "learner": "learner_accuracy"}
-    elif which == "expects":
-        names = {"expects": "attacker_expects"}
+PLACES = {
+    "named": {"attacker": "attacker_accuracy", "learner": "learner_accuracy"},
+    "expects": {"expects": "attacker_expects"},
+}
+
+
+def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
+    names = {**PLACES[which], "baseline": "baseline"} if which in PLACES else {}
+    return {who: _share(part, data, name) for who, name in names.items()}
+
+
+def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block]:
+    texts, which, name = part.texts, state(data), part.redactor.name(secret)
+    head, internal = headline(part, data), part.redactor.internal
+    if head is None:
+        yield Paragraph(texts(f"reasoned.{which}", secret=name), "warning")
+    elif kept_back(part.redactor, head):
+        yield Paragraph(texts("reasoned.lead_withheld"), "note")
     else:
-        return {}
-    return {who: _share(part, held, name) for who, name in names.items()} | {
-        "baseline": _share(part, held, "baseline")
-    }
-
-
-def _blocks(part: ReportPart, i: int, secret: str, held: Held) -> tuple[Block, ...]:
-    texts, which, name = part.texts, state(held), part.redactor.name(secret)
-    found: list[Block] = []
-    told = headline(part, held)
-    if told is not None and kept_back(part.redactor, told):
-        found.append(Paragraph(texts("reasoned.lead_withheld"), "note"))
-    elif told is not None:
-        places = _places(part, held, which)
+        places = _places(part, data, which)
         key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
-        found.append(Paragraph(texts(key, secret=name, columns=columns(part), **places), "lead"))
-        found += _below_guessing(part, places)
-        found.append(_named(part, i, secret, held, places))
-        if which == "named" and part.redactor.internal:
-            found += _relative(part, secret, held)
-    else:
-        found.append(Paragraph(texts(f"reasoned.{which}", secret=name), "warning"))
-    found += _how(part, held)
-    if part.redactor.internal:
-        found += chains(part, secret, held, drawn=i <= DRAWN)
-        found += sensitivity(part, held)
+        yield Paragraph(texts(key, secret=name, columns=columns(part), **places), "lead")
+        attacker, guess = (places[w].number if w in places else None for w in WHO)
+        if attacker is not None and guess is not None and attacker < guess:
+            # a sign of tables that do not belong together, by the numbers that are shown
+            yield Paragraph(texts("reasoned.below_guessing"), "warning")
+        yield _beliefs(part, i, secret, data, places)
+        if which == "named" and internal:
+            yield from _relative(part, secret, data)
+    yield from _how(part, data)
+    if internal:
+        yield from _chains(part, secret, data, drawn=i <= DRAWN)
+        yield from _sensitivity(part, data)
     if which == "named":
-        found.append(Paragraph(texts("reasoned.reading"), "reading"))
-    return tuple(found)
+        yield Paragraph(texts("reasoned.reading"), "reading")
 
 
-def _below_guessing(part: ReportPart, places: dict[str, NumberText]) -> list[Block]:
-    """A sign of tables that do not belong together, by the numbers that are shown."""
-    attacker, baseline = (places[w].number if w in places else None for w in WHO[::2])
-    if attacker is None or baseline is None or attacker >= baseline:
-        return []
-    return [Paragraph(part.texts("reasoned.below_guessing"), "warning")]
+WHO = ("attacker", "baseline")
 
 
-WHO = ("attacker", "learner", "baseline")
-
-
-def _named(
-    part: ReportPart, i: int, secret: str, held: Held, places: dict[str, NumberText]
+def _beliefs(
+    part: ReportPart, i: int, secret: str, data: Data, places: dict[str, NumberText]
 ) -> Block:
     """Attacker, learner and guessing side by side."""
     texts, name = part.texts, part.redactor.name(secret)
-    intervals = held.get("intervals") or {} if part.redactor.internal else {}
+    intervals = data.get("intervals") or {} if part.redactor.internal else {}
     bars: list[Share] = []
-    rows: list[tuple[Cell, ...]] = []
-    for who, said in places.items():
-        interval = intervals.get(f"{who}_accuracy")
-        told, ends = str(said), None
-        if interval is not None:
-            low, high = interval
-            ends = (low, high)
-            told = texts(
-                "reasoned.interval",
-                share=said,
-                low=part.redactor.share(low),
-                high=part.redactor.share(high),
-            )
-        called = "attacker" if who == "expects" else who
-        row = texts(f"reasoned.{who}")
-        bars.append(Share(row, said.number, told, ends, shown=str(said)))
-        rows.append((Link(row, f"def-reason_{called}"), told))
-    title, axis = texts("reasoned.chart", secret=name), texts("reasoned.axis")
-    head = (texts("reasoned.who"), texts("reasoned.named"))
-    grid = Grid(title, head, tuple(rows), (1,))
-    if i > DRAWN or all(said.number is None for said in places.values()):
+    for who, text in places.items():
+        ends, words = intervals.get(f"{who}_accuracy"), str(text)
+        if ends is not None:
+            low, high = map(part.redactor.share, ends)
+            words = texts("reasoned.interval", share=text, low=low, high=high)
+        interval = None if ends is None else tuple(ends)
+        bars.append(Share(texts(f"reasoned.{who}"), text.number, words, interval, shown=str(text)))
+    anchors = ("attacker" if who == "expects" else who for who in places)
+    title = texts("reasoned.chart", secret=name)
+    rows = (
+        (Link(bar.row, f"def-reason_{anchor}"), bar.told)
+        for bar, anchor in zip(bars, anchors, strict=True)
+    )
+    grid = make_grid(title, texts.each("reasoned", ("who", "named"), "."), rows)
+    if i > DRAWN or all(bar.number is None for bar in bars):
         return grid
-    key = "caption" if intervals else "caption_exact"
-    caption = texts(f"reasoned.{'caption_expects' if 'expects' in places else key}")
-    spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=axis)
-    return Picture(spec, caption, grid)
+    key = "_expects" if "expects" in places else "" if intervals else "_exact"
+    below = texts("reasoned.below", secret=name)
+    spec = shares(title, (below,), bars, axis=texts("reasoned.axis"))
+    return Picture(spec, texts(f"reasoned.caption{key}"), grid)
 
 
 # -- for the operator -----------------------------------------------------------------------------
 
 
-def _relative(part: ReportPart, secret: str, held: Held) -> list[Block]:
+def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """People at risk, relative risk, and the records that are worst off."""
     texts, redactor = part.texts, part.redactor
-    many = number(held, "at_risk") or 0
-    found: list[Block] = [
-        Paragraph(people(part, "reasoned.at_risk", many, secret=redactor.name(secret)))
-    ]
-    torn = number(held, "undecided")
-    if torn:
-        found.append(Paragraph(texts("reasoned.undecided", people=redactor.count(torn))))
-    rows: list[tuple[Cell, ...]] = [
+    many, name = number(data, "at_risk") or 0, redactor.name(secret)
+    yield Paragraph(people(part, "reasoned.at_risk", many, secret=name))
+    if torn := number(data, "undecided"):
+        yield Paragraph(texts("reasoned.undecided", people=redactor.count(torn)))
+    high = texts("attacked.side_high")
+    rows = (
         (
             Link(texts(f"reasoned.{name}"), f"def-{about}"),
-            str(_relative_number(part, held, name)),
-            texts("attacked.side_high"),
+            _times(redactor, number(data, name))
+            if name == "max_relative_risk"
+            else redactor.share(number(data, name)),
+            high,
         )
         for name, about in NUMBERS.items()
-        if name in held
-    ]
-    head = tuple(texts(f"reasoned.{h}") for h in ("number", "value", "side"))
-    found.append(Grid(texts("reasoned.numbers"), head, tuple(rows), (1,)))
-    worst = held.get("worst") or []
-    if worst:
-        cells = tuple(
+        if name in data
+    )
+    head = texts.each("reasoned", ("number", "value", "side"), ".")
+    yield make_grid(texts("reasoned.numbers"), head, rows, (1,))
+    if worst := data.get("worst"):
+        rows_ = (
             (
                 f"{w['row']:,}",
-                str(redactor.share(w["attacker"])),
-                str(redactor.share(w["learner"])),
-                str(_times(part, w["relative_risk"])),
+                *(redactor.share(w[who]) for who in ("attacker", "learner")),
+                _times(redactor, w["relative_risk"]),
             )
             for w in worst
         )
-        head = tuple(texts(f"reasoned.worst_{h}") for h in ("row", "attacker", "learner", "ratio"))
-        found.append(Grid(texts("reasoned.worst"), head, cells, (0, 1, 2, 3)))
-        found.append(Paragraph(texts("reasoned.worst_reading"), "reading"))
-    return found
+        head = texts.each("reasoned.worst", ("row", "attacker", "learner", "ratio"))
+        yield make_grid(texts("reasoned.worst"), head, rows_, range(4))
+        yield Paragraph(texts("reasoned.worst_reading"), "reading")
 
 
-def _relative_number(part: ReportPart, held: Held, name: str) -> NumberText:
-    value = number(held, name)
-    return _times(part, value) if name == "max_relative_risk" else part.redactor.share(value)
-
-
-def _times(part: ReportPart, ratio: float | None) -> NumberText:
+def _times(redactor: Redactor, ratio: float | None) -> NumberText:
     """A ratio of beliefs: no more digits than it is worth."""
-    said = part.redactor.only_internal(ratio if ratio is None else float(f"{ratio:.3g}"))
-    return said if said.number is None else NumberText(said.text, ratio)
+    text = redactor.only_internal(ratio if ratio is None else float(f"{ratio:.3g}"))
+    return text if text.number is None else NumberText(text.text, ratio)
 
 
-def _how(part: ReportPart, held: Held) -> list[Block]:
+def _how(part: ReportPart, data: Data) -> Iterator[Block]:
     """How beliefs were found, and what they started from."""
-    texts = part.texts
-    model = texts(f"reasoned.model_{held['likelihood']}")
-    sampling = held.get("sampling")
+    texts, sampling = part.texts, data.get("sampling")
+    places = {"model": texts(f"reasoned.model_{data['likelihood']}")}
     if sampling is None:
-        way = "exact" if held["method"] == "exact" else "closed"
-        found = [Paragraph(texts(f"reasoned.found_{way}", model=model))]
+        way = "exact" if data["method"] == "exact" else "closed"
     else:
-        way = "sampled" if held["converged"] else "apart"
-        counted = {k: f"{sampling[k]:,}" for k in ("chains", "sweeps")}
-        found = [Paragraph(texts(f"reasoned.found_{way}", model=model, **counted))]
-    most = max(held["prior_records_a_secret"].values(), default=0.0)
-    if most > held["records_a_secret"]:
-        found.append(Paragraph(texts("reasoned.strong_prior"), "note"))
-    if any(not domain["public"] for domain in held["domains"].values()):
-        found.append(Paragraph(texts("reasoned.domain_observed"), "note"))
-    if state(held) == "named":
-        found.append(Paragraph(texts("reasoned.unplaced"), "note"))
-    return list(found)
+        way = "sampled" if data["converged"] else "apart"
+        places |= {k: f"{sampling[k]:,}" for k in ("chains", "sweeps")}
+    yield Paragraph(texts(f"reasoned.found_{way}", **places))
+    notes = {
+        "strong_prior": max(data["prior_records_a_secret"].values(), default=0.0)
+        > data["records_a_secret"],
+        "domain_observed": any(not domain["public"] for domain in data["domains"].values()),
+        "unplaced": state(data) == "named",
+    }
+    yield from (Paragraph(texts(f"reasoned.{n}"), "note") for n, true in notes.items() if true)
+
+
+def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterator[Block]:
+    """How well the chains agree, and how they came to it."""
+    texts, redactor, sampling = part.texts, part.redactor, data.get("sampling")
+    if sampling is None:
+        return
+    by_chain = sampling["attacker_by_chain"]
+    if not data["converged"] and by_chain:
+        hopes = str(sampling.get("least_agreed", "")).endswith("expects")  # without the original
+        key = "not_converged_hopes" if hopes else "not_converged_spread"
+        ends = {"low": redactor.share(min(by_chain)), "high": redactor.share(max(by_chain))}
+        yield Paragraph(texts(f"reasoned.{key}", **ends))
+    rhat = sampling["rhat"]
+    places = {
+        "limit": RHAT,
+        "least": f"{ESS:.0f}",
+        "effective": f"{sampling['effective']:,.0f}",
+        "rhat": "" if rhat is None else f"{rhat:.3f}",
+    }
+    yield Paragraph(texts(f"reasoned.settled{'_unbounded' if rhat is None else ''}", **places))
+    if sampling.get("so_far"):
+        yield from _running(part, secret, sampling, drawn)
+
+
+def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iterator[Block]:
+    """Running means of the number on which chains agree least."""
+    texts, redactor, places = part.texts, part.redactor, sampling["so_far"]
+    quantity = texts(f"reasoned.quantity_{sampling['least_agreed']}")
+    yield Paragraph(texts("reasoned.running_least", quantity=quantity))
+    chains = range(1, len(places[0]["by_chain"]) + 1)
+    names = make_unique(texts("reasoned.chain", number=c) for c in chains)
+    means = [(p["sweeps"], [redactor.share(x) for x in p["by_chain"]]) for p in places]
+    title = texts("reasoned.running_chart", secret=redactor.name(secret))
+    across, up, below, caption = texts.each(
+        "reasoned.running", ("across", "up", "below", "caption")
+    )
+    rows = ((f"{sweeps:,}", *row) for sweeps, row in means)
+    grid = make_grid(title, (across, *names), rows, range(len(names) + 1), folded=True)
+    points = {
+        chain: [(float(sweeps), n) for sweeps, row in means if (n := row[c].number) is not None]
+        for c, chain in enumerate(names)
+    }
+    spec = running(title, (below,), points, across=across, up=up) if drawn else None
+    yield grid if spec is None else Picture(spec, caption, grid)
+
+
+def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
+    """The same release with other weights of the prior."""
+    texts, redactor = part.texts, part.redactor
+    relative = ("global_relative_risk", "global_relative_risk_literal")
+    names = ("attacker_accuracy", "learner_accuracy", *relative)
+    if lines := data.get("sensitivity"):
+        rows = (
+            (redactor.only_internal(x["beta"]), *(redactor.share(x[n]) for n in names))
+            for x in lines
+        )
+        head = ("beta", "attacker", "learner", "relative", "ties")
+        heads = texts.each("reasoned.sensitivity", head)
+        yield make_grid(texts("reasoned.sensitivity"), heads, rows, range(len(head)))
+        yield Paragraph(texts("reasoned.sensitivity_reading"), "reading")

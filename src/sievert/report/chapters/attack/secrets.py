@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from sievert.charts.reasoning import Share, shares
+from collections.abc import Iterator
+
+from sievert.charts.reasoning import Share
 from sievert.report.chapters.attack.common import (
     MOST_VALUES,
-    Held,
     among,
     by_column,
     by_value,
@@ -14,238 +15,206 @@ from sievert.report.chapters.attack.common import (
     kept_back,
     number,
     numbers,
-    of_secret,
-    of_values,
     people,
+    secret_bits,
     secrets,
+    share_chart,
     uncertainty,
+    value_bits,
     value_names,
+    values_left,
+    worst_class,
 )
-from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, Spec
-from sievert.report.parts import ReportPart
+from sievert.report.page import Block, Chapter, Paragraph, make_grid
+from sievert.report.parts import Data, ReportPart
 from sievert.report.redaction import NumberText, Redactor
 
 DRAWN = 3  # secrets with pictures; more have tables
 WITH_VALUES = 1  # secrets with pictures by value
 
 
-def chapters(part: ReportPart) -> tuple[Block | Chapter, ...]:
+def chapters(part: ReportPart) -> Iterator[Block | Chapter]:
     """A chapter for each secret, with a chapter for each attack on it."""
-    found: list[Block | Chapter] = []
     every = secrets(part, "homogeneity")
-    for i, secret, held in every:
+    others = {a: {s: data for _, s, data in secrets(part, a)} for a in WRITERS}
+    for i, secret, data in every:
+        attacks = {"homogeneity": homogeneity(part, i, secret, data)} | {
+            attack: tuple(write(part, secret, others[attack][secret]))
+            for attack, write in WRITERS.items()
+            if secret in others[attack]
+        }
+        inner = tuple(
+            Chapter(part.texts(f"attacked.{a}_title"), part.anchor(f"secret{i}-{a}"), blocks)
+            for a, blocks in attacks.items()
+            if blocks
+        )
         title = part.texts("attacked.secret_title", secret=part.redactor.name(secret))
-        blocks = [_chapter(part, i, "homogeneity", homogeneity(part, i, secret, held))]
-        for attack, make in MADE.items():
-            told = {s: h for _, s, h in secrets(part, attack)}.get(secret)
-            made = () if told is None else make(part, secret, told)
-            if made:
-                blocks.append(_chapter(part, i, attack, made))
-        found.append(Chapter(title, part.anchor(f"secret{i}"), tuple(blocks)))
+        yield Chapter(title, part.anchor(f"secret{i}"), inner)
     if len(every) > DRAWN:
         left = part.texts("attacked.columns_rest", shown=DRAWN, number=len(every))
-        found.append(Paragraph(left, "note"))
-    return tuple(found)
-
-
-def _chapter(part: ReportPart, i: int, attack: str, blocks: tuple[Block, ...]) -> Chapter:
-    title = part.texts(f"attacked.{attack}_title")
-    return Chapter(title, part.anchor(f"secret{i}-{attack}"), blocks)
+        yield Paragraph(left, "note")
 
 
 # -- homogeneity ----------------------------------------------------------------------------------
 
 
-def homogeneity_sentence(part: ReportPart, secret: str, held: Held) -> str:
+def homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
     """For how many a secret is certain."""
     name = part.redactor.name(secret)
-    if part.redactor.internal and number(held, "discrimination_rate") is None:
+    if part.redactor.internal and number(data, "discrimination_rate") is None:
         return part.texts("attacked.homogeneity_same", secret=name)
     known = columns(part)
-    return people(part, "attacked.homogeneity", certain(held), secret=name, columns=known)
+    return people(part, "attacked.homogeneity", certain(data), secret=name, columns=known)
 
 
-def homogeneity(part: ReportPart, i: int, secret: str, held: Held) -> tuple[Block, ...]:
+def homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
     """Who is certain, how much the columns tell, and which of them."""
     texts, redactor, name = part.texts, part.redactor, part.redactor.name(secret)
-    bits = of_secret(part, secret)
-    rate = uncertainty(redactor, number(held, "discrimination_rate"), bits=bits)
-    found: list[Block] = [Paragraph(homogeneity_sentence(part, secret, held), "lead")]
-    if redactor.internal and number(held, "discrimination_rate") is None:
-        return tuple(found)
+    bits, value = secret_bits(part, secret), number(data, "discrimination_rate")
+    rate = uncertainty(redactor, value, bits=bits)
+    lead = Paragraph(homogeneity_sentence(part, secret, data), "lead")
+    if redactor.internal and value is None:
+        return (lead,)
+    blocks: list[Block] = [lead]
     if not kept_back(redactor, rate):
-        found.append(Paragraph(texts("attacked.homogeneity_rate", rate=rate, secret=name)))
-    told: list[tuple[str, NumberText, str]] = [("discrimination_rate", rate, "high")]
-    worst = held.get("worst_class")
+        blocks.append(Paragraph(texts("attacked.homogeneity_rate", rate=rate, secret=name)))
+    worst = data.get("worst_class")
     if redactor.internal and worst:
         said = {
             "records": redactor.count(worst["records"]),
             "confidence": uncertainty(redactor, number(worst, "confidence")),
             "bits": redactor.bits(number(worst, "conditional_entropy")),
         }
-        found.append(Paragraph(texts("attacked.homogeneity_worst", **said)))
-        for measure, side in (
-            ("conditional_entropy", "low"),
-            ("discrimination_rate_of_value", "high"),
-        ):
-            told.append((measure, redactor.only_internal(number(worst, measure)), side))
+        blocks.append(Paragraph(texts("attacked.homogeneity_worst", **said)))
     title = texts("attacked.columns_chart_secret", secret=name)
-    found += by_column(part, held, title, bits=bits, drawn=i <= DRAWN)
-    found.append(numbers(part, told))
-    if i <= WITH_VALUES:
-        found += by_value(part, held, secret)
-    return (*found, Paragraph(texts("attacked.homogeneity_reading"), "reading"))
+    return (
+        *blocks,
+        *by_column(part, data, title, bits=bits, drawn=i <= DRAWN),
+        numbers(part, [("discrimination_rate", rate, "high"), *worst_class(redactor, data)]),
+        *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
+        Paragraph(texts("attacked.homogeneity_reading"), "reading"),
+    )
 
 
 # -- background knowledge -------------------------------------------------------------------------
 
 
-def background(part: ReportPart, secret: str, held: Held) -> tuple[Block, ...]:
+def background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """What is still missing, and what ruling out likely values gives."""
     texts, redactor, name = part.texts, part.redactor, part.redactor.name(secret)
-    missing = number(held, "missing")
+    missing = number(data, "missing")
     if redactor.internal and missing is None:
-        return (Paragraph(texts("attacked.background_same", secret=name), "lead"),)
-    left = uncertainty(redactor, missing, bits=of_secret(part, secret))
-    key = f"attacked.background_{'withheld' if kept_back(redactor, left) else 'lead'}"
-    lead = texts(key, missing=left, secret=name)
+        yield Paragraph(texts("attacked.background_same", secret=name), "lead")
+        return
+    left = uncertainty(redactor, missing, bits=secret_bits(part, secret))
+    key, kind = ("withheld", "note") if kept_back(redactor, left) else ("lead", "lead")
+    yield Paragraph(texts(f"attacked.background_{key}", missing=left, secret=name), kind)
     rows = []
     for m in (1, 2, 3):
-        ruled_out = held.get(f"ruled_out_{m}")
-        if ruled_out is not None:
-            many = number(ruled_out, "people") or 0
-            gain = among(redactor, number(ruled_out, "gain"), many)
-            counted = (str(redactor.count(number(ruled_out, n))) for n in ("people", "certain"))
-            rows.append((texts(f"attacked.background_{m}"), *counted, str(gain).replace(" %", "")))
-    head = tuple(texts(f"attacked.background_{h}") for h in ("which", "people", "certain", "gain"))
-    return (
-        Paragraph(lead, "note" if kept_back(redactor, left) else "lead"),
-        Grid(texts("attacked.background_table"), head, tuple(rows), (1, 2, 3)),
-        Paragraph(texts("attacked.background_reading"), "reading"),
-    )
+        if (after := data.get(f"ruled_out_{m}")) is not None:
+            gain = among(redactor, number(after, "gain"), number(after, "people") or 0)
+            counts = (redactor.count(number(after, n)) for n in ("people", "certain"))
+            rows.append((texts(f"attacked.background_{m}"), *counts, str(gain).replace(" %", "")))
+    head = texts.each("attacked.background", ("which", "people", "certain", "gain"))
+    yield make_grid(texts("attacked.background_table"), head, rows)
+    yield Paragraph(texts("attacked.background_reading"), "reading")
 
 
 # -- skewness -------------------------------------------------------------------------------------
 
 
-def skewness(part: ReportPart, secret: str, held: Held) -> tuple[Block, ...]:
+def skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """What is rare in the table and likely in a class: one class decides, so the operator's own."""
     texts, redactor, name = part.texts, part.redactor, part.redactor.name(secret)
+    worst = data.get("worst_class")
     if not redactor.internal:
-        return ()
-    if not held.get("occurs", True):
-        return (Paragraph(texts("attacked.skewness_absent", secret=name), "lead"),)
-    worst = held.get("worst_class")
-    if worst is None:
-        return (Paragraph(texts("attacked.skewness_flat", secret=name), "lead"),)
-    key = f"attacked.skewness_lead_{'named' if held.get('named_value') else 'any'}"
+        return
+    if worst is None or not data.get("occurs", True):
+        key = "flat" if data.get("occurs", True) else "absent"
+        yield Paragraph(texts(f"attacked.skewness_{key}", secret=name), "lead")
+        return
     lead = texts(
-        key,
+        f"attacked.skewness_lead_{'named' if data.get('named_value') else 'any'}",
         secret=name,
-        prior=redactor.share(number(held, "prior")),
-        posterior=redactor.share(number(held, "posterior")),
+        prior=redactor.share(number(data, "prior")),
+        posterior=redactor.share(number(data, "posterior")),
         records=redactor.count(worst["records"]),
-        ratio=redactor.only_internal(number(held, "ratio")),
+        ratio=redactor.only_internal(number(data, "ratio")),
     )
-    concerned = redactor.count(number(held, "people"))
-    told = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
-    return (
-        Paragraph(lead, "lead"),
-        Paragraph(texts("attacked.skewness_people", people=concerned)),
-        numbers(part, [(n, redactor.only_internal(number(held, n)), "high") for n in told]),
-        *_risen(part, secret, held),
-    )
+    yield Paragraph(lead, "lead")
+    concerned = redactor.count(number(data, "people"))
+    yield Paragraph(texts("attacked.skewness_people", people=concerned))
+    measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
+    exact = redactor.only_internal
+    yield numbers(part, [(m, exact(number(data, m)), "high") for m in measures])
+    yield from _likely_values(part, secret, data.get("values") or {})
 
 
-def _risen(part: ReportPart, secret: str, held: Held) -> tuple[Block, ...]:
+def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
     """The values of a secret by how likely they become in some class."""
-    texts, redactor, listed = part.texts, part.redactor, held.get("values") or {}
-    groups = (listed.get("listed") or [])[:MOST_VALUES]
+    texts, redactor = part.texts, part.redactor
+    groups = (values.get("listed") or [])[:MOST_VALUES]
     if not groups:
-        return ()
-    rows = value_names(part, groups, secret)
-    told = [redactor.share(g["posterior"]) for g in groups]
-    head = (
-        "values_head",
-        "values_records",
-        "skewness_prior",
-        "skewness_posterior",
-        "skewness_ratio",
-    )
+        return
+    names = value_names(part, groups, secret)
+    shares = [redactor.share(g["posterior"]) for g in groups]
+    columns = texts.each("attacked.values", ("head", "records"))
+    columns += texts.each("attacked.skewness", ("prior", "posterior", "ratio"))
     title = texts("attacked.skewness_chart", secret=redactor.name(secret))
-    cells = [
+    rows = (
         (
-            row,
-            str(redactor.count(g["records"])),
-            str(redactor.share(g["prior"])),
-            str(t),
-            str(redactor.only_internal(g["ratio"])),
+            name,
+            redactor.count(g["records"]),
+            redactor.share(g["prior"]),
+            share,
+            redactor.only_internal(g["ratio"]),
         )
-        for row, g, t in zip(rows, groups, told, strict=True)
-    ]
-    grid = Grid(
-        title, tuple(texts(f"attacked.{h}") for h in head), tuple(cells), (1, 2, 3, 4), folded=True
+        for name, g, share in zip(names, groups, shares, strict=True)
     )
-    found: tuple[Block, ...] = (grid,)
-    if len({t.number for t in told}) > 1:  # as many equal bars would show nothing
-        found = (Picture(_bars(part, title, rows, told), texts("attacked.skewness_caption"), grid),)
-    if listed["number"] > len(groups):
-        left = texts("attacked.values_left", shown=len(groups), number=f"{listed['number']:,}")
-        found = (*found, Paragraph(left, "note"))
-    return found
-
-
-def _bars(part: ReportPart, title: str, rows: list[str], told: list[NumberText]) -> Spec:
-    bars = [Share(r, t.number, str(t)) for r, t in zip(rows, told, strict=True)]
-    below, axis = (part.texts(f"attacked.skewness_{w}") for w in ("below", "axis"))
-    return shares(title, (below,), bars, axis=axis)
+    grid = make_grid(title, columns, rows, folded=True)
+    bars = [Share(name, s.number, str(s)) for name, s in zip(names, shares, strict=True)]
+    differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
+    key = "attacked.skewness"
+    yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
+    yield from values_left(part, values, groups)
 
 
 # -- meaning --------------------------------------------------------------------------------------
 
 
-def merged(held: Held) -> list[tuple[int | None, Held]]:
+def merges(data: Data) -> list[tuple[int | None, Data]]:
     """How a secret was merged: by the partition (None), by levels of its hierarchy."""
-    found: list[tuple[int | None, Held]] = []
-    if "partition" in held:
-        found.append((None, held["partition"]))
-    levels = sorted(int(k[6:]) for k in held if k.startswith("level_") and k[6:].isdecimal())
-    return found + [(level, held[f"level_{level}"]) for level in levels]
+    levels = sorted(int(k[6:]) for k in data if k.startswith("level_") and k[6:].isdecimal())
+    partition = [(None, data["partition"])] if "partition" in data else []
+    return [*partition, *((level, data[f"level_{level}"]) for level in levels)]
 
 
-def meant(redactor: Redactor, held: Held) -> NumberText:
+def merged_rate(redactor: Redactor, data: Data) -> NumberText:
     """What is removed of the uncertainty about a merged secret."""
-    value = number(held, "semantic_discrimination_rate")
-    return uncertainty(redactor, value, bits=of_values(held.get("skewness") or {}))
+    value = number(data, "semantic_discrimination_rate")
+    return uncertainty(redactor, value, bits=value_bits(data.get("skewness") or {}))
 
 
-def semantic(part: ReportPart, secret: str, held: Held) -> tuple[Block, ...]:
+def semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """Who is certain after values that mean the same were put together."""
-    texts, redactor = part.texts, part.redactor
-    ways = merged(held)
+    texts, redactor, ways = part.texts, part.redactor, merges(data)
     if not ways:
-        return ()
-    most = max(certain(h) for _, h in ways)
+        return
+    most = max(certain(way) for _, way in ways)
     lead = people(part, "attacked.semantic", most, secret=redactor.name(secret))
-    rows = []
-    for level, told in ways:
-        by = (
-            texts("attacked.semantic_partition")
-            if level is None
-            else texts("attacked.semantic_level", level=level)
+    yield Paragraph(lead, "lead")
+    rows = [
+        (
+            texts(f"attacked.semantic_{'partition' if level is None else 'level'}", level=level),
+            redactor.count(certain(way)),
+            merged_rate(redactor, way),
+            *([redactor.count(number(way, "parts"))] if redactor.internal else ()),
         )
-        row = (by, str(redactor.count(certain(told))), str(meant(redactor, told)))
-        rows.append(
-            (*row, str(redactor.count(number(told, "parts")))) if redactor.internal else row
-        )
-    head = ("by", "people", "rate", "parts")[: len(rows[0])]
-    grid = Grid(
-        texts("attacked.semantic_table"),
-        tuple(texts(f"attacked.semantic_{h}") for h in head),
-        tuple(rows),
-        tuple(range(1, len(head))),
-    )
-    return Paragraph(lead, "lead"), grid, Paragraph(texts("attacked.semantic_reading"), "reading")
+        for level, way in ways
+    ]
+    head = texts.each("attacked.semantic", ("by", "people", "rate", "parts")[: len(rows[0])])
+    yield make_grid(texts("attacked.semantic_table"), head, rows)
+    yield Paragraph(texts("attacked.semantic_reading"), "reading")
 
 
-MADE = {"background": background, "skewness": skewness, "semantic": semantic}
+WRITERS = {"background": background, "skewness": skewness, "semantic": semantic}
