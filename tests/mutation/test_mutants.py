@@ -22,7 +22,7 @@ INFORMATION, SECRETS, CLASSES = (
     "measures/secrets.py",
     "measures/classes.py",
 )
-CELLS, DUCKDB, TABLE = "counts/cells.py", "counts/duckdb/adapter.py", "sources/table.py"
+CELLS, DUCKDB, FRAMES = "counts/cells.py", "counts/duckdb/adapter.py", "sources/frames.py"
 READING, SECRET_COUNTS = "counts/duckdb/reading.py", "counts/secret_counts.py"
 
 UNUSED = """
@@ -33,12 +33,12 @@ def _with_unused(data):
     return pandas.concat([data.astype(object), pandas.DataFrame(extra)]) if extra else data
 
 
-def _ordered_categories("""
+def ordered_categories("""
 
 MUTANTS: dict[str, tuple[str, str, str]] = {
     "float32 logarithms": (KERNEL, "np.log2(whole_f / part_f)",
                            "np.log2((whole_f / part_f).astype(np.float32))"),
-    "labels used as positions": (TABLE, "        return _plain(data), names\n",
+    "labels used as positions": (FRAMES, "        return _plain(data), names\n",
                                  "        return data.iloc[list(data.index)], names\n"),
     "records with missing keys dropped": (
         CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
@@ -49,7 +49,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "    if name.startswith('q'):\n"
         "        value = f'COALESCE(CAST({value} AS VARCHAR), CAST(uuid() AS VARCHAR))'\n"
         "    return value, kind\n\n\ndef check_usable"),
-    "unused category counted": (TABLE, "        return _plain(data), names\n",
+    "unused category counted": (FRAMES, "        return _plain(data), names\n",
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
         CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
@@ -154,7 +154,7 @@ def test_mutant_is_noticed(name: str, tmp_path: Path) -> None:
     assert text.count(old) == 1, f"{file} does not hold this text once: {old}"
     text = text.replace(old, new)
     if "_with_unused" in new:
-        text = text.replace("\ndef _ordered_categories(", UNUSED)
+        text = text.replace("\ndef ordered_categories(", UNUSED)
     path.write_text(text, encoding="utf-8")
     compile(text, file, "exec")
     assert _probe(tmp_path) == 3, f"no wrong number was noticed: {name}"

@@ -24,7 +24,8 @@ from sievert.errors import (
     unknown,
 )
 from sievert.notes import Name, Note
-from sievert.sources.table import Table, check_names
+from sievert.sources.names import check_names
+from sievert.sources.table import Table
 
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
 NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")

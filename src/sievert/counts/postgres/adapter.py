@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.counts.duckdb.adapter import DuckDB
-from sievert.counts.postgres import reading
+from sievert.counts.postgres import reading, values
 from sievert.errors import EngineError, InputError, UsageError
 from sievert.sources.table import Table
 
@@ -51,18 +51,18 @@ class Postgres(DuckDB):
         self._server = reading.connect(self._driver, table.data)
         self._ask(reading.BEGIN)
         oid, self.behind = reading.relation(self._ask, table)
-        self.found = reading.columns(self._ask, oid, table)
-        self.columns = tuple(self.found)
-        self.kinds = {name: reading.kind(column, table) for name, column in self.found.items()}
-        self.notes += reading.secured(self._ask, oid)
+        self.catalog = reading.columns(self._ask, oid, table)
+        self.columns = tuple(self.catalog)
+        self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
+        self.notes += reading.row_security_notes(self._ask, oid)
         if table.na:
             raw = replace(table, na=(), types={})  # a code need not fit the type
-            self.uncoded = reading.select(self.found, raw, self.behind)
-        self.view("input", reading.select(self.found, table, self.behind))
+            self.uncoded = values.select(self.catalog, raw, self.behind)
+        self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared, or not be read."""
-        notes = reading.check_usable(self.found[column], self.table)
+        notes = reading.check_usable(self.catalog[column], self.table)
         self.notes += [note for note in notes if note not in self.notes]
 
     # -- in the database ------------------------------------------------------------------------
@@ -71,25 +71,27 @@ class Postgres(DuckDB):
         """Kept as text: whoever may only read cannot make a view."""
         self._views[name] = sql
 
-    def _viewed(self, sql: str) -> str:
+    def _with_views(self, sql: str) -> str:
         views = (f"{name} AS NOT MATERIALIZED ({view})" for name, view in self._views.items())
         return f"WITH {', '.join(views)} {sql}"
 
     def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        found = self._ask(self._viewed(sql), parameters or None)
+        rows = self._ask(self._with_views(sql), parameters or None)
         if every := RECORDS.fullmatch(sql):
-            self._records[every[1]] = int(found[0][0])
-        return found
+            self._records[every[1]] = int(rows[0][0])
+        return rows
 
     def count(self, name: str, sql: str) -> None:
         """The cells, counted in the database, as a table of DuckDB."""
         cells = CELLS.match(sql)
         assert cells is not None
         fields = {alias or f"c{i}": self.columns[int(i)] for i, alias in FIELD.findall(cells[1])}
-        ways = {field: reading.way(self.found[c], self.table) for field, c in fields.items()}
-        self.take(name, self._viewed(sql), ways)
-        ((found,),) = self.rows(f"SELECT SUM(n) FROM {name}")
-        if int(found or 0) != self._records.get(cells[2], found):
+        ways = {
+            field: reading.transfer_type(self.catalog[c], self.table) for field, c in fields.items()
+        }
+        self.take(name, self._with_views(sql), ways)
+        ((records,),) = self.rows(f"SELECT SUM(n) FROM {name}")
+        if int(records or 0) != self._records.get(cells[2], records):
             raise InputError(
                 f"{self.table.name}: two counts of its records differ",
                 hint="a table, or a view that does not depend on time or chance",
@@ -98,7 +100,7 @@ class Postgres(DuckDB):
     def take(self, name: str, sql: str, ways: Mapping[str, str]) -> None:
         """Stream an answer into a private file, and that into a table of DuckDB."""
         try:
-            with self._asked() as cursor:
+            with self._cursor() as cursor:
                 longest = reading.stream(cursor, sql, self._file)
                 sent = cursor.rowcount
             self.keep(name, reading.arriving(self._file, ways, longest))
@@ -109,32 +111,32 @@ class Postgres(DuckDB):
             raise EngineError(f"{self.table.name}: {arrived} of {sent} cells arrived")
 
     def _ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
-        with self._asked() as cursor:
+        with self._cursor() as cursor:
             cursor.execute(sql.encode(), parameters)
             return list(cursor.fetchall()) if cursor.description else []
 
     @contextmanager
-    def _asked(self) -> Iterator[Any]:
+    def _cursor(self) -> Iterator[Any]:
         if self._stopped:
-            raise reading.stopped()
+            raise reading.timed_out()
         self._asking = True
         try:
             with self._server.cursor() as cursor:
                 yield cursor
         except self._driver.Error as error:
             # Not chained: the database's message may repeat a value of the data.
-            found = reading.explain(error, self.table, lost=self._server.closed)
+            failure = reading.explain(error, self.table, lost=self._server.closed)
         except UnicodeError:
-            found = UsageError("a name or a code for missing is not valid Unicode")
+            failure = UsageError("a name or a code for missing is not valid Unicode")
         else:
             return
         finally:
             self._asking = False
-        if isinstance(found, InputError) and not self._doubting:
+        if isinstance(failure, InputError) and not self._doubting:
             self._doubting = True  # the snapshot goes on, to see which values do not fit
             self._ask("ROLLBACK TO SAVEPOINT asked")
-            found = reading.unfit(self, self.table) or found
-        raise found from None
+            failure = reading.unfit(self, self.table) or failure
+        raise failure from None
 
     # -- the rest -------------------------------------------------------------------------------
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.duckdb.reading import LINE, PATTERNS, SQL_TYPES, fitting, literal
+from sievert.counts.duckdb.reading import LINE, SQL_TYPES, fitting, literal
+from sievert.counts.postgres.values import PostgresColumn, spell
 from sievert.counts.quoting import quote_identifier
 from sievert.errors import (
     EngineError,
@@ -25,7 +25,8 @@ from sievert.errors import (
     unknown,
 )
 from sievert.notes import Name, Note
-from sievert.sources.table import Table, check_names
+from sievert.sources.names import check_names
+from sievert.sources.table import Table
 
 Ask = Callable[..., list[tuple[Any, ...]]]
 
@@ -116,17 +117,6 @@ SELECT 1 FROM behind JOIN pg_catalog.pg_class AS c ON c.oid = relation
 WHERE CASE relation WHEN %s THEN row_security_active(relation) ELSE relrowsecurity END LIMIT 1"""
 
 
-@dataclass(frozen=True)
-class PostgresColumn:
-    """A column as the database has it, and what it is to DuckDB; no kind: not of plain values."""
-
-    name: str
-    kind: str | None
-    type: str
-    readable: bool
-    note: str | None = None
-
-
 def driver() -> Any:
     """The library that speaks to Postgres."""
     try:
@@ -168,15 +158,15 @@ def connect(psycopg: Any, url: str) -> Any:
 def relation(ask: Ask, table: Table) -> tuple[int, str]:
     """The table, view or partition meant, by its number and as it stands behind FROM."""
     wanted = table.member or ""
-    found = ask(TABLES + NAMED, [wanted, wanted, wanted])
-    if not found:
+    matches = ask(TABLES + NAMED, [wanted, wanted, wanted])
+    if not matches:
         seen = ask(TABLES + OTHERS)
         near = [name for _, _, name, _, plain in seen if plain]
         names = near + [f"{schema}.{name}" for _, schema, name, _, _ in seen]
         if not names:
             raise UsageError("the database has no tables", hint="another database")
         raise unknown("table", wanted, names)
-    oid, schema, name, readable, _ = found[0]
+    oid, schema, name, readable, _ = matches[0]
     if not readable:
         raise EngineError(f"the role may not read {wanted!r}", hint="GRANT SELECT, or another role")
     return int(oid), f"{quote_identifier(schema)}.{quote_identifier(name)}"
@@ -204,18 +194,18 @@ def _column(name: str, plain: str, category: str, full: str, readable: bool) -> 
     return PostgresColumn(name, kind, full, bool(readable), note)
 
 
-def secured(ask: Ask, oid: int) -> list[Note]:
+def row_security_notes(ask: Ask, oid: int) -> list[Note]:
     """A remark where policies may hide records from the role."""
     return [Note(HIDDEN)] if ask(SECURED, [oid, oid]) else []
 
 
 def kind(column: PostgresColumn, table: Table) -> str:
     """The type a column has in DuckDB."""
-    found = way(column, table)
-    return "VARCHAR" if found in ("NUMERIC", "INTERVAL") else found
+    kind = transfer_type(column, table)
+    return "VARCHAR" if kind in ("NUMERIC", "INTERVAL") else kind
 
 
-def way(column: PostgresColumn, table: Table) -> str:
+def transfer_type(column: PostgresColumn, table: Table) -> str:
     """In which way the values of a column travel: as those of a type."""
     if column.name in table.types:
         return SQL_TYPES[table.types[column.name]]
@@ -236,95 +226,6 @@ def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
             hint=f"a column of plain values, or --type {column.name}=text",
         )
     return [Note(column.note, Name(column.name))] if column.note else []
-
-
-# -- as the database compares ------------------------------------------------------------------
-
-
-def select(columns: Mapping[str, PostgresColumn], table: Table, behind: str) -> str:
-    """The query that calls the columns c0, c1, ... as they are compared."""
-    values = [
-        f"{_compared(column, table)} AS c{i}"
-        for i, column in enumerate(columns.values())
-        if column.readable
-    ]
-    return f"SELECT {', '.join(values)} FROM {behind}"
-
-
-def _compared(column: PostgresColumn, table: Table) -> str:
-    if column.name not in table.types:
-        return _coded(
-            column, table, _plain(quote_identifier(column.name), column.kind or "VARCHAR")
-        )
-    wanted, text = table.types[column.name], _spelled(column, table)
-    if wanted == "text":
-        return text
-    fits = f"{text} ~ {literal('(?i)^(' + PATTERNS[wanted].removeprefix('(?i)') + ')$')}"
-    # Not a cast in each branch: one of a constant would fail before a value is looked at.
-    text = f"CASE WHEN {text} IS NULL THEN NULL WHEN {fits} THEN {text} ELSE 'no' END"
-    if wanted == "int":
-        return f"CAST(regexp_replace({text}, '[.]0*$', '') AS bigint)"
-    if wanted == "date":
-        return f"CAST({text} AS date)"
-    return _plain(f"CAST({text} AS float8)", "DOUBLE")
-
-
-def _plain(value: str, kind: str) -> str:
-    """A value so that equal ones are the same, and different ones are not."""
-    if kind in ("FLOAT", "DOUBLE"):
-        zero = "CAST(0 AS float4)" if kind == "FLOAT" else "CAST(0 AS float8)"
-        return f"CASE WHEN {value} = 'NaN' THEN NULL ELSE {value} + {zero} END"
-    if kind.startswith("DECIMAL"):
-        return f"CASE WHEN {value} = 'NaN' THEN NULL ELSE {value} END"
-    if kind == "TIMESTAMP WITH TIME ZONE":
-        return f"({value} AT TIME ZONE 'UTC')"
-    text = f"CAST({value} AS text)"
-    if kind == "NUMERIC":
-        text = f"CASE WHEN {value} = 'NaN' THEN NULL ELSE CAST(trim_scale({value}) AS text) END"
-    elif kind == "INTERVAL":  # 30 days are not a month
-        text = f"replace({text}, '+', '')"
-    elif kind == "BLOB":
-        text = f"encode({value}, 'hex')"
-    elif kind != "VARCHAR":
-        return value
-    return f'({text}) COLLATE "C"'
-
-
-def _coded(column: PostgresColumn, table: Table, value: str) -> str:
-    """A value, or nothing where it is one of the codes for missing."""
-    codes = ", ".join(literal(code) for code in table.na if "\0" not in code)
-    return f"CASE WHEN {_text(column)} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
-
-
-def _spelled(column: PostgresColumn, table: Table) -> str:
-    """A value as DuckDB spells it, without the codes for missing."""
-    return f"({_coded(column, table, _text(column))})"
-
-
-def _text(column: PostgresColumn) -> str:
-    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
-    text = f"CAST({value} AS text)"
-    if kind in ("FLOAT", "DOUBLE"):  # 1.0 and 1e+16, but 1000000000000000.0
-        whole = r"'^([^.]*)$', '\1.0'"
-        text = (
-            f"CASE WHEN {text} ~ '[nN]' THEN replace(lower({text}), 'infinity', 'inf') "
-            f"WHEN {text} !~ 'e' THEN regexp_replace({text}, {whole}) "
-            f"WHEN {text} ~ 'e[+]' AND abs({value}) < 1e16 "
-            f"THEN regexp_replace(CAST(CAST({text} AS numeric) AS text), {whole}) ELSE {text} END"
-        )
-    elif kind == "NUMERIC":
-        text = f"CAST(trim_scale({value}) AS text)"
-    elif kind.startswith("DECIMAL") and len(set(re.findall(r"\d+", kind))) == 1:
-        text = rf"regexp_replace({text}, '^(-?)0[.]', '\1.')"
-    elif kind.startswith(("DATE", "TIMESTAMP")):
-        if kind == "TIMESTAMP WITH TIME ZONE":
-            utc = f"CAST({value} AT TIME ZONE 'UTC' AS text)"
-            text = f"CASE WHEN isfinite({value}) THEN {utc} || '+00' ELSE {utc} END"
-        text = rf"regexp_replace({text}, '^(\S+)(.*) BC', '\1 (BC)\2')"
-    elif kind == "INTERVAL":
-        text = f"replace(replace({text}, '+', ''), 'mon', 'month')"
-        text = rf"regexp_replace({text}, '(^| )-1 (year|month|day)s', '\1-1 \2', 'g')"
-    return f'({text}) COLLATE "C"'
 
 
 # -- as DuckDB takes it over -------------------------------------------------------------------
@@ -354,7 +255,7 @@ def _copy(sql: str) -> bytes:
 def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
     """The query that reads such a file: fields, and how often they occur."""
     fields = ", ".join(f"{name}: 'VARCHAR'" for name in (*ways, "n"))
-    values = ", ".join(f"{_arrived(field, way)} AS {field}" for field, way in ways.items())
+    values = ", ".join(f"{_parse_field(field, way)} AS {field}" for field, way in ways.items())
     return (
         f"SELECT {values}, CAST(n AS BIGINT) AS n FROM read_csv({literal(str(path))}, "
         "auto_detect=false, header=false, compression='none', hive_partitioning=false, "
@@ -363,7 +264,7 @@ def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
     )
 
 
-def _arrived(field: str, way: str) -> str:
+def _parse_field(field: str, way: str) -> str:
     """A field of the database's text format as a value of DuckDB."""
     if way in ("VARCHAR", "NUMERIC"):
         text = rf"replace({field}, '\\', chr(0))"  # which no text of Postgres holds
@@ -389,7 +290,7 @@ def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
     """A failure of the database in our words, without a value of the data."""
     code = getattr(error, "sqlstate", None) or ""
     if code in TIMED_OUT:
-        return stopped()
+        return timed_out()
     if code.startswith("53"):
         return ExhaustedError("the database ran out of memory, disk or connections")
     if code in ("42501", "42703"):  # a column that may not be read is not in the view
@@ -406,7 +307,7 @@ def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
     return EngineError(f"the database failed on {table.name} ({type(error).__name__})")
 
 
-def stopped() -> ExhaustedError:
+def timed_out() -> ExhaustedError:
     """The time is up, ours or the database's."""
     return ExhaustedError(
         "stopped before the answer was there",
@@ -416,17 +317,19 @@ def stopped() -> ExhaustedError:
 
 def unfit(engine: Any, table: Table) -> InputError | None:
     """How many values of each typed column do not fit: DuckDB looks at their texts."""
-    found = []
-    for column in engine.found.values():
+    wrong_counts = []
+    for column in engine.catalog.values():
         wanted = table.types.get(column.name)
         if wanted is None or not column.readable:
             continue
-        sql = f"SELECT {_spelled(column, table)}, COUNT(*) FROM {engine.behind} GROUP BY 1"
+        sql = f"SELECT {spell(column, table)}, COUNT(*) FROM {engine.behind} GROUP BY 1"
         engine.take("unfit", sql, {"v": "VARCHAR"})
         fits = f"TRY_CAST({fitting('v', wanted)} AS {SQL_TYPES[wanted]})"
         sql = f"SELECT SUM(n) FROM unfit WHERE v IS NOT NULL AND {fits} IS NULL"
         ((wrong,),) = engine.rows(sql)
         engine.forget("unfit")
         if wrong:
-            found.append(f"{wrong} value(s) of column {column.name!r} are not {wanted}")
-    return InputError(f"{table.name}: {'; '.join(found)}", hint=UNFIT) if found else None
+            wrong_counts.append(f"{wrong} value(s) of column {column.name!r} are not {wanted}")
+    return (
+        InputError(f"{table.name}: {'; '.join(wrong_counts)}", hint=UNFIT) if wrong_counts else None
+    )

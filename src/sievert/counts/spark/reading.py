@@ -19,7 +19,8 @@ from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark import spelling
 from sievert.errors import InputError, UsageError, unknown
 from sievert.notes import Name, Note
-from sievert.sources.table import Table, check_names
+from sievert.sources.names import check_names
+from sievert.sources.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -1,0 +1,111 @@
+"""Values as the database compares and spells them: as DuckDB would.
+
+Text is compared byte by byte; NaN is missing, -0 = 0; intervals and numbers of any length are text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sievert.counts.duckdb.reading import PATTERNS, literal
+from sievert.counts.quoting import quote_identifier
+from sievert.sources.table import Table
+
+
+@dataclass(frozen=True)
+class PostgresColumn:
+    """A column as the database has it, and what it is to DuckDB; no kind: not of plain values."""
+
+    name: str
+    kind: str | None
+    type: str
+    readable: bool
+    note: str | None = None
+
+
+def select(columns: Mapping[str, PostgresColumn], table: Table, behind: str) -> str:
+    """The query that calls the columns c0, c1, ... as they are compared."""
+    values = [
+        f"{_compared_value(column, table)} AS c{i}"
+        for i, column in enumerate(columns.values())
+        if column.readable
+    ]
+    return f"SELECT {', '.join(values)} FROM {behind}"
+
+
+def _compared_value(column: PostgresColumn, table: Table) -> str:
+    if column.name not in table.types:
+        return _without_codes(
+            column, table, _plain(quote_identifier(column.name), column.kind or "VARCHAR")
+        )
+    wanted, text = table.types[column.name], spell(column, table)
+    if wanted == "text":
+        return text
+    fits = f"{text} ~ {literal('(?i)^(' + PATTERNS[wanted].removeprefix('(?i)') + ')$')}"
+    # Not a cast in each branch: one of a constant would fail before a value is looked at.
+    text = f"CASE WHEN {text} IS NULL THEN NULL WHEN {fits} THEN {text} ELSE 'no' END"
+    if wanted == "int":
+        return f"CAST(regexp_replace({text}, '[.]0*$', '') AS bigint)"
+    if wanted == "date":
+        return f"CAST({text} AS date)"
+    return _plain(f"CAST({text} AS float8)", "DOUBLE")
+
+
+def _plain(value: str, kind: str) -> str:
+    """A value so that equal ones are the same, and different ones are not."""
+    if kind in ("FLOAT", "DOUBLE"):
+        zero = "CAST(0 AS float4)" if kind == "FLOAT" else "CAST(0 AS float8)"
+        return f"CASE WHEN {value} = 'NaN' THEN NULL ELSE {value} + {zero} END"
+    if kind.startswith("DECIMAL"):
+        return f"CASE WHEN {value} = 'NaN' THEN NULL ELSE {value} END"
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f"({value} AT TIME ZONE 'UTC')"
+    text = f"CAST({value} AS text)"
+    if kind == "NUMERIC":
+        text = f"CASE WHEN {value} = 'NaN' THEN NULL ELSE CAST(trim_scale({value}) AS text) END"
+    elif kind == "INTERVAL":  # 30 days are not a month
+        text = f"replace({text}, '+', '')"
+    elif kind == "BLOB":
+        text = f"encode({value}, 'hex')"
+    elif kind != "VARCHAR":
+        return value
+    return f'({text}) COLLATE "C"'
+
+
+def _without_codes(column: PostgresColumn, table: Table, value: str) -> str:
+    """A value, or nothing where it is one of the codes for missing."""
+    codes = ", ".join(literal(code) for code in table.na if "\0" not in code)
+    return f"CASE WHEN {_text(column)} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
+
+
+def spell(column: PostgresColumn, table: Table) -> str:
+    """A value as DuckDB spells it, without the codes for missing."""
+    return f"({_without_codes(column, table, _text(column))})"
+
+
+def _text(column: PostgresColumn) -> str:
+    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
+    text = f"CAST({value} AS text)"
+    if kind in ("FLOAT", "DOUBLE"):  # 1.0 and 1e+16, but 1000000000000000.0
+        whole = r"'^([^.]*)$', '\1.0'"
+        text = (
+            f"CASE WHEN {text} ~ '[nN]' THEN replace(lower({text}), 'infinity', 'inf') "
+            f"WHEN {text} !~ 'e' THEN regexp_replace({text}, {whole}) "
+            f"WHEN {text} ~ 'e[+]' AND abs({value}) < 1e16 "
+            f"THEN regexp_replace(CAST(CAST({text} AS numeric) AS text), {whole}) ELSE {text} END"
+        )
+    elif kind == "NUMERIC":
+        text = f"CAST(trim_scale({value}) AS text)"
+    elif kind.startswith("DECIMAL") and len(set(re.findall(r"\d+", kind))) == 1:
+        text = rf"regexp_replace({text}, '^(-?)0[.]', '\1.')"
+    elif kind.startswith(("DATE", "TIMESTAMP")):
+        if kind == "TIMESTAMP WITH TIME ZONE":
+            utc = f"CAST({value} AT TIME ZONE 'UTC' AS text)"
+            text = f"CASE WHEN isfinite({value}) THEN {utc} || '+00' ELSE {utc} END"
+        text = rf"regexp_replace({text}, '^(\S+)(.*) BC', '\1 (BC)\2')"
+    elif kind == "INTERVAL":
+        text = f"replace(replace({text}, '+', ''), 'mon', 'month')"
+        text = rf"regexp_replace({text}, '(^| )-1 (year|month|day)s', '\1-1 \2', 'g')"
+    return f'({text}) COLLATE "C"'
