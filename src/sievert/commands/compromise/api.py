@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from sievert import files
 from sievert.commands._common import Clock, Reading, describe_input, load_policy, requested_roles
-from sievert.commands.compromise.experiment import METHODS, PARAMETERS
+from sievert.commands.compromise.experiment import METHODS, PARAMETERS, ExperimentSettings
 from sievert.commands.compromise.result import Compromises
-from sievert.commands.compromise.run import QUERIES, Run
+from sievert.commands.compromise.run import (
+    QUERIES,
+    pair_release,
+    read_original,
+    read_release,
+    record_columns,
+    run_experiment,
+)
 from sievert.errors import UsageError, unknown
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
@@ -28,6 +36,7 @@ DEFAULTS: dict[str, tuple[float, ...]] = {
 }
 
 
+# The public function: its keywords are the options of the command, its docstring their reference.
 def compromise(
     data: Any,
     quasi: str | Iterable[str] | None = None,
@@ -105,8 +114,6 @@ def compromise(
     widths = sorted({float(e) for e in epsilon})
     if any(not np.isfinite(e) or e < 0 for e in widths):
         raise UsageError("--epsilon takes widths from 0 on")
-    from sievert import files
-
     format_ = None if records is None else files.record_format(records)
     if records is not None and (key is not None or max_known is not None):
         raise UsageError(
@@ -114,49 +121,53 @@ def compromise(
             hint="--records without --key and --max-known",
         )
     chosen = _parameters(method, parameters)
-    options: dict[str, Any] = {}
-    if method == "sampling":
-        options = {"prior": prior}
-    elif method == "noise":
-        options = {"weights": weights, "matching": matching}
+    options: dict[str, Any] = {
+        "sampling": {"prior": prior},
+        "noise": {"weights": weights, "matching": matching},
+    }.get(method, {})
+    settings = ExperimentSettings(
+        method, chosen, replicates, seed, widths, step, max_known, options, source.get("threads")
+    )
     clock = Clock(watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
-    run = Run(clock, method, key, step, show_values, source.get("threads"))
+    released = None
     if release is not None:  # checked and paired once the original is there
         with reading(release) as (table, questions):
-            run.release(table.name, questions)
-    inputs = [data, release, policy]
+            released = read_release(table.name, questions, key, clock)
     with (
-        files.write_whole(records, sources=inputs, force=force) as target,
+        files.write_whole(records, sources=[data, release, policy], force=force) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
-        run.original(table.name, questions, requested, missing)
-        told = describe_input(table, questions)
-        curves = run.curves(chosen, replicates, seed, max_known, widths, options)
+        clock("reading the records", questions)
+        tables = read_original(table.name, questions, requested, missing, key)
+        if released is not None:
+            tables = pair_release(tables, released)
+        description = describe_input(table, questions)
+        experiments = run_experiment(tables, settings, clock, show_values)
         if records is not None and target is not None:
             clock("writing records", questions)
+            columns = record_columns(experiments, tables.people.records, str(format_))
             with files.name_output(records):
-                questions.write_columns(run.by_record(curves, str(format_)), target, str(format_))
+                questions.write_columns(columns, target, str(format_))
     clock.stop()
-    settings = {
-        "method": method,
-        "parameters": list(chosen),
-        "replicates": run.rounds(replicates),
-        "seed": seed,
-        "epsilon": widths,
-        "step": step,
-        "queries": QUERIES,
-        **options,
-    }
-    used = {*run.roles.measured_columns, *run.roles.identifier, key}
+    used = {*tables.roles.measured_columns, *tables.roles.identifier, key}
     return Compromises(
-        told,
-        run.roles,
-        curves,
-        run.domains,
-        settings,
-        tuple(run.notes),
-        tuple(c for c in run.columns if c not in used),
+        description,
+        tables.roles,
+        {secret: e.curves for secret, e in experiments.items()},
+        {secret: e.domain for secret, e in experiments.items()},
+        {
+            "method": method,
+            "parameters": list(chosen),
+            "replicates": settings.rounds,
+            "seed": seed,
+            "epsilon": widths,
+            "step": step,
+            "queries": QUERIES,
+            **options,
+        },
+        tuple(tables.notes),
+        tuple(c for c in questions.columns if c not in used),
         clock.steps,
         clock.peaks,
     )

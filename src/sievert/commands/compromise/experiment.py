@@ -1,4 +1,4 @@
-"""The experiment: every set of known columns, every combination that occurs, again and again."""
+"""The experiment: every set of known columns and every combination that occurs, repeated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NUMBERS = ("initial_entropy", "area")
 
 @dataclass(frozen=True)
 class ExperimentData:
-    """What is studied: codes of the known columns, and of the secret into its domain."""
+    """Codes of the known columns, and codes of the confidential column into its domain."""
 
     known: Ints
     secret: Ints
@@ -85,6 +85,26 @@ class CompromisePoint:
 
 
 @dataclass(frozen=True)
+class ExperimentSettings:
+    """The method with its parameters, how often it runs, and what the intruder knows."""
+
+    method: str
+    parameters: tuple[float, ...]
+    replicates: int
+    seed: int
+    epsilons: Sequence[float]
+    step: float | None
+    max_known: int | None
+    options: Mapping[str, Any]  # of the method's probabilities
+    threads: int | None
+
+    @property
+    def rounds(self) -> int:
+        """How often the method is run for each parameter; a release is read once."""
+        return self.replicates if self.method in PARAMETERS else 1
+
+
+@dataclass(frozen=True)
 class ExperimentCurve:
     """One parameter of a method: a point for each number of known columns."""
 
@@ -95,115 +115,110 @@ class ExperimentCurve:
     people: Mapping[str, Floats] = field(default_factory=dict)  # all columns known, by class
 
 
-def curve(
-    study: ExperimentData,
-    method: str,
-    parameter: float | None,
-    *,
-    replicates: int,
-    seed: int,
+def experiment_curve(
+    data: ExperimentData,
+    settings: ExperimentSettings,
     place: int,
     sizes: Sequence[int],
-    epsilons: Sequence[float],
     queries: Queries | None,
-    released: tuple[Ints, Ints] | None = None,
-    options: Mapping[str, Any],
-    threads: int | None,
-    step: Callable[[], None],
+    released: tuple[Ints, Ints] | None,
+    next_round: Callable[[], None],
 ) -> ExperimentCurve:
-    """The experiment for one parameter."""
-    held: dict[int, list[_Seen]] = {size: [] for size in sizes}
+    """The experiment for the parameter at `place`, with known columns in sets of these sizes."""
+    parameter = settings.parameters[place] if settings.parameters else None
+    targets: dict[int, list[_Targets]] = {size: [] for size in sizes}
     errors, axis = [], None
-    whole = study.known.shape[1]
     people: list[Mapping[str, Floats]] = []
-    rounds = replicates if method in PARAMETERS else 1
-    for number in range(rounds):
-        made = _made(study, method, parameter, (seed, place, number))
-        axis = None if made is None else made.axis
-        if made is not None and queries is not None:
-            errors.append(utility(queries, *_answers(study, method, made)).error)
-        for some in _together(every(study.known, sizes), len(study.values)):
-            chances = [_chances(study, made, released, groups, options) for groups in some]
-            batch = compromises(
-                study.values, np.concatenate(chances), epsilons=epsilons, threads=threads
+    for number in range(settings.rounds):
+        protected = _protect(data, settings.method, parameter, (settings.seed, place, number))
+        axis = None if protected is None else protected.axis
+        if protected is not None and queries is not None:
+            errors.append(utility(queries, *_answers(data, settings.method, protected)).error)
+        for batch in _batches(every(data.known, sizes), len(data.values)):
+            chances = [_chances(data, protected, released, g, settings.options) for g in batch]
+            result = compromises(
+                data.values,
+                np.concatenate(chances),
+                epsilons=settings.epsilons,
+                threads=settings.threads,
             )
             end = 0
-            for groups in some:
+            for groups in batch:
                 mine = slice(end, end := end + groups.count)
-                held[len(groups.columns)].append(
-                    _Seen(
-                        groups.sizes,
-                        batch.initial_entropy[mine],
-                        batch.area[mine],
-                        batch.entropies[mine],
-                    )
+                entropy, area = result.initial_entropy[mine], result.area[mine]
+                targets[len(groups.columns)].append(
+                    _Targets(groups.sizes, entropy, area, result.entropies[mine])
                 )
-                if len(groups.columns) == whole:
-                    people.append(
-                        {
-                            "initial_entropy": batch.initial_entropy[mine][groups.ids],
-                            "area": batch.area[mine][groups.ids],
-                            "range": batch.range[mine][groups.ids],
-                        }
-                    )
-        step()
-    points = tuple(_point(size, held[size], rounds, epsilons) for size in sizes)
-    error = float(np.mean(errors)) if errors else None
-    means = {name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]}
-    return ExperimentCurve(parameter, axis, error, points, means)
+                if len(groups.columns) == data.known.shape[1]:
+                    by_class = {
+                        "initial_entropy": entropy,
+                        "area": area,
+                        "range": result.range[mine],
+                    }
+                    people.append({name: x[groups.ids] for name, x in by_class.items()})
+        next_round()
+    return ExperimentCurve(
+        parameter,
+        axis,
+        float(np.mean(errors)) if errors else None,
+        tuple(_point(size, targets[size], settings) for size in sizes),
+        {name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]},
+    )
 
 
-def _together(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
+def _batches(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
     """Groups of several sets of columns, as many as there is room for."""
-    some: list[Groups] = []
-    held = 0
+    batch: list[Groups] = []
+    numbers = 0
     for groups in each:
         need = groups.count * size + len(groups.ids)
-        if some and held + need > ROOM:
-            yield some
-            some, held = [], 0
-        some.append(groups)
-        held += need
-    if some:
-        yield some
+        if batch and numbers + need > ROOM:
+            yield batch
+            batch, numbers = [], 0
+        batch.append(groups)
+        numbers += need
+    if batch:
+        yield batch
 
 
 def _chances(
-    study: ExperimentData,
-    made: Any,
+    data: ExperimentData,
+    protected: Any,
     released: tuple[Ints, Ints] | None,
     groups: Groups,
     options: Mapping[str, Any],
 ) -> Floats:
-    if made is None:
+    if protected is None:
         assert released is not None
-        return frequencies(groups, released[0], len(study.values), released[1])
-    return np.asarray(made.probabilities(groups, **options))
+        return frequencies(groups, released[0], len(data.values), released[1])
+    return np.asarray(protected.probabilities(groups, **options))
 
 
-def _made(study: ExperimentData, method: str, parameter: float | None, seed: Sequence[int]) -> Any:
+def _protect(
+    data: ExperimentData, method: str, parameter: float | None, seed: Sequence[int]
+) -> Any:
+    """What the publisher's method makes of the data; None for a release that is given."""
+    number, secret, values = parameter or 0, data.secret, data.values
     if method == "sampling":
-        return sampled(study.secret, study.values, float(parameter or 0), seed)
+        return sampled(secret, values, float(number), seed)
     if method == "query":
-        return restricted(study.secret, study.values, int(parameter or 0), seed)
+        return restricted(secret, values, int(number), seed)
     if method == "noise":
-        return noisy(
-            study.known, study.secret, study.values, float(parameter or 0), seed, sizes=study.sizes
-        )
+        return noisy(data.known, secret, values, float(number), seed, sizes=data.sizes)
     return None
 
 
-def _answers(study: ExperimentData, method: str, made: Any) -> tuple[Ints, Floats]:
+def _answers(data: ExperimentData, method: str, protected: Any) -> tuple[Ints, Floats]:
     """Known codes and confidential numbers that a user of the release has."""
     if method == "sampling":
-        return study.known[made.taken], study.values[study.secret[made.taken]]
+        return data.known[protected.taken], data.values[data.secret[protected.taken]]
     if method == "query":
-        return study.known, made.estimates
-    return made.nearest, made.numbers
+        return data.known, protected.estimates
+    return protected.nearest, protected.numbers
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Targets:
     """The targets of one set of columns in one replicate."""
 
     sizes: Ints
@@ -212,29 +227,27 @@ class _Seen:
     entropies: Floats  # at each epsilon
 
 
-def _point(
-    size: int, seen: Sequence[_Seen], rounds: int, epsilons: Sequence[float]
-) -> CompromisePoint:
-    weights = np.concatenate([s.sizes for s in seen]).astype(np.float64)
-    alike = np.ones(len(weights))
-    numbers = {n: np.concatenate([getattr(s, n) for s in seen]) for n in NUMBERS}
+def _point(size: int, targets: Sequence[_Targets], settings: ExperimentSettings) -> CompromisePoint:
+    weights = np.concatenate([t.sizes for t in targets]).astype(np.float64)
+    equal = np.ones(len(weights))
+    numbers = {n: np.concatenate([getattr(t, n) for t in targets]) for n in NUMBERS}
     zero = numbers["initial_entropy"] == 0
     near = {
-        eps: np.concatenate([s.entropies[:, i] for s in seen]) == 0
-        for i, eps in enumerate(epsilons)
+        eps: np.concatenate([t.entropies[:, i] for t in targets]) == 0
+        for i, eps in enumerate(settings.epsilons)
     }
     return CompromisePoint(
         size,
-        len(seen) // rounds,
-        sum(len(s.sizes) for s in seen) // rounds,
-        {n: _told(held, alike) for n, held in numbers.items()},
-        {n: _told(held, weights) for n, held in numbers.items()},
-        (_share(zero, alike), _share(zero, weights)),
-        {eps: (_share(hit, alike), _share(hit, weights)) for eps, hit in near.items()},
+        len(targets) // settings.rounds,
+        sum(len(t.sizes) for t in targets) // settings.rounds,
+        {n: _summary(x, equal) for n, x in numbers.items()},
+        {n: _summary(x, weights) for n, x in numbers.items()},
+        (_share(zero, equal), _share(zero, weights)),
+        {eps: (_share(hit, equal), _share(hit, weights)) for eps, hit in near.items()},
     )
 
 
-def _told(numbers: Floats, weights: Floats) -> TargetSummary:
+def _summary(numbers: Floats, weights: Floats) -> TargetSummary:
     order = np.argsort(numbers, kind="stable")
     below = np.cumsum(weights[order])
     at = int(np.searchsorted(below, LOWEST * below[-1]))

@@ -67,8 +67,8 @@ class Compromises(Result):
         for secret, each in self.curves.items():
             for c in each:
                 for p in c.points:
-                    for over, told in (("combinations", p.combinations), ("records", p.records)):
-                        for number, t in told.items():
+                    for over, summaries in (("combinations", p.combinations), ("records", p.records)):
+                        for number, t in summaries.items():
                             yield {
                                 "sensitive": secret,
                                 "parameter": c.parameter,

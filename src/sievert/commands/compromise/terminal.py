@@ -32,19 +32,19 @@ def parameter(method: str, value: float | None) -> str:
     return f"Q = {value:g}" if method == "query" else f"{value:g} %"
 
 
-def render(found: Compromises, *, width: int = 100, everything: bool = False) -> str:
+def render(result: Compromises, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    method = found.settings["method"]
-    runs = plural(found.settings["replicates"], "run")
-    lines = [*heading_lines(found, width), ""]
+    method = result.settings["method"]
+    runs = plural(result.settings["replicates"], "run")
+    lines = [*heading_lines(result, width), ""]
     lines += wrap(
         f"How near an intruder comes if {TITLES[method]}: every set of known columns, every "
         f"combination that occurs, {runs} each",
         width,
         "",
     )
-    for secret, curves in found.curves.items():
-        lines += ["", *_secret(secret, curves, found, width, everything)]
+    for secret, curves in result.curves.items():
+        lines += ["", *_secret(secret, curves, result, width, everything)]
     text = (
         "H0: bits that are left to guess, on average over combinations (every combination of known "
         "values alike) and over records (every person alike). area: bits times the unit of the "
@@ -54,7 +54,7 @@ def render(found: Compromises, *, width: int = 100, everything: bool = False) ->
         "(both riskier when high)."
     )
     lines += ["", *wrap(text, width, "  ")]
-    lines += note_lines(found.warnings, width)
+    lines += note_lines(result.warnings, width)
     if not everything:
         lines += ["", "By records as well: --all. What numbers mean: docs/approximate.md."]
     return "\n".join(lines)
@@ -63,17 +63,17 @@ def render(found: Compromises, *, width: int = 100, everything: bool = False) ->
 def _secret(
     secret: str,
     curves: tuple[ExperimentCurve, ...],
-    found: Compromises,
+    result: Compromises,
     width: int,
     everything: bool,
 ) -> list[str]:
-    method, domain = found.settings["method"], found.domains[secret]
+    method, domain = result.settings["method"], result.domains[secret]
     ends = ""
     if "low" in domain:
         ends = f" from {significant(domain['low'])} to {significant(domain['high'])}"
     text = f"{plural(domain['values'], 'different number')}{ends}"
     lines = wrap(f"{printable(secret)}: {text}, {plural(domain['records'], 'record')}", width, "")
-    widths = found.settings["epsilon"]
+    widths = result.settings["epsilon"]
     head = [method, "known", "H0", "5 %", "least", "area", "5 %", "least", "exact"]
     head += [f"within {significant(e)}" for e in widths]
     rows = [head]
@@ -81,12 +81,12 @@ def _secret(
         place = 0 if over == "combinations" else 1
         for c in curves:
             for p in c.points:
-                told = getattr(p, over)
+                summaries = getattr(p, over)
                 first = parameter(method, c.parameter) if p is c.points[0] else ""
                 first = f"{first} ({over})" if first and everything else first
                 row = [first, str(p.known)]
                 for number in ("initial_entropy", "area"):
-                    t = told[number]
+                    t = summaries[number]
                     row += [significant(x) for x in (t.mean, t.quantile, t.minimum)]
                 row.append(percent(p.exact[place]))
                 row += [percent(p.near[e][place]) for e in widths]
@@ -97,6 +97,6 @@ def _secret(
         for c in curves:
             if c.error is not None:
                 axis = "" if c.axis is None else f"; on the paper's axis {significant(c.axis)}"
-                told = f"{parameter(method, c.parameter)}: {percent(c.error)}{axis}"
-                lines.append(f"    {told}")
+                summaries = f"{parameter(method, c.parameter)}: {percent(c.error)}{axis}"
+                lines.append(f"    {summaries}")
     return lines
