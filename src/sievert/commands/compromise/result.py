@@ -67,7 +67,10 @@ class Compromises(Result):
         for secret, each in self.curves.items():
             for c in each:
                 for p in c.points:
-                    for over, summaries in (("combinations", p.combinations), ("records", p.records)):
+                    for over, summaries in (
+                        ("combinations", p.combinations),
+                        ("records", p.records),
+                    ):
                         for number, t in summaries.items():
                             yield {
                                 "sensitive": secret,
