@@ -82,6 +82,7 @@ bench: $(VENV)/.full
 
 generate: $(VENV)/.full
 	$(BIN)/python -m website.function_stub
+	$(BIN)/python -m website.measure_tables
 
 docs: $(VENV)/.full
 	$(BIN)/python -m website

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sievert.measures import BY_ID
+from website.measure_tables import PAGES as GENERATED
 from sievert.papers.claims import number
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,12 @@ def test_page_is_complete(name: str) -> None:
         assert section in text, f"{name}: no section {section}"
     index = (ROOT / "docs" / "measures" / "README.md").read_text(encoding="utf-8")
     assert f"[`{name}`]: {name}.md" in index
+
+
+@pytest.mark.parametrize("page", GENERATED, ids=[p.stem for p in GENERATED])
+def test_tables_of_measures_are_those_of_the_records(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text == GENERATED[page](text), "run `make generate`"
 
 
 def test_links_lead_somewhere() -> None:

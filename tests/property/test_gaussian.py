@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sievert.losses import gaussian
 from sievert.losses.gaussian import from_data, gaussian_information, scalar
-from sievert.losses.loss import Release, ReleasedColumn
+from sievert.losses.loss import Release, PairedColumn
 from sievert.losses.moments import probabilistic_information_loss
 from sievert.measures.kernel import mutual_information
 
@@ -132,7 +132,7 @@ def test_e12_discrepancies_are_in_standard_errors() -> None:
     for factor in (1, 1024):
         values, labels = ([repr(float(t * factor)) for t in side] for side in (x, y))
         codes = np.arange(200)
-        release = Release((ReleasedColumn("a", codes, codes, values, labels),))
+        release = Release((PairedColumn("a", codes, codes, values, labels),))
         found.append(probabilistic_information_loss(release))
     assert found[0].value == pytest.approx(found[1].value, rel=1e-12)
     assert 0 < float(found[0].value or 0) < 1

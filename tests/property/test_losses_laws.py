@@ -22,7 +22,7 @@ import pytest
 
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.losses import distortion, generalisation, margins
-from sievert.losses.loss import GONE, Kind, Release, ReleasedColumn
+from sievert.losses.loss import GONE, Kind, Release, PairedColumn
 
 TABLES = 400
 CHUNKS = 8
@@ -43,10 +43,10 @@ def coded(texts: Sequence[Any]) -> tuple[Any, list[Text]]:
 
 def column(
     name: str, before: Sequence[Any], after: Sequence[Any], ladder: Hierarchy | None = None
-) -> ReleasedColumn:
+) -> PairedColumn:
     """A column from its texts."""
     (original, values), (released, labels) = coded(before), coded(after)
-    return ReleasedColumn(name, original, released, values, labels, ladder)
+    return PairedColumn(name, original, released, values, labels, ladder)
 
 
 def loss(name: str, release: Release) -> Any:
@@ -87,7 +87,7 @@ class Made:
     ladder: Hierarchy | None
 
     @property
-    def column(self) -> ReleasedColumn:
+    def column(self) -> PairedColumn:
         return column(self.name, self.before, self.after, self.ladder)
 
 

@@ -31,7 +31,7 @@ from sievert.commands.compare import api as comparison
 from sievert.commands.compare import terminal as terminalcompare
 from sievert.errors import SievertError, UsageError
 from sievert.losses import distortion, models, numeric_columns
-from sievert.losses.loss import ReleasedColumn
+from sievert.losses.loss import PairedColumn
 
 Table = dict[str, list[Any]]
 HOW: dict[str, Any] = {"shuffles": 3, "threads": 1}
@@ -236,11 +236,11 @@ def test_gaussian_secrets_too_close_to_be_squared() -> None:
 def test_values_too_close_to_be_squared_are_not_unchanged() -> None:
     codes = np.arange(3)
     close = ["0." + "0" * 170 + str(i) for i in (1, 2, 3)]
-    found = distortion._distortion(ReleasedColumn("x", codes, codes[::-1].copy(), close, close))
+    found = distortion._distortion(PairedColumn("x", codes, codes[::-1].copy(), close, close))
     assert found["value"] is None and "close" in found["reason"]
     assert (
         numeric_columns.NumericColumns.from_columns(
-            [ReleasedColumn("x", codes, codes, close, close)]
+            [PairedColumn("x", codes, codes, close, close)]
         ).columns
         == ()
     )

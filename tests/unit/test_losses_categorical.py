@@ -13,7 +13,7 @@ from test_losses_laws import DROPPED, KINDS, column, loss
 from sievert.hierarchies import Hierarchy
 from sievert.losses.interval_labels import interval
 from sievert.losses.label_sets import count_keys, label_coverage
-from sievert.losses.loss import GONE, Release, ReleasedColumn
+from sievert.losses.loss import GONE, Release, PairedColumn
 
 TREE = Hierarchy(
     {
@@ -98,8 +98,8 @@ def test_no_records() -> None:
     nothing = np.zeros(0, dtype=np.int64)
     empty = Release(
         (
-            ReleasedColumn("a", nothing, nothing, [], []),
-            ReleasedColumn("b", nothing, nothing, [], []),
+            PairedColumn("a", nothing, nothing, [], []),
+            PairedColumn("b", nothing, nothing, [], []),
         )
     )
     for name in KINDS:
@@ -302,7 +302,7 @@ def test_tables_of_many_cells_are_sorted_instead() -> None:
 
     def release(scale: int, names: list[str]) -> Release:
         columns = tuple(
-            ReleasedColumn(n, o * scale, np.where(gone, GONE, r * scale), names, names)
+            PairedColumn(n, o * scale, np.where(gone, GONE, r * scale), names, names)
             for n, o, r in (("a", original, released), ("b", released, original))
         )
         return Release(columns)

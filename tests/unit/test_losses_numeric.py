@@ -25,7 +25,7 @@ from sievert.losses import (
     prediction,
     propensity,
 )
-from sievert.losses.loss import GONE, Loss, Release, ReleasedColumn
+from sievert.losses.loss import GONE, Loss, Release, PairedColumn
 
 MODULES = (moments, gaussian, propensity, prediction, models)
 KINDS = {k.id: k for m in MODULES for k in m.KINDS}
@@ -35,7 +35,7 @@ DECILES = [k / 10 for k in range(1, 10)]
 
 def column(
     name: str, before: Sequence[Any], after: Sequence[Any], ladder: Hierarchy | None = None
-) -> ReleasedColumn:
+) -> PairedColumn:
     """A column from its texts; DROPPED where the record was not released."""
     coded = []
     for texts in (before, after):
@@ -44,7 +44,7 @@ def column(
         codes = np.array([place.get(t, GONE) for t in texts], dtype=np.int64)
         coded.append((codes, names))
     (original, values), (released, labels) = coded
-    return ReleasedColumn(name, original, released, values, labels, ladder)
+    return PairedColumn(name, original, released, values, labels, ladder)
 
 
 def one(before: Sequence[Any], after: Sequence[Any], ladder: Hierarchy | None = None) -> Release:
@@ -488,7 +488,7 @@ def test_pmse_without_a_difference(resampled: bool, expected: float) -> None:
         if resampled:
             new = old[:, rng.integers(0, n, n)]
         cols = [
-            ReleasedColumn(f"c{i}", old[i], new[i], list("abcd"), list("abcd")) for i in range(3)
+            PairedColumn(f"c{i}", old[i], new[i], list("abcd"), list("abcd")) for i in range(3)
         ]
         ratios.append(compute("pmse", Release(tuple(cols))).details["ratio"] / expected)
     assert abs(np.mean(ratios) - 1) < 4 * math.sqrt(2 / 9 / tables)
@@ -509,7 +509,7 @@ def test_thinned_records(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (whole.details["thinned"], some.details["thinned"]) == (False, True)
     assert some.details["records"] == 900  # 100 of the 500 were not released
     every = Release(tuple(
-        ReleasedColumn(c.name, c.original[::4], c.released[::4], c.values, c.labels) for c in pair
+        PairedColumn(c.name, c.original[::4], c.released[::4], c.values, c.labels) for c in pair
     ))  # fmt: skip
     monkeypatch.undo()
     units = compute("pmse", every)
@@ -534,7 +534,7 @@ def test_narrow_codes(name: str) -> None:
     found = []
     for kind in (np.int8, np.int64):
         cols = [
-            ReleasedColumn(f"c{i}", codes[0, i].astype(kind), codes[1, i].astype(kind), labels[i],
+            PairedColumn(f"c{i}", codes[0, i].astype(kind), codes[1, i].astype(kind), labels[i],
                    labels[(i + 2) % 3] if i == 0 else labels[i])
             for i in range(3)
         ]  # fmt: skip
@@ -918,7 +918,7 @@ def test_a_star_in_the_original_is_as_good_as_missing() -> None:
     rising: list[Any] = [*texts(range(99)), "*"]
     release = Release((column("k", rising, rising),), (column("s", rising, rising),))
     target = prediction.PredictionTarget.from_column(release.secrets[0])
-    assert (target.width, target.truth[-1], target.told[-1]) == (11, 10, GONE)
+    assert (target.width, target.truth[-1], target.released[-1]) == (11, 10, GONE)
     assert models.CategoricalColumn.from_column(release.quasi[0], None).original[-1] == 10
     for name in KINDS:
         compute(name, release)

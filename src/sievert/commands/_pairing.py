@@ -17,7 +17,7 @@ from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
-from sievert.losses.loss import GONE, Release, ReleasedColumn, as_numbers
+from sievert.losses.loss import GONE, Release, PairedColumn, as_numbers
 from sievert.notes import Count, Name, Note
 
 if TYPE_CHECKING:
@@ -107,14 +107,14 @@ def paired(
     """The columns of both, one place a record of the original."""
     at, extra = places(original, release)
 
-    def column(name: str) -> ReleasedColumn:
+    def column(name: str) -> PairedColumn:
         values, codes = original.texts(name), original.codes(name).astype(np.int64)
         if name in release.cube.columns:
             labels: Sequence[str | None] = same_numbers(values, release.texts(name))
             held = np.append(release.codes(name).astype(np.int64), GONE)[at]
         else:  # a column that was left out tells nothing
             labels, held = (ROOT,), np.where(at == GONE, GONE, 0)
-        return ReleasedColumn(name, codes, held, values, labels, ladders.get(name))
+        return PairedColumn(name, codes, held, values, labels, ladders.get(name))
 
     return Release(
         tuple(column(q) for q in quasi),
@@ -209,14 +209,14 @@ def remarks(release: Release, people: People, lacking: Sequence[str], strange: i
     return notes
 
 
-def differs(column: ReleasedColumn) -> Any:
+def differs(column: PairedColumn) -> Any:
     """Which released records have another text than the original."""
     place = {text: code for code, text in enumerate(column.values)}
     same = np.array([place.get(label, -2) for label in column.labels] + [GONE])
     return column.here & (same[column.released] != column.original)
 
 
-def respelled(column: ReleasedColumn) -> bool:
+def respelled(column: PairedColumn) -> bool:
     """Whether each value became a text of its own that the original does not know."""
     if column.numbers is not None:
         return False
@@ -232,7 +232,7 @@ def respelled(column: ReleasedColumn) -> bool:
     return len(new - {None}) > 1 and not (new - {None}) & {*old, ROOT}
 
 
-def moved(column: ReleasedColumn) -> bool:
+def moved(column: PairedColumn) -> bool:
     """Whether a column holds the same values as often as before, in other records."""
     if not column.here.all() or not differs(column).any():
         return False
@@ -262,7 +262,7 @@ def cut(release: Release, edges: Mapping[str, Any]) -> Release:
     )
 
 
-def _cut(column: ReleasedColumn, edges: Any) -> ReleasedColumn:
+def _cut(column: PairedColumn, edges: Any) -> PairedColumn:
     if edges is None:
         return column
     before, after = binned(as_numbers(column.values), edges), as_numbers(column.labels)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, Release, ReleasedColumn, without
+from sievert.losses.loss import Kind, Loss, Release, PairedColumn, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
@@ -40,7 +40,7 @@ def expected_distortion(release: Release) -> Loss:
     return Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
 
 
-def _distortion(column: ReleasedColumn) -> dict[str, Any]:
+def _distortion(column: PairedColumn) -> dict[str, Any]:
     pairs = value_label_pairs(column)
     if column.numbers is not None:
         return _squared_error(column, pairs)
@@ -56,7 +56,7 @@ def _distortion(column: ReleasedColumn) -> dict[str, Any]:
     return {"value": value, "scale": scale, "cells": records, "suppressed": withheld}
 
 
-def _squared_error(column: ReleasedColumn, pairs: ValueLabelPairs) -> dict[str, Any]:
+def _squared_error(column: PairedColumn, pairs: ValueLabelPairs) -> dict[str, Any]:
     """Cells with a number in the original; one that was suppressed is guessed as their mean."""
     x, y = _numbers(column, pairs)
     there = ~np.isnan(x)
@@ -89,7 +89,7 @@ def _squared_error(column: ReleasedColumn, pairs: ValueLabelPairs) -> dict[str, 
     return {**out, "value": 0.0} if error == 0 else {**out, "reason": NO_SCALE}
 
 
-def _numbers(column: ReleasedColumn, pairs: ValueLabelPairs) -> tuple[Floats, Floats]:
+def _numbers(column: PairedColumn, pairs: ValueLabelPairs) -> tuple[Floats, Floats]:
     """The numbers of each pair."""
     assert column.numbers is not None
     before, after = column.numbers

@@ -13,7 +13,7 @@ from sievert.arrays import Floats
 from sievert.hierarchies import ROOT
 from sievert.losses.interval_labels import interval
 from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, Release, ReleasedColumn, as_numbers, without
+from sievert.losses.loss import Kind, Loss, Release, PairedColumn, as_numbers, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
@@ -151,7 +151,7 @@ def normalized_certainty_penalty(release: Release) -> Loss:
     return Loss(value, columns=columns, details={**_about(release.quasi), "reading": readings})
 
 
-def _widths(column: ReleasedColumn) -> Floats | None:
+def _widths(column: PairedColumn) -> Floats | None:
     """Of each pair the share of the range its interval covers; None where labels are no intervals.
 
     Originals must be numbers, all labels intervals or numbers, and one of them wider than a number.
@@ -182,7 +182,7 @@ def _widths(column: ReleasedColumn) -> Floats | None:
     return np.where(pairs.suppressed, 1.0, shares[pairs.released])
 
 
-def _about(columns: Sequence[ReleasedColumn]) -> dict[str, Any]:
+def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
     """What belongs beside a loss: where each column's ladder is from, cells with no place on it."""
     coverages = {c.name: label_coverage(c) for c in columns}
     return {

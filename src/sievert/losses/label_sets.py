@@ -14,7 +14,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.hierarchies import Hierarchy
-from sievert.losses.loss import ReleasedColumn
+from sievert.losses.loss import PairedColumn
 
 Thing = TypeVar("Thing")
 SMALL = 1 << 16  # a table of so many cells is counted without sorting
@@ -67,23 +67,23 @@ class LabelCoverage:
         return int(self.times[which].sum())
 
 
-def value_label_pairs(column: ReleasedColumn) -> ValueLabelPairs:
+def value_label_pairs(column: PairedColumn) -> ValueLabelPairs:
     """The different pairs of a column."""
     return cached_on_column(column, "pairs", _pairs)
 
 
-def label_coverage(column: ReleasedColumn) -> LabelCoverage:
+def label_coverage(column: PairedColumn) -> LabelCoverage:
     """What the labels of a column stand for."""
     return cached_on_column(column, "cells", _cells)
 
 
-def value_code_of_label(column: ReleasedColumn) -> tuple[Ints, int]:
+def value_code_of_label(column: PairedColumn) -> tuple[Ints, int]:
     """Of each label the code of the value with its text, or a code after all these; how many."""
     return cached_on_column(column, "renamed", _value_code_of_label)
 
 
 def cached_on_column(
-    column: ReleasedColumn, name: str, compute: Callable[[ReleasedColumn], Thing]
+    column: PairedColumn, name: str, compute: Callable[[PairedColumn], Thing]
 ) -> Thing:
     """Made once a column and kept with it, as its own properties are."""
     cache = vars(column)
@@ -113,7 +113,7 @@ def sum_by_code(codes: Ints, times: Ints, size: int) -> Ints:
     return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
 
-def _value_code_of_label(column: ReleasedColumn) -> tuple[Ints, int]:
+def _value_code_of_label(column: PairedColumn) -> tuple[Ints, int]:
     codes: dict[str | None, int] = {}
     for code, text in enumerate(column.values):
         codes.setdefault(text, code)
@@ -122,7 +122,7 @@ def _value_code_of_label(column: ReleasedColumn) -> tuple[Ints, int]:
     return np.array(names, dtype=np.int64), size + len(column.labels)
 
 
-def _pairs(column: ReleasedColumn) -> ValueLabelPairs:
+def _pairs(column: PairedColumn) -> ValueLabelPairs:
     width = len(column.labels) + 1
     keys = column.original.astype(np.int64) * width + column.released + 1
     present, times = count_keys(keys, len(column.values) * width)
@@ -133,20 +133,20 @@ def _pairs(column: ReleasedColumn) -> ValueLabelPairs:
     return ValueLabelPairs(original, released, times, suppressed, unchanged)
 
 
-def _cells(column: ReleasedColumn) -> LabelCoverage:
+def _cells(column: PairedColumn) -> LabelCoverage:
     if column.hierarchy is None:
         return _coverage_without_hierarchy(column)
     return _coverage_in_hierarchy(column, column.hierarchy.with_root())
 
 
-def _own(column: ReleasedColumn) -> tuple[Ints, Ints]:
+def _own(column: PairedColumn) -> tuple[Ints, Ints]:
     """How many records have the value of each code, and that of each pair."""
     pairs = value_label_pairs(column)
     totals = sum_by_code(pairs.original, pairs.times, len(column.values))
     return totals, totals[pairs.original]
 
 
-def _observed_coverage(column: ReleasedColumn, own: Ints) -> tuple[Ints, Ints]:
+def _observed_coverage(column: PairedColumn, own: Ints) -> tuple[Ints, Ints]:
     """Of each pair: how many values became its label, and how many records have one of them."""
     pairs = value_label_pairs(column)
     size = len(column.labels) + 1
@@ -156,7 +156,7 @@ def _observed_coverage(column: ReleasedColumn, own: Ints) -> tuple[Ints, Ints]:
     return values[pairs.released + 1], records[pairs.released + 1]
 
 
-def _coverage_without_hierarchy(column: ReleasedColumn) -> LabelCoverage:
+def _coverage_without_hierarchy(column: PairedColumn) -> LabelCoverage:
     """Without a hierarchy: a label stands for the values that became it."""
     pairs = value_label_pairs(column)
     totals, own = _own(column)
@@ -204,7 +204,7 @@ class _Rungs:
         return sum_by_code(self.labels[level], each, len(self.text))
 
 
-def _coverage_in_hierarchy(column: ReleasedColumn, hierarchy: Hierarchy) -> LabelCoverage:
+def _coverage_in_hierarchy(column: PairedColumn, hierarchy: Hierarchy) -> LabelCoverage:
     pairs = value_label_pairs(column)
     rungs = _Rungs(hierarchy)
     totals, own = _own(column)

@@ -17,7 +17,7 @@ GONE = -1  # the code of a record that was not released
 
 
 @dataclass(frozen=True)
-class ReleasedColumn:
+class PairedColumn:
     """A column of the original and what became of it, one place a record of the original.
 
     `original` and `released` hold codes; `values` and `labels` their texts, None for missing.
@@ -70,8 +70,8 @@ class Release:
     Columns have one place a record of the original, in its order.
     """
 
-    quasi: tuple[ReleasedColumn, ...]
-    secrets: tuple[ReleasedColumn, ...] = ()
+    quasi: tuple[PairedColumn, ...]
+    secrets: tuple[PairedColumn, ...] = ()
     predicted: tuple[str, ...] = ()  # columns to predict; the secrets unless given
     seed: int = 0
     extra: int = 0  # records of the release that the original lacks
@@ -82,7 +82,7 @@ class Release:
         return len(self.quasi[0].original)
 
     @property
-    def columns(self) -> tuple[ReleasedColumn, ...]:
+    def columns(self) -> tuple[PairedColumn, ...]:
         """All columns: those an outsider could know, then the secrets."""
         return self.quasi + self.secrets
 

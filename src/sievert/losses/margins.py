@@ -18,7 +18,7 @@ from sievert.losses.label_sets import (
     value_code_of_label,
     value_label_pairs,
 )
-from sievert.losses.loss import Kind, Loss, Release, ReleasedColumn, without
+from sievert.losses.loss import Kind, Loss, Release, PairedColumn, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
@@ -64,7 +64,7 @@ def hellinger_pairs(release: Release) -> Loss:
 class _Texts:
     """A column before and after, as codes of the same texts; suppressed cells share one."""
 
-    def __init__(self, column: ReleasedColumn) -> None:
+    def __init__(self, column: PairedColumn) -> None:
         self._column, pairs = column, value_label_pairs(column)
         names, width = value_code_of_label(column)
         self._gone = list(column.values).index(ROOT) if ROOT in column.values else width
@@ -105,7 +105,7 @@ class _Texts:
         return _distance(np.append(n, np.zeros(alone.sum(), dtype=np.int64)), m, records)
 
 
-def _texts(column: ReleasedColumn) -> _Texts:
+def _texts(column: PairedColumn) -> _Texts:
     return cached_on_column(column, "texts", _Texts)
 
 

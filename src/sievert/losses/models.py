@@ -20,7 +20,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, Release, ReleasedColumn, as_numbers
+from sievert.losses.loss import GONE, Kind, Loss, Release, PairedColumn, as_numbers
 from sievert.losses.numeric_columns import (
     NumericColumn,
     Side,
@@ -44,7 +44,7 @@ UNBOUNDED = "unbounded"
 MODELS = ("independent", "tree", "gaussian")
 
 
-def cuts(column: ReleasedColumn) -> Floats | None:
+def cuts(column: PairedColumn) -> Floats | None:
     """Where a column of many numbers is cut: at the original's deciles. None for other columns."""
     numbers = as_numbers(column.values)
     if numbers is None or not in_range(numbers):
@@ -78,7 +78,7 @@ class CategoricalColumn:
     spread: Floats
 
     @classmethod
-    def from_column(cls, column: ReleasedColumn, number: NumericColumn | None) -> CategoricalColumn:
+    def from_column(cls, column: PairedColumn, number: NumericColumn | None) -> CategoricalColumn:
         """The atoms of one column."""
         edges = cuts(column)
         if edges is not None:
@@ -114,7 +114,7 @@ class CategoricalColumn:
 
 
 def _own(
-    column: ReleasedColumn, number: NumericColumn | None, edges: Floats | None, atoms: Ints
+    column: PairedColumn, number: NumericColumn | None, edges: Floats | None, atoms: Ints
 ) -> Ints:
     """The atom of each label that is a value itself or a number; GONE for others."""
     place = {text: int(atom) for text, atom in zip(column.values, atoms, strict=True)}
@@ -132,7 +132,7 @@ def _own(
 
 
 def _general(
-    column: ReleasedColumn, atoms: Ints, rows: Ints, general: Ints, size: int
+    column: PairedColumn, atoms: Ints, rows: Ints, general: Ints, size: int
 ) -> tuple[Ints, Floats]:
     """Rows for labels that stand for sets of values; the rarest labels share one."""
     pairs, released = _below(column, general), column.released.astype(np.int64)
@@ -160,7 +160,7 @@ def _general(
     return rows, np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def _below(column: ReleasedColumn, general: Ints) -> Ints:
+def _below(column: PairedColumn, general: Ints) -> Ints:
     """(label, value) for the labels of the column's hierarchy and the values below each."""
     if column.hierarchy is None:
         return np.zeros((0, 2), dtype=np.int64)

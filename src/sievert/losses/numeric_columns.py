@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.losses.loss import Release, ReleasedColumn, as_numbers
+from sievert.losses.loss import Release, PairedColumn, as_numbers
 from sievert.measures.kernel import total
 
 LARGEST = 1e150  # beyond, a square is no number any more
@@ -110,7 +110,7 @@ class NumericColumn:
         return standard[0], standard[1]
 
 
-def _numeric(column: ReleasedColumn) -> NumericColumn | None:
+def _numeric(column: PairedColumn) -> NumericColumn | None:
     """The column as numbers, if it is numeric before and after."""
     before, after = as_numbers(column.values), as_numbers(column.labels)
     if before is None or after is None or not (in_range(before) and in_range(after)):
@@ -137,7 +137,7 @@ def _on_scale(before: Side, after: Side) -> bool:
     return bool(far.max(initial=0.0) <= FARTHEST)
 
 
-def original_numbers(column: ReleasedColumn) -> Floats | None:
+def original_numbers(column: PairedColumn) -> Floats | None:
     """The original's numbers of a column, whatever was released of it."""
     numbers = as_numbers(column.values)
     return numbers[column.original] if numbers is not None and in_range(numbers) else None
@@ -243,7 +243,7 @@ class NumericColumns:
     columns: tuple[NumericColumn, ...]
 
     @classmethod
-    def from_columns(cls, columns: Iterable[ReleasedColumn]) -> NumericColumns:
+    def from_columns(cls, columns: Iterable[PairedColumn]) -> NumericColumns:
         """Those of the columns that are numeric before and after."""
         return cls(tuple(numeric for c in columns if (numeric := _numeric(c)) is not None))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, Release, ReleasedColumn, without
+from sievert.losses.loss import GONE, Kind, Loss, Release, PairedColumn, without
 from sievert.losses.models import cuts, parts
 from sievert.measures.measure import Decides
 
@@ -40,7 +40,7 @@ class Predictor:
     widths: tuple[int, int]
 
     @classmethod
-    def from_column(cls, column: ReleasedColumn) -> Predictor:
+    def from_column(cls, column: PairedColumn) -> Predictor:
         """A quasi-identifier as categories, on each side in its own terms."""
         values, labels = np.arange(len(column.values)), np.arange(len(column.labels))
         edges = cuts(column)
@@ -66,11 +66,11 @@ class PredictionTarget:
     """A column to predict: what it was, and what the release says it was; GONE for nothing."""
 
     truth: Ints
-    told: Ints
+    released: Ints
     width: int
 
     @classmethod
-    def from_column(cls, column: ReleasedColumn) -> PredictionTarget:
+    def from_column(cls, column: PairedColumn) -> PredictionTarget:
         """A label that is no value of the original stands for the one that most often became it."""
         edges = cuts(column)
         values = np.arange(len(column.values))
@@ -150,7 +150,7 @@ def _accuracies(
     out: dict[str, float | None] = {}
     for side, name in enumerate(("original", "released")):
         codes = [(p.before, p.after)[side] for p in predictors]
-        learnt = (target.truth, target.told)[side]
+        learnt = (target.truth, target.released)[side]
         if not (learnt != GONE).any():
             out[name] = None
             continue

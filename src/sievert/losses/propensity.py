@@ -18,7 +18,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
 from sievert.losses.logistic import Design, fit_propensities
-from sievert.losses.loss import GONE, Kind, Loss, Release, ReleasedColumn, without
+from sievert.losses.loss import GONE, Kind, Loss, Release, PairedColumn, without
 from sievert.losses.numeric_columns import NumericColumn, numeric_columns
 from sievert.measures.measure import Decides
 
@@ -44,12 +44,12 @@ class Coding:
     kind: Ints | None = None  # of each category: 0 a number, else what stands instead
 
     @classmethod
-    def from_column(cls, column: ReleasedColumn, number: NumericColumn | None) -> Coding:
+    def from_column(cls, column: PairedColumn, number: NumericColumn | None) -> Coding:
         """The alphabet of one column."""
         return _numbers(column, number) if number is not None else _categories(column)
 
 
-def _numbers(column: ReleasedColumn, number: NumericColumn) -> Coding:
+def _numbers(column: PairedColumn, number: NumericColumn) -> Coding:
     """Standardised numbers, and what stands where there is none: missing, or `*`."""
     both = np.concatenate(number.coded)
     there = ~np.isnan(both)
@@ -64,7 +64,7 @@ def _numbers(column: ReleasedColumn, number: NumericColumn) -> Coding:
     return Coding(NUMBERS, codes[:cut], codes[cut:], len(kind), np.append(units, (0.0, 0.0)), kind)
 
 
-def _categories(column: ReleasedColumn) -> Coding:
+def _categories(column: PairedColumn) -> Coding:
     values: list[Any] = list(column.values)
     labels: list[Any] = list(column.labels)
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
@@ -92,7 +92,7 @@ def _categories(column: ReleasedColumn) -> Coding:
     return Coding(how, rank[before], rank[after], int(rank.max()) + 1)
 
 
-def _became(column: ReleasedColumn) -> Ints | None:
+def _became(column: PairedColumn) -> Ints | None:
     """The one label of each value (GONE: none is shown); None where a value has several."""
     plain = np.array([t is not None and t != ROOT for t in column.labels] + [False])
     shown = plain[column.released]
@@ -134,7 +134,7 @@ def pool_records(release: Release, codings: Sequence[Coding]) -> PooledRecords:
     return PooledRecords(codes, np.ones(len(side)), side, size < release.records)
 
 
-def _keys(columns: Sequence[ReleasedColumn], codings: Sequence[Coding], side: int) -> Ints | None:
+def _keys(columns: Sequence[PairedColumn], codings: Sequence[Coding], side: int) -> Ints | None:
     """One number a record for its combination; None where numbers would not do."""
     if math.prod(k.width for k in codings) >= 1 << 61:
         return None

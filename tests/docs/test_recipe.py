@@ -1,0 +1,120 @@
+"""The recipe "Add a measure" of CONTRIBUTING.md, followed to the letter in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FUNCTION = '''def largest_class(target: RecordTarget, _: Options) -> Number:
+    """max over q of n_q."""
+    return target.sizes.most
+
+
+# fmt: off
+CLASSES: tuple'''
+RECORD = '''    Measure(
+        "largest_class", "Largest class", "records", 1, None, "low",
+        "max_q n_q", "an example", "nobody hides among more records than these",
+        (*ALWAYS, *MONOTONE), largest_class, ("record",),
+        decided_by=Decides.RECORD,
+    ),
+)
+# fmt: on
+'''
+PAGE = """# Largest class (`largest_class`)
+
+## Definition
+
+`max_q n_q`. Unit: records. **Riskier when low.**
+
+## Reading
+
+Nobody hides among more records than these.
+
+## Example
+
+>>> import sievert
+>>> sievert.largest_class({"age": ["20s", "20s", "30s"]}, ["age"])
+2
+
+## Limits and traps
+
+It says nothing about the other classes.
+
+## Source
+
+An example.
+"""
+ORACLE = '    result["k_anonymity"] = min(sizes)\n'
+# Every test that looks at all measures; of those on random tables a few cases.
+TESTS = (
+    "tests/unit/test_rooms.py::test_every_measure_has_a_function_and_a_page",
+    "tests/unit/test_rooms.py::test_records_are_complete",
+    "tests/unit/test_typing.py::test_the_stub_is_that_of_the_records",
+    "tests/unit/test_cli.py::test_all_shows_every_measure",
+    "tests/unit/test_cli.py::test_measures_lists_every_record",
+    "tests/docs/test_pages.py::test_examples[largest_class]",
+    "tests/docs/test_pages.py::test_page_is_complete",
+    "tests/docs/test_pages.py::test_tables_of_measures_are_those_of_the_records",
+    "tests/docs/test_pages.py::test_links_lead_somewhere",
+    "tests/docs/test_guides.py::test_every_measure_is_in_the_table_as_its_record_says",
+    "tests/property/test_oracle_agreement.py::test_agreement[0]",
+    "tests/property/test_common.py::test_every_measure_declares_its_laws",
+    "tests/property/test_common.py::test_p1_permutation[0]",
+    "tests/property/test_common.py::test_p6_coarsening[0]",
+    "tests/property/test_common.py::test_p7_refining[0]",
+    "tests/property/test_undeclared.py::test_every_number_declares_what_decides_it",
+)
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command in the copy, which imports the copy and nothing of the project itself."""
+    environment = {**os.environ, "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}"}
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{path.name}: {old}"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    for name in ("src", "tests", "docs", "website", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    for path in (*ROOT.glob("*.md"), ROOT / "pyproject.toml", ROOT / "LICENSE"):
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def recipe() -> str:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return text.split("## Add a measure\n")[1].split("\n## ")[0]
+
+
+def test_the_recipe_for_a_measure_is_complete(project: Path) -> None:
+    steps, source = recipe(), "src/sievert/measures/classes.py"
+    edit(project / source, "# fmt: off\nCLASSES: tuple", FUNCTION)
+    edit(project / source, ")\n# fmt: on\n", RECORD)
+    (project / "docs/measures/largest_class.md").write_text(PAGE, encoding="utf-8")
+    edit(project / "tests/oracle.py", ORACLE, f'{ORACLE}    result["largest_class"] = max(sizes)\n')
+    for name in (source, "docs/measures/<id>.md", "tests/oracle.py", "make generate"):
+        assert f"`{name}`" in steps, name
+
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    generate = makefile.split("\ngenerate:")[1].split("\n\n")[0].splitlines()[1:]
+    for line in generate:
+        done = run(project, *line.replace("$(BIN)/python", "").split())
+        assert done.returncode == 0, done.stderr
+    done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *TESTS)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
