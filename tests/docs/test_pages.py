@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sievert.measures import BY_ID
-from website.measure_tables import PAGES as GENERATED
 from sievert.papers.claims import number
+from website.measure_tables import PAGES as GENERATED
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "measures").glob("*.md"))

@@ -18,7 +18,7 @@ FUNCTION = '''def largest_class(target: RecordTarget, _: Options) -> Number:
 
 # fmt: off
 CLASSES: tuple'''
-RECORD = '''    Measure(
+RECORD = """    Measure(
         "largest_class", "Largest class", "records", 1, None, "low",
         "max_q n_q", "an example", "nobody hides among more records than these",
         (*ALWAYS, *MONOTONE), largest_class, ("record",),
@@ -26,7 +26,7 @@ RECORD = '''    Measure(
     ),
 )
 # fmt: on
-'''
+"""
 PAGE = """# Largest class (`largest_class`)
 
 ## Definition

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sievert.losses import gaussian
 from sievert.losses.gaussian import from_data, gaussian_information, scalar
-from sievert.losses.loss import Release, PairedColumn
+from sievert.losses.loss import PairedColumn, Release
 from sievert.losses.moments import probabilistic_information_loss
 from sievert.measures.kernel import mutual_information
 

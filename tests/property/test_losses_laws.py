@@ -22,7 +22,7 @@ import pytest
 
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.losses import distortion, generalisation, margins
-from sievert.losses.loss import GONE, Kind, Release, PairedColumn
+from sievert.losses.loss import GONE, Kind, PairedColumn, Release
 
 TABLES = 400
 CHUNKS = 8

@@ -25,7 +25,7 @@ from sievert.losses import (
     prediction,
     propensity,
 )
-from sievert.losses.loss import GONE, Loss, Release, PairedColumn
+from sievert.losses.loss import GONE, Loss, PairedColumn, Release
 
 MODULES = (moments, gaussian, propensity, prediction, models)
 KINDS = {k.id: k for m in MODULES for k in m.KINDS}
@@ -487,9 +487,7 @@ def test_pmse_without_a_difference(resampled: bool, expected: float) -> None:
         old, new = rng.choice(4, p=[0.4, 0.3, 0.2, 0.1], size=(2, 3, n))
         if resampled:
             new = old[:, rng.integers(0, n, n)]
-        cols = [
-            PairedColumn(f"c{i}", old[i], new[i], list("abcd"), list("abcd")) for i in range(3)
-        ]
+        cols = [PairedColumn(f"c{i}", old[i], new[i], list("abcd"), list("abcd")) for i in range(3)]
         ratios.append(compute("pmse", Release(tuple(cols))).details["ratio"] / expected)
     assert abs(np.mean(ratios) - 1) < 4 * math.sqrt(2 / 9 / tables)
     assert np.var(ratios) == pytest.approx(2 / 9, rel=0.6)

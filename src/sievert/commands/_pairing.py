@@ -17,7 +17,7 @@ from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
-from sievert.losses.loss import GONE, Release, PairedColumn, as_numbers
+from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
 from sievert.notes import Count, Name, Note
 
 if TYPE_CHECKING:

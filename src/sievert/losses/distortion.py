@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, Release, PairedColumn, without
+from sievert.losses.loss import Kind, Loss, PairedColumn, Release, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 

@@ -13,7 +13,7 @@ from sievert.arrays import Floats
 from sievert.hierarchies import ROOT
 from sievert.losses.interval_labels import interval
 from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, Release, PairedColumn, as_numbers, without
+from sievert.losses.loss import Kind, Loss, PairedColumn, Release, as_numbers, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 

@@ -18,7 +18,7 @@ from sievert.losses.label_sets import (
     value_code_of_label,
     value_label_pairs,
 )
-from sievert.losses.loss import Kind, Loss, Release, PairedColumn, without
+from sievert.losses.loss import Kind, Loss, PairedColumn, Release, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 

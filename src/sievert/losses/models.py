@@ -20,7 +20,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, Release, PairedColumn, as_numbers
+from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, as_numbers
 from sievert.losses.numeric_columns import (
     NumericColumn,
     Side,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.losses.loss import Release, PairedColumn, as_numbers
+from sievert.losses.loss import PairedColumn, Release, as_numbers
 from sievert.measures.kernel import total
 
 LARGEST = 1e150  # beyond, a square is no number any more

@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, Release, PairedColumn, without
+from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
 from sievert.losses.models import cuts, parts
 from sievert.measures.measure import Decides
 

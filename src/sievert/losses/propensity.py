@@ -18,7 +18,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
 from sievert.losses.logistic import Design, fit_propensities
-from sievert.losses.loss import GONE, Kind, Loss, Release, PairedColumn, without
+from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
 from sievert.losses.numeric_columns import NumericColumn, numeric_columns
 from sievert.measures.measure import Decides
 
