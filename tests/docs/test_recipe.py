@@ -1,4 +1,4 @@
-"""The recipe "Add a measure" of CONTRIBUTING.md, followed to the letter in a copy of the project."""
+"""The recipe "Add a measure" of CONTRIBUTING.md, followed in a copy of the project."""
 
 from __future__ import annotations
 
