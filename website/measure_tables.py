@@ -14,9 +14,9 @@ from sievert.measures import MEASURES, Decides, Measure
 
 DOCS = Path(__file__).parents[1] / "docs"
 INDEX, GUIDE = DOCS / "measures" / "README.md", DOCS / "guides" / "statistician.md"
-SECTIONS = {("record",): "## Finding a person", ("secret",): "## Secrets"}  # by `kinds`
+SECTIONS = {"record": "## Finding a person", "secret": "## Secrets"}  # by `kinds`
 OTHERS = "## Information"
-SCOPES = {("record",): "re-identification", ("secret",): "inference"}
+SCOPES = {"record": "re-identification", "secret": "inference"}
 GRAINS = {
     Decides.SMALLEST_CLASS: "worst case (class)",
     Decides.CLASS_SIZE: "worst case (class)",
@@ -41,7 +41,7 @@ def index_row(measure: Measure, old: Cells | None) -> Cells:
 def guide_row(measure: Measure, old: Cells | None) -> Cells:
     """Granularity, scope, unit, range, direction and what it has to do with other measures."""
     grain = old[0] if old else GRAINS.get(measure.decided_by, "whole table")
-    scope = SCOPES.get(measure.kinds, "both")
+    scope = SCOPES.get(" ".join(measure.kinds), "both")
     record = [measure.unit, measure.bounds, measure.riskier]
     link = f"[`{measure.id}`](../measures/{measure.id}.md)"
     return [link, grain, scope, *record, old[-1] if old else measure.reading]
@@ -67,7 +67,7 @@ def index(text: str) -> str:
     lines = text.splitlines()
     every = rows(lines, index_row)
     for heading in (*SECTIONS.values(), OTHERS):
-        mine = {m.id for m in MEASURES if SECTIONS.get(m.kinds, OTHERS) == heading}
+        mine = {m.id for m in MEASURES if SECTIONS.get(" ".join(m.kinds), OTHERS) == heading}
         start = lines.index(heading)
         end = next(i for i in range(start + 1, len(lines)) if lines[i].startswith(("## ", r"\*")))
         section = replaced(lines[start:end], ROW, [line for n, line in every.items() if n in mine])
