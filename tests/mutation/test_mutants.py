@@ -71,7 +71,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "n - 1": (TARGET, "        self.records = counts.records\n        self.sizes = counts.sizes\n\n",
               "        self.records = counts.records - 1\n        self.sizes = counts.sizes\n\n"),
     "classes of one quasi-identifier": (
-        "commands/assess/api.py", "            self.roles.quasi,\n            secret,\n",
+        "commands/_measuring.py", "            self.roles.quasi,\n            secret,\n",
         "            self.roles.quasi[:1],\n            secret,\n"),
     "rate over H(Q)": (INFORMATION, "target.mutual_information / target.entropy",
                        "target.mutual_information / max(target.class_entropy, 1e-9)"),

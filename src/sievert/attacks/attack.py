@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,6 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.counts.answers import JointCounts, Profiles, RecordCounts, SecretCounts
 from sievert.counts.cube import Cube, histogram, run_starts
-from sievert.errors import UsageError
 from sievert.formatting import percent
 from sievert.hierarchies import Hierarchy, parse
 from sievert.measures import BY_ID, kernel
@@ -323,68 +322,13 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
     return found
 
 
-def on_release(
-    count: Callable[[Sequence[str]], Cube],
-    quasi: Sequence[str],
-    secrets: Sequence[str],
-    *,
-    hierarchies: Mapping[str, Any],
-    partitions: Mapping[str, Mapping[str, Iterable[Any]]],
-    named: Mapping[str, str],
-    show: bool = False,
-) -> dict[str, dict[str, Attack]]:
-    """Every attack that needs the release alone; `count` makes the cube of some columns."""
-    from sievert.attacks.background import background
-    from sievert.attacks.homogeneity import homogeneity
-    from sievert.attacks.identity import black_box
-    from sievert.attacks.semantic import semantic
-    from sievert.attacks.skewness import skewness
-
-    classes: Cube | None = None
-    found: dict[str, dict[str, Attack]] = {"identity": {}}
-    for secret in secrets:
-        known = secret in quasi
-        cube = with_target(count(quasi), secret) if known else count((*quasi, secret))
-        if classes is None:
-            classes = cube.roll_up(quasi)
-        texts = [v for v in cube.values[-1] if v is not None]
-        parts = partitions.get(secret)
-        merged = semantic(
-            cube,
-            partition=None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()},
-            hierarchy=ladder(hierarchies.get(secret), texts),
-            named=named.get(secret),
-            show=show,
-        )
-        for name, attack in (
-            ("homogeneity", homogeneity(cube, show=show)),
-            ("background", background(cube, show=show)),
-            ("skewness", skewness(cube, named=named.get(secret), show=show)),
-            ("semantic", merged),
-        ):
-            if attack is not None:
-                found.setdefault(name, {})[secret] = attack
-    classes = count(quasi) if classes is None else classes
-    found["identity"]["black_box"] = black_box(classes, show=show)
-    return found
-
-
-def check_named(named: Mapping[str, str], secrets: Sequence[str]) -> None:
-    """Only a secret has a value whose rise matters."""
-    for column in named:
-        if column not in secrets:
-            raise UsageError(
-                f"--value: column {column!r} is not a secret here", hint=f"-s {column}"
-            )
-
-
-def ladder(given: Any, values: Sequence[str]) -> Hierarchy | None:
-    """A hierarchy from whatever stands for one; intervals and prefixes are made from the values."""
-    if given is None or isinstance(given, Hierarchy):
-        return given
-    if isinstance(given, Mapping):
-        return Hierarchy({str(v): tuple(labels) for v, labels in given.items()})
-    return parse(str(given), values) if values else None
+def to_hierarchy(spec: Any, values: Sequence[str]) -> Hierarchy | None:
+    """The hierarchy of a specification; intervals and prefixes are made from the values."""
+    if spec is None or isinstance(spec, Hierarchy):
+        return spec
+    if isinstance(spec, Mapping):
+        return Hierarchy({str(v): tuple(labels) for v, labels in spec.items()})
+    return parse(str(spec), values) if values else None
 
 
 def points(gain: float) -> str:

@@ -125,11 +125,6 @@ class Command:
         if output.json_ != "-":
             terminal = import_module(f"sievert.commands.{self.name}.terminal")
             sys.stdout.write(terminal.render(result, everything=output.all_) + "\n")
-            if self.name == "assess" and result.attacks is not None:
-                from sievert.commands.attack.terminal import chapter
-
-                lines = chapter(result.attacks, result.rows, everything=output.all_)
-                sys.stdout.write("\n".join(lines) + "\n")
         return 1 if getattr(result, "met", None) is False else 0
 
 

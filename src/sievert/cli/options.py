@@ -67,9 +67,9 @@ class RoleOptions(Options):
         """The hierarchy of each column."""
         hierarchies = pairs(self.hierarchy, "--hierarchy", "disease=FILE")
         if hierarchies:
-            from sievert.commands.assess.api import check_ladders
+            from sievert.commands._measuring import check_hierarchy_files
 
-            check_ladders(hierarchies)
+            check_hierarchy_files(hierarchies)
         return hierarchies
 
     def arguments(self) -> dict[str, Any]:

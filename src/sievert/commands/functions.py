@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 from sievert import roles as role
-from sievert.commands.assess.api import assess, within
+from sievert.commands._measuring import clamp_to_bounds
+from sievert.commands.assess.api import assess
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult
 from sievert.session import open_source
@@ -53,8 +54,8 @@ def single(
         raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
     if sensitive is not None and "secret" not in measure.kinds:
         raise UsageError(f"{measure_id} is about finding a record, not about a secret")
-    found = assess(data, quasi, sensitive, measures=[measure_id], **options)
-    values = found.reidentification if sensitive is None else found.inference[sensitive]
+    assessment = assess(data, quasi, sensitive, measures=[measure_id], **options)
+    values = assessment.reidentification if sensitive is None else assessment.inference[sensitive]
     if measure_id not in values:
         lacking = next((words for need, words in _NEEDS.items() if need in measure.needs), "more")
         raise UsageError(f"{measure_id} needs {lacking}")
@@ -96,34 +97,32 @@ def discrimination_rate_by_value(
         if sensitive is None:
             entropies = np.log2(np.array(sizes, dtype=np.float64))
         else:
-            held = Profiles.from_arrays(profiles, [1] * len(profiles))
-            entropies = profile_entropies(held.counts, held.starts)
-        found: dict[tuple[Any, ...], float | None] = {}
+            counts = Profiles.from_arrays(profiles, [1] * len(profiles))
+            entropies = profile_entropies(counts.counts, counts.starts)
+        rates: dict[tuple[Any, ...], float | None] = {}
         for key, size, entropy in zip(keys, sizes, entropies.tolist(), strict=True):
             options = {"size": size, "entropy": entropy, "records": questions.records}
-            value = measure.compute(target, options)
-            found[key] = None if isinstance(value, MeasureResult) else float(within(measure, value))
-    return found
+            rate = measure.compute(target, options)
+            rates[key] = (
+                None if isinstance(rate, MeasureResult) else float(clamp_to_bounds(measure, rate))
+            )
+    return rates
 
 
 def _function(measure: Measure) -> Callable[..., Any]:
     def compute(data: Any, quasi: Any, sensitive: str | None = None, **options: Any) -> Any:
         sensitive = _one_secret(sensitive)
         for word in _WORDS.get(measure.id, ()):
-            if word not in options:
+            argument = options.pop(word, None)
+            if argument is None:
                 continue
-            given = options.pop(word)
-            if given is None:
+            if word not in _PER_SECRET:
+                others = options.get("parameters", {})
+                options["parameters"] = {**others, measure.id: {word: argument}}
                 continue
-            if word in _PER_SECRET:
-                if sensitive is None:
-                    raise UsageError(f"{measure.id} is about a secret", hint="sensitive='COLUMN'")
-                options.setdefault(_PER_SECRET[word], {})[sensitive] = given
-            else:
-                options["parameters"] = {
-                    **options.get("parameters", {}),
-                    measure.id: {word: given},
-                }
+            if sensitive is None:
+                raise UsageError(f"{measure.id} is about a secret", hint="sensitive='COLUMN'")
+            options.setdefault(_PER_SECRET[word], {})[sensitive] = argument
         return single(measure.id, data, quasi, sensitive, **options)
 
     compute.__name__ = compute.__qualname__ = measure.id

@@ -90,21 +90,6 @@ class Assessment(Result):
                     "reason": v.reason,
                 }
 
-    def __repr__(self) -> str:
-        from sievert.commands.assess.terminal import render
-
-        text = render(self, width=100)
-        if self.attacks is None:
-            return text
-        from sievert.commands.attack.terminal import chapter
-
-        return "\n".join((text, *chapter(self.attacks, self.rows, width=100)))
-
-    def _repr_html_(self) -> str:
-        from sievert.report.notebook import notebook_html
-
-        return notebook_html(self)
-
 
 def _plain(told: Mapping[str, Any]) -> dict[str, Any]:
     """Without the steps of curves: windows may be values of the data."""

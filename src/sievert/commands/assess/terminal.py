@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sievert.commands._attack_chapter import attack_lines
 from sievert.commands._terminal import (
     RISKY,
     heading_lines,
@@ -47,20 +48,24 @@ def _row(title: str, value: Value, scale: str | None = None) -> str:
 # -- chapters -----------------------------------------------------------------------------------
 
 
-def render(found: Assessment, *, width: int = 100, everything: bool = False) -> str:
+def render(assessment: Assessment, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading_lines(found, width), *_finding(found, width)]
-    everything = everything or not _headlines_complete(found)
-    if found.inference and _worst_first(found):
+    lines = [*heading_lines(assessment, width), *_finding(assessment, width)]
+    every_number = everything or not _headlines_complete(assessment)
+    if secrets := _worst_first(assessment):
         lines += ["", "What an outsider learns who knows these columns (highest confidence first)"]
-        for secret in _worst_first(found):
-            lines += _secret(secret, found, width)
-    if everything:
-        lines += _all(found)
-    lines += _limits(found, width)
-    lines += note_lines(found.warnings, width)
-    if not everything:
+        for secret in secrets:
+            lines += _secret(secret, assessment, width)
+    if every_number:
+        lines += _all(assessment)
+    lines += _limits(assessment, width)
+    lines += note_lines(assessment.warnings, width)
+    if not every_number:
         lines += ["", "All numbers: --all. What a number means: sievert measures ID."]
+    if assessment.attacks is not None:
+        lines += attack_lines(
+            assessment.attacks, assessment.rows, width=width, everything=everything
+        )
     return "\n".join(lines)
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import Attack, check_named, ladder, on_release, value
+from sievert.attacks.attack import Attack, to_hierarchy, value
 from sievert.attacks.identity import Matching, grey_box, white_box
 from sievert.attacks.reasoning.priors import Weights
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.settings import ReasoningSettings
+from sievert.attacks.release_attacks import attack_release, check_named
 from sievert.commands._common import (
     Clock,
     Reading,
@@ -371,7 +372,7 @@ class _Run:
         if wild:
             self._note("a missing value matches anything: there are no classes to attack")
         else:
-            self.found = on_release(
+            self.found, notes = attack_release(
                 count,
                 quasi,
                 self.roles.sensitive,
@@ -380,9 +381,7 @@ class _Run:
                 named=self.named,
                 show=self.show,
             )
-            for secret in self.named:
-                if not self.found["skewness"][secret].details["occurs"]:
-                    self._note("the named value does not occur in {}", Name(secret))
+            self.notes += notes
         self.classes = next(iter(counted.values())).roll_up(quasi) if counted else count(quasi)
         if self.reasoner is not None and self.reasoner.group is None:
             secrets = [s for s in self.roles.sensitive if s not in quasi]
@@ -561,7 +560,7 @@ class _Run:
     def _matching(self, column: str, register: Cube, release: Cube) -> Matching:
         place = register.columns.index(column)
         texts = [v for v in register.values[place] if v is not None]
-        tree = ladder(self.hierarchies.get(column), texts)
+        tree = to_hierarchy(self.hierarchies.get(column), texts)
         found = Matching.of(
             register.values[place],
             release.values[release.columns.index(column)],

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sievert.acceleration import thread_count
-from sievert.attacks.attack import ladder
+from sievert.attacks.attack import to_hierarchy
 from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.mcmc.chains import Progress
 from sievert.attacks.reasoning.priors import Weights
@@ -137,7 +137,7 @@ class Reasoner:
         for column in columns:
             given = self.hierarchies.get(column)
             made = isinstance(given, str) and MADE.fullmatch(given)  # labels say what they mean
-            trees[column] = None if made else ladder(given, ["*"])
+            trees[column] = None if made else to_hierarchy(given, ["*"])
         every = tuple(self.cells or self.secrets)
         settings = replace(
             self.settings,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sievert.commands._common import Clock, Reading, load_policy, requested_roles
-from sievert.commands.assess.api import check_ladders
+from sievert.commands._measuring import check_hierarchy_files
 from sievert.commands.compare import ranking
 from sievert.commands.compare.result import Compared, Comparison
 from sievert.commands.compare.run import Run
@@ -99,7 +99,7 @@ def compare(
         raise UsageError("bins: {column: number}; key: the name of a column")
     for number in (bins or {}).values():
         _whole("bins", number, 0, MOST_BINS)
-    check_ladders(hierarchies or {})
+    check_hierarchy_files(hierarchies or {})
     named = named_releases(releases)
     clock = Clock(watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)

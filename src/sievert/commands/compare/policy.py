@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sievert.commands.assess.api import Settings, measured, unused
+from sievert.commands._measuring import MeasureSettings, measure_table, unused_settings
 from sievert.commands.compare.disclosures import Assessed
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
@@ -68,15 +68,15 @@ class Judging:
     def __init__(self, policy: Policy | None, hierarchies: Mapping[str, Any] | None = None) -> None:
         limits = policy and (policy.everywhere or policy.reidentification or policy.inference)
         self.policy = policy if limits else None
-        self.settings = Settings()  # as an assessment with this policy would have them
+        self.settings = MeasureSettings()  # as an assessment with this policy would have them
         if self.policy is not None:
-            self.settings = Settings(hierarchies or {}).beside(self.policy)
+            self.settings = MeasureSettings(hierarchies or {}).with_policy(self.policy)
         self.held: dict[str | None, Held] = {}  # by release; None is the original
         self._doubts: dict[str | None, list[Note]] = {}
 
     def unused(self, roles: Roles, columns: Sequence[str]) -> list[Note]:
         """What the policy says of columns that are no secrets; hierarchies have other uses here."""
-        return unused(replace(self.settings, hierarchies={}), roles, columns)
+        return unused_settings(replace(self.settings, hierarchies={}), roles, columns)
 
     def assessed(
         self,
@@ -88,23 +88,23 @@ class Judging:
     ) -> Assessed:
         """The measures of one table: those that are always compared, and those of the limits."""
         if self.policy is None:
-            return Assessed(*measured(questions, roles, beside, clock))
+            return Assessed(*measure_table(questions, roles, beside, clock))
         orders = {**table.orders, **self.settings.orders}
         settings = replace(self.settings, orders=orders)
         ids = tuple(dict.fromkeys((*beside, *_named(self.policy))))
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
-            return Assessed(*measured(questions, roles, ids, clock, settings))
+            return Assessed(*measure_table(questions, roles, ids, clock, settings))
         except (InputError, UsageError):
             if not placed or not self.held:  # of the original it is a mistake
                 raise
         plain = [i for i in ids if i not in placed]
-        records, inference = measured(questions, roles, plain, clock, settings)
+        records, inference = measure_table(questions, roles, plain, clock, settings)
         for secret in roles.sensitive:
             for name in placed:
                 one = Roles(roles.quasi, (secret,))
                 with suppress(InputError, UsageError):
-                    found = measured(questions, one, (name,), clock, settings)[1]
+                    found = measure_table(questions, one, (name,), clock, settings)[1]
                     inference[secret].update(found[secret])
         return Assessed(records, inference)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert import roles as role
 from sievert.acceleration import thread_count
-from sievert.attacks.attack import ladder
+from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles, describe_input
 from sievert.commands._pairing import sparse_numbers
@@ -164,7 +164,7 @@ class Run:
         for column in columns:
             given = self.hierarchies.get(column)
             texts = [t for t in self.people.texts(column) if t is not None]
-            tree = ladder(given, texts)
+            tree = to_hierarchy(given, texts)
             if tree is not None:
                 tree.require(texts, column)
                 found[column] = tree.with_root()

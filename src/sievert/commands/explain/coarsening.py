@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import ladder as hierarchy
+from sievert.attacks.attack import to_hierarchy as hierarchy
 from sievert.commands.explain.subsets import CombinationCounts
 from sievert.hierarchies import NUMBER
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.attack import ladder as hierarchy
+from sievert.attacks.attack import to_hierarchy as hierarchy
 from sievert.errors import InputError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import MOST_BYTES

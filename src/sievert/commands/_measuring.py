@@ -1,0 +1,273 @@
+"""Measures of a table that is open already: what they need is counted, then they are computed."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert.attacks.attack import to_hierarchy
+from sievert.commands._common import Clock
+from sievert.errors import ExhaustedError, InputError, InvariantError, unknown
+from sievert.hierarchies import ROOT, Hierarchy
+from sievert.measures import BY_ID, MEASURES, Measure
+from sievert.measures.measure import MeasureResult, Number
+from sievert.measures.value import Value
+from sievert.notes import Count, Name, Note
+from sievert.roles import Roles
+
+if TYPE_CHECKING:
+    from sievert.counts.answers import JointCounts
+    from sievert.counts.questions import Questions
+    from sievert.policy import Policy
+
+
+@dataclass(frozen=True)
+class MeasureSettings:
+    """What measures need besides the roles."""
+
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    orders: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    partitions: Mapping[str, Mapping[str, Iterable[str]]] = field(default_factory=dict)
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def with_policy(self, policy: Policy) -> MeasureSettings:
+        """The same settings, with those of a policy where there are none."""
+        return MeasureSettings(
+            self.hierarchies,
+            {**policy.orders, **self.orders},
+            {**policy.partitions, **self.partitions},
+            {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
+        )
+
+
+def measure_table(
+    questions: Questions,
+    roles: Roles,
+    ids: Iterable[str],
+    clock: Clock,
+    settings: MeasureSettings | None = None,
+) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
+    """Some measures of a table that is open already: of re-identification, and of each secret."""
+    table = TableMeasures(questions, roles, settings or MeasureSettings(), ids, clock)
+    inference = {s: table.inference(s) for s in roles.sensitive}
+    return table.reidentification(), inference
+
+
+def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
+    """Make sure that every hierarchy that is a file can be opened, even if it is not used."""
+    for spec in hierarchies.values():
+        if not isinstance(spec, str | os.PathLike) or (
+            str(spec) == "prefix" or str(spec).partition(":")[0] == "interval"
+        ):
+            continue
+        path = Path(spec)
+        try:
+            if path.exists() and not path.is_file():
+                raise InputError(f"{path.name or path}: not a regular file")
+            path.open("rb").close()
+        except OSError as error:
+            raise InputError(
+                f"{path.name}: {error.strerror}",
+                hint="a CSV file as ARX writes them, prefix, or interval:5,10,20",
+            ) from None
+
+
+def unused_settings(settings: MeasureSettings, roles: Roles, columns: Sequence[str]) -> list[Note]:
+    """Notes on settings of columns that are not secrets; an error for columns that do not exist."""
+    named = settings.parameters.get("alpha_k", {}).get("value")
+    notes: list[Note] = []
+    for what, by_column in (
+        ("hierarchy", settings.hierarchies),
+        ("order", settings.orders),
+        ("partition", settings.partitions),
+        ("named value", named if isinstance(named, Mapping) else {}),
+    ):
+        for column in by_column:
+            if column not in columns:
+                raise unknown(f"{what}: column", column, columns)
+            if column not in roles.sensitive:
+                text = f"the {what} of {{}} is not used: it is not a secret here"
+                notes.append(Note(text, Name(column)))
+    return notes
+
+
+def _chosen_measures(ids: Iterable[str] | None) -> tuple[Measure, ...]:
+    if ids is None:
+        return MEASURES
+    for name in (ids := list(ids)):
+        if name not in BY_ID:
+            raise unknown("measure", name, BY_ID)
+    return tuple(BY_ID[i] for i in ids)
+
+
+class TableMeasures:
+    """Counts what the chosen measures of one table need, and computes them."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        roles: Roles,
+        settings: MeasureSettings,
+        ids: Iterable[str] | None,
+        clock: Clock,
+    ) -> None:
+        self.questions, self.roles, self.settings = questions, roles, settings
+        self.measures, self.clock = _chosen_measures(ids), clock
+        self.warnings: list[Note] = []
+        self.joint: dict[str, JointCounts] = {}  # by secret
+        self.value_counts: dict[str, int] = {}  # by secret
+
+    def _note(self, text: str, *parts: Count | Name) -> None:
+        self.warnings.append(Note(text, *parts))
+
+    def reidentification(self) -> dict[str, Value]:
+        """Re-identification: the record is the target."""
+        from sievert.measures.target import RecordTarget
+
+        chosen = [m for m in self.measures if "record" in m.kinds]
+        if not chosen:
+            return {}
+        self.clock("counting classes", self.questions)
+        wildcard = any("wildcard" in m.needs for m in chosen)
+        counts = self.questions.record_counts(self.roles.quasi, wildcard=wildcard)
+        if counts.missing:
+            self._note(
+                "{} without a quasi-identifier; missing is a value of its own",
+                Count(counts.missing),
+            )
+            if counts.wildcard is None:
+                self._note("no k for missing values that match anything: it would take too long")
+        self.clock("computing", self.questions)
+        target = RecordTarget(counts)
+        return {m.id: self._value(m, target, self._options(m)) for m in chosen}
+
+    def reidentification_under_wildcards(self) -> dict[str, Value]:
+        """Re-identification where a missing quasi-identifier matches anything."""
+        from sievert.measures.classes import under_wildcards
+
+        self.clock("matching wildcards", self.questions)
+        frequencies = self.questions.record_counts(self.roles.quasi, wildcard=True).wildcard
+        if frequencies is None:
+            raise ExhaustedError(
+                "matching wildcards would take too long (patterns of missing keys, classes)",
+                hint="fewer quasi-identifiers, or --missing value",
+            )
+        self._note("a missing value matches anything: only k and records_below are defined")
+        results = under_wildcards(frequencies, self._options(BY_ID["records_below"]))
+        return {
+            m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
+            for m in self.measures
+            if (result := results.get(m.id)) is not None
+        }
+
+    def inference(self, secret: str) -> dict[str, Value]:
+        """Inference: a sensitive attribute is the target."""
+        from sievert.measures.target import SecretTarget
+
+        order, ordered = self._order(secret)
+        parts = self.settings.partitions.get(secret)
+        partition = None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()}
+        hierarchy = self._hierarchy(secret)
+        there = {
+            "order": ordered,
+            "parts": partition is not None,
+            "hierarchy": hierarchy is not None,
+        }
+        chosen = [
+            m
+            for m in self.measures
+            if "secret" in m.kinds and all(there.get(n, True) for n in m.needs)
+        ]
+        if not chosen:
+            return {}
+        number = 1 + self.roles.sensitive.index(secret)
+        self.clock(f"counting secret {number} of {len(self.roles.sensitive)}", self.questions)
+        counts = self.questions.secret_counts(
+            self.roles.quasi,
+            secret,
+            frozenset().union(*(m.needs for m in chosen)),
+            order=order,
+            hierarchy=hierarchy,
+            partition=partition,
+            named=self._named(secret),
+        )
+        self.value_counts[secret] = counts.values.things
+        if counts.joint is not None:
+            self.joint[secret] = counts.joint
+        if counts.missing:
+            self._note(
+                "{} without {}; missing is a value of its own", Count(counts.missing), Name(secret)
+            )
+        if counts.named is not None and not any(counts.named.count):
+            self._note("the value named for alpha_k does not occur in {}", Name(secret))
+        if partition is not None:
+            self._check_parts(secret, partition)
+        self.clock("computing", self.questions)
+        target = SecretTarget(counts)
+        merged = SecretTarget(counts.parts) if counts.parts is not None else None
+        return {
+            m.id: self._value(m, target, {**self._options(m), "merged": merged}) for m in chosen
+        }
+
+    def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
+        present = set(self.questions.values(secret, self.roles.quasi))
+        absent = sum(1 for members in partition.values() for v in members if v not in present)
+        if absent:
+            self._note(
+                "the partition of {} names {} that do not occur",
+                Name(secret),
+                Count(absent, "value"),
+            )
+
+    def _options(self, measure: Measure) -> dict[str, Any]:
+        options = dict(self.settings.parameters.get(measure.id, {}))
+        if isinstance(options.get("k"), int):
+            options["k"] = [options["k"]]
+        return options
+
+    def _order(self, secret: str) -> tuple[list[str] | None, bool]:
+        """The order of a secret's values: given, or the type's own; and whether there is one."""
+        order = self.settings.orders.get(secret)
+        if order is not None:
+            return [str(v) for v in order], True
+        return None, self.questions.engine.kind(secret) in ("float", "ordered")
+
+    def _hierarchy(self, secret: str) -> Hierarchy | None:
+        spec = self.settings.hierarchies.get(secret)
+        if spec is None or isinstance(spec, Hierarchy | Mapping):
+            return to_hierarchy(spec, ())
+        if not any("hierarchy" in m.needs for m in self.measures):
+            return None
+        values = self.questions.values(secret, self.roles.quasi)
+        # without any value, one branch
+        return to_hierarchy(spec, values) if values else Hierarchy({"": (ROOT,)})
+
+    def _named(self, secret: str) -> str | None:
+        value = self.settings.parameters.get("alpha_k", {}).get("value")
+        named = value.get(secret) if isinstance(value, Mapping) else value
+        return None if named is None else str(named)
+
+    def _value(self, measure: Measure, target: Any, options: Mapping[str, Any]) -> Value:
+        result = measure.compute(target, options)
+        if not isinstance(result, MeasureResult):
+            result = MeasureResult(result)
+        number = None if result.value is None else clamp_to_bounds(measure, result.value)
+        return Value(
+            measure.id, number, measure.unit, measure.riskier, result.reason, dict(result.details)
+        )
+
+
+def clamp_to_bounds(measure: Measure, number: Number) -> Number:
+    """A number outside its range by rounding is put on the edge; by more, it is a defect."""
+    if isinstance(number, float) and not math.isfinite(number):
+        raise InvariantError(f"{measure.id} is not a finite number")
+    for edge, outside in ((measure.low, -1), (measure.high, 1)):
+        if edge is not None and (number - edge) * outside > 0:
+            if abs(number - edge) > 4 * math.ulp(max(1.0, abs(edge))):
+                raise InvariantError(f"{measure.id} lies outside {measure.bounds}")
+            return type(number)(edge)
+    return number + 0.0 if isinstance(number, float) else number

@@ -1,0 +1,240 @@
+"""One assessment: the measures of a table, the attacks on it, and what its values look like."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert import files
+from sievert.commands._common import Clock, RequestedRoles, describe_input
+from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
+from sievert.commands.assess import value_checks
+from sievert.commands.assess.result import Assessment
+from sievert.counts.answers import Sizes
+from sievert.errors import UsageError
+from sievert.hierarchies import NUMBER
+from sievert.measures import MEASURES, kernel
+from sievert.notes import Count, Name, Note
+
+if TYPE_CHECKING:
+    from sievert.counts.cube import Cube
+    from sievert.counts.questions import Questions
+    from sievert.policy import Policy
+    from sievert.sources.table import Table
+
+MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
+MOST_CELLS = 10**7  # classes times numbers
+SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
+
+
+@dataclass(frozen=True)
+class AssessmentSettings:
+    """What an assessment is to compute."""
+
+    measuring: MeasureSettings
+    measures: Iterable[str] | None
+    missing: str
+    attacks: bool
+    named: Mapping[str, str]  # the value of a secret whose rise in a class matters
+    show_values: bool
+    records: str | os.PathLike[str] | None
+
+
+def assess_table(
+    table: Table,
+    questions: Questions,
+    requested: RequestedRoles,
+    settings: AssessmentSettings,
+    clock: Clock,
+    target: Path | None,
+) -> Assessment:
+    """Measure a table that is open; the records are written to `target`."""
+    measuring, missing, attacks = settings.measuring, settings.missing, None
+    roles, warnings = requested.assign(questions)
+    unused = unused_settings(measuring, roles, questions.columns)
+    dropped, notes = requested.prepare(questions, roles, missing)
+    measuring = replace(measuring, orders={**table.orders, **measuring.orders})
+    measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
+    wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
+    inference = {} if wild else {s: measures.inference(s) for s in roles.sensitive}
+    reidentification = (
+        measures.reidentification_under_wildcards() if wild else measures.reidentification()
+    )
+    if wild and (settings.records is not None or settings.attacks):
+        option = "--records" if settings.records is not None else "--attacks"
+        raise UsageError(f"{option} needs classes, and wildcards make none")
+    warnings += [*notes, *unused, *measures.warnings]
+    if settings.attacks:
+        from sievert.attacks.release_attacks import attack_release, check_named
+
+        clock("attacking", questions)
+        check_named(settings.named, roles.sensitive)
+        attacks, notes = attack_release(
+            questions.cube,
+            roles.quasi,
+            roles.sensitive,
+            hierarchies=measuring.hierarchies,
+            partitions=measuring.partitions,
+            named=settings.named,
+            show=settings.show_values,
+        )
+        warnings += notes
+    if settings.records is not None and target is not None:
+        clock("writing records", questions)
+        with files.name_output(settings.records):
+            write_records(measures, target, files.record_format(settings.records))
+    description = describe_input(table, questions, missing, dropped)
+    if not wild:
+        description["missing_values"], notes = missing_values(measures)
+        description["class_sizes"] = class_sizes(questions.sizes(roles.quasi))
+        warnings += notes
+        if (
+            table.kind == "csv"
+            and table.header
+            and (same := questions.like_the_header(roles.quasi, roles.sensitive))
+        ):
+            warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
+    used = {*roles.measured_columns, *roles.identifier}
+    return Assessment(
+        description,
+        roles,
+        reidentification,
+        inference,
+        None,
+        tuple(warnings),
+        tuple(c for c in questions.columns if c not in used),
+        attacks,
+        approximate_disclosure(measures),
+        clock.steps,
+        clock.peaks,
+    )
+
+
+def judge_assessment(assessment: Assessment, policy: Policy) -> Assessment:
+    """The assessment with the verdict on every limit of a policy."""
+    from sievert.policy import judge
+
+    verdicts, doubts = judge(policy, assessment.reidentification, assessment.inference)
+    warnings = (*assessment.warnings, *doubts)
+    return replace(assessment, verdicts=tuple(verdicts), warnings=warnings)
+
+
+def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], list[Note]]:
+    """What is missing, empty or looks like it, by column; notes on values that look alike."""
+    questions, quasi = measures.questions, measures.roles.quasi
+    columns = measures.roles.measured_columns
+    questions.sizes(quasi)
+    coded = questions.coded_missing(columns)
+    by_column, notes = {}, []
+    for column in columns:
+        tally = questions.tally(column, quasi)
+        counts = value_checks.missing_values(tally, coded[column])
+        if any(counts.values()):
+            by_column[column] = counts
+        if questions.engine.kind(column) == "float" and column in quasi:
+            text = "{} is a floating-point quasi-identifier: told apart to the last digit"
+            notes.append(Note(text, Name(column)))
+        notes += value_checks.remarks(column, tally, counts["looks_missing"])
+    return by_column, notes
+
+
+def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
+    """Write one row per record: the numbers of its class and of its cells, joined by the engine."""
+    from sievert.measures import per_record
+
+    questions, roles = measures.questions, measures.roles
+    sizes = questions.sizes(roles.quasi)
+    marks: dict[str | None, Any] = {None: per_record.of_class(sizes, questions.records)}
+    for secret in roles.sensitive:
+        joint = measures.joint.get(secret)
+        if joint is None:
+            joint = questions.secret_counts(roles.quasi, secret, frozenset({"joint"})).joint
+        assert joint is not None
+        name = files.escape_formula(secret) if kind == "csv" else secret
+        marks[secret] = per_record.of_cell(joint, questions.records, name)
+    questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)
+
+
+def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]:
+    """How near each class leads to a secret number, where its values are not too many."""
+    if measures.measures is not MEASURES:
+        return {}
+    questions, quasi = measures.questions, measures.roles.quasi
+    return {
+        secret: classes
+        for secret, values in measures.value_counts.items()
+        if secret not in quasi
+        and questions.engine.kind(secret) != "text"
+        and 1 < values <= MOST_NUMBERS
+        and questions.sizes(quasi).things <= MOST_CELLS // values
+        and (classes := near_classes(questions.cube((*quasi, secret)))) is not None
+    }
+
+
+def near_classes(cube: Cube) -> dict[str, Any] | None:
+    """H0 and area of the secret number in every class: the worst, and the means; None of texts."""
+    from sievert.measures.approximate.compromise import approximate_compromise, compromises
+
+    texts = cube.values[-1]
+    if not all(t is None or NUMBER.fullmatch(t) for t in texts):
+        return None
+    numbers = np.array([np.nan if t is None else float(t) for t in texts])
+    known = ~np.isnan(numbers[cube.codes[-1]])
+    values, place = np.unique(numbers[~np.isnan(numbers)], return_inverse=True)
+    if len(values) < 2 or not np.isfinite(values).all():
+        return None
+    code = np.zeros(len(texts), dtype=np.int64)
+    code[~np.isnan(numbers)] = place
+    starts, _ = cube.classes
+    table = np.zeros((len(starts), len(values)))
+    np.add.at(table, (cube.owner[known], code[cube.codes[-1]][known]), cube.counts[known])
+    sizes = table.sum(axis=1)
+    table, sizes = table[sizes > 0], sizes[sizes > 0]
+    classes = compromises(values, table / sizes[:, None])
+    worst = int(np.lexsort((sizes, classes.initial_entropy, classes.area))[0])
+    curve = approximate_compromise(values, table[worst] / sizes[worst], domain=values)
+    whole = approximate_compromise(values, table.sum(axis=0) / sizes.sum(), domain=values)
+    means = {
+        over: {
+            name: kernel.total(getattr(classes, name) * weights) / float(weights.sum())
+            for name in ("initial_entropy", "area")
+        }
+        for over, weights in (("classes", np.ones(len(sizes))), ("records", sizes))
+    }
+    return {
+        "classes": len(sizes),
+        "values": len(values),
+        "worst": {"records": int(sizes[worst]), **_curve(curve)},
+        "mean": means,
+        "table": _curve(whole),
+        "unit": "bits; area in bits times the unit of the column",
+        "riskier": "low",
+    }
+
+
+def class_sizes(sizes: Sizes) -> list[dict[str, int | None]]:
+    """How many classes, and records in them, have 1 record, 2, 3 or 4, and so on."""
+    spans = []
+    for least, following in zip(SIZES, (*SIZES[1:], None), strict=True):
+        inside = sizes.sizes >= least
+        if following is not None:
+            inside &= sizes.sizes < following
+        part = Sizes(sizes.sizes[inside], sizes.times[inside])
+        most = None if following is None else following - 1
+        spans.append(
+            {"least": least, "most": most, "classes": part.things, "records": part.records}
+        )
+    return spans
+
+
+def _curve(curve: Any) -> dict[str, Any]:
+    """A curve without the values it goes through: windows are differences of them."""
+    names = ("initial_entropy", "area", "range", "relative_area", "standard_deviation", "width90")
+    return {name: getattr(curve, name) for name in names} | {
+        "steps": [list(s) for s in curve.steps]
+    }
