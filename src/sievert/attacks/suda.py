@@ -67,8 +67,8 @@ class MinimalUniques:
     def by_size(self) -> Ints:
         """The number of MSUs of every class, a column for each size 1, 2, ..."""
         whole = np.zeros((len(self.counts), self.sizes), dtype=np.int64)
-        for size in range(1, self.sizes + 1):  # an MSU was counted once for each of its columns
-            whole[self.unique, size - 1] = self.found[size - 1].sum(axis=0, dtype=np.int64) // size
+        sizes = np.arange(1, self.sizes + 1)  # an MSU was counted once for each of its columns
+        whole[self.unique] = self.found.sum(axis=1, dtype=np.int64).T // sizes
         return whole
 
     def weights(self, scores: str = "sdcmicro") -> tuple[Fraction, ...]:
@@ -222,6 +222,15 @@ class _Tools(NamedTuple):
     minimal: Callable[[Ints, Ints, Ints], Ints]
 
 
+class _Part(NamedTuple):
+    """The unique rows searched at a time, the MSUs found of them, and a mark for each: one bit."""
+
+    first: int
+    last: int
+    counts: Ints
+    marks: Ints
+
+
 class _MinimalUniqueSearch:
     """Goes through the sets of columns, bit by bit; rows are classes, the unique ones first."""
 
@@ -253,41 +262,36 @@ class _MinimalUniqueSearch:
         words = -(-len(self.sets) // WORD)
         block = max(1, ROOM // (8 * words))
         for first in range(0, unique, block):
-            self.first, self.last = first, min(first + block, unique)
-            self.found = counts[:, :, first : self.last]
-            self.marks = np.zeros((self.last - first, words), dtype=np.uint64)  # a bit an MSU
-            self._visit(rows, self.tools.whole(self.rows), 0, columns)
+            last = min(first + block, unique)
+            marks = np.zeros((last - first, words), dtype=np.uint64)
+            part = _Part(first, last, counts[:, :, first:last], marks)
+            self._visit(part, rows, self.tools.whole(self.rows), 0, columns)
         return counts
 
-    def _visit(self, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
+    def _visit(self, part: _Part, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
         """Go on from a set to those that have one more column, below its lowest, and so on."""
         size = above.bit_count() + 1
         for bit in range(lowest):
             self.pace()
             leaf = bit == 0 or size == self.sizes
             left, parts, alone = self.tools.split(
-                rows, groups, self.columns[bit], self.widths[bit], self.first, self.last, leaf
+                rows, groups, self.columns[bit], self.widths[bit], part.first, part.last, leaf
             )
             if len(alone):
-                self._note(alone, above | 1 << bit, size)
+                self._note(part, alone, above | 1 << bit, size)
             if len(left):
-                self._visit(left, parts, above | 1 << bit, bit)
+                self._visit(part, left, parts, above | 1 << bit, bit)
 
-    def _note(self, alone: Ints, mask: int, size: int) -> None:
+    def _note(self, part: _Part, alone: Ints, mask: int, size: int) -> None:
         """Note the set as an MSU of those rows alone in it that have no MSU within it."""
         number = int(np.searchsorted(self.sets, mask))
-        within = np.zeros(self.marks.shape[1] * WORD, dtype=np.uint8)
+        within = np.zeros(part.marks.shape[1] * WORD, dtype=np.uint8)
         within[:number] = self.sets[:number] & ~mask == 0
         words = np.packbits(within, bitorder="little").view(np.uint64)
-        news = self.tools.minimal(alone - self.first, self.marks, words)
-        self.marks[news, number // WORD] |= np.uint64(1 << number % WORD)
-        for bit, place in enumerate(self.places):
-            if mask >> bit & 1:
-                self.found[size - 1, place, news] += 1
-
-
-def _one_group(rows: int) -> Ints:
-    return np.zeros(rows, dtype=np.int64)
+        news = self.tools.minimal(alone - part.first, part.marks, words)
+        part.marks[news, number // WORD] |= np.uint64(1 << number % WORD)
+        for place in (place for bit, place in enumerate(self.places) if mask >> bit & 1):
+            part.counts[size - 1, place, news] += 1
 
 
 def _split(
@@ -323,11 +327,7 @@ def _minimal(rows: Ints, marks: Ints, words: Ints) -> Ints:
     return rows[clear]
 
 
-PLAIN = _Tools(_one_group, _split, _minimal)
-
-
-def _one_run(rows: int) -> Ints:
-    return np.array([0, rows], dtype=np.int32)
+PLAIN = _Tools(lambda rows: np.zeros(rows, dtype=np.int64), _split, _minimal)
 
 
 def _split_runs(
@@ -381,14 +381,12 @@ def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
     """The same for compilation."""
     news = np.empty_like(rows)
     number = 0
-    for i in range(len(rows)):
-        clear = True
-        for word in range(len(words)):
-            if marks[rows[i], word] & words[word]:
-                clear = False
-                break
-        if clear:
-            news[number] = rows[i]
+    for row in rows:
+        word = 0
+        while word < len(words) and not marks[row, word] & words[word]:
+            word += 1
+        if word == len(words):
+            news[number] = row
             number += 1
     return news[:number]
 
@@ -397,4 +395,4 @@ def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
 def _fast() -> _Tools | None:
     """The compiled tools, or None where nothing can be compiled."""
     compiled = compile_loops(_split_runs, _minimal_rows)
-    return None if compiled is None else _Tools(_one_run, *compiled)
+    return compiled and _Tools(lambda rows: np.array([0, rows], dtype=np.int32), *compiled)

@@ -184,7 +184,7 @@ def _times_log(n: Any, logs: Any) -> float:
 def about_rows(matrix: Ints, logs: Any) -> Any:
     """Of one row a class and one column a value of the secret; what is returned, as of `about`."""
     small = np.zeros(SMALL, dtype=np.int64)
-    large = np.empty(64, dtype=np.int64)
+    large = np.empty(matrix.sum() // SMALL + 1, dtype=np.int64)
     many = 0
     total = lost = 0.0
     least = np.inf
@@ -201,9 +201,6 @@ def about_rows(matrix: Ints, logs: Any) -> Any:
         if nq < SMALL:
             small[nq] += 1
         else:
-            if many == len(large):
-                before, large = large, np.empty(2 * many, dtype=np.int64)
-                large[:many] = before
             large[many] = nq
             many += 1
         if not secret:
@@ -239,7 +236,7 @@ def about(keys: Ints, counts: Ints, low: int) -> Any:
     """
     by = np.uint64(low)
     small = np.zeros(SMALL, dtype=np.int64)
-    large = np.empty(64, dtype=np.int64)
+    large = np.empty(counts.sum() // SMALL + 1, dtype=np.int64)
     many = 0
     total = lost = 0.0
     least = np.inf
@@ -256,15 +253,11 @@ def about(keys: Ints, counts: Ints, low: int) -> Any:
         if nq < SMALL:
             small[nq] += 1
         else:
-            if many == len(large):
-                before, large = large, np.empty(2 * many, dtype=np.int64)
-                large[:many] = before
             large[many] = nq
             many += 1
         own = 0.0
         for i in range(start, end):
-            n = counts[i]
-            own += _information_left(nq, n)
+            own += _information_left(nq, counts[i])
         after = total + own
         lost += (total - after) + own if total >= own else (own - after) + total
         total = after

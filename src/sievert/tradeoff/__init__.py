@@ -8,10 +8,9 @@ from sievert.tradeoff.curves import Curve, curve
 from sievert.tradeoff.distortions import absolute, hamming, ladder, matrix, squared
 from sievert.tradeoff.interval_recoding import Recoding, interval_recodings
 from sievert.tradeoff.joint_distribution import Joint
+from sievert.tradeoff.linear_programmes import grid, perfect
 from sievert.tradeoff.models import least_distortion, least_risk
-from sievert.tradeoff.perfect_privacy import perfect
 from sievert.tradeoff.privacy_funnel import funnel
-from sievert.tradeoff.simplex import grid
 
 __all__ = [
     "Joint",

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import Tradeoff, full_channel
+from sievert.tradeoff.channel import Tradeoff, check_constraint, deadline, full_channel
 from sievert.tradeoff.channel_matrices import TINY
 from sievert.tradeoff.joint_distribution import Joint
-from sievert.tradeoff.time_sharing import InformationPoint, bracket, hull, mixing_share, time_share
+from sievert.tradeoff.time_sharing import InformationPoint, bracket, hull, time_share
 
 HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
 RESTARTS = 5
@@ -100,7 +99,7 @@ class BottleneckCurve:
         self.joint = Joint.of(table)
         self.seed, self.steps = seed, 0
         self.contraction = contraction(self.joint)
-        self.until = math.inf if seconds is None else time.monotonic() + seconds
+        self.until = deadline(seconds)
         self.most = int(min(max(WORK / (size * size * table.shape[1]), 50), 2000))
         self.points = [
             InformationPoint.from_channel(self.joint, np.ones((size, 1))),
@@ -143,8 +142,8 @@ class BottleneckCurve:
 
     def point(self, rate: float | None, information: float | None) -> InformationPoint:
         """The best release known with a rate, or that tells so much."""
-        ends = bracket(hull(self.points, upper=True), rate, information)
-        return time_share(self.joint, ends, mixing_share(ends, rate, information))
+        edge = hull(self.points, upper=True)
+        return time_share(self.joint, edge, rate, information)
 
     def _restart(
         self, low: InformationPoint, high: InformationPoint, by_information: bool
@@ -173,8 +172,7 @@ class BottleneckCurve:
 
 def target(joint: Joint, model: int, at: float) -> tuple[float | None, float | None]:
     """The rate, or what must be told, in nats, that a constraint of model 3 or 4 means."""
-    if not (math.isfinite(at) and at >= 0):
-        raise UsageError("the constraint is not a number of at least 0", hint="bits, such as 0.1")
+    check_constraint(at)
     return (at * LN2, None) if model == 4 else (None, max(0.0, joint.information - at) * LN2)
 
 

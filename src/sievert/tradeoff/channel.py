@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.errors import UsageError
 from sievert.measures.kernel import LN2, total
 from sievert.tradeoff.channel_matrices import Cut
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
@@ -59,6 +62,18 @@ class Tradeoff:
             "reached": self.reached,
             "spread": self.spread,
         }
+
+
+def deadline(seconds: float | None) -> float:
+    """The time at which so many seconds are over; infinite without a limit."""
+    return math.inf if seconds is None else time.monotonic() + seconds
+
+
+def check_constraint(at: float, what: str = "bits") -> None:
+    """An error unless a constraint is a finite number of at least 0."""
+    if not (math.isfinite(at) and at >= 0):
+        hint = f"{what}, such as 0.1"
+        raise UsageError("the constraint is not a number of at least 0", hint=hint)
 
 
 def evaluated(

@@ -77,9 +77,7 @@ def curve(
         return _bottleneck(Joint.of(joint), model, at, points, until, seed)
     task = DistortionTask.from_table(joint, distortion)
     low, high = (task.nearest, task.farthest) if model == 1 else (0.0, task.joint.information)
-    constraints = (
-        _evenly_spaced(low, high, points) if at is None else sorted({float(a) for a in at})
-    )
+    constraints = _constraints(at, low, high, points)
     answers: list[Tradeoff] = []
     last: Tradeoff | None = None
     for place in constraints:
@@ -101,8 +99,10 @@ def curve(
     return Curve(model, tuple(_convex(task, model, answers, gap)))
 
 
-def _evenly_spaced(low: float, high: float, points: int) -> list[float]:
-    """Constraints evenly between two ends, without the ends: there the answer is known."""
+def _constraints(at: Sequence[float] | None, low: float, high: float, points: int) -> list[float]:
+    """The constraints given, or evenly spaced between two ends where the answer is known."""
+    if at is not None:
+        return sorted({float(a) for a in at})
     return [float(x) for x in np.linspace(low, high, points + 2)[1:-1]]
 
 
@@ -117,9 +117,7 @@ def _bottleneck(
     left = None if until is None else max(0.0, until - time.monotonic())
     walk = BottleneckCurve(joint, seed=seed, seconds=left)
     high = joint.information if model == 3 else walk.joint.entropy
-    constraints = (
-        _evenly_spaced(0.0, high, points) if at is None else sorted({float(a) for a in at})
-    )
+    constraints = _constraints(at, 0.0, high, points)
     spreads = [walk.search(*target(joint, model, place)) for place in constraints]
     pairs = zip(constraints, spreads, strict=True)  # what one search found is known to all
     return Curve(model, tuple(answer(walk, model, *pair) for pair in pairs))
@@ -136,12 +134,12 @@ def _convex(
     for _ in range(PASSES):  # what a mixture gains can put its neighbours above a line again
         if not _mix_neighbours(task, points):
             break
-    tolerance = _asked(task, model, gap) * (1 + 1e-9)
+    wanted = gap if gap is not None else GAP if model == 1 else GAP * task.span
     better = []
     for point in points:
         bound = max(point.bound, *(_line(task, model, p, point.at) for p in answers))
         point = replace(point, bound=min(bound, point.objective))
-        better.append(replace(point, reached=point.gap <= tolerance))
+        better.append(replace(point, reached=point.gap <= wanted * (1 + 1e-9)))
     return better
 
 
@@ -173,12 +171,6 @@ def _over(low: Tradeoff, point: Tradeoff, high: Tradeoff) -> float:
     """How far a point lies above the line between two others."""
     share = (point.at - low.at) / (high.at - low.at) if high.at > low.at else 0.0
     return point.objective - (low.objective + share * (high.objective - low.objective))
-
-
-def _asked(task: DistortionTask, model: int, gap: float | None) -> float:
-    if gap is not None:
-        return gap
-    return GAP if model == 1 else GAP * task.span
 
 
 def _line(task: DistortionTask, model: int, point: Tradeoff, at: float) -> float:

@@ -19,6 +19,8 @@ from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import (
     Tradeoff,
+    check_constraint,
+    deadline,
     deterministic_channel,
     evaluated,
     full_channel,
@@ -27,8 +29,8 @@ from sievert.tradeoff.channel import (
 from sievert.tradeoff.channel_matrices import ChannelProblem, Cut
 from sievert.tradeoff.distortions import matrix
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, mutual_information
+from sievert.tradeoff.linear_programmes import perfect
 from sievert.tradeoff.mirror_descent import DescentResult, descend
-from sievert.tradeoff.perfect_privacy import perfect
 
 GAP = 1e-4  # bits, or the share of all distortion worth having
 MOST = 20_000
@@ -153,7 +155,7 @@ def least_risk(
         joint if isinstance(joint, DistortionTask) else DistortionTask.from_table(joint, distortion)
     )
     _check(at, gap, most, "a distortion")
-    until = _until(seconds)
+    until = deadline(seconds)
     nearest = task.nearest
     if at < nearest * (1 - 1e-12):
         raise UsageError(
@@ -199,7 +201,7 @@ def least_distortion(
     if gap is None:
         gap = GAP * span
     _check(at, gap, most, "bits")
-    until = _until(seconds)
+    until = deadline(seconds)
     rate = at * LN2
     if span <= 0:
         return task.answer(2, at, task.silent(), nearest, gap)
@@ -297,14 +299,7 @@ def _blend(start: Floats | None) -> Floats | None:
     return None if start is None else (1 - BLEND) * start + BLEND / start.shape[1]
 
 
-def _until(seconds: float | None) -> float:
-    return math.inf if seconds is None else time.monotonic() + seconds
-
-
 def _check(at: float, gap: float, most: int, what: str) -> None:
-    if not (math.isfinite(at) and at >= 0):
-        raise UsageError(
-            "the constraint is not a number of at least 0", hint=f"{what}, such as 0.1"
-        )
+    check_constraint(at, what)
     if not (gap >= 0 and most >= 0):
         raise UsageError("the gap and the number of steps cannot be negative")

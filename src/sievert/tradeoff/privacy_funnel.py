@@ -17,10 +17,10 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import Tradeoff, full_channel
+from sievert.tradeoff.channel import Tradeoff, check_constraint, deadline, full_channel
 from sievert.tradeoff.channel_matrices import TINY
 from sievert.tradeoff.joint_distribution import Joint
-from sievert.tradeoff.time_sharing import InformationPoint, bracket, hull, mixing_share, time_share
+from sievert.tradeoff.time_sharing import InformationPoint, bracket, hull, time_share
 
 RESTARTS = 4
 ROUNDS = 6
@@ -100,13 +100,11 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     (0.159301, 0.3)
     """
     distribution = Joint.of(joint)
-    if not (math.isfinite(at) and at >= 0):
-        raise UsageError("the constraint is not a number of at least 0", hint="bits, such as 0.1")
+    check_constraint(at)
     if at > distribution.entropy * (1 + 1e-12):
         raise UsageError(
             f"no release keeps {at:g} bits of X", hint=f"at most {distribution.entropy:g} bits"
         )
-    until = math.inf if seconds is None else time.monotonic() + seconds
     rate = min(at, distribution.entropy) * LN2
     n = len(distribution.weights)
     points = [
@@ -115,9 +113,8 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     ]
     if n <= MERGED:
         points += merge_values(distribution)
-    spread, steps = _search(distribution, points, rate, seed, until)
-    ends = bracket(hull(points, upper=False), rate, None)
-    point = time_share(distribution, ends, mixing_share(ends, rate, None))
+    spread, steps = _search(distribution, points, rate, seed, deadline(seconds))
+    point = time_share(distribution, hull(points, upper=False), rate, None)
     risk, identity = point.information / LN2, point.rate / LN2
     bound = min(max(0.0, at - (distribution.entropy - distribution.information)), risk)
     loss = max(0.0, distribution.information - risk)

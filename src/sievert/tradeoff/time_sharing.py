@@ -75,30 +75,22 @@ def bracket(
 
 
 def time_share(
-    joint: Joint, ends: tuple[InformationPoint, InformationPoint], coin: float
+    joint: Joint, edge: list[InformationPoint], rate: float | None, information: float | None
 ) -> InformationPoint:
-    """The second of two releases with the chance `coin`, else the first."""
-    low, high = ends
-    coin = min(max(coin, 0.0), 1.0)
+    """The release between two neighbours on an edge with a rate, or with an information.
+
+    It is the second of the two with a certain probability, otherwise the first.
+    """
+    low, high = bracket(edge, rate, information)
+    if rate is not None:
+        span, share = high.rate - low.rate, rate - low.rate
+    else:
+        assert information is not None
+        span, share = high.information - low.information, information - low.information
+    coin = min(max(share / span if span > 0 else 1.0, 0.0), 1.0)
     if coin == 0 or low is high:
         return low
     if coin == 1:
         return high
-    return InformationPoint.from_channel(
-        joint, np.hstack(((1 - coin) * low.channel, coin * high.channel))
-    )
-
-
-def mixing_share(
-    ends: tuple[InformationPoint, InformationPoint], rate: float | None, information: float | None
-) -> float:
-    """The chance of the second release that gives a rate, or tells so much."""
-    low, high = ends
-    if rate is not None:
-        return (rate - low.rate) / (high.rate - low.rate) if high.rate > low.rate else 1.0
-    assert information is not None
-    return (
-        (information - low.information) / (high.information - low.information)
-        if high.information > low.information
-        else 1.0
-    )
+    mixture = np.hstack(((1 - coin) * low.channel, coin * high.channel))
+    return InformationPoint.from_channel(joint, mixture)

@@ -241,32 +241,26 @@ def _sentences(check: Normality) -> list[str]:
     sure = "are not Gaussian" if check.rejected else "give no sign of not being Gaussian"
     p_value = "p < 1e-12" if check.p_value < 1e-12 else f"p = {check.p_value:.2g}"
     text = [f"{whole} {sure} ({p_value})."]
-    for c in check.columns:
-        if not c.near:
-            text.append(
-                f"{printable(c.name)} is far from Gaussian: skewness {c.skewness:.2f}, "
-                f"excess kurtosis {c.kurtosis:.2f} (0 and 0 for a Gaussian)."
-            )
-    if (
-        check.kurtosis is not None
-        and check.kurtosis_expected is not None
-        and len(check.columns) > 1
-    ):
+    text += [
+        f"{printable(c.name)} is far from Gaussian: skewness {c.skewness:.2f}, "
+        f"excess kurtosis {c.kurtosis:.2f} (0 and 0 for a Gaussian)."
+        for c in check.columns
+        if not c.near
+    ]
+    if None not in (check.kurtosis, check.kurtosis_expected) and len(check.columns) > 1:
         text.append(
             f"Together: Mardia's skewness {check.skewness:.2f} (0 for a Gaussian), kurtosis "
             f"{check.kurtosis:.2f} ({check.kurtosis_expected:.2f} for a Gaussian)."
         )
-    for p in check.pairs:
-        if p.apart is not None and abs(p.apart) >= APART:
-            text.append(
-                f"{printable(p.columns[0])} and {printable(p.columns[1])} tell {p.estimated:.2f} "
-                f"bits of each other by nearest neighbours, {p.gaussian:.2f} were they Gaussian."
-            )
+    text += [
+        f"{printable(p.columns[0])} and {printable(p.columns[1])} tell {p.estimated:.2f} "
+        f"bits of each other by nearest neighbours, {p.gaussian:.2f} were they Gaussian."
+        for p in check.pairs
+        if p.apart is not None and abs(p.apart) >= APART
+    ]
     missing = sum(p.apart is None for p in check.pairs)
     if missing:
         text.append(f"What {plural(missing, 'pair')} of columns share could not be estimated.")
-    if check.near:
-        text.append("The Gaussian limit is a fair description of these columns.")
-    else:
-        text.append("The Gaussian limit describes Gaussian columns with these covariances only.")
-    return text
+    fair = "is a fair description of these columns"
+    only = "describes Gaussian columns with these covariances only"
+    return [*text, f"The Gaussian limit {fair if check.near else only}."]

@@ -1,0 +1,139 @@
+"""Linear programmes: perfect privacy, and a check of the bottleneck and the funnel on a grid.
+
+Perfect privacy is the least distortion of a release that tells nothing about the secret: W >= 0
+with rows that add up to 1 and sum_x p(x)·(p(y|x) - p(y))·W(x'|x) = 0. The bound is made from its
+multipliers u, whatever they are worth:
+E d >= sum_x p(x)·min_x' [d(x,x') - sum_y u(x',y)·(p(y|x) - p(y))].
+
+The grid is for two or three values of X. A release is a set of posteriors of X, with weights that
+make them p(x) on average. Both informations are linear in the weights, so that over a grid of
+posteriors the best release is a linear programme; what it finds can be attained, and is nearly the
+best there is. Both need SciPy.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.errors import UsageError
+from sievert.measures.kernel import LN2
+from sievert.tradeoff.channel import (
+    Tradeoff,
+    deterministic_channel,
+    evaluated,
+    full_channel,
+    mean_distortion,
+)
+from sievert.tradeoff.distortions import matrix
+from sievert.tradeoff.joint_distribution import Joint
+
+LARGEST = 1_000_000  # numbers that the programme of perfect privacy may have: about a minute
+GAP = 1e-4  # share of the distortion within which it counts as solved
+GRID_VALUES = 3
+
+
+def perfect(joint: Any, distortion: Any) -> Tradeoff:
+    """The least E d(X,X') with I(X';Y) = 0; needs SciPy.
+
+    >>> table = [[8, 1, 1], [2, 6, 2], [1, 2, 7], [4, 4, 2]]
+    >>> round(perfect(table, "absolute").distortion, 9)
+    0.576086957
+    """
+    distribution = Joint.of(joint)
+    full = matrix(distortion, len(distribution.table))
+    reduced = full[distribution.rows]
+    n, m = reduced.shape
+    if distribution.information == 0:
+        channel = deterministic_channel(reduced.argmin(axis=1), m)
+        bound = mean_distortion(distribution, channel, reduced)
+    else:
+        channel, bound = _programme(distribution, reduced)
+        constant = int((distribution.weights @ reduced).argmin())
+        silent = deterministic_channel(np.full(n, constant), m)
+        costs = [mean_distortion(distribution, each, reduced) for each in (channel, silent)]
+        channel = silent if costs[0] > costs[1] else channel
+    risk, loss, identity, far = evaluated(distribution, channel, reduced)
+    assert far is not None
+    numbers = (2, 0.0, far, min(bound, far), risk, loss, identity, far)
+    full = full_channel(distribution, channel, full)
+    return Tradeoff(*numbers, full, reached=far - bound <= GAP * far)
+
+
+def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> float:
+    """The largest I(X';Y) in bits with I(X;X') <= `rate` bits; `least`: the least with >=.
+
+    >>> round(grid([[9, 1], [1, 9]], 0.3 / LN2), 3)
+    0.265
+    """
+    distribution = Joint.of(joint)
+    weights, n = distribution.weights, len(distribution.weights)
+    if n > GRID_VALUES:
+        raise UsageError(
+            f"a grid for {n} values is too large", hint=f"at most {GRID_VALUES} values"
+        )
+    cuts = itertools.combinations_with_replacement(range(mesh + 1), n - 1)
+    edges = np.array([(0, *cut, mesh) for cut in cuts], dtype=np.float64)
+    posteriors = np.vstack((np.diff(edges, axis=1) / mesh, weights))
+    information = _divergences(posteriors @ distribution.given, distribution.secret)
+    sign = 1.0 if least else -1.0
+    solution = _scipy("scipy.optimize", "the grid").linprog(
+        sign * information,
+        A_ub=-sign * _divergences(posteriors, weights)[None],
+        b_ub=[-sign * rate * LN2],
+        A_eq=posteriors.T,
+        b_eq=weights,
+        bounds=(0, None),
+        method="highs",
+    )
+    if solution.x is None:
+        hint = f"at most {distribution.entropy:g} bits"
+        raise UsageError("no release keeps so much of X", hint=hint)
+    return max(0.0, math.fsum((solution.x * information).tolist()) / LN2)
+
+
+def _divergences(rows: Floats, mean: Floats) -> Floats:
+    """The Kullback-Leibler divergence of each row from a distribution, in nats."""
+    ratio = np.where(rows > 0, rows, 1.0) / np.where(rows > 0, mean, 1.0)
+    return np.asarray((rows * np.log(ratio)).sum(axis=1))
+
+
+def _scipy(module: str, purpose: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise UsageError(f"{purpose} needs SciPy", hint="pip install 'sievert[limit]'") from None
+
+
+def _programme(joint: Joint, distortion: Floats) -> tuple[Floats, float]:
+    sparse = _scipy("scipy.sparse", "perfect privacy")
+    n, m = distortion.shape
+    apart = (joint.given - joint.secret)[:, :-1]  # one column follows from the others
+    if n * m * (apart.shape[1] + 1) > LARGEST:
+        raise UsageError(
+            f"perfect privacy of {n} values, {m} released values and {joint.given.shape[1]} "
+            "secret values is too large a programme",
+            hint="fewer values, or a small risk instead of none",
+        )
+    weighted = joint.weights[:, None] * apart
+    silent = sparse.kron(sparse.csr_array(weighted.T), sparse.eye_array(m))
+    rows = sparse.kron(sparse.eye_array(n), np.ones((1, m)))
+    right = np.concatenate((np.zeros(silent.shape[0]), np.ones(n)))
+    solution = _scipy("scipy.optimize", "perfect privacy").linprog(
+        (joint.weights[:, None] * distortion).ravel(),
+        A_eq=sparse.vstack((silent, rows)).tocsr(),
+        b_eq=right,
+        bounds=(0, None),
+        method="highs",
+    )
+    if solution.x is None:
+        raise UsageError("the linear programme was not solved", hint="a small risk instead of none")
+    channel = np.maximum(solution.x.reshape(n, m), 0.0)
+    channel /= channel.sum(axis=1, keepdims=True)
+    u = np.asarray(solution.eqlin.marginals[: silent.shape[0]]).reshape(apart.shape[1], m)
+    return channel, max(float(joint.weights @ (distortion - apart @ u).min(axis=1)), 0.0)
