@@ -395,4 +395,6 @@ def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
 def _fast() -> _Tools | None:
     """The compiled tools, or None where nothing can be compiled."""
     compiled = compile_loops(_split_runs, _minimal_rows)
-    return compiled and _Tools(lambda rows: np.array([0, rows], dtype=np.int32), *compiled)
+    if compiled is None:
+        return None
+    return _Tools(lambda rows: np.array([0, rows], dtype=np.int32), *compiled)
