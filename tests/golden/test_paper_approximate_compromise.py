@@ -18,10 +18,10 @@ from sievert.papers.approximate_compromise.data import (
     SALARIES,
     TABLE_2,
     census,
-    generated,
+    generate_table,
     numbers,
 )
-from sievert.papers.claims import NEED_WHY, Claim, Given, Paper, Part
+from sievert.papers.claims import NEED_WHY, Claim, Given, Paper, PaperPart
 from sievert.report.page import Picture
 
 COUNTED = {
@@ -58,12 +58,12 @@ def of_census(reference: Path) -> Paper:
     return paper(Given({"pums": str(path)}))
 
 
-def part_of(of: Paper, title: str) -> Part:
+def part_of(of: Paper, title: str) -> PaperPart:
     (part,) = (p for p in of.parts if title in p.title)
     return part
 
 
-def only(of: Paper | Part, words: str) -> Claim:
+def only(of: Paper | PaperPart, words: str) -> Claim:
     parts = of.parts if isinstance(of, Paper) else (of,)
     (claim,) = (c for part in parts for c in part.claims if words in c.what)
     return claim
@@ -78,7 +78,7 @@ def panel(of: Picture) -> str:
 
 
 def test_claims_by_state(found: Paper) -> None:
-    assert found.counted() == Counter(COUNTED)
+    assert found.count_states() == Counter(COUNTED)
     assert found.name == "approximate-compromise"
 
 
@@ -105,7 +105,7 @@ def test_the_two_examples(found: Paper) -> None:
 
 
 def test_appendix(found: Paper) -> None:
-    left = appendix.found()
+    left = appendix.approximate_entropies()
     for eps, exact in ENTROPIES.items():
         assert left.entropy(eps) == pytest.approx(exact, abs=1e-12)
         assert min(map(appendix.entropy, appendix.covers(eps))) == pytest.approx(exact, abs=1e-12)
@@ -151,7 +151,7 @@ def test_generated_people() -> None:
         assert len(people[column]) == RECORDS
         assert least <= people[column].min() and people[column].max() <= most
     assert sorted(set(people["salary"].tolist())) == SALARIES
-    assert generated(0) == generated(0) != generated(1)
+    assert generate_table(0) == generate_table(0) != generate_table(1)
 
 
 def test_figures_rise_and_fall(found: Paper) -> None:
@@ -165,7 +165,7 @@ def test_figures_rise_and_fall(found: Paper) -> None:
     assert [row[1] for row in behind["Figure 2e"]] == list(behind["Figure 4c"][0][1:])
 
 
-def states(part: Part) -> tuple[bool, ...]:
+def states(part: PaperPart) -> tuple[bool, ...]:
     return tuple(only(part, words).state == "true" for words in HALF)
 
 
@@ -203,7 +203,7 @@ def test_section_6_on_census_records(of_census: Paper, name: str) -> None:
 
 def test_census_adds_two_parts(found: Paper, of_census: Paper) -> None:
     assert of_census.parts[:-2] == found.parts[:-1]
-    assert of_census.counted().total() == found.counted().total() + 2 * STATEMENTS
+    assert of_census.count_states().total() == found.count_states().total() + 2 * STATEMENTS
 
 
 @pytest.mark.parametrize(

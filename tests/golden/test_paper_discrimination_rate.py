@@ -15,7 +15,7 @@ from sievert.errors import InputError, SievertError, UsageError
 from sievert.papers import given_tables
 from sievert.papers.claims import NEED_WHY, Claim, Given, Paper
 from sievert.papers.discrimination_rate import paper
-from sievert.papers.discrimination_rate.adult import FILES, K10, K15, L5, released
+from sievert.papers.discrimination_rate.adult import FILES, K10, K15, L5, make_release
 from sievert.papers.discrimination_rate.data import EXPLAINS, QUASI, SECRET
 from sievert.report.page import Picture
 
@@ -93,7 +93,7 @@ def claims(found: Paper) -> dict[str, Claim]:
 
 
 def test_how_many_claims_stand_how(plain: Paper) -> None:
-    assert plain.counted() == Counter(COUNTED)
+    assert plain.count_states() == Counter(COUNTED)
 
 
 def test_every_printed_number(plain: Paper) -> None:
@@ -177,7 +177,7 @@ def test_columns_of_adult(own: Paper) -> None:
     states = {name: held[f"values of {name}"].state for name in (*QUASI, "occupation")}
     assert states.pop("workclass") == "differs" and set(states.values()) == {"match"}
     assert "Never-worked" in held["values of workclass"].why
-    assert own.counted()["not determined by the text"] == 26
+    assert own.count_states()["not determined by the text"] == 26
 
 
 def test_all_work_classes_are_in_the_whole_file(reference: Path) -> None:
@@ -200,9 +200,9 @@ def test_charts_of_releases_by_arx(reference: Path) -> None:
 
 def test_own_releases_are_as_promised(reference: Path) -> None:
     table = read_columns(reference / "data" / "adult" / "adult.csv", ";")
-    ten, diverse = released(table, K10), released(table, L5)
+    ten, diverse = make_release(table, K10), make_release(table, L5)
     assert sievert.k_anonymity(ten, QUASI) >= 10
-    assert sievert.k_anonymity(released(table, K15), QUASI) >= 15
+    assert sievert.k_anonymity(make_release(table, K15), QUASI) >= 15
     assert sievert.l_diversity(diverse, QUASI, "occupation") >= 5
     assert ten["occupation"] == table["occupation"]
 

@@ -24,7 +24,7 @@ from sievert.papers.claims import (
     Claim,
     Given,
     Paper,
-    Part,
+    PaperPart,
 )
 from sievert.papers.itpr import generated, timing
 from sievert.papers.itpr.common import CONSTANT, IDS, RISES, THETA, direction
@@ -59,7 +59,7 @@ def paper(steps: list[str]) -> Paper:
     return recompute("itpr", Given(step=steps.append))
 
 
-def part(paper: Paper, title: str) -> Part:
+def part(paper: Paper, title: str) -> PaperPart:
     (found,) = [p for p in paper.parts if p.title.startswith(f"{title}:")]
     return found
 
@@ -74,7 +74,7 @@ def whats(paper: Paper, title: str, state: str) -> list[str]:
 
 
 def test_how_the_claims_stand(paper: Paper) -> None:
-    assert paper.counted() == Counter(STANDS)
+    assert paper.count_states() == Counter(STANDS)
     assert {p.title.split(":")[0]: len(p.claims) for p in paper.parts} == PARTS
 
 
@@ -233,7 +233,7 @@ def test_table_7(paper: Paper) -> None:
 
 
 def test_nothing_merely_differs(paper: Paper) -> None:
-    assert paper.counted()[DIFFERS] == 0
+    assert paper.count_states()[DIFFERS] == 0
 
 
 def test_pictures_have_their_numbers_and_can_be_drawn(paper: Paper) -> None:
@@ -281,7 +281,7 @@ def test_times_that_grow_faster_than_the_records_make_it_false(tmp_path: Path) -
 
 
 def test_the_other_file_of_the_benchmarks(tmp_path: Path) -> None:
-    assert timing.read(kept(tmp_path, SCALE)) == [(10**9, 5.0)]
+    assert timing.read_times(kept(tmp_path, SCALE)) == [(10**9, 5.0)]
 
 
 @pytest.mark.parametrize(
@@ -292,14 +292,14 @@ def test_the_other_file_of_the_benchmarks(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_file_that_is_something_else(tmp_path: Path, content: Any) -> None:
     with pytest.raises(InputError) as raised:
-        timing.read(kept(tmp_path, content))
+        timing.read_times(kept(tmp_path, content))
     assert "times.json" in raised.value.what
     assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
-        timing.read(str(tmp_path / "times.json"))
+        timing.read_times(str(tmp_path / "times.json"))
 
 
 def test_which_way() -> None:

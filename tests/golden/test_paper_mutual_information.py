@@ -68,7 +68,7 @@ def claims(found: Paper) -> dict[str, Claim]:
 
 
 def test_how_many_claims_stand_how(plain: Paper) -> None:
-    assert plain.counted() == Counter(COUNTED)
+    assert plain.count_states() == Counter(COUNTED)
 
 
 def test_what_does_not_hold(plain: Paper) -> None:
@@ -96,7 +96,7 @@ def test_the_same_twice_and_step_by_step(plain: Paper) -> None:
 def test_another_seed_stands_alike(plain: Paper) -> None:
     other = paper(Given(seed=7))
     assert other != plain
-    assert other.counted() == plain.counted()
+    assert other.count_states() == plain.count_states()
 
 
 @pytest.mark.parametrize("rho, d", LEAST)

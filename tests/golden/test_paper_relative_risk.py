@@ -66,7 +66,7 @@ def only(of: Paper, words: str) -> Claim:
 
 
 def test_claims_by_state(found: Paper) -> None:
-    assert found.counted() == Counter(COUNTED)
+    assert found.count_states() == Counter(COUNTED)
     assert found.name == "relative-risk"
 
 
@@ -108,8 +108,8 @@ def test_beliefs_are_exact(nation: str) -> None:
 
 def test_counting_is_another_way() -> None:
     """All 64 tables: eight people, each with one disease and one nationality."""
-    assert sum(formulas.counted().values()) == pytest.approx(8)
-    expected = formulas.counted()
+    assert sum(formulas.count_states().values()) == pytest.approx(8)
+    expected = formulas.count_states()
     assert expected["Heart", "Malaysia"] / expected["Flu", "Malaysia"] == pytest.approx(6 / 5)
 
 
@@ -153,7 +153,7 @@ def test_without_adult_nothing_is_claimed(found: Paper) -> None:
 
 
 def test_adult(of_adult: Paper) -> None:
-    assert of_adult.counted() == Counter(COUNTED)
+    assert of_adult.count_states() == Counter(COUNTED)
     (grid,) = of_adult.parts[-1].blocks
     assert isinstance(grid, Grid)
     first = {

@@ -138,7 +138,7 @@ def test_the_page_of_the_manual_is_not_stale(once: None) -> None:
     assert list(rows) == list(papers.NAMES)
     for name, numbers in rows.items():
         paper = papers.recompute(name)
-        counted = [paper.counted()[state] for state in STATES]
+        counted = [paper.count_states()[state] for state in STATES]
         assert numbers == [*counted, sum(counted)]
         assert f"| `{name}` | {paper.title} |" in text
         for table in papers.takes(name):

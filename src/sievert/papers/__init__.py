@@ -28,14 +28,14 @@ def recompute(name: str, given: Given | None = None) -> Paper:
         raise unknown("paper", name, NAMES)
     module, given = _module(name), given or Given()
     _check(name, given, takes(name))
-    found: Paper = module.paper(given)
-    return found
+    paper: Paper = module.paper(given)
+    return paper
 
 
 def takes(name: str) -> tuple[str, ...]:
     """The names of the tables that a paper can be given."""
-    found: tuple[str, ...] = _module(name).TAKES
-    return found
+    names: tuple[str, ...] = _module(name).TAKES
+    return names
 
 
 def _module(name: str) -> ModuleType:

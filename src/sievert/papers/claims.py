@@ -40,7 +40,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Part:
+class PaperPart:
     """A table, a figure or a group of statements of the paper, with what to make of it."""
 
     title: str
@@ -57,9 +57,9 @@ class Paper:
     title: str
     source: str  # authors, year, where
     about: str
-    parts: tuple[Part, ...]
+    parts: tuple[PaperPart, ...]
 
-    def counted(self) -> Counter[str]:
+    def count_states(self) -> Counter[str]:
         """How many claims stand in which way."""
         return Counter(c.state for part in self.parts for c in part.claims)
 
@@ -146,7 +146,7 @@ def apart(worst: float, most: float) -> str:
     return f"apart by less than {most:g}" if worst < most else f"apart by {worst:.2g}"
 
 
-def defined(value: float | None) -> float:
+def require_number(value: float | None) -> float:
     """A measure of a table of a paper, where it is defined and bounded."""
     assert value is not None
     return value

@@ -37,27 +37,27 @@ def read_columns(path: str, names: Sequence[str], what: str, *, ordered: bool = 
         }
 
 
-def too_few(path: str, found: int, of: str, needed: int, what: str) -> InputError:
+def too_few(path: str, records: int, of: str, needed: int, what: str) -> InputError:
     """The error for a table that has not enough records of the kind that is needed."""
     return InputError(
-        f"{Path(path).name}: {found:,} {of}, fewer than {needed:,}",
+        f"{Path(path).name}: {records:,} {of}, fewer than {needed:,}",
         hint=f"a larger file of {what}",
     )
 
 
-def suppressed(
+def suppress_rare(
     table: Columns, quasi: Sequence[str], least: int, *, secret: str = "", diverse: int = 1
 ) -> Columns:
     """The table without the key of everybody in a class that is too small or not diverse enough.
 
-    >>> suppressed({"age": ["30", "30", "41"]}, ["age"], 2)
+    >>> suppress_rare({"age": ["30", "30", "41"]}, ["age"], 2)
     {'age': ['30', '30', '*']}
     """
     keys = list(zip(*(table[name] for name in quasi), strict=True))
     sizes = Counter(keys)
     secrets: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for key, held in zip(keys, table[secret] if secret else keys, strict=True):
-        secrets[key].add(str(held))
+    for key, value in zip(keys, table[secret] if secret else keys, strict=True):
+        secrets[key].add(str(value))
     kept = {key for key, n in sizes.items() if n >= least and len(secrets[key]) >= diverse}
     rows = [key if key in kept else (HIDDEN,) * len(quasi) for key in keys]
     return {**table, **{name: [row[i] for row in rows] for i, name in enumerate(quasi)}}

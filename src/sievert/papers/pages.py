@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sievert.formatting import wrap
-from sievert.papers.claims import HELD, STATES, Claim, Paper, Part
+from sievert.papers.claims import HELD, STATES, Claim, Paper, PaperPart
 from sievert.report.page import Block, BulletList, Chapter, Grid, Page, Paragraph, Picture
 from sievert.report.texts import Texts, read_texts
 from sievert.version import __version__
@@ -22,7 +22,7 @@ def as_dict(paper: Paper) -> dict[str, Any]:
         "paper": paper.name,
         "title": paper.title,
         "source": paper.source,
-        "counted": {state: paper.counted()[state] for state in STATES},
+        "counted": {state: paper.count_states()[state] for state in STATES},
         "parts": [
             {"title": part.title, "about": part.about, "claims": [vars(c) for c in part.claims]}
             for part in paper.parts
@@ -47,10 +47,10 @@ def page(paper: Paper) -> Page:
 
 
 def _front(paper: Paper, texts: Texts) -> Iterator[Block]:
-    yield Paragraph(summed(paper, texts), "lead")
+    yield Paragraph(summary(paper, texts), "lead")
     yield Paragraph(paper.about)
     yield Paragraph(texts("paper.source", source=paper.source), "note")
-    counted = paper.counted()
+    counted = paper.count_states()
     rows = tuple(
         (texts(f"paper.state_{_key(s)}"), f"{counted[s]:,}", texts(f"paper.means_{_key(s)}"))
         for s in STATES
@@ -64,9 +64,9 @@ def _key(state: str) -> str:
     return state.replace(" ", "_")
 
 
-def summed(paper: Paper, texts: Texts) -> str:
+def summary(paper: Paper, texts: Texts) -> str:
     """How many of the paper's claims hold."""
-    counted = paper.counted()
+    counted = paper.count_states()
     return texts(
         "paper.summed",
         held=sum(counted[s] for s in HELD),
@@ -76,7 +76,7 @@ def summed(paper: Paper, texts: Texts) -> str:
     )
 
 
-def _chapter(part: Part, number: int, texts: Texts) -> Chapter:
+def _chapter(part: PaperPart, number: int, texts: Texts) -> Chapter:
     blocks: list[Block] = [Paragraph(part.about)]
     blocks += [b for b in part.blocks if isinstance(b, Picture)]
     if part.claims:
@@ -100,7 +100,7 @@ def terminal(paper: Paper, *, everything: bool = False) -> str:
     """The paper on a screen: of each part how much holds, and what does not."""
     texts = read_texts(None)
     lines = [*wrap(paper.title, WIDTH, ""), *wrap(paper.source, WIDTH, ""), ""]
-    lines += [*wrap(summed(paper, texts), WIDTH, ""), ""]
+    lines += [*wrap(summary(paper, texts), WIDTH, ""), ""]
     for part in paper.parts:
         lines += _part(part, texts, everything=everything)
     if not everything:
@@ -108,12 +108,12 @@ def terminal(paper: Paper, *, everything: bool = False) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _part(part: Part, texts: Texts, *, everything: bool) -> Iterator[str]:
+def _part(part: PaperPart, texts: Texts, *, everything: bool) -> Iterator[str]:
     yield part.title
     yield from wrap(part.about, WIDTH, "  ")
-    held = sum(c.state in HELD for c in part.claims)
+    confirmed = sum(c.state in HELD for c in part.claims)
     if part.claims:
-        yield f"  {texts('paper.part', held=held, number=len(part.claims))}"
+        yield f"  {texts('paper.part', held=confirmed, number=len(part.claims))}"
     shown = [c for c in part.claims if everything or c.state not in HELD]
     width = min(44, max((len(c.what) for c in shown), default=0))
     for claim in shown:

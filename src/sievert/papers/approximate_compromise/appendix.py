@@ -11,7 +11,7 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.claims import Claim, Given, Part, apart, number, open_question, statement
+from sievert.papers.claims import Claim, Given, PaperPart, apart, number, open_question, statement
 from sievert.report.page import Grid, Picture
 
 X, P = (1.0, 3.0, 8.0, 9.0), (0.15, 0.1, 0.7, 0.05)
@@ -29,7 +29,7 @@ ENTROPIES = {
 }
 
 
-def found() -> Any:
+def approximate_entropies() -> Any:
     """What is left of the four values."""
     return sievert.approximate_compromise(X, P)
 
@@ -48,13 +48,13 @@ def covers(eps: float, x: Sequence[float] = X, p: Sequence[float] = P) -> Iterat
             yield [math.fsum(p[start:end]) for start, end in runs]
 
 
-def appendix(given: Given) -> Part:
+def appendix(given: Given) -> PaperPart:
     """Every number of the calculation."""
     given.step("appendix")
-    left = found()
+    left = approximate_entropies()
     least = {eps: min(entropy(q) for q in covers(eps)) for eps in ENTROPIES}
     worst = max(abs(least[eps] - left.entropy(eps)) for eps in ENTROPIES)
-    return Part(
+    return PaperPart(
         "Appendix: the example with four values",
         "Values 1, 3, 8, 9 with probabilities 0.15, 0.1, 0.7, 0.05. H(eps) is the least entropy "
         "over all ways to cover the values with windows of length eps.",
@@ -96,11 +96,11 @@ def _largest() -> Claim:
     )
 
 
-def figure_3(given: Given) -> Part:
+def figure_3(given: Given) -> PaperPart:
     """H(eps) of the example and the area below it."""
     given.step("figure 3")
-    left = found()
-    return Part(
+    left = approximate_entropies()
+    return PaperPart(
         "Figure 3: the measure of the example",
         "The curve of the appendix's example. The text says that the figure shows the area; its "
         "number is not in the text.",
@@ -169,7 +169,7 @@ def _cost(p: float) -> float:
     return -p * math.log2(p) if p > 0 else 0.0
 
 
-def algorithm_1(given: Given) -> Part:
+def algorithm_1(given: Given) -> PaperPart:
     """The printed dynamic programme beside ours."""
     given.step("algorithm 1")
     rng = np.random.default_rng([given.seed, 25])
@@ -180,7 +180,7 @@ def algorithm_1(given: Given) -> Part:
         ours = sievert.approximate_compromise(x, p)
         worst = max(worst, *(abs(h - ours.entropy(e)) for e, h in enumerate(theirs)))
         lacking += reads
-    return Part(
+    return PaperPart(
         "Section 4: Algorithm 1",
         "The printed loop, run as it stands, on the appendix's values and on 25 values with "
         "generated probabilities. Its base cases are H(eps, 0) and H(eps, 1): the text above it "

@@ -29,7 +29,7 @@ PUMS = ["sex", "age", "educ", "latino", "black", "married"]
 
 
 @dataclass(frozen=True)
-class Study:
+class PaperTable:
     """A table of the experiment: its known columns, its confidential one, and how to round it."""
 
     name: str
@@ -69,13 +69,15 @@ def numbers(seed: int) -> dict[str, Any]:
     }
 
 
-def generated(seed: int) -> Study:
+def generate_table(seed: int) -> PaperTable:
     """The generated people as a table of text."""
-    columns = {name: [str(int(x)) for x in held.tolist()] for name, held in numbers(seed).items()}
-    return Study("generated", columns, "salary", 10, 1)
+    columns = {
+        name: [str(int(x)) for x in column.tolist()] for name, column in numbers(seed).items()
+    }
+    return PaperTable("generated", columns, "salary", 10, 1)
 
 
-def census(path: str) -> tuple[Study, Study]:
+def census(path: str) -> tuple[PaperTable, PaperTable]:
     """The first 2,500 records, and the first 2,500 whose income is in the paper's range."""
     whole = read_columns(path, [*PUMS, "income"], CENSUS, ordered=True)
     try:
@@ -94,6 +96,6 @@ def census(path: str) -> tuple[Study, Study]:
     )
 
 
-def _study(name: str, whole: Columns, rows: Any, step: int) -> Study:
+def _study(name: str, whole: Columns, rows: Any, step: int) -> PaperTable:
     columns = {c: [whole[c][i] for i in rows] for c in (*PUMS, "income")}
-    return Study(name, columns, "income", step, 1000)
+    return PaperTable(name, columns, "income", step, 1000)

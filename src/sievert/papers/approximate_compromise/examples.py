@@ -6,7 +6,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.claims import Claim, Given, Part, defined, number, statement
+from sievert.papers.claims import Claim, Given, PaperPart, number, require_number, statement
 from sievert.report.page import Grid, Picture
 
 # Largest and mean salary of two people, in thousands: the answers of Table 1.
@@ -15,16 +15,16 @@ ANSWERS = {"Layla": (107.0, 78.5), "Qays": (80.0, 78.5)}
 PRINTED = {"Layla": ("50", "28.5", "57"), "Qays": ("77", "1.5", "3")}
 
 
-def left(name: str) -> Any:
+def remaining_compromise(name: str) -> Any:
     """What the two answers leave of somebody's salary."""
     most, mean = ANSWERS[name]
     return sievert.approximate_compromise([2 * mean - most, most], [0.5, 0.5])
 
 
-def table_1(given: Given) -> Part:
+def table_1(given: Given) -> PaperPart:
     """The two examples: what follows from a maximum and a mean."""
     given.step("table 1")
-    return Part(
+    return PaperPart(
         "Table 1: two examples",
         "Two people each time, their largest and their mean salary. The other salary follows, "
         "and the intruder does not know whose is which. Salaries are in thousands.",
@@ -34,23 +34,23 @@ def table_1(given: Given) -> Part:
 
 def _example(name: str) -> tuple[Claim, ...]:
     (most, mean), (other, half, width) = ANSWERS[name], PRINTED[name]
-    found = left(name)
+    compromise = remaining_compromise(name)
     return (
         number(f"{name}: the other salary", other, 2 * mean - most),
-        number(f"{name}: X0, the middle of the range", "78.5", most - found.range / 2),
-        number(f"{name}: half the range", half, found.range / 2),
-        number(f"{name}: range of approximate compromise", width, found.range),
-        number(f"{name}: Shannon's entropy, bits", "1", found.initial_entropy),
+        number(f"{name}: X0, the middle of the range", "78.5", most - compromise.range / 2),
+        number(f"{name}: half the range", half, compromise.range / 2),
+        number(f"{name}: range of approximate compromise", width, compromise.range),
+        number(f"{name}: Shannon's entropy, bits", "1", compromise.initial_entropy),
     )
 
 
-def figure_1(given: Given) -> Part:
+def figure_1(given: Given) -> PaperPart:
     """H(eps) of both examples."""
     given.step("figure 1")
-    found = {name: left(name) for name in ANSWERS}
-    layla, qays = found["Layla"], found["Qays"]
+    compromises = {name: remaining_compromise(name) for name in ANSWERS}
+    layla, qays = compromises["Layla"], compromises["Qays"]
     reciprocal = {name: _reciprocal(name) for name in ANSWERS}
-    return Part(
+    return PaperPart(
         "Figure 1: what is left for every window",
         "H(eps) of the two examples. The figure is drawn without numbers; with two equal "
         "probabilities H is 1 bit until the window holds both salaries.",
@@ -84,19 +84,19 @@ def figure_1(given: Given) -> Part:
                 why="the range is not smaller",
             ),
         ),
-        (_picture(found),),
+        (_picture(compromises),),
     )
 
 
 def _reciprocal(name: str) -> float:
     most, mean = ANSWERS[name]
     pair = {"group": ["a", "a"], "salary": [f"{2 * mean - most:g}", f"{most:g}"]}
-    return defined(sievert.reciprocal_entropy(pair, "group", "salary"))
+    return require_number(sievert.reciprocal_entropy(pair, "group", "salary"))
 
 
-def _picture(found: dict[str, Any]) -> Picture:
-    end = max(each.range for each in found.values())
-    stairs = {name: [*each.steps, (end, 0.0)] for name, each in found.items()}
+def _picture(compromises: dict[str, Any]) -> Picture:
+    end = max(each.range for each in compromises.values())
+    stairs = {name: [*each.steps, (end, 0.0)] for name, each in compromises.items()}
     return Picture(
         lines(
             "What is left of one bit",
@@ -119,7 +119,9 @@ def _picture(found: dict[str, Any]) -> Picture:
                     f"{each.range:g}",
                     f"{each.area:g}",
                 )
-                for (name, each), (most, _) in zip(found.items(), ANSWERS.values(), strict=True)
+                for (name, each), (most, _) in zip(
+                    compromises.items(), ANSWERS.values(), strict=True
+                )
             ),
             right=(2, 3, 4),
         ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sievert
-from sievert.papers.approximate_compromise.data import Study
+from sievert.papers.approximate_compromise.data import PaperTable
 
 H0, AREA = "initial_entropy", "area"
 NUMBERS = {H0: "H0", AREA: "area"}
@@ -24,7 +24,7 @@ Means = Mapping[tuple[str, str], tuple[float, ...]]
 
 
 @dataclass(frozen=True)
-class Found:
+class Experiment:
     """Means by method and amount; the paper's are those over combinations of known values."""
 
     curves: Mapping[str, Mapping[float, Means]]
@@ -52,7 +52,7 @@ def amount(method: str, parameter: float) -> str:
     return f"{100 * parameter if method == 'sampling' else parameter:g} %"
 
 
-def run(study: Study, seed: int) -> Found:
+def run(study: PaperTable, seed: int) -> Experiment:
     """Every method and amount once, with nothing known and with one to all columns known."""
     curves: dict[str, dict[float, Means]] = {}
     values = 0
@@ -85,4 +85,4 @@ def run(study: Study, seed: int) -> Found:
             }
             for without, knowing in pairs
         }
-    return Found(curves, values)
+    return Experiment(curves, values)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sievert.charts import lines
-from sievert.papers.approximate_compromise.data import Study, generated
+from sievert.papers.approximate_compromise.data import PaperTable, generate_table
 from sievert.papers.approximate_compromise.experiment import (
     AREA,
     H0,
     NAMES,
-    Found,
+    Experiment,
     amount,
     run,
 )
 from sievert.papers.approximate_compromise.verdicts import of_all, of_pair
-from sievert.papers.claims import Given, Part, open_question
+from sievert.papers.claims import Given, PaperPart, open_question
 from sievert.report.page import Grid, Picture, Spec
 
 PANELS = {
@@ -34,22 +34,22 @@ WHAT = {
 RUNS = "one run for each amount, where the paper has 30"
 
 
-def parts(given: Given, tables: Sequence[Study]) -> list[Part]:
+def parts(given: Given, tables: Sequence[PaperTable]) -> list[PaperPart]:
     """Figures 2 and 4 on the generated table, and the verdicts on it and on the tables given."""
     given.step("figure 2: generated table")
-    study = generated(given.seed)
-    found = run(study, given.seed)
-    made = [_figure_2(found), _figure_4(found), _section_6(study, found)]
+    study = generate_table(given.seed)
+    experiment = run(study, given.seed)
+    figures = [_figure_2(experiment), _figure_4(experiment), _section_6(study, experiment)]
     if not tables:
-        return [*made, _missing()]
+        return [*figures, _missing()]
     for table in tables:
         given.step(f"section 6: {table.name}")
-        made.append(_section_6(table, run(table, given.seed)))
-    return made
+        figures.append(_section_6(table, run(table, given.seed)))
+    return figures
 
 
-def _figure_2(found: Found) -> Part:
-    return Part(
+def _figure_2(experiment: Experiment) -> PaperPart:
+    return PaperPart(
         "Figure 2: sampling, query restriction and noise",
         "The paper's records are not published and its curves have no numbers. Here are the same "
         "curves of 2,500 generated records with the domains of Table 2, a mean over all sets of "
@@ -70,13 +70,13 @@ def _figure_2(found: Found) -> Part:
                 "error of means over ranges: see sievert compromise",
             ),
         ),
-        tuple(_panel(found, method, number) for method, number in PANELS),
+        tuple(_panel(experiment, method, number) for method, number in PANELS),
     )
 
 
-def _panel(found: Found, method: str, number: str) -> Picture:
-    panel, curves = PANELS[method, number], found.curves[method]
-    held = {amount(method, a): found.means(method, a, number) for a in curves}
+def _panel(experiment: Experiment, method: str, number: str) -> Picture:
+    panel, curves = PANELS[method, number], experiment.curves[method]
+    held = {amount(method, a): experiment.means(method, a, number) for a in curves}
     points = {name: list(enumerate(means, 1)) for name, means in held.items()}
     return Picture(
         lines(
@@ -86,14 +86,14 @@ def _panel(found: Found, method: str, number: str) -> Picture:
             across="Known columns",
             up=UP[number],
         ),
-        f"{WHAT[number].split(',')[0]}: {_seen(held)}",
+        f"{WHAT[number].split(',')[0]}: {_describe(held)}",
         _grid(f"Figure {panel}: {WHAT[number]}", "amount", held),
     )
 
 
-def _seen(held: dict[str, list[float]]) -> str:
+def _describe(means: dict[str, list[float]]) -> str:
     """What to see: where the most and the least useful release begin and end."""
-    (first, high), *_, (last, low) = held.items()
+    (first, high), *_, (last, low) = means.items()
     return (
         f"from one known column to six, {first} goes from {high[0]:.2f} to {high[-1]:.2f}, "
         f"{last} from {low[0]:.2f} to {low[-1]:.2f}."
@@ -110,8 +110,8 @@ def _grid(caption: str, first: str, held: dict[str, list[float]]) -> Grid:
     )
 
 
-def _figure_4(found: Found) -> Part:
-    return Part(
+def _figure_4(experiment: Experiment) -> PaperPart:
+    return PaperPart(
         "Figure 4: noise against its amount",
         "Panels (a) and (b) of the paper are those of figure 2e and 2f; (c) and (d) have the "
         "amount of noise across and a line for each number of known columns.",
@@ -125,18 +125,18 @@ def _figure_4(found: Found) -> Part:
         ),
         tuple(
             Picture(
-                _across(found, number, panel),
+                _across(experiment, number, panel),
                 "Each line rises with noise; the more columns are known, the lower it is.",
-                _across_grid(found, number, panel),
+                _across_grid(experiment, number, panel),
             )
             for number, panel in ((H0, "4c"), (AREA, "4d"))
         ),
     )
 
 
-def _by_known(found: Found, number: str) -> dict[str, list[tuple[float, float]]]:
-    amounts = list(found.curves["noise"])
-    means = {a: found.means("noise", a, number) for a in amounts}
+def _by_known(experiment: Experiment, number: str) -> dict[str, list[tuple[float, float]]]:
+    amounts = list(experiment.curves["noise"])
+    means = {a: experiment.means("noise", a, number) for a in amounts}
     return {
         f"{i + 1} known": [(a, means[a][i]) for a in amounts]
         for i in range(len(means[amounts[0]]))
@@ -147,18 +147,18 @@ def _by_known(found: Found, number: str) -> dict[str, list[tuple[float, float]]]
 KEPT = (0, 1, 2, 5)  # numbers of known columns, less one, whose lines can be told apart
 
 
-def _across(found: Found, number: str, panel: str) -> Spec:
+def _across(experiment: Experiment, number: str, panel: str) -> Spec:
     return lines(
         f"Figure {panel}: noise",
         (WHAT[number], "High is better protected"),
-        _by_known(found, number),
+        _by_known(experiment, number),
         across="Noise, % of the domain",
         up=UP[number],
     )
 
 
-def _across_grid(found: Found, number: str, panel: str) -> Grid:
-    held: dict[str, Sequence[tuple[float, float]]] = {**_by_known(found, number)}
+def _across_grid(experiment: Experiment, number: str, panel: str) -> Grid:
+    held: dict[str, Sequence[tuple[float, float]]] = {**_by_known(experiment, number)}
     amounts = [a for a, _ in next(iter(held.values()))]
     return Grid(
         f"Figure {panel}: {WHAT[number]}",
@@ -168,21 +168,21 @@ def _across_grid(found: Found, number: str, panel: str) -> Grid:
     )
 
 
-def _section_6(study: Study, found: Found) -> Part:
-    return Part(
+def _section_6(study: PaperTable, experiment: Experiment) -> PaperPart:
+    return PaperPart(
         f"Section 6 on a table: {study.name}",
-        f"{len(study.columns[study.secret]):,} records, {found.values} values of "
+        f"{len(study.columns[study.secret]):,} records, {experiment.values} values of "
         f"{study.secret}, {len(study.known)} known columns, {RUNS}. The paper has no thresholds. "
         "Ours: similar is within 5 % of log2 of the number of values, a sharp decline more than "
         "25 % from one known column to all, a flat one less than 10 %, slightly more at most 10 % "
         "more."
         " H0 is in bits, the area in bits times thousands.",
-        (*of_all(found), *of_pair(found)),
+        (*of_all(experiment), *of_pair(experiment)),
     )
 
 
-def _missing() -> Part:
-    return Part(
+def _missing() -> PaperPart:
+    return PaperPart(
         "Section 6 on census records",
         "The paper's own extract is not published. With --data pums=FILE, a CSV file with the "
         "columns sex, age, educ, latino, black, married and income, the same statements are tried "

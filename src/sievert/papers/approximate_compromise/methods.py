@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
 from sievert.papers.approximate_compromise.data import RECORDS, SALARIES, TABLE_2, numbers
-from sievert.papers.claims import Claim, Given, Part, apart, number, open_question, statement
+from sievert.papers.claims import Claim, Given, PaperPart, apart, number, open_question, statement
 
 QUERIES = (2, 4, 8, 16, 32)
 NOISES = (10, 20, 25, 50, 100)
@@ -18,7 +18,7 @@ LACKS = (
 )
 
 
-def table_2(given: Given) -> Part:
+def table_2(given: Given) -> PaperPart:
     """The columns of the paper's table."""
     given.step("table 2")
     claims: list[Claim] = [
@@ -43,7 +43,7 @@ def table_2(given: Given) -> Part:
                 why="the printed ends and rounding give another number",
             ),
         ]
-    return Part(
+    return PaperPart(
         "Table 2: the columns of the experiment",
         "Seven columns of 2,500 records that are not published. Least and greatest values cannot "
         "be checked; the numbers of values follow from them, so they count what may occur, not "
@@ -52,14 +52,14 @@ def table_2(given: Given) -> Part:
     )
 
 
-def formulas(given: Given) -> Part:
+def formulas(given: Given) -> PaperPart:
     """The intruder's probabilities under each method, on the generated table."""
     given.step("the intruder's probabilities")
     people = numbers(given.seed)
     secret = (people["salary"] // 10 - 1).astype(int)
     columns = [people[c] - people[c].min() for c in people if c != "salary"]
     known = np.stack(columns, axis=1).astype(int)
-    return Part(
+    return PaperPart(
         "Appendix: what the intruder is left with",
         "The formulas for sampling, query restriction and noise, on 2,500 generated records with "
         "the domains of Table 2 and salaries of 10, 20, ..., 250.",

@@ -14,7 +14,7 @@ from sievert.papers.approximate_compromise.experiment import (
     NAMES,
     NUMBERS,
     OVER,
-    Found,
+    Experiment,
     amount,
 )
 from sievert.papers.claims import Claim, statement
@@ -24,19 +24,19 @@ SIMILAR, SHARP, FLAT, SLIGHT = 0.05, 0.25, 0.10, 0.10
 HALF, EIGHT = ("sampling", 0.5), ("query", 8.0)  # what the paper compares
 
 
-def of_all(found: Found) -> list[Claim]:
+def of_all(experiment: Experiment) -> list[Claim]:
     """The statements about every method, for the entropy and for the area."""
     each = [(method, number) for method in NAMES for number in NUMBERS]
     return [
-        *(_utility(found, method, number) for method, number in each),
-        *(_whole_way(found, method, number) for method, number in each),
-        *(_knowledge(found, *which, over) for which in each for over in OVER),
-        *(_gentle(found, method, number) for method, number in each),
+        *(_utility(experiment, method, number) for method, number in each),
+        *(_whole_way(experiment, method, number) for method, number in each),
+        *(_knowledge(experiment, *which, over) for which in each for over in OVER),
+        *(_gentle(experiment, method, number) for method, number in each),
     ]
 
 
-def _utility(found: Found, method: str, number: str) -> Claim:
-    curves = [found.means(method, a, number) for a in found.curves[method]]
+def _utility(experiment: Experiment, method: str, number: str) -> Claim:
+    curves = [experiment.means(method, a, number) for a in experiment.curves[method]]
     wrong = [
         known
         for known, column in enumerate(zip(*curves, strict=True), 1)
@@ -45,39 +45,41 @@ def _utility(found: Found, method: str, number: str) -> Claim:
     return statement(
         f"{NAMES[method].capitalize()}: {NUMBERS[number]} grows as utility falls",
         "increases",
-        f"1 known: {_listed(curve[0] for curve in curves)}",
+        f"1 known: {_numbers(curve[0] for curve in curves)}",
         holds=not wrong,
         why=f"it falls somewhere with {', '.join(map(str, wrong))} known",
     )
 
 
-def _knowledge(found: Found, method: str, number: str, over: str) -> Claim:
-    curves = {a: found.means(method, a, number, over) for a in found.curves[method]}
+def _knowledge(experiment: Experiment, method: str, number: str, over: str) -> Claim:
+    curves = {a: experiment.means(method, a, number, over) for a in experiment.curves[method]}
     rises = {
         amount(method, a): max(y / x - 1 if x else 0.0 for x, y in pairwise(means))
         for a, means in curves.items()
     }
     wrong = {name: rise for name, rise in rises.items() if rise > ROUNDING}
     first, means = next(iter(curves.items()))
-    told = ", ".join(f"{name} by up to {_small(100 * rise)} %" for name, rise in wrong.items())
+    where = ", ".join(f"{name} by up to {_small(100 * rise)} %" for name, rise in wrong.items())
     return statement(
         f"{NAMES[method].capitalize()}: {NUMBERS[number]} declines with each known column, mean "
         f"over {over}",
         "declines",
-        f"{amount(method, first)}, 1 to {len(means)} known: {_listed(means)}",
+        f"{amount(method, first)}, 1 to {len(means)} known: {_numbers(means)}",
         holds=not wrong,
-        why=f"It rises somewhere at {told}. Over records it never can; over combinations, the "
+        why=f"It rises somewhere at {where}. Over records it never can; over combinations, the "
         "paper's mean, it may, since the more is known the more of them are small.",
     )
 
 
-def _whole_way(found: Found, method: str, number: str) -> Claim:
-    falls = {amount(method, a): decline(found.means(method, a, number)) for a in AMOUNTS[method]}
+def _whole_way(experiment: Experiment, method: str, number: str) -> Claim:
+    falls = {
+        amount(method, a): decline(experiment.means(method, a, number)) for a in AMOUNTS[method]
+    }
     wrong = [name for name, fall in falls.items() if fall < -ROUNDING]
     return statement(
         f"{NAMES[method].capitalize()}: {NUMBERS[number]} declines from one known column to all",
         "declines",
-        f"by {_listed((100 * x for x in falls.values()), 1)} %",
+        f"by {_numbers((100 * x for x in falls.values()), 1)} %",
         holds=not wrong and max(falls.values()) > 0,
         why=f"it does not at {', '.join(wrong) or 'any amount'}",
     )
@@ -97,27 +99,27 @@ def decline(means: list[float]) -> float:
     return (means[0] - means[-1]) / means[0]
 
 
-def _gentle(found: Found, method: str, number: str) -> Claim:
-    falls = [decline(found.means(method, a, number)) for a in found.curves[method]]
+def _gentle(experiment: Experiment, method: str, number: str) -> Claim:
+    falls = [decline(experiment.means(method, a, number)) for a in experiment.curves[method]]
     return statement(
         f"{NAMES[method].capitalize()}: {NUMBERS[number]} declines the more gently the lower the "
         "utility",
         "gentle where utility is low",
-        f"decline {_listed((100 * x for x in falls), 1)} %",
+        f"decline {_numbers((100 * x for x in falls), 1)} %",
         holds=all(b <= a + ROUNDING for a, b in pairwise(falls)) and falls[-1] < falls[0],
         why="a less useful release declines more sharply than a more useful one",
     )
 
 
-def of_pair(found: Found) -> list[Claim]:
+def of_pair(experiment: Experiment) -> list[Claim]:
     """A sample of half the records beside queries over eight."""
-    means = {n: [found.means(*which, n) for which in (HALF, EIGHT)] for n in NUMBERS}
-    nothing = {n: [found.unknowing(*which, n) for which in (HALF, EIGHT)] for n in NUMBERS}
+    means = {n: [experiment.means(*which, n) for which in (HALF, EIGHT)] for n in NUMBERS}
+    nothing = {n: [experiment.unknowing(*which, n) for which in (HALF, EIGHT)] for n in NUMBERS}
     last = [m[-1] for m in means[AREA]]
     falls = {n: [decline(m) for m in pair] for n, pair in means.items()}
     return [
-        _similar(found, "nothing known", nothing[H0]),
-        _similar(found, "one column known", [m[0] for m in means[H0]]),
+        _similar(experiment, "nothing known", nothing[H0]),
+        _similar(experiment, "one column known", [m[0] for m in means[H0]]),
         *(
             statement(
                 f"50 % sample: {NUMBERS[n]} drops sharply with what is known",
@@ -151,8 +153,8 @@ def of_pair(found: Found) -> list[Claim]:
     ]
 
 
-def _similar(found: Found, when: str, pair: list[float]) -> Claim:
-    apart = abs(pair[0] - pair[1]) / math.log2(found.values)
+def _similar(experiment: Experiment, when: str, pair: list[float]) -> Claim:
+    apart = abs(pair[0] - pair[1]) / math.log2(experiment.values)
     return statement(
         f"H0 of a 50 % sample and of Q = 8, {when}",
         "similar",
@@ -183,5 +185,5 @@ def _superior(pair: list[float]) -> tuple[Claim, Claim]:
     )
 
 
-def _listed(numbers: Iterable[float], places: int = 2) -> str:
+def _numbers(numbers: Iterable[float], places: int = 2) -> str:
     return ", ".join(f"{round(x, places) + 0.0:.{places}f}" for x in numbers)

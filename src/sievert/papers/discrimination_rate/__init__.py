@@ -21,7 +21,7 @@ def paper(given: Given) -> Paper:
         "share of the records times it; only so do their numbers come out.",
         parts=(
             rates.simple(given),
-            rates.combined(given),
+            rates.combined_rates(given),
             rates.comparison(given),
             attacks.tables(given),
             attacks.identity(given),

@@ -13,9 +13,9 @@ from typing import Any
 import sievert
 from sievert.charts import of_attacks
 from sievert.errors import UsageError
-from sievert.papers.claims import Claim, Given, Part, number, open_question, statement
+from sievert.papers.claims import Claim, Given, PaperPart, number, open_question, statement
 from sievert.papers.discrimination_rate.data import LISTED, QUASI, SECRET, VALUES_OF_ADULT
-from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppressed
+from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppress_rare
 from sievert.report.page import Block, Grid, Picture
 
 K10, K15, L5 = "10-anonymous", "15-anonymous", "10-anonymous and 5-diverse"
@@ -37,7 +37,7 @@ class Adult:
     how: str
 
 
-def parts(given: Given) -> tuple[Part, ...]:
+def parts(given: Given) -> tuple[PaperPart, ...]:
     """The columns and the three charts."""
     given.step("Adult")
     adult = _adult(given)
@@ -75,30 +75,30 @@ def _adult(given: Given) -> Adult | None:
             if name in given.data:
                 raise UsageError(f"{name} is a release of Adult", hint="--data adult=FILE as well")
         return None
-    columns = _read(given, "adult")
+    columns = _read_table(given, "adult")
     attacks, own = {}, []
     for release, name in FILES.items():
         given.step(f"Adult, {release}")
         if name in given.data:
-            table, original = (_read(given, each, ordered=True) for each in (name, "adult"))
+            table, original = (_read_table(given, each, ordered=True) for each in (name, "adult"))
         else:
             own.append(release)
-            table, original = released(columns, release), columns
+            table, original = make_release(columns, release), columns
         attacks[release] = sievert.attack(
             table, quasi=QUASI, sensitive=SECRET, original=original, show_values=True
         ).attacks
     return Adult(columns, attacks, _how(own))
 
 
-def _read(given: Given, name: str, *, ordered: bool = False) -> Columns:
+def _read_table(given: Given, name: str, *, ordered: bool = False) -> Columns:
     what = ADULT if name == "adult" else f"a release of {ADULT}"
     return read_columns(given.data[name], [*QUASI, SECRET], what, ordered=ordered)
 
 
-def released(columns: Columns, release: str) -> Columns:
+def make_release(columns: Columns, release: str) -> Columns:
     """The simplest release that keeps the rule."""
     least, diverse = RULES[release]
-    return suppressed(columns, QUASI, least, secret=SECRET, diverse=diverse)
+    return suppress_rare(columns, QUASI, least, secret=SECRET, diverse=diverse)
 
 
 def _how(own: list[str]) -> str:
@@ -114,7 +114,7 @@ def _how(own: list[str]) -> str:
 # -- parts ----------------------------------------------------------------------------------------
 
 
-def _counts(adult: Adult | None) -> Part:
+def _counts(adult: Adult | None) -> PaperPart:
     claims: list[Claim] = [
         number(
             "values of Marital Status that the last table lists",
@@ -127,7 +127,7 @@ def _counts(adult: Adult | None) -> Part:
     ]
     if adult is not None:
         claims += _columns(adult.columns)
-    return Part(
+    return PaperPart(
         "Adult: the columns",
         "How many values the columns have." + ("" if adult is not None else f" {GIVE_ADULT}"),
         tuple(claims),
@@ -136,7 +136,7 @@ def _counts(adult: Adult | None) -> Part:
 
 def _columns(columns: Columns) -> list[Claim]:
     records = len(columns[SECRET])
-    found = [
+    claims = [
         statement(
             "records of Adult",
             "~30000",
@@ -147,7 +147,7 @@ def _columns(columns: Columns) -> list[Claim]:
     ]
     for name, printed in VALUES_OF_ADULT.items():
         values = {v for v in columns[name] if v not in ("", "?")}
-        found.append(
+        claims.append(
             number(
                 f"values of {name}",
                 printed,
@@ -158,13 +158,13 @@ def _columns(columns: Columns) -> list[Claim]:
                 else "the file is not the one that was counted",
             )
         )
-    return found
+    return claims
 
 
-def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str]) -> Part:
+def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str]) -> PaperPart:
     if adult is None:
         claim = open_question(title.removeprefix("Adult: "), "a chart without numbers", LACKING)
-        return Part(title, f"{SEEN[chart]} {GIVE_ADULT}", (claim,))
+        return PaperPart(title, f"{SEEN[chart]} {GIVE_ADULT}", (claim,))
     spec = of_attacks({name: adult.attacks[name] for name in releases})[chart]
     rates: dict[str, dict[str, float]] = {name: {} for name in releases}
     for row in spec["data"]["values"]:
@@ -175,30 +175,32 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
             f"{row}: {releases[0]} against {releases[1]}",
             "a bar without a number",
             LACKING,
-            " and ".join(_shown(rates[name].get(row)) for name in releases),
+            " and ".join(_rate_text(rates[name].get(row)) for name in releases),
         )
         for row in rows
     )
     blocks: tuple[Block, ...] = (
         Picture(
             spec,
-            f"{SEEN[chart]} {_compared(rates, rows)}",
+            f"{SEEN[chart]} {_comparison(rates, rows)}",
             Grid(
                 "Discrimination rates",
                 ("Of", *releases),
-                tuple((row, *(_shown(rates[name].get(row)) for name in releases)) for row in rows),
+                tuple(
+                    (row, *(_rate_text(rates[name].get(row)) for name in releases)) for row in rows
+                ),
                 right=(1, 2),
             ),
         ),
     )
-    return Part(title, f"{SEEN[chart]} {adult.how}", claims, blocks)
+    return PaperPart(title, f"{SEEN[chart]} {adult.how}", claims, blocks)
 
 
-def _shown(rate: float | None) -> str:
+def _rate_text(rate: float | None) -> str:
     return "-" if rate is None else f"{rate:.6f}"
 
 
-def _compared(rates: dict[str, dict[str, float]], rows: list[str]) -> str:
+def _comparison(rates: dict[str, dict[str, float]], rows: list[str]) -> str:
     """In how many rows the second release tells less than the first."""
     (first, a), (second, b) = rates.items()
     both = [row for row in rows if a.get(row) is not None and b.get(row) is not None]

@@ -10,11 +10,11 @@ from sievert.charts import Bar, bars
 from sievert.papers.claims import (
     Claim,
     Given,
-    Part,
+    PaperPart,
     apart,
-    defined,
     number,
     open_question,
+    require_number,
     statement,
 )
 from sievert.papers.discrimination_rate.data import (
@@ -52,15 +52,15 @@ REST = "1 minus the printed rate, which is itself cut off"
 
 def rates(table: Columns, secret: str) -> dict[str, float]:
     """The rate of every value of Age*, and of the column."""
-    found = sievert.discrimination_rate_by_value(table, "age_star", secret)
-    values = {v: float(found[(v,)] or 0.0) for v in VALUES}
-    return values | {WHOLE: defined(sievert.discrimination_rate(table, "age_star", secret))}
+    rate_by_value = sievert.discrimination_rate_by_value(table, "age_star", secret)
+    values = {v: float(rate_by_value[(v,)] or 0.0) for v in VALUES}
+    return values | {WHOLE: require_number(sievert.discrimination_rate(table, "age_star", secret))}
 
 
 # -- the tables -----------------------------------------------------------------------------------
 
 
-def tables(given: Given) -> Part:
+def tables(given: Given) -> PaperPart:
     """What the printed tables themselves promise."""
     given.step("tables of the k-anonymity model")
     changed = [
@@ -68,21 +68,23 @@ def tables(given: Given) -> Part:
         for i, pair in enumerate(zip(BEFORE["disease"], K_ANONYMOUS["disease"], strict=True))
         if pair[0] != pair[1]
     ]
-    diverse = defined(sievert.l_diversity(L_DIVERSE, ["zip_star", "age_star"], "disease"))
-    both = [defined(sievert.entropy(t, "age_star", "disease")) for t in (K_ANONYMOUS, L_DIVERSE)]
-    return Part(
+    diverse = require_number(sievert.l_diversity(L_DIVERSE, ["zip_star", "age_star"], "disease"))
+    both = [
+        require_number(sievert.entropy(t, "age_star", "disease")) for t in (K_ANONYMOUS, L_DIVERSE)
+    ]
+    return PaperPart(
         "The tables of the k-anonymity model",
         "Nine people, once 3-anonymous and once, with other diseases, 3-diverse.",
         (
             number(
                 "k of the 3-anonymity table",
                 "3",
-                defined(sievert.k_anonymity(K_ANONYMOUS, "age_star")),
+                require_number(sievert.k_anonymity(K_ANONYMOUS, "age_star")),
             ),
             number(
                 "k of the 3-diversity table",
                 "3",
-                defined(sievert.k_anonymity(L_DIVERSE, ["zip_star", "age_star"])),
+                require_number(sievert.k_anonymity(L_DIVERSE, ["zip_star", "age_star"])),
             ),
             number("l of the 3-diversity table", "3", diverse),
             number(
@@ -114,14 +116,14 @@ def tables(given: Given) -> Part:
 # -- identity -------------------------------------------------------------------------------------
 
 
-def identity(given: Given) -> Part:
+def identity(given: Given) -> PaperPart:
     """Age from Age*: what the white box sees."""
     given.step("identity attack")
     ours = rates(GENERALISED, "age")
     released, original = {"age": GENERALISED["age_star"]}, {"age": GENERALISED["age"]}
     boxes = sievert.attack(released, quasi="age", original=original)["identity"]
     white, black = (_dr(boxes[box]) for box in ("white_box", "black_box"))
-    before = defined(sievert.discrimination_rate(BEFORE, "age"))
+    before = require_number(sievert.discrimination_rate(BEFORE, "age"))
     claims = [number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)]
     claims += [
         statement(
@@ -146,7 +148,7 @@ def identity(given: Given) -> Part:
             why="the rate did not fall",
         ),
     ]
-    return Part(
+    return PaperPart(
         "Identity attack",
         "How far the generalised age tells the original one, by value and on the whole.",
         tuple(claims),
@@ -160,7 +162,7 @@ def _dr(attack: Any) -> float:
 # -- homogeneity and background knowledge ---------------------------------------------------------
 
 
-def homogeneity(given: Given) -> Part:
+def homogeneity(given: Given) -> PaperPart:
     """Disease from Age*, of both releases."""
     given.step("homogeneity attack")
     ours = {name: rates(table, "disease") for name, table in RELEASES.items()}
@@ -176,12 +178,12 @@ def homogeneity(given: Given) -> Part:
         for v, printed in row.items()
     ]
     claims += [_lower(v, ours) for v in (*VALUES, WHOLE)]
-    return Part(
+    return PaperPart(
         "Homogeneity attack",
         "How far Age* tells the disease, in the 3-anonymous and in the 3-diverse release. Three "
         "numbers of the first do not follow from the table that is printed above them.",
         tuple(claims),
-        (_explained(), _picture(ours)),
+        (_explanation(), _picture(ours)),
     )
 
 
@@ -197,13 +199,13 @@ def _lower(value: str, ours: dict[str, dict[str, float]]) -> Claim:
     )
 
 
-def _explained() -> Paragraph:
-    found = rates(EXPLAINS, "disease")
+def _explanation() -> Paragraph:
+    rate = rates(EXPLAINS, "disease")
     first = rates({"age_star": GENERALISED["age_star"], "disease": BEFORE["disease"]}, "disease")
     return Paragraph(
         f"Where 0.70, 0.83 and 0.52 come from: with lung cancer, aids and flu in >=40 and aids, "
-        f"aids and diabetes in 3* the rates are {found['>=40']:.4f}, {found['3*']:.4f} and "
-        f"{found[WHOLE]:.4f}. No other pattern of diseases gives the three. With the diseases of "
+        f"aids and diabetes in 3* the rates are {rate['>=40']:.4f}, {rate['3*']:.4f} and "
+        f"{rate[WHOLE]:.4f}. No other pattern of diseases gives the three. With the diseases of "
         f"the original table (1) the column has {first[WHOLE]:.4f}, the printed 0.52 again, but "
         f">=40 and 3* have {first['>=40']:.4f} both.",
         kind="note",
@@ -235,7 +237,7 @@ def _picture(ours: dict[str, dict[str, float]]) -> Picture:
     )
 
 
-def background(given: Given) -> Part:
+def background(given: Given) -> PaperPart:
     """What is lacking to certainty after the homogeneity attack."""
     given.step("background knowledge")
     claims = []
@@ -265,7 +267,7 @@ def background(given: Given) -> Part:
             why="a pair does not add up to 1",
         )
     )
-    return Part(
+    return PaperPart(
         "Background knowledge attack",
         "What somebody needs to know besides to be certain: the rest to 1 of the rates before.",
         tuple(claims),
@@ -274,30 +276,30 @@ def background(given: Given) -> Part:
 
 def _missing(table: Columns) -> dict[str, float]:
     """The rest by the attack itself, which the slides take for 1 - DR."""
-    found = sievert.assess(table, "age_star", "disease", attacks=True, show_values=True)
-    assert found.attacks is not None
-    rest = found.attacks["background"]["disease"]
+    assessment = sievert.assess(table, "age_star", "disease", attacks=True, show_values=True)
+    assert assessment.attacks is not None
+    rest = assessment.attacks["background"]["disease"]
     values: dict[str, float] = {}
     for group in rest.columns["age_star"].values.groups:
-        (held,) = group.numbers.values()
+        (numbers,) = group.numbers.values()
         assert group.values is not None
-        values[str(group.values["age_star"])] = float(held.value or 0.0)
+        values[str(group.values["age_star"])] = float(numbers.value or 0.0)
     return {v: values[v] for v in VALUES} | {WHOLE: float(rest.numbers["missing"].value or 0.0)}
 
 
-def others(given: Given) -> Part:
+def others(given: Given) -> PaperPart:
     """Skewness and semantic attacks are named; no number of them is printed."""
     given.step("other attacks")
-    found = sievert.assess(
+    assessment = sievert.assess(
         L_DIVERSE, "age_star", "disease", partitions={"disease": CANCERS}, attacks=True
     ).attacks
-    assert found is not None
-    semantic = defined(
+    assert assessment is not None
+    semantic = require_number(
         sievert.semantic_discrimination_rate(L_DIVERSE, "age_star", "disease", partition=CANCERS)
     )
-    t = defined(sievert.t_closeness(L_DIVERSE, "age_star", "disease"))
+    t = require_number(sievert.t_closeness(L_DIVERSE, "age_star", "disease"))
     named = ("identity", "homogeneity", "background", "skewness", "semantic")
-    return Part(
+    return PaperPart(
         "The other attacks",
         "The slides name five attacks, and print numbers of three. The other two are computed on "
         "the 3-diverse table.",
@@ -305,8 +307,8 @@ def others(given: Given) -> Part:
             statement(
                 "DR enables the assessment of all five attacks",
                 ", ".join(named),
-                f"attacks found: {', '.join(found)}",
-                holds=all(name in found for name in named),
+                f"attacks found: {', '.join(assessment)}",
+                holds=all(name in assessment for name in named),
                 why="an attack is lacking",
             ),
             open_question(

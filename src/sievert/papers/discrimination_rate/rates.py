@@ -8,7 +8,15 @@ from itertools import combinations
 from statistics import mean
 
 import sievert
-from sievert.papers.claims import Claim, Given, Part, defined, number, open_question, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    PaperPart,
+    number,
+    open_question,
+    require_number,
+    statement,
+)
 from sievert.papers.discrimination_rate.data import EXAMPLE, K_ANONYMOUS
 from sievert.report.page import Grid
 
@@ -16,26 +24,26 @@ COUNTED = {"22": "3", "35": "3", "63": "1", "45": "1", "40": "1"}
 CUT = "the slides cut 0.666... off after two digits"
 
 
-def simple(given: Given) -> Part:
+def simple(given: Given) -> PaperPart:
     """Definition 3 and its worked example."""
     given.step("simple discrimination rate")
     people = Counter(EXAMPLE["age"])
     claims = [number("values of Age", "5", len(people))]
     claims += [number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()]
     claims += [_entropy(age, printed) for age, printed in _entropies().items()]
-    whole = defined(sievert.entropy(EXAMPLE, "age", "salary"))
+    whole = require_number(sievert.entropy(EXAMPLE, "age", "salary"))
     claims += [
         number("H(X) = log2(9), as printed", f"{math.log2(9):.4f}", whole),
         number(
             "SDR of Age",
             "0.66",
-            defined(sievert.discrimination_rate(EXAMPLE, "age", "salary")),
+            require_number(sievert.discrimination_rate(EXAMPLE, "age", "salary")),
             why=CUT,
         ),
         _record(),
-        *_scaled(),
+        *_scale_claims(),
     ]
-    return Part(
+    return PaperPart(
         "Simple discrimination rate",
         "Nine people; X has nine outcomes that are equally likely (the formula has log2(9) below "
         "the line), as Salary has here, and as the record itself would have. Disease has three "
@@ -52,15 +60,15 @@ def _entropies() -> dict[str, str]:
 
 def _entropy(age: str, printed: str) -> Claim:
     """H(X|Y=y) of one age: of the people who have it."""
-    held = [i for i, a in enumerate(EXAMPLE["age"]) if a == age]
-    group = {name: [column[i] for i in held] for name, column in EXAMPLE.items()}
+    rows = [i for i, a in enumerate(EXAMPLE["age"]) if a == age]
+    group = {name: [column[i] for i in rows] for name, column in EXAMPLE.items()}
     shown = f"H(X|Y = {age})" + (" = -log(1/3), as printed" if printed != "0" else "")
-    return number(shown, printed, defined(sievert.entropy(group, "age", "salary")))
+    return number(shown, printed, require_number(sievert.entropy(group, "age", "salary")))
 
 
 def _record() -> Claim:
-    record = defined(sievert.discrimination_rate(EXAMPLE, "age"))
-    salary = defined(sievert.discrimination_rate(EXAMPLE, "age", "salary"))
+    record = require_number(sievert.discrimination_rate(EXAMPLE, "age"))
+    salary = require_number(sievert.discrimination_rate(EXAMPLE, "age", "salary"))
     return statement(
         "The SDR is the capability of a column to refine the anonymity set",
         "an anonymity set of 9 people",
@@ -70,7 +78,7 @@ def _record() -> Claim:
     )
 
 
-def _scaled() -> list[Claim]:
+def _scale_claims() -> list[Claim]:
     rates = [
         _rate(quasi, secret)
         for secret in ("age", "salary", "disease")
@@ -78,7 +86,7 @@ def _scaled() -> list[Claim]:
     ]
     parts = [
         (
-            1 - defined(sievert.discrimination_rate(EXAMPLE, quasi, "salary")),
+            1 - require_number(sievert.discrimination_rate(EXAMPLE, quasi, "salary")),
             sum(
                 1 - (v or 0.0)
                 for v in sievert.discrimination_rate_by_value(EXAMPLE, quasi, "salary").values()
@@ -111,7 +119,7 @@ def _subsets(secret: str) -> list[list[str]]:
 
 
 def _rate(quasi: list[str], secret: str) -> float:
-    return defined(sievert.discrimination_rate(EXAMPLE, quasi, secret))
+    return require_number(sievert.discrimination_rate(EXAMPLE, quasi, secret))
 
 
 def _by_column() -> Grid:
@@ -127,14 +135,14 @@ def _by_column() -> Grid:
     )
 
 
-def combined(given: Given) -> Part:
+def combined_rates(given: Given) -> PaperPart:
     """Definition 4; the slides that compute it show the table only."""
     given.step("combined discrimination rate")
     pairs = (["age", "disease"], ["zip", "age"], ["zip", "age", "disease"])
     shown = ", ".join(f"{' and '.join(p)} {_rate(p, 'salary'):.4f}" for p in pairs)
     singles = {c: _rate([c], "salary") for c in ("zip", "age", "disease")}
     together = _rate(["zip", "age", "disease"], "salary")
-    return Part(
+    return PaperPart(
         "Combined discrimination rate",
         "The slides repeat the example table for the combined rate, but no columns are named and "
         "no number is printed.",
@@ -157,10 +165,10 @@ def combined(given: Given) -> Part:
     )
 
 
-def comparison(given: Given) -> Part:
+def comparison(given: Given) -> PaperPart:
     """The table of six metrics, and the limitations told before."""
     given.step("comparison with existing metrics")
-    return Part(
+    return PaperPart(
         "Comparison with existing metrics",
         "A table in words: how finely each metric measures, where it applies, how close it is to "
         "re-identification; and two limitations told before. What can be computed is computed on "
@@ -176,10 +184,10 @@ def _sizes(table: dict[str, list[str]], column: str) -> list[int]:
 def _worst() -> list[Claim]:
     """k, l and t are called averages; they are the worst class's."""
     sizes = _sizes(EXAMPLE, "age")
-    k = defined(sievert.k_anonymity(EXAMPLE, "age"))
-    held = [len(set(K_ANONYMOUS["disease"][i : i + 3])) for i in (0, 3, 6)]
-    diverse = defined(sievert.l_diversity(K_ANONYMOUS, "age_star", "disease"))
-    t = defined(sievert.t_closeness(K_ANONYMOUS, "age_star", "disease"))
+    k = require_number(sievert.k_anonymity(EXAMPLE, "age"))
+    each = [len(set(K_ANONYMOUS["disease"][i : i + 3])) for i in (0, 3, 6)]
+    diverse = require_number(sievert.l_diversity(K_ANONYMOUS, "age_star", "disease"))
+    t = require_number(sievert.t_closeness(K_ANONYMOUS, "age_star", "disease"))
     apart = [_closeness(i) for i in (0, 3, 6)]
     return [
         statement(
@@ -192,8 +200,8 @@ def _worst() -> list[Claim]:
         statement(
             "Granularity of l-diversity",
             "average",
-            f"l = {diverse}, the least diverse class; the mean class has {mean(held):.2f} diseases",
-            holds=math.isclose(diverse, mean(held)),
+            f"l = {diverse}, the least diverse class; the mean class has {mean(each):.2f} diseases",
+            holds=math.isclose(diverse, mean(each)),
             why="l is that of the least diverse class",
         ),
         statement(
@@ -213,8 +221,10 @@ def _closeness(start: int) -> float:
 
 
 def _columns() -> list[Claim]:
-    one, two = (defined(sievert.k_anonymity(EXAMPLE, q)) for q in ("disease", ["age", "disease"]))
-    diverse = defined(sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary"))
+    one, two = (
+        require_number(sievert.k_anonymity(EXAMPLE, q)) for q in ("disease", ["age", "disease"])
+    )
+    diverse = require_number(sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary"))
     return [
         statement(
             "k-anonymity measures 1 attribute",
@@ -235,9 +245,9 @@ def _columns() -> list[Claim]:
 
 def _averages() -> list[Claim]:
     rates = sievert.discrimination_rate_by_value(K_ANONYMOUS, "age_star", "disease")
-    whole = defined(sievert.discrimination_rate(K_ANONYMOUS, "age_star", "disease"))
-    bits = defined(sievert.mutual_information(K_ANONYMOUS, "age_star", "disease"))
-    entropy = defined(sievert.entropy(K_ANONYMOUS, "age_star", "disease"))
+    whole = require_number(sievert.discrimination_rate(K_ANONYMOUS, "age_star", "disease"))
+    bits = require_number(sievert.mutual_information(K_ANONYMOUS, "age_star", "disease"))
+    entropy = require_number(sievert.entropy(K_ANONYMOUS, "age_star", "disease"))
     highest = max(r for r in rates.values() if r is not None)
     return [
         statement(

@@ -27,12 +27,12 @@ def paper(given: Given) -> Paper:
     """Every table and figure, in the order of the paper."""
     timed = timing.figure_6(given)  # first, so that a wrong file is told at once
     given.step("tables 1 to 3")
-    parts = [tables.groups(), tables.described()]
+    parts = [tables.groups(), tables.description()]
     given.step("table 4")
-    held = cases()
-    parts += [tables.measured(held), verdicts.expectations(held)]
+    measured_cases = cases()
+    parts += [tables.measurements(measured_cases), verdicts.expectations(measured_cases)]
     given.step("table 5")
-    parts += [formulas.formulas(held), tables.proposed(held)]
+    parts += [formulas.formulas(measured_cases), tables.proposal(measured_cases)]
     given.step("figures 1 and 2")
     two, ten = reidentifying.growing(2), reidentifying.growing(10)
     parts += [reidentifying.figure_1(two), reidentifying.figure_2(ten)]
@@ -43,7 +43,9 @@ def paper(given: Given) -> Paper:
     parts.append(surface.figure_5(generated.surface()))
     parts.append(timed)
     given.step("table 7")
-    parts.append(verdicts.table_7(verdicts.Tried(held, two, ten, inference), worst))
+    parts.append(
+        verdicts.table_7(verdicts.MeasuredTables(measured_cases, two, ten, inference), worst)
+    )
     return Paper(
         name="itpr",
         title="Information Theoretic-based Privacy Risk Evaluation for Data Anonymization",

@@ -69,7 +69,7 @@ def direction(values: Sequence[float]) -> str:
     return FALLS if all(step < -SAME for step in steps) else NEITHER
 
 
-def named(values: Mapping[str, Any]) -> Numbers:
+def by_paper_name(values: Mapping[str, Any]) -> Numbers:
     """The values of an assessment under the paper's names; theta under its own."""
     names = {**IDS, THETA: THETA}
     return {name: float(values[id_].value) for name, id_ in names.items() if id_ in values}
@@ -77,14 +77,14 @@ def named(values: Mapping[str, Any]) -> Numbers:
 
 def records(data: Columns, quasi: str) -> Numbers:
     """The six measures of finding a record."""
-    return named(sievert.assess(data, [quasi], measures=IDS.values()).reidentification)
+    return by_paper_name(sievert.assess(data, [quasi], measures=IDS.values()).reidentification)
 
 
 def secrets(data: Columns, quasi: str, names: Sequence[str]) -> dict[str, Numbers]:
     """The six measures and theta of finding out each secret."""
     measures = [*IDS.values(), THETA]
-    found = sievert.assess(data, [quasi], list(names), measures=measures)
-    return {name: named(found.inference[name]) for name in names}
+    assessment = sievert.assess(data, [quasi], list(names), measures=measures)
+    return {name: by_paper_name(assessment.inference[name]) for name in names}
 
 
 def series(axis: Sequence[float], points: Sequence[Numbers]) -> Series:
@@ -102,6 +102,6 @@ def cases() -> Cases:
     return Cases({**ages, **secrets(CASES, "age5", ["disease1", "disease2", "disease3"])})
 
 
-def listed(values: Sequence[float]) -> str:
+def list_numbers(values: Sequence[float]) -> str:
     """Numbers in a row, for people."""
     return ", ".join(f"{significant(round(v, 4) + 0.0)}" for v in values)

@@ -65,7 +65,7 @@ CASES: Columns = {
 }
 
 
-def generalised(records: tuple[tuple[str, int, str], ...]) -> Columns:
+def generalise(records: tuple[tuple[str, int, str], ...]) -> Columns:
     """Tables 1b and 2b: the zip code cut after 352 or four digits, the age after its decade."""
     return {
         "zip": [zip_[:3] + "*" if zip_[:3] == "352" else zip_[:4] + "*" for zip_, _, _ in records],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sievert
-from sievert.papers.claims import Claim, Part, defined, number, statement
+from sievert.papers.claims import Claim, PaperPart, number, require_number, statement
 from sievert.papers.itpr.common import SAME, Cases
 from sievert.papers.itpr.data import CASES, Columns
 from sievert.papers.itpr.tables import ROWS_5, label
@@ -16,13 +16,13 @@ IDENTITIES = ("entropy", "conditional_entropy", "joint_entropy", "mutual_informa
 def _classes(quasi: str, secret: str) -> tuple[float, Shares]:
     """H(X), and of each class its share of the records and the entropy inside it."""
     rates = sievert.discrimination_rate_by_value(CASES, [quasi], secret)
-    whole = defined(sievert.entropy(CASES, [quasi], secret))
+    whole = require_number(sievert.entropy(CASES, [quasi], secret))
     values = CASES[quasi]
-    held = []
+    shares = []
     for (value,), rate in rates.items():
         share = values.count(value) / len(values)
-        held.append((share, (1 - float(rate or 0)) * whole / share))
-    return whole, tuple(held)
+        shares.append((share, (1 - float(rate or 0)) * whole / share))
+    return whole, tuple(shares)
 
 
 def _literal(whole: float, classes: Shares) -> float:
@@ -35,10 +35,12 @@ def _largest(whole: float, classes: Shares) -> float:
     return 1 - len(classes) * max(share * inside for share, inside in classes) / whole
 
 
-def formulas(cases: Cases) -> Part:
+def formulas(cases: Cases) -> PaperPart:
     """Readings of equations (4) to (10)."""
-    held = {row: _classes(columns[0], secret or "id") for row, columns, secret in _single()}
-    case3, case4, case5 = held[3], held[4], held[5]
+    classes_by_row = {
+        row: _classes(columns[0], secret or "id") for row, columns, secret in _single()
+    }
+    case3, case4, case5 = classes_by_row[3], classes_by_row[4], classes_by_row[5]
     claims = [
         *_identities(),
         number(
@@ -74,12 +76,12 @@ def formulas(cases: Cases) -> Part:
         ),
         *_ranges(case5, cases),
     ]
-    return Part(
+    return PaperPart(
         "Section 4: how the formulas are to be read",
         "Some formulas do not give the paper's own tables when they are read as they are printed. "
         "Each is tried here on a row that tells the readings apart.",
         tuple(claims),
-        (_readings(held, cases),),
+        (_readings(classes_by_row, cases),),
     )
 
 
@@ -91,12 +93,12 @@ def _single() -> list[tuple[int, tuple[str, ...], str | None]]:
 
 def _identities() -> list[Claim]:
     """Equation (6) in its three forms, and that it is 0 for independent columns."""
-    found = sievert.assess(CASES, ["age5"], ["disease3"], measures=IDENTITIES)
+    assessment = sievert.assess(CASES, ["age5"], ["disease3"], measures=IDENTITIES)
     entropy, given, joint, mutual = (
-        float(found.inference["disease3"][name].value or 0) for name in IDENTITIES
+        float(assessment.inference["disease3"][name].value or 0) for name in IDENTITIES
     )
-    age = defined(sievert.entropy(CASES, ["disease3"], "age5"))
-    alone = defined(sievert.mutual_information(_independent(3), ["y"], "x"))
+    age = require_number(sievert.entropy(CASES, ["disease3"], "age5"))
+    alone = require_number(sievert.mutual_information(_independent(3), ["y"], "x"))
     return [
         statement(
             "Equation (6): mutual information in its forms",
@@ -126,10 +128,12 @@ def _independent(values: int) -> Columns:
 
 def _ranges(case5: tuple[float, Shares], cases: Cases) -> list[Claim]:
     """What section 4 says of the ranges of equations (9) and (10)."""
-    two, three = (defined(sievert.itpr_unnormalized(_independent(m), ["y"], "x")) for m in (2, 3))
+    two, three = (
+        require_number(sievert.itpr_unnormalized(_independent(m), ["y"], "x")) for m in (2, 3)
+    )
     whole, classes = case5
-    told = max(1 - share * inside / whole for share, inside in classes)
-    most = defined(sievert.itpr_unnormalized(CASES, ["age3"]))
+    leakage = max(1 - share * inside / whole for share, inside in classes)
+    most = require_number(sievert.itpr_unnormalized(CASES, ["age3"]))
     itpr = [numbers["ITPR"] for numbers in cases.found.values()]
     return [
         number("Equation (9), least for two values of Y", "0.5", two),
@@ -138,8 +142,8 @@ def _ranges(case5: tuple[float, Shares], cases: Cases) -> list[Claim]:
         statement(
             "Case 5 of Age lies in the range for two values",
             "between 0.5 and 1.0",
-            f"{told:.4f}; {1 - classes[0][1] / whole:.4f} without the share",
-            holds=0.5 <= told <= 1,
+            f"{leakage:.4f}; {1 - classes[0][1] / whole:.4f} without the share",
+            holds=0.5 <= leakage <= 1,
             why="it lies outside",
         ),
         statement(
@@ -152,7 +156,7 @@ def _ranges(case5: tuple[float, Shares], cases: Cases) -> list[Claim]:
     ]
 
 
-def _readings(held: dict[int, tuple[float, Shares]], cases: Cases) -> Grid:
+def _readings(classes_by_row: dict[int, tuple[float, Shares]], cases: Cases) -> Grid:
     rows = []
     for row, columns, secret in _single():
         rows.append(
@@ -160,7 +164,7 @@ def _readings(held: dict[int, tuple[float, Shares]], cases: Cases) -> Grid:
                 f"Row {row}, {label(secret or columns[0])}",
                 ROWS_5[row - 1][2],
                 f"{cases.found[secret or columns[0]]['ITPR']:.4f}",
-                f"{_literal(*held[row]) + 0.0:.4f}",
+                f"{_literal(*classes_by_row[row]) + 0.0:.4f}",
             )
         )
     return Grid(

@@ -58,15 +58,15 @@ class Inference:
     moving: Series  # against theta
 
 
-def spread(records: int, values: int, first: int, at: int = 0) -> list[int]:
+def spread_evenly(records: int, values: int, first: int, at: int = 0) -> list[int]:
     """Records of each value: `first` have the one at `at`, the others share the rest.
 
-    >>> spread(10, 4, 3), spread(10, 4, 7, at=2)
+    >>> spread_evenly(10, 4, 3), spread_evenly(10, 4, 7, at=2)
     ([3, 3, 2, 2], [1, 1, 7, 1])
     """
     each, more = divmod(records - first, values - 1)
-    held = [each + 1] * more + [each] * (values - 1 - more)
-    return [*held[:at], first, *held[at:]]
+    counts = [each + 1] * more + [each] * (values - 1 - more)
+    return [*counts[:at], first, *counts[at:]]
 
 
 def diseases(counts: Sequence[Sequence[int]]) -> list[str]:
@@ -74,9 +74,9 @@ def diseases(counts: Sequence[Sequence[int]]) -> list[str]:
     return [f"d{i}" for age in counts for i, n in enumerate(age) for _ in range(n)]
 
 
-def _grown(which: Sequence[int | None], first: int) -> list[str]:
+def _grow(which: Sequence[int | None], first: int) -> list[str]:
     return diseases(
-        [spread(OF_AGE, DISEASES, EVEN if at is None else first, at=at or 0) for at in which]
+        [spread_evenly(OF_AGE, DISEASES, EVEN if at is None else first, at=at or 0) for at in which]
     )
 
 
@@ -86,22 +86,22 @@ def inference() -> Inference:
     others = {reading: FINE if reading == SHARED else COARSE for reading in GROWING}
     for reading, which in GROWING.items():
         for other in others[reading]:
-            table[f"{reading} {other}"] = _grown(which, OF_AGE - (DISEASES - 1) * other)
+            table[f"{reading} {other}"] = _grow(which, OF_AGE - (DISEASES - 1) * other)
     for first in DRIFTS:
-        table[f"drift {first}"] = _grown(GROWING[SINGLE], first)
+        table[f"drift {first}"] = _grow(GROWING[SINGLE], first)
     for i, which in enumerate(MOVES):
-        table[f"move {i}"] = _grown(which, KEPT)
-    found = secrets(table, "age", [name for name in table if name != "age"])
+        table[f"move {i}"] = _grow(which, KEPT)
+    measured = secrets(table, "age", [name for name in table if name != "age"])
     return Inference(
         {
             reading: series(
                 [OF_AGE - DISEASES * other for other in others[reading]],
-                [found[f"{reading} {other}"] for other in others[reading]],
+                [measured[f"{reading} {other}"] for other in others[reading]],
             )
             for reading in GROWING
         },
-        _by_theta([found[f"drift {first}"] for first in DRIFTS]),
-        _by_theta([found[f"move {i}"] for i in range(len(MOVES))]),
+        _by_theta([measured[f"drift {first}"] for first in DRIFTS]),
+        _by_theta([measured[f"move {i}"] for i in range(len(MOVES))]),
     )
 
 
@@ -117,16 +117,16 @@ SHARES = (0.05, 0.15, 0.2005, 0.243, 0.28, 0.3135, 0.345, 0.375, 0.4035, 0.4305)
 
 def surface() -> dict[int, list[Numbers]]:
     """By epsilon, the measures for rising theta."""
-    found = {}
+    surfaces = {}
     for lost in LOST:
         small, large = 1_000 - lost, 1_000 + 9 * lost
         sizes = [small] * 9 + [large]
         table: Columns = {"age": [f"a{i}" for i, size in enumerate(sizes) for _ in range(size)]}
         for share in SHARES:
-            drifting = spread(small, 20, round(share * small))
+            drifting = spread_evenly(small, 20, round(share * small))
             rest = [[size // 20] * 20 for size in sizes[1:]]
             table[f"{share}"] = diseases([drifting, *rest])
         names = [name for name in table if name != "age"]
         measured = secrets(table, "age", names)
-        found[10 * lost] = [measured[name] for name in names]
-    return found
+        surfaces[10 * lost] = [measured[name] for name in names]
+    return surfaces

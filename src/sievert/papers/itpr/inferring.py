@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sievert
-from sievert.papers.claims import Claim, Part, defined, number, open_question, statement
+from sievert.papers.claims import Claim, PaperPart, number, open_question, require_number, statement
 from sievert.papers.itpr.common import CONSTANT, FALLS, IDS, RISES, THETA, Series
 from sievert.papers.itpr.generated import AGES, GROWING, SHARED, Inference
-from sievert.papers.itpr.pictures import drawn, shown, unit
+from sievert.papers.itpr.pictures import draw, text, unit
 from sievert.papers.itpr.ranges import interpretation
 from sievert.report.page import Grid
 
@@ -14,9 +14,9 @@ LAMBDA, THETA_AXIS = "lambda, records", "theta, bits"
 AT = 4  # the point of figure 4 whose theta is nearest 0.4
 
 
-def figure_3(found: Inference, worst: dict[str, tuple[float, float]]) -> Part:
+def figure_3(experiment: Inference, worst: dict[str, tuple[float, float]]) -> PaperPart:
     """One disease grows inside every age."""
-    main = found.growing[SHARED]
+    main = experiment.growing[SHARED]
     claims = [
         open_question(
             "Which disease grows in which age",
@@ -31,7 +31,7 @@ def figure_3(found: Inference, worst: dict[str, tuple[float, float]]) -> Part:
         *(_inside(main, name) for name in ("ITPR", "ELD")),
         *(interpretation(name, worst, where="section 5.2") for name in ("DR", "MI", "CP")),
     ]
-    return Part(
+    return PaperPart(
         "Figure 3: against lambda",
         "10,000 records, five ages of 2,000 records and ten diseases. In each age one disease "
         "grows and the other nine share the rest; lambda is the difference between the most and "
@@ -39,7 +39,7 @@ def figure_3(found: Inference, worst: dict[str, tuple[float, float]]) -> Part:
         "and the same entropy, ITPR and DR are the same number.",
         tuple(claims),
         (
-            *drawn(
+            *draw(
                 "Finding out the disease by the age, against lambda",
                 main,
                 across=LAMBDA,
@@ -48,15 +48,15 @@ def figure_3(found: Inference, worst: dict[str, tuple[float, float]]) -> Part:
                 "ITPR.",
                 apart="MIL falls, because H(Disease) falls faster than what an age leaves.",
             ),
-            _readings(found),
+            _readings(experiment),
         ),
     )
 
 
-def _readings(found: Inference) -> Grid:
+def _readings(experiment: Inference) -> Grid:
     """Which way every measure goes under every reading."""
     rows = tuple(
-        (reading, *(found.growing[reading].goes(name) for name in IDS)) for reading in GROWING
+        (reading, *(experiment.growing[reading].goes(name) for name in IDS)) for reading in GROWING
     )
     return Grid("As lambda rises, by what grows", ("Growing", *IDS), rows)
 
@@ -66,7 +66,7 @@ def _inside(main: Series, name: str) -> Claim:
     return statement(
         f"{name} always ranges between 0 and 1",
         "between 0 and 1",
-        f"{shown(low)} to {shown(high)}",
+        f"{text(low)} to {text(high)}",
         holds=low >= 0 and high <= 1,
         why="it leaves the range",
     )
@@ -77,7 +77,7 @@ def _goes(main: Series, name: str, way: str, printed: str, reading: str = "") ->
     return statement(
         f"{name}{reading}",
         printed,
-        f"{ours}: {shown(main.of[name][0])} to {shown(main.of[name][-1])}{unit(name)}",
+        f"{ours}: {text(main.of[name][0])} to {text(main.of[name][-1])}{unit(name)}",
         holds=ours == way,
         why=WHY_ELD if name == "ELD" else "it goes another way",
     )
@@ -89,7 +89,7 @@ WHY_ELD = (
 )
 
 
-def figure_4(found: Inference) -> Part:
+def figure_4(experiment: Inference) -> PaperPart:
     """One age drifts from the table, or the ages move apart."""
     one, two = " (one age drifts)", " (ages move apart)"
     more = "increases with theta"
@@ -102,20 +102,20 @@ def figure_4(found: Inference) -> Part:
             "numbers but move to different diseases",
             "two readings",
         ),
-        _goes(found.drifting, "ELD", CONSTANT, "constant", one),
-        _goes(found.moving, "ELD", CONSTANT, "constant", two),
-        *(_goes(found.drifting, name, RISES, more, one) for name in ("MIL", "MI", "CP")),
-        *(_goes(found.moving, name, RISES, more, two) for name in ("MIL", "MI", "CP")),
+        _goes(experiment.drifting, "ELD", CONSTANT, "constant", one),
+        _goes(experiment.moving, "ELD", CONSTANT, "constant", two),
+        *(_goes(experiment.drifting, name, RISES, more, one) for name in ("MIL", "MI", "CP")),
+        *(_goes(experiment.moving, name, RISES, more, two) for name in ("MIL", "MI", "CP")),
         *(
             _goes(series, "ITPR", RISES, "increases with theta", reading)
-            for series, reading in ((found.drifting, one), (found.moving, two))
+            for series, reading in ((experiment.drifting, one), (experiment.moving, two))
         ),
-        _best(found),
-        *_ends(found.drifting),
+        _best(experiment),
+        *_ends(experiment.drifting),
         *_example(),
     ]
     below = "10,000 records, five ages, ten diseases; theta as in equation (13)"
-    return Part(
+    return PaperPart(
         "Figure 4: against theta",
         "Theta is how much less mixed the diseases of an age are than those of the whole table. "
         "The text says that ELD does not see it. That depends on the tables, which are not "
@@ -123,18 +123,18 @@ def figure_4(found: Inference) -> Part:
         "and ELD is 2^(theta - H(X)): both are made of the same two numbers.",
         tuple(claims),
         (
-            *drawn(
+            *draw(
                 "First reading: one age drifts from the others",
-                found.drifting,
+                experiment.drifting,
                 across=THETA_AXIS,
                 below=below,
                 seen="Four ages keep ten equally frequent diseases, one age drifts. Every measure "
                 "rises, ITPR by most; ELD rises as well.",
                 apart="MIL starts high, at 2.66 bits, and rises by 0.14.",
             ),
-            *drawn(
+            *draw(
                 "Second reading: ages move apart",
-                found.moving,
+                experiment.moving,
                 across=THETA_AXIS,
                 below=below,
                 seen="Every age keeps its numbers, but of different diseases. ELD stays the same; "
@@ -145,10 +145,10 @@ def figure_4(found: Inference) -> Part:
     )
 
 
-def _best(found: Inference) -> Claim:
+def _best(experiment: Inference) -> Claim:
     rises = [
-        f"{name} {shown(series.of[name][-1] - series.of[name][0])}"
-        for series in (found.drifting, found.moving)
+        f"{name} {text(series.of[name][-1] - series.of[name][0])}"
+        for series in (experiment.drifting, experiment.moving)
         for name in ("ITPR", "MI", "MIL")
     ]
     return open_question(
@@ -203,7 +203,7 @@ def _ends(series: Series) -> list[Claim]:
 def _entropy(of: int, ill: int) -> float:
     """H of a disease that so many of the records have."""
     table = {"all": ["*"] * of, "ill": ["yes"] * ill + ["no"] * (of - ill)}
-    return defined(sievert.entropy(table, ["all"], "ill"))
+    return require_number(sievert.entropy(table, ["all"], "ill"))
 
 
 def _example() -> list[Claim]:

@@ -10,7 +10,7 @@ from sievert.report.page import Grid, Picture
 APART = "MIL"  # has a scale of its own
 
 
-def drawn(
+def draw(
     title: str, series: Series, *, across: str, below: str, seen: str, apart: str
 ) -> tuple[Picture, Picture]:
     """All but MIL in one picture, MIL in another; `seen` and `apart` say what to see in them."""
@@ -30,14 +30,14 @@ def drawn(
 
 def _grid(series: Series, names: list[str], across: str) -> Grid:
     rows = tuple(
-        (shown(at), *(shown(series.of[name][i]) for name in names))
+        (text(at), *(text(series.of[name][i]) for name in names))
         for i, at in enumerate(series.axis)
     )
     right = tuple(range(len(names) + 1))
     return Grid("The numbers of the picture", (across, *names), rows, right=right, folded=True)
 
 
-def shown(number: float) -> str:
+def text(number: float) -> str:
     """A number for people; what is 0 but for its last bits is 0.
 
     >>> shown(-2e-16), shown(0.25)

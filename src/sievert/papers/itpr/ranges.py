@@ -5,17 +5,17 @@ from __future__ import annotations
 from sievert.papers.claims import Claim, statement
 from sievert.papers.itpr.common import IDS, SAME, secrets
 from sievert.papers.itpr.data import Columns
-from sievert.papers.itpr.pictures import shown, unit
+from sievert.papers.itpr.pictures import text, unit
 
 
 def worst() -> dict[str, tuple[float, float]]:
     """Each measure where the class tells the secret wholly, with two and with ten secrets."""
-    found = []
+    ranges = []
     for values in (2, 10):
         column = [f"v{i}" for i in range(values)]
         table: Columns = {"y": column, "x": list(column)}
-        found.append(secrets(table, "y", ["x"])["x"])
-    return {name: (found[0][name], found[1][name]) for name in IDS}
+        ranges.append(secrets(table, "y", ["x"])["x"])
+    return {name: (ranges[0][name], ranges[1][name]) for name in IDS}
 
 
 def interpretation(name: str, worst: dict[str, tuple[float, float]], *, where: str) -> Claim:
@@ -24,7 +24,7 @@ def interpretation(name: str, worst: dict[str, tuple[float, float]], *, where: s
     return statement(
         f"{name} is hard to read: its worst value depends on the table ({where})",
         "correct, but hard interpretation",
-        f"worst {shown(two)} with two secrets, {shown(ten)}{unit(name)} with ten",
+        f"worst {text(two)} with two secrets, {text(ten)}{unit(name)} with ten",
         holds=abs(two - ten) > SAME,
         why=WHY.get(name, "its worst value is always 1"),
     )

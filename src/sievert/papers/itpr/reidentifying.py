@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sievert.papers.claims import Claim, Part, number, open_question, statement
+from sievert.papers.claims import Claim, PaperPart, number, open_question, statement
 from sievert.papers.itpr.common import (
     FALLS,
     RISES,
@@ -10,7 +10,7 @@ from sievert.papers.itpr.common import (
     records,
     series,
 )
-from sievert.papers.itpr.pictures import drawn, shown, unit
+from sievert.papers.itpr.pictures import draw, text, unit
 
 RECORDS = 10_000
 # Records with the growing value. With ten values the other nine share the rest evenly, so the
@@ -40,54 +40,55 @@ def growing(values: int) -> Series:
     return series([epsilon(small, values) for small in sizes], points)
 
 
-def figure_1(found: Series) -> Part:
+def figure_1(growth: Series) -> PaperPart:
     """Two values, with what section 5.1 says of them."""
-    last = {name: values[-1] for name, values in found.of.items()}
-    first = {name: values[0] for name, values in found.of.items()}
-    late = found.axis.index(epsilon(500, 2))
+    last = {name: values[-1] for name, values in growth.of.items()}
+    first = {name: values[0] for name, values in growth.of.items()}
+    late = growth.axis.index(epsilon(500, 2))
     claims = [
-        number("epsilon with 1 and 9,999 records", "9998", found.axis[-1]),
+        number("epsilon with 1 and 9,999 records", "9998", growth.axis[-1]),
         number("ITPR at epsilon 9998", "1", last["ITPR"]),
         number("ITPR at epsilon 0", "0.07", first["ITPR"]),
-        _goes(found, "ITPR", RISES, "diminishes smoothly while epsilon decreases"),
+        _goes(growth, "ITPR", RISES, "diminishes smoothly while epsilon decreases"),
         statement(
             "DR is small throughout",
             "below 0.1",
-            f"at most {max(found.of['DR']):.4f}",
-            holds=max(found.of["DR"]) < 0.1,
+            f"at most {max(growth.of['DR']):.4f}",
+            holds=max(growth.of["DR"]) < 0.1,
             why="it goes higher",
         ),
-        _goes(found, "MI", FALLS, "increases towards equal numbers of records"),
-        _goes(found, "CP", FALLS, "increases towards equal numbers of records"),
-        _goes(found, "ELD", RISES, "increases as epsilon increases"),
+        _goes(growth, "MI", FALLS, "increases towards equal numbers of records"),
+        _goes(growth, "CP", FALLS, "increases towards equal numbers of records"),
+        _goes(growth, "ELD", RISES, "increases as epsilon increases"),
         open_question(
             "ELD increases extremely slowly",
             "extremely slowly",
             "how slow is slow is not said. ELD is 1 divided by the records of the rarer value: it "
             "hardly leaves 0 on most of the axis and reaches 1 at its end",
-            f"{shown(first['ELD'])} at epsilon 0, {shown(found.of['ELD'][late])} at 9000, "
-            f"{shown(last['ELD'])} at 9998",
+            f"{text(first['ELD'])} at epsilon 0, {text(growth.of['ELD'][late])} at 9000, "
+            f"{text(last['ELD'])} at 9998",
         ),
-        _goes(found, "MIL", RISES, "increases as epsilon increases"),
-        number("MIL, least", "7", min(found.of["MIL"])),
-        number("MIL, most", "13", max(found.of["MIL"])),
+        _goes(growth, "MIL", RISES, "increases as epsilon increases"),
+        number("MIL, least", "7", min(growth.of["MIL"])),
+        number("MIL, most", "13", max(growth.of["MIL"])),
         statement(
             "ITPR is lowest for equal numbers and highest for a value of few records",
             "lower risk when equal, higher when rare",
-            f"{shown(first['ITPR'])} and {shown(last['ITPR'])}",
-            holds=first["ITPR"] == min(found.of["ITPR"]) and last["ITPR"] == max(found.of["ITPR"]),
+            f"{text(first['ITPR'])} and {text(last['ITPR'])}",
+            holds=first["ITPR"] == min(growth.of["ITPR"])
+            and last["ITPR"] == max(growth.of["ITPR"]),
             why="the ends are not the extremes",
         ),
     ]
-    return Part(
+    return PaperPart(
         "Figure 1: two values, against epsilon",
         "10,000 records and a column of two values. The rarer one grows from a single record to "
         "half of them; epsilon is the difference between the two. The text fixes this figure "
         "wholly.",
         tuple(claims),
-        drawn(
+        draw(
             "Finding a record by a column of two values",
-            found,
+            growth,
             across=EPSILON,
             below="10,000 records; epsilon is the difference between the numbers of the two values",
             seen="ITPR rises with epsilon from 0.075 to 1; MI and CP fall to 0, DR stays below "
@@ -97,7 +98,7 @@ def figure_1(found: Series) -> Part:
     )
 
 
-def figure_2(found: Series) -> Part:
+def figure_2(growth: Series) -> PaperPart:
     """Ten values: the same behaviours, measure by measure."""
     claims = [
         open_question(
@@ -105,10 +106,10 @@ def figure_2(found: Series) -> Part:
             "10 different values for Y",
             "only the number of values is stated; we let one value grow and the other nine share "
             "the rest evenly, which reaches 0 to 1110",
-            f"epsilon {found.axis[0]:g} to {found.axis[-1]:g}",
+            f"epsilon {growth.axis[0]:g} to {growth.axis[-1]:g}",
         ),
         *(
-            _goes(found, name, way, f"the same behaviour as in figure 1: {words}")
+            _goes(growth, name, way, f"the same behaviour as in figure 1: {words}")
             for name, way, words in (
                 ("ITPR", RISES, "diminishes while epsilon decreases"),
                 ("MI", FALLS, "increases towards equal numbers"),
@@ -117,17 +118,17 @@ def figure_2(found: Series) -> Part:
                 ("MIL", RISES, "increases with epsilon"),
             )
         ),
-        _same(found, "DR stays below 0.1", "DR", 0.1, max(found.of["DR"])),
-        _same(found, "ITPR converges to a very small value", "ITPR", 0.1, found.of["ITPR"][0]),
+        _same(growth, "DR stays below 0.1", "DR", 0.1, max(growth.of["DR"])),
+        _same(growth, "ITPR converges to a very small value", "ITPR", 0.1, growth.of["ITPR"][0]),
     ]
-    return Part(
+    return PaperPart(
         "Figure 2: ten values, against epsilon",
         "The same with ten values, of which one grows from a single record to an equal share and "
         "the others have equal numbers. The text says that every measure behaves as in figure 1.",
         tuple(claims),
-        drawn(
+        draw(
             "Finding a record by a column of ten values",
-            found,
+            growth,
             across=EPSILON,
             below="10,000 records; nine values have equal numbers, the tenth is rarer",
             seen="ITPR rises from 0.25 to 1 with epsilon; DR, MI and CP hardly move, and fall.",
@@ -136,7 +137,7 @@ def figure_2(found: Series) -> Part:
     )
 
 
-def _same(found: Series, what: str, name: str, below: float, ours: float) -> Claim:
+def _same(growth: Series, what: str, name: str, below: float, ours: float) -> Claim:
     return statement(
         f"{what}, as with two values",
         "the same behaviour as in figure 1",
@@ -147,13 +148,13 @@ def _same(found: Series, what: str, name: str, below: float, ours: float) -> Cla
     )
 
 
-def _goes(found: Series, name: str, way: str, printed: str) -> Claim:
+def _goes(growth: Series, name: str, way: str, printed: str) -> Claim:
     """Whether a measure goes as printed while epsilon increases."""
-    ours, values = found.goes(name), found.of[name]
+    ours, values = growth.goes(name), growth.of[name]
     return statement(
         f"{name} as epsilon increases",
         printed,
-        f"{ours}: {shown(values[0])} to {shown(values[-1])}{unit(name)}",
+        f"{ours}: {text(values[0])} to {text(values[-1])}{unit(name)}",
         holds=ours == way,
         why="it goes another way",
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import sievert
-from sievert.papers.claims import Claim, Part, defined, number, statement
-from sievert.papers.itpr.common import Cases, listed
+from sievert.papers.claims import Claim, PaperPart, number, require_number, statement
+from sievert.papers.itpr.common import Cases, list_numbers
 from sievert.papers.itpr.data import (
     CASES,
     FIRST,
@@ -14,7 +14,7 @@ from sievert.papers.itpr.data import (
     SECOND,
     SECOND_GROUP,
     Columns,
-    generalised,
+    generalise,
 )
 
 GROUPED = {
@@ -47,17 +47,19 @@ MIL_WHY = {
 }
 
 
-def groups() -> Part:
+def groups() -> PaperPart:
     """Tables 1 and 2."""
     claims: list[Claim] = []
-    found: dict[int, dict[str, float]] = {}
+    measures_by_table: dict[int, dict[str, float]] = {}
     for which, records, group in ((1, FIRST, FIRST_GROUP), (2, SECOND, SECOND_GROUP)):
-        table = generalised(records)
+        table = generalise(records)
         claims.append(_follows(which, table, group))
-        found[which] = _grouped(table)
+        measures_by_table[which] = _group_measures(table)
         for name, printed in zip(GROUPED, PRINTED_GROUPED[which], strict=True):
-            claims.append(number(f"Table {which}b: {name}", printed, found[which][name]))
-    one, two = found[1], found[2]
+            claims.append(
+                number(f"Table {which}b: {name}", printed, measures_by_table[which][name])
+            )
+    one, two = measures_by_table[1], measures_by_table[2]
     chance = "chance of the likeliest disease"
     claims += [
         statement(
@@ -76,7 +78,7 @@ def groups() -> Part:
             why="the chance is not larger",
         ),
     ]
-    return Part(
+    return PaperPart(
         "Tables 1 and 2: what k, l and t do not see",
         "Two tables of diseases, generalised to three groups each. We generalise the printed "
         "records ourselves and measure the result: k-anonymity, l-diversity, t-closeness, and how "
@@ -85,24 +87,24 @@ def groups() -> Part:
     )
 
 
-def _grouped(table: Columns) -> dict[str, float]:
+def _group_measures(table: Columns) -> dict[str, float]:
     quasi = ["zip", "age"]
-    found = sievert.assess(table, quasi, ["disease"], measures=GROUPED.values())
-    values = {**found.inference["disease"], **found.reidentification}
+    assessment = sievert.assess(table, quasi, ["disease"], measures=GROUPED.values())
+    values = {**assessment.inference["disease"], **assessment.reidentification}
     return {name: float(values[id_].value or 0) for name, id_ in GROUPED.items()}
 
 
 def _follows(which: int, table: Columns, group: dict[str, int]) -> Claim:
     """Whether the generalised table is the printed one."""
-    held: dict[tuple[str, str], Counter[str]] = {}
+    groups: dict[tuple[str, str], Counter[str]] = {}
     for zip_, age, disease in zip(*table.values(), strict=True):
-        held.setdefault((zip_, age), Counter())[disease] += 1
+        groups.setdefault((zip_, age), Counter())[disease] += 1
     printed = ", ".join(f"{n} {disease}" for disease, n in group.items())
     return statement(
         f"Table {which}b follows from table {which}a",
         f"three groups, each with {printed}",
-        f"{len(held)} groups of {', '.join(str(c.total()) for c in held.values())} records",
-        holds=len(held) == 3 and all(c == group for c in held.values()),
+        f"{len(groups)} groups of {', '.join(str(c.total()) for c in groups.values())} records",
+        holds=len(groups) == 3 and all(c == group for c in groups.values()),
         why="the generalised records have other diseases",
     )
 
@@ -122,7 +124,7 @@ DESCRIBED = (
 )
 
 
-def described() -> Part:
+def description() -> PaperPart:
     """Table 3 beside what the text says of its columns."""
     claims = []
     for column, what, printed, wanted in DESCRIBED:
@@ -137,7 +139,7 @@ def described() -> Part:
                 "another column, and table 4 is computed from that one",
             )
         )
-    return Part(
+    return PaperPart(
         "Table 3: the cases",
         "Eight records with five cases of Age and three of Disease. The text describes the cases "
         "in words; here each description stands beside the column that is printed.",
@@ -145,7 +147,7 @@ def described() -> Part:
     )
 
 
-def measured(cases: Cases) -> Part:
+def measurements(cases: Cases) -> PaperPart:
     """Table 4."""
     claims = []
     for column, *printed in ROWS_4:
@@ -160,7 +162,7 @@ def measured(cases: Cases) -> Part:
                     contradicts=wrong is not None,
                 )
             )
-    return Part(
+    return PaperPart(
         "Table 4: five measures of the cases",
         "Rows 1 to 5 are about finding a record by its age, rows 6 to 8 about finding out the "
         "disease by case 5 of Age. DR is the discrimination rate, MI the mutual information, CP "
@@ -196,14 +198,14 @@ ROWS_5 = (
 )
 
 
-def combined(which: int) -> float:
+def combined_itpr(which: int) -> float:
     """ITPR of case 2 of Age together with a case of Zip Code (table 6)."""
-    return defined(sievert.itpr(CASES, ["age2", f"zip{which}"]))
+    return require_number(sievert.itpr(CASES, ["age2", f"zip{which}"]))
 
 
-def proposed(cases: Cases) -> Part:
+def proposal(cases: Cases) -> PaperPart:
     """Tables 5 and 6."""
-    zips = {which: combined(which) for which in (1, 2)}
+    zips = {which: combined_itpr(which) for which in (1, 2)}
     claims = []
     for row, (columns, secret, printed) in enumerate(ROWS_5, start=1):
         if len(columns) == 2:
@@ -221,36 +223,36 @@ def proposed(cases: Cases) -> Part:
             why="rows 6 and 7 have the same label and different numbers; 0.75 is that of case 2",
         )
     )
-    return Part(
+    return PaperPart(
         "Tables 5 and 6: ITPR of the cases",
         "The measure that the paper proposes, on the same cases and on two columns together: case "
         "2 of Age with the two cases of Zip Code that table 6 prints.",
-        (*claims, *_said(cases, zips)),
+        (*claims, *_statements(cases, zips)),
     )
 
 
-def _said(cases: Cases, zips: dict[int, float]) -> list[Claim]:
+def _statements(cases: Cases, zips: dict[int, float]) -> list[Claim]:
     ages, diseases = cases.ages("ITPR"), cases.diseases("ITPR")
     one, two, three, four, five = ages
     return [
         statement(
             "ITPR orders the cases of Age as section 3.3 expects",
             "cases 1 and 3 highest, case 2 lowest, 3 above 4 above 5",
-            listed(ages),
+            list_numbers(ages),
             holds=one == three == max(ages) and two == min(ages) and three > four > five,
             why="the values are in another order",
         ),
         statement(
             "ITPR orders the cases of Disease as section 3.3 expects",
             "case 1 below case 2 below case 3",
-            listed(diseases),
+            list_numbers(diseases),
             holds=diseases[0] < diseases[1] < diseases[2],
             why="the values are in another order",
         ),
         statement(
             "Rows 6 and 7: a zip code that splits more is riskier",
             "case 2 of Zip Code above case 1",
-            listed((zips[1], zips[2])),
+            list_numbers((zips[1], zips[2])),
             holds=zips[2] > zips[1],
             why="the values are in another order",
         ),

@@ -10,8 +10,8 @@ from typing import Any
 
 from sievert import charts
 from sievert.errors import InputError
-from sievert.papers.claims import Claim, Given, Part, number, open_question, statement
-from sievert.papers.itpr.pictures import shown
+from sievert.papers.claims import Claim, Given, PaperPart, number, open_question, statement
+from sievert.papers.itpr.pictures import text
 from sievert.report.page import Grid, Picture
 
 HINT = "a file that python -m bench growth or python -m bench scale has kept"
@@ -21,17 +21,17 @@ OURS = "sievert, every measure"
 Times = list[tuple[int, float]]  # records, seconds
 
 
-def figure_6(given: Given) -> Part:
+def figure_6(given: Given) -> PaperPart:
     """What the text prints of the figure, and our own times if they are given."""
-    held = read(given.data["timings"]) if "timings" in given.data else []
-    measured = dict(held)
+    times = read_times(given.data["timings"]) if "timings" in given.data else []
+    measured = dict(times)
     cluster = "a time of another cluster (four nodes, 100 workers): nothing here determines it"
     claims = [
         open_question(
             f"Seconds for 10^{round(log10(records))} records",
             f"{seconds:g}",
             cluster,
-            f"{shown(measured[records])} s" if records in measured else "-",
+            f"{text(measured[records])} s" if records in measured else "-",
         )
         for records, seconds in PAPER
     ]
@@ -45,14 +45,14 @@ def figure_6(given: Given) -> Part:
         "paper's 19 seconds for 10^9 records on 100 workers are 526,316 records a second and "
         "worker."
     )
-    if len(held) > 1:
-        claims.append(_grows(held))
-    blocks = (_picture(held),) if held else ()
-    return Part("Figure 6: time against records", about, tuple(claims), blocks)
+    if len(times) > 1:
+        claims.append(_grows(times))
+    blocks = (_picture(times),) if times else ()
+    return PaperPart("Figure 6: time against records", about, tuple(claims), blocks)
 
 
-def _grows(held: Times) -> Claim:
-    (least, fast), (most, slow) = held[0], held[-1]
+def _grows(times: Times) -> Claim:
+    (least, fast), (most, slow) = times[0], times[-1]
     records, seconds = log10(most / least), log10(slow / fast)
     return statement(
         "Time grows by fewer orders of magnitude than the records",
@@ -63,9 +63,9 @@ def _grows(held: Times) -> Claim:
     )
 
 
-def _picture(held: Times) -> Picture:
+def _picture(times: Times) -> Picture:
     points = {
-        "measured here": [(log10(records), seconds) for records, seconds in held],
+        "measured here": [(log10(records), seconds) for records, seconds in times],
         "the paper, as stated": [(log10(records), seconds) for records, seconds in PAPER],
     }
     spec = charts.lines(
@@ -75,32 +75,32 @@ def _picture(held: Times) -> Picture:
         across="Records, as a power of ten",
         up="Seconds",
     )
-    rows = tuple((f"{records:,}", shown(seconds)) for records, seconds in held)
+    rows = tuple((f"{records:,}", text(seconds)) for records, seconds in times)
     grid = Grid("The measured times", ("Records", "Seconds"), rows, right=(0, 1), folded=True)
     return Picture(spec, "Seconds against the records; the paper states two times only.", grid)
 
 
-def read(path: str) -> Times:
+def read_times(path: str) -> Times:
     """Records and seconds of a file that the benchmarks wrote, fewest records first."""
     name = Path(path).name
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{name} cannot be read", hint=HINT) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not JSON", hint=HINT) from error
     try:
-        held = sorted(_times(found))
+        times = sorted(_times(document))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} has no times against records", hint=HINT) from error
-    if not held or not all(n > 0 and t > 0 and isfinite(t) for n, t in held):
+    if not times or not all(n > 0 and t > 0 and isfinite(t) for n, t in times):
         raise InputError(f"{name} has no times against records", hint=HINT)
-    return held
+    return times
 
 
-def _times(found: Any) -> Times:
-    if "by_rows" in found:
-        return [(int(cell["rows"]), float(cell["wall"])) for cell in found["by_rows"]]
-    one = found["billion"]
+def _times(document: Any) -> Times:
+    if "by_rows" in document:
+        return [(int(cell["rows"]), float(cell["wall"])) for cell in document["by_rows"]]
+    one = document["billion"]
     walls = [float(sample["wall"]) for sample in one["samples"][OURS]]
     return [(int(one["rows"]), statistics.median(walls))]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import sievert
-from sievert.papers.claims import Claim, Part, defined, statement
-from sievert.papers.itpr.common import IDS, RISES, SAME, Cases, Series, listed
+from sievert.papers.claims import Claim, PaperPart, require_number, statement
+from sievert.papers.itpr.common import IDS, RISES, SAME, Cases, Series, list_numbers
 from sievert.papers.itpr.generated import SHARED, Inference
 from sievert.papers.itpr.ranges import interpretation
 from sievert.report.page import Grid
@@ -44,13 +44,13 @@ def expected_of_diseases(values: tuple[float, ...]) -> dict[str, bool]:
     }
 
 
-def expectations(cases: Cases) -> Part:
+def expectations(cases: Cases) -> PaperPart:
     """Section 3.3, sentence by sentence and measure by measure."""
     ages = {name: expected_of_ages(cases.ages(name)) for name in IDS}
     diseases = {name: expected_of_diseases(cases.diseases(name)) for name in IDS}
     claims = [
         *(
-            _said(
+            _statement(
                 f"{n} is right on cases 1 and 2 of Age",
                 "correct",
                 cases.ages(n),
@@ -59,7 +59,7 @@ def expectations(cases: Cases) -> Part:
             for n in ("DR", "MI", "MIL")
         ),
         *(
-            _said(
+            _statement(
                 f"{n} gives case 3 of Age less than case 5",
                 "fails",
                 cases.ages(n),
@@ -67,30 +67,32 @@ def expectations(cases: Cases) -> Part:
             )
             for n in ("DR", "MI", "MIL")
         ),
-        _said("CP is right on case 2 of Age", "correct", cases.ages("CP"), holds=ages["CP"][LOW_2]),
-        _said(
+        _statement(
+            "CP is right on case 2 of Age", "correct", cases.ages("CP"), holds=ages["CP"][LOW_2]
+        ),
+        _statement(
             "CP is wrong on case 1 of Age", "fails", cases.ages("CP"), holds=not ages["CP"][HIGH_1]
         ),
-        _said(
+        _statement(
             "CP is wrong on cases 3, 4 and 5 of Age",
             "fails",
             cases.ages("CP"),
             holds=not ages["CP"][ORDER_345],
         ),
-        _said(
+        _statement(
             "ELD is right on all cases of Age",
             "correct",
             cases.ages("ELD"),
             holds=all(ages["ELD"].values()),
         ),
-        _said(
+        _statement(
             "ELD is right on all cases of Disease",
             "correct",
             cases.diseases("ELD"),
             holds=all(diseases["ELD"].values()),
         ),
         *(
-            _said(
+            _statement(
                 f"{n} is right on case 1 of Disease",
                 "correct",
                 cases.diseases(n),
@@ -99,7 +101,7 @@ def expectations(cases: Cases) -> Part:
             for n in OTHERS
         ),
         *(
-            _said(
+            _statement(
                 f"{n} is wrong on cases 2 and 3 of Disease",
                 "fails",
                 cases.diseases(n),
@@ -113,7 +115,7 @@ def expectations(cases: Cases) -> Part:
         for name in IDS
     )
     head = ("Measure", *expected_of_ages((0.0,) * 5), *expected_of_diseases((0.0,) * 3))
-    return Part(
+    return PaperPart(
         "Section 3.3: which measure orders the cases as expected",
         "The paper expects the highest risk for cases 1 and 3 of Age, the lowest for case 2, case "
         "3 above 4 above 5; and of Disease case 1 below case 2 below case 3. Then it says which "
@@ -138,13 +140,13 @@ WHY_SAID = {
 }
 
 
-def _said(what: str, printed: str, values: tuple[float, ...], *, holds: bool) -> Claim:
+def _statement(what: str, printed: str, values: tuple[float, ...], *, holds: bool) -> Claim:
     why = WHY_SAID.get(what, "the values are in another order")
-    return statement(what, printed, listed(values), holds=holds, why=why)
+    return statement(what, printed, list_numbers(values), holds=holds, why=why)
 
 
 @dataclass(frozen=True)
-class Tried:
+class MeasuredTables:
     """Everything that the verdicts of table 7 rest on."""
 
     cases: Cases
@@ -160,12 +162,12 @@ class Tried:
                 "rises with epsilon, two values": self.two.goes(name) == RISES,
                 "rises with epsilon, ten values": self.ten.goes(name) == RISES,
             }
-        found = self.inference
+        inference = self.inference
         return {
             **expected_of_diseases(self.cases.diseases(name)),
-            "rises with lambda": found.growing[SHARED].goes(name) == RISES,
-            "rises with theta, one age drifts": found.drifting.goes(name) == RISES,
-            "rises with theta, ages move apart": found.moving.goes(name) == RISES,
+            "rises with lambda": inference.growing[SHARED].goes(name) == RISES,
+            "rises with theta, one age drifts": inference.drifting.goes(name) == RISES,
+            "rises with theta, ages move apart": inference.moving.goes(name) == RISES,
         }
 
 
@@ -181,7 +183,7 @@ MARKS = {
 }
 
 
-def table_7(tried: Tried, worst: dict[str, tuple[float, float]]) -> Part:
+def table_7(tried: MeasuredTables, worst: dict[str, tuple[float, float]]) -> PaperPart:
     """Every mark as orderings, then every bracket, then that ITPR stands alone."""
     claims = []
     for name, marks in MARKS.items():
@@ -204,7 +206,7 @@ def table_7(tried: Tried, worst: dict[str, tuple[float, float]]) -> Part:
             why="the orderings are met by other measures too, or not by ITPR",
         )
     )
-    return Part(
+    return PaperPart(
         "Table 7: which measure is correct",
         "A mark holds if the measure meets every ordering that the paper itself expects: the "
         "cases of section 3.3, figures 1 and 2 for finding a record, figure 3 and both readings of "
@@ -230,7 +232,7 @@ def _mark(name: str, risk: str, mark: str, met: dict[str, bool]) -> Claim:
     )
 
 
-def _orderings(tried: Tried, risk: str) -> Grid:
+def _orderings(tried: MeasuredTables, risk: str) -> Grid:
     met = {name: tried.orderings(name, risk) for name in MARKS}
     rows = tuple(
         (what, *("yes" if met[name][what] else "no" for name in MARKS)) for what in met["ITPR"]
@@ -247,23 +249,23 @@ def _beyond() -> Grid:
     rows = [
         (
             "Six records, three classes of 2",
-            defined(sievert.itpr(fine, ["y"])),
-            defined(sievert.discrimination_rate(fine, ["y"])),
+            require_number(sievert.itpr(fine, ["y"])),
+            require_number(sievert.discrimination_rate(fine, ["y"])),
         ),
         (
             "The same, two classes merged: 2 and 4",
-            defined(sievert.itpr(coarse, ["y"])),
-            defined(sievert.discrimination_rate(coarse, ["y"])),
+            require_number(sievert.itpr(coarse, ["y"])),
+            require_number(sievert.discrimination_rate(coarse, ["y"])),
         ),
         (
             "Ten equal classes that tell nothing of the secret",
-            defined(sievert.itpr(even, ["y"], "x")),
-            defined(sievert.discrimination_rate(even, ["y"], "x")),
+            require_number(sievert.itpr(even, ["y"], "x")),
+            require_number(sievert.discrimination_rate(even, ["y"], "x")),
         ),
         (
             "The same, nine of them merged",
-            defined(sievert.itpr(skewed, ["y"], "x")),
-            defined(sievert.discrimination_rate(skewed, ["y"], "x")),
+            require_number(sievert.itpr(skewed, ["y"], "x")),
+            require_number(sievert.discrimination_rate(skewed, ["y"], "x")),
         ),
     ]
     return Grid(

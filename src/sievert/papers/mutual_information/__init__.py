@@ -31,7 +31,7 @@ def paper(given: Given) -> Paper:
             models.model_2(given),
             models.models_3_and_4(given),
             covariance.synthetic(given),
-            covariance.preserved(given),
+            covariance.preservation(given),
             experiment,
         ),
     )

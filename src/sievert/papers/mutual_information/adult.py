@@ -7,8 +7,15 @@ from typing import Any
 import numpy as np
 
 import sievert
-from sievert.papers.claims import Claim, Given, Part, open_question, statement
-from sievert.papers.given_tables import ADULT, GIVE_ADULT, HIDDEN, Columns, read_columns, suppressed
+from sievert.papers.claims import Claim, Given, PaperPart, open_question, statement
+from sievert.papers.given_tables import (
+    ADULT,
+    GIVE_ADULT,
+    HIDDEN,
+    Columns,
+    read_columns,
+    suppress_rare,
+)
 from sievert.report.page import Grid, Picture
 
 QUASI = ["marital-status", "education"]
@@ -23,22 +30,22 @@ ABOUT = (
 )
 
 
-def part(given: Given) -> Part:
+def part(given: Given) -> PaperPart:
     """The least that must be told about the occupation, and where plain releases stand."""
     given.step("Adult")
     if "adult" not in given.data:
         claim = open_question("an experiment", "-", "the paper has none, and Adult was not given")
-        return Part(TITLE, f"{ABOUT} {GIVE_ADULT}", (claim,))
+        return PaperPart(TITLE, f"{ABOUT} {GIVE_ADULT}", (claim,))
     table = read_columns(given.data["adult"], [*QUASI, SECRET], ADULT)
     given.step("Adult, the limit")
-    found = sievert.randomise(table, QUASI, SECRET, at=list(ALLOWED), seed=given.seed)
+    optimum = sievert.randomise(table, QUASI, SECRET, at=list(ALLOWED), seed=given.seed)
     one = sievert.randomise(table, QUASI, SECRET, at=DRAWN, seed=given.seed)
     given.step("Adult, plain releases")
     compared = sievert.compare(table, releases(table), QUASI, SECRET, shuffles=0, limit=True)
-    return Part(
+    return PaperPart(
         TITLE,
         f"{ABOUT} {len(table[SECRET]):,} records.",
-        (*_curve(found), _kept(one), *_placed(compared)),
+        (*_curve(optimum), _kept_claim(one), *_distance_claims(compared)),
         (_picture(compared),),
     )
 
@@ -49,12 +56,12 @@ def releases(table: Columns) -> dict[str, Columns]:
     return {
         "marital-status hidden": {**table, QUASI[0]: hidden},
         "education hidden": {**table, QUASI[1]: hidden},
-        f"classes below {SMALL} hidden": suppressed(table, QUASI, SMALL),
+        f"classes below {SMALL} hidden": suppress_rare(table, QUASI, SMALL),
     }
 
 
-def _curve(found: Any) -> list[Claim]:
-    (part,) = found.parts
+def _curve(optimum: Any) -> list[Claim]:
+    (part,) = optimum.parts
     whole = part.information.value
     points = [p for p in part.points if p.objective is not None]
     risks = [p.objective for p in points]
@@ -79,7 +86,7 @@ def _curve(found: Any) -> list[Claim]:
     ]
 
 
-def _kept(one: Any) -> Claim:
+def _kept_claim(one: Any) -> Claim:
     (part,) = one.parts
     low, high = part.promise.risk_range
     return statement(
@@ -91,23 +98,25 @@ def _kept(one: Any) -> Claim:
     )
 
 
-def _placed(compared: Any) -> list[Claim]:
-    held = {r.name: r.limit[SECRET] for r in compared.releases}
+def _distance_claims(compared: Any) -> list[Claim]:
+    limits = {r.name: r.limit[SECRET] for r in compared.releases}
     whole = compared.limits[SECRET].information
-    shown = "; ".join(f"{name} {p.disclosed:.4f}, least {p.bound:.4f}" for name, p in held.items())
+    shown = "; ".join(
+        f"{name} {p.disclosed:.4f}, least {p.bound:.4f}" for name, p in limits.items()
+    )
     return [
         statement(
             "I(X;Y) - I(X';Y) >= 0 (lemma 1)",
             ">= 0",
-            ", ".join(f"{name} {whole - p.disclosed:.4f}" for name, p in held.items()),
-            holds=all(whole >= p.disclosed - 1e-9 for p in held.values()),
+            ", ".join(f"{name} {whole - p.disclosed:.4f}" for name, p in limits.items()),
+            holds=all(whole >= p.disclosed - 1e-9 for p in limits.values()),
             why="a negative loss",
         ),
         statement(
             "No release tells less than R(D) at its distortion",
             ">= R(D)",
             shown,
-            holds=all(p.disclosed >= p.bound - 1e-9 for p in held.values()),
+            holds=all(p.disclosed >= p.bound - 1e-9 for p in limits.values()),
             why="a release is below the bound",
         ),
     ]
@@ -116,7 +125,7 @@ def _placed(compared: Any) -> list[Claim]:
 def _picture(compared: Any) -> Picture:
     limit = compared.limits[SECRET]
     curve = [("the best there is", p.at, p.objective) for p in limit.points]
-    held = [
+    dots = [
         (r.name, r.limit[SECRET].distortion, r.limit[SECRET].disclosed) for r in compared.releases
     ]
     by = max(1, -(-len(curve) // 20))
@@ -126,7 +135,7 @@ def _picture(compared: Any) -> Picture:
         Grid(
             "What is told of the occupation",
             ("Release", "Distortion", "Bits"),
-            tuple((n, f"{d:.4f}", f"{r:.4f}") for n, d, r in [*held, *curve[::by]]),
+            tuple((n, f"{d:.4f}", f"{r:.4f}") for n, d, r in [*dots, *curve[::by]]),
             right=(1, 2),
         ),
     )

@@ -10,7 +10,7 @@ import numpy as np
 import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.claims import Claim, Given, Part, apart, defined, statement
+from sievert.papers.claims import Claim, Given, PaperPart, apart, require_number, statement
 from sievert.papers.mutual_information.common import PATIENTS, formula, normal, records
 from sievert.papers.mutual_information.measures import bits
 from sievert.report.page import Paragraph
@@ -28,36 +28,41 @@ X, Y = np.linspace(-6, 6, 2401), np.linspace(-6, 6, 121)
 # -- section 5.4 ----------------------------------------------------------------------------------
 
 
-def synthetic(given: Given) -> Part:
+def synthetic(given: Given) -> PaperPart:
     """Keys drawn from the channel of model 4."""
     given.step("section 5.4")
-    found = sievert.limit(PATIENTS, model=4, at=RATE, seed=given.seed)
+    optimum = sievert.limit(PATIENTS, model=4, at=RATE, seed=given.seed)
     table = records(TIMES)
-    drawn = _drawn(table["age"], np.asarray(found.channel), given.seed)
-    told = defined(sievert.mutual_information({**table, "label": drawn}, "label", "diagnosis"))
+    drawn = _draw(table["age"], np.asarray(optimum.channel), given.seed)
+    disclosed_bits = require_number(
+        sievert.mutual_information({**table, "label": drawn}, "label", "diagnosis")
+    )
     keys = sievert.randomise(table, "age", "diagnosis", model=4, at=RATE, seed=given.seed)
     (part,) = keys.parts
     assert part.achieved is not None
-    lost, as_keys = found.information - told, found.information - part.achieved.risk.value
-    plain = _plain(found.identity)
-    return Part(
+    lost, as_keys = (
+        optimum.information - disclosed_bits,
+        optimum.information - part.achieved.risk.value,
+    )
+    plain = _plain(optimum.identity)
+    return PaperPart(
         "Section 5.4: synthetic data by model 4",
         f"The example with {80 * TIMES:,} records; X' is drawn for each from the channel of model "
         f"4 that tells {RATE} bits of identity.",
         (
             statement(
                 "Synthetic X' can be drawn from p(x'|x)",
-                f"loss {found.loss:.4f}, as the model promises",
+                f"loss {optimum.loss:.4f}, as the model promises",
                 f"of the draw {lost:.4f} bits",
-                holds=abs(lost - found.loss) < NEAR,
+                holds=abs(lost - optimum.loss) < NEAR,
                 why="the draw is far from the promise",
             ),
             statement(
                 "The connection of key and confidential attributes is minimally affected",
                 "minimally",
-                f"loss {found.loss:.4f}; keys kept or replaced by any key "
+                f"loss {optimum.loss:.4f}; keys kept or replaced by any key "
                 f"alike, as much identity told: {plain:.4f} bits",
-                holds=found.loss < plain,
+                holds=optimum.loss < plain,
                 why="plain randomisation loses less",
             ),
         ),
@@ -83,31 +88,31 @@ def _plain(identity: float) -> float:
     return lost
 
 
-def _drawn(keys: list[str], channel: Floats, seed: int) -> list[str]:
+def _draw(keys: list[str], channel: Floats, seed: int) -> list[str]:
     """A label for every record, by the row of its key."""
     rng = np.random.default_rng(seed)
     places = np.unique(keys, return_inverse=True)[1]
     ends = channel.cumsum(axis=1)[places]
-    found = (rng.random(len(keys))[:, None] > ends[:, :-1]).sum(axis=1)
-    return [str(label) for label in found]
+    symbols = (rng.random(len(keys))[:, None] > ends[:, :-1]).sum(axis=1)
+    return [str(label) for label in symbols]
 
 
 # -- section 5.5 ----------------------------------------------------------------------------------
 
 
-def preserved(given: Given) -> Part:
+def preservation(given: Given) -> PaperPart:
     """X' = a'Y, the best linear estimate of X from three numbers Y."""
     given.step("section 5.5")
     mixed = np.random.default_rng(given.seed).normal(size=(4, 4))
     joint = mixed @ mixed.T + np.eye(4)
     x, xy, y = joint[:1, :1], joint[:1, 1:], joint[1:, 1:]
     a = xy @ np.linalg.inv(y)
-    made, cross = a @ y @ a.T, a @ y  # Var X', Cov(X',Y)
+    releases, cross = a @ y @ a.T, a @ y  # Var X', Cov(X',Y)
     whole = gaussian_information(x, y, xy)
-    with_y = gaussian_information(made, y, cross, dependent=EXACT)
-    with_x = gaussian_information(x, made, a @ xy.T)
-    kept = float(made[0, 0] / x[0, 0])
-    return Part(
+    with_y = gaussian_information(releases, y, cross, dependent=EXACT)
+    with_x = gaussian_information(x, releases, a @ xy.T)
+    kept = float(releases[0, 0] / x[0, 0])
+    return PaperPart(
         "Section 5.5: mutual information against covariances",
         "X is one number, Y three, jointly Gaussian with covariances at random; X' = a^T Y is the "
         "best linear estimate of X.",
@@ -162,21 +167,21 @@ def _factor() -> list[Claim]:
             np.abs(x) < turned, -x, x
         ),
     }
-    found = {name: [_ratio(of, rho) for rho in (0.8, -0.3, 0.5)] for name, of in functions.items()}
-    shown = "; ".join(f"{name}: {r[0]:.2f}" for name, r in found.items())
+    ratios = {name: [_ratio(of, rho) for rho in (0.8, -0.3, 0.5)] for name, of in functions.items()}
+    shown = "; ".join(f"{name}: {r[0]:.2f}" for name, r in ratios.items())
     return [
         statement(
             "Where I(X;Y) is preserved, Cov(X',Y) is in proportion to Cov(X,Y)",
             "a constant factor",
             f"the factor of {shown}",
-            holds=all(max(r) - min(r) < FACTOR for r in found.values()),
+            holds=all(max(r) - min(r) < FACTOR for r in ratios.values()),
             why="the factor differs between the numbers of Y",
         ),
         statement(
             "Preserving mutual information preserves the covariances up to that factor",
             "preserved",
             f"the factor of {shown}",
-            holds=all(abs(r[0]) > FACTOR for r in found.values()),
+            holds=all(abs(r[0]) > FACTOR for r in ratios.values()),
             why="the last X' is one-to-one, so that nothing is lost in model 4, and its "
             "covariances with Y are all 0",
         ),

@@ -8,7 +8,7 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines
-from sievert.papers.claims import Given, Part, open_question, statement
+from sievert.papers.claims import Given, PaperPart, open_question, statement
 from sievert.papers.mutual_information.common import PATIENTS, normal
 from sievert.report.page import Grid, Picture
 from sievert.tradeoff.gaussian import Pair, gaussian_limit
@@ -26,18 +26,18 @@ def least_risk(rho: float, share: float) -> float:
     return -0.5 * math.log2(1 - (1 - share) * rho**2)
 
 
-def figure_1(given: Given) -> Part:
+def figure_1(given: Given) -> PaperPart:
     """The drawing has no numbers; the curve of the closed form is drawn instead."""
     given.step("figure 1")
     pair = Pair.of([[1.0]], [[1.0]], [[RHO]])
     curve = [(d, float(gaussian_limit(pair, model=1, at=d).risk or 0.0)) for d in SHARES]
-    found = searched()
+    optima = search_optima()
     price = RHO**2 / (2 * math.log(2) * (1 - (1 - TOUCHED) * RHO**2))
     level = least_risk(RHO, TOUCHED) + price * TOUCHED
     sums = [r + price * d for d, r in curve]
     steps = np.diff([r for _, r in curve])
     discrete = [p.objective for p in sievert.limit(PATIENTS, "absolute", at=0.25).curve(12)]
-    return Part(
+    return PaperPart(
         "Figure 1: risk and loss as a Lagrangian rate-distortion problem",
         "A drawing without axes or numbers. Drawn here: the least I(X';Y) of two Gaussian numbers "
         f"with correlation {RHO}, by the share d of the variance that may be distorted.",
@@ -82,11 +82,11 @@ def figure_1(given: Given) -> Part:
                 why="a search ended above the curve",
             ),
         ),
-        (_picture(curve, found, level, price),),
+        (_picture(curve, optima, level, price),),
     )
 
 
-def searched() -> Points:
+def search_optima() -> Points:
     """Points of the curve by the search for a channel, in a table of 41 by 31 intervals."""
     x, y = np.linspace(-4, 4, 41), np.linspace(-4, 4, 31)
     table = normal(RHO, x, y)
@@ -97,13 +97,13 @@ def searched() -> Points:
 
 
 def _picture(curve: Points, points: Points, level: float, price: float) -> Picture:
-    found = dict(points)
+    risk_by_distortion = dict(points)
     end = min(1.0, level / price)
     rows = tuple(
         (
             f"{d:.2f}",
             f"{r:.4f}",
-            f"{found[d]:.4f}" if d in found else "-",
+            f"{risk_by_distortion[d]:.4f}" if d in risk_by_distortion else "-",
             f"{level - price * d:.4f}" if d <= end else "-",
         )
         for d, r in curve

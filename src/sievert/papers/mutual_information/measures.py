@@ -10,7 +10,7 @@ import numpy as np
 import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.claims import Claim, Given, Part, defined, statement
+from sievert.papers.claims import Claim, Given, PaperPart, require_number, statement
 from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula, normal, records
 from sievert.tradeoff import Joint, squared
 from sievert.tradeoff.channel import evaluated
@@ -31,14 +31,14 @@ def bits(value: float | None) -> str:
 # -- section 1 ------------------------------------------------------------------------------------
 
 
-def discrepancies(given: Given) -> Part:
+def discrepancies(given: Given) -> PaperPart:
     """Relative discrepancies and the probabilistic loss."""
     given.step("section 1")
     numbers = list(range(-50, 51))  # mean 0, variance 850
-    found = [_moved(numbers, shift) for shift in SHIFTS]
-    values = [float(f["value"]) for f in found]
+    losses = [_shift_losses(numbers, shift) for shift in SHIFTS]
+    values = [float(f["value"]) for f in losses]
     expected = math.erf(3 / math.sqrt(2 * 850 / 101))
-    return Part(
+    return PaperPart(
         "Section 1: discrepancies and the probabilistic loss",
         "The numbers -50 to 50, all raised by the same amount; their mean is 0.",
         (
@@ -64,19 +64,19 @@ def discrepancies(given: Given) -> Part:
             statement(
                 "A statistic that is 0 on the original has an infinite relative discrepancy",
                 "infinite",
-                f"relative discrepancy: {found[1]['relative'] or UNBOUNDED}",
-                holds=found[1]["relative"] is None,
+                f"relative discrepancy: {losses[1]['relative'] or UNBOUNDED}",
+                holds=losses[1]["relative"] is None,
                 why="it is finite",
             ),
         ),
     )
 
 
-def _moved(numbers: list[int], shift: int) -> dict[str, Any]:
+def _shift_losses(numbers: list[int], shift: int) -> dict[str, Any]:
     released = {"x": [n + shift for n in numbers]}
-    found = sievert.compare({"x": numbers}, released, "x", shuffles=0)["release"].losses
-    held: dict[str, Any] = found["probabilistic_information_loss"].details["mean"]["columns"]["x"]
-    return held
+    losses = sievert.compare({"x": numbers}, released, "x", shuffles=0)["release"].losses
+    means: dict[str, Any] = losses["probabilistic_information_loss"].details["mean"]["columns"]["x"]
+    return means
 
 
 def _discrepancy() -> Claim:
@@ -99,22 +99,22 @@ def _discrepancy() -> Claim:
 # -- section 2 ------------------------------------------------------------------------------------
 
 
-def information(given: Given) -> Part:
+def information(given: Given) -> PaperPart:
     """Mutual information by entropies, and of Gaussian variables."""
     given.step("section 2")
     table = records()
     x, y = (
-        defined(sievert.entropy(table, "diagnosis", "age")),
-        defined(sievert.entropy(table, "age", "diagnosis")),
+        require_number(sievert.entropy(table, "diagnosis", "age")),
+        require_number(sievert.entropy(table, "age", "diagnosis")),
     )
-    x_y = defined(sievert.conditional_entropy(table, "diagnosis", "age"))
-    y_x = defined(sievert.conditional_entropy(table, "age", "diagnosis"))
-    both = defined(sievert.joint_entropy(table, "age", "diagnosis"))
-    told = defined(sievert.mutual_information(table, "age", "diagnosis"))
+    x_y = require_number(sievert.conditional_entropy(table, "diagnosis", "age"))
+    y_x = require_number(sievert.conditional_entropy(table, "age", "diagnosis"))
+    both = require_number(sievert.joint_entropy(table, "age", "diagnosis"))
+    shared_bits = require_number(sievert.mutual_information(table, "age", "diagnosis"))
     claims = [
-        formula("I(X;Y) = H(X) - H(X|Y)", x - x_y, told),
-        formula("I(X;Y) = H(Y) - H(Y|X)", y - y_x, told),
-        formula("I(X;Y) = H(X) + H(Y) - H(X,Y)", x + y - both, told),
+        formula("I(X;Y) = H(X) - H(X|Y)", x - x_y, shared_bits),
+        formula("I(X;Y) = H(Y) - H(Y|X)", y - y_x, shared_bits),
+        formula("I(X;Y) = H(X) + H(Y) - H(X,Y)", x + y - both, shared_bits),
     ]
     for rho in RHO:
         ours = Joint.of(normal(rho, FINE, FINE)).information
@@ -127,7 +127,7 @@ def information(given: Given) -> Part:
             )
         )
     claims += [_vectors(given.seed), *_sufficient(0.8)]
-    return Part(
+    return PaperPart(
         "Section 2: mutual information",
         f"By entropies: {EXAMPLE}. Of two Gaussian numbers: by counting, in a fine table of their "
         f"density. Of vectors: by elimination in the covariance matrix.",
@@ -172,15 +172,15 @@ def _sufficient(rho: float) -> list[Claim]:
 # -- section 3 ------------------------------------------------------------------------------------
 
 
-def lemma(given: Given) -> Part:
+def lemma(given: Given) -> PaperPart:
     """The loss is not negative where X' is made from X, and may be where it is not."""
     given.step("lemma 1")
     rng = np.random.default_rng(given.seed)
     losses = [_lost(rng) for _ in range(TRIED)]
     table = Joint.of(PATIENTS)
     # X' = (X, Y): made from Y as well, it tells everything about Y
-    peeked = defined(sievert.entropy(records(), "age", "diagnosis"))
-    return Part(
+    peeked = require_number(sievert.entropy(records(), "age", "diagnosis"))
+    return PaperPart(
         "Section 3: lemma 1",
         "I(X;Y) - I(X';Y) is not negative where X' is a randomised function of X.",
         (
@@ -207,17 +207,17 @@ def _lost(rng: np.random.Generator) -> float:
     keys, secrets, released = rng.integers(2, 7, size=3)
     joint = rng.dirichlet(np.full(keys * secrets, 0.5)).reshape(keys, secrets)
     channel = rng.dirichlet(np.full(released, 0.5), size=keys)
-    return told(joint) - told(channel.T @ joint)
+    return disclosed_bits(joint) - disclosed_bits(channel.T @ joint)
 
 
-def told(joint: Floats) -> float:
+def disclosed_bits(joint: Floats) -> float:
     """I of a table of probabilities, in bits."""
     apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     there = joint > 0
     return float((joint[there] * np.log2(joint[there] / apart[there])).sum())
 
 
-def comparisons(given: Given) -> Part:
+def comparisons(given: Given) -> PaperPart:
     """Mutual information against the mean squared error and against correlations."""
     given.step("sections 3.1 and 3.2")
     four = Joint.of([[1, 0], [1, 0], [0, 1], [0, 1]])  # the secret is the first of two bits
@@ -226,7 +226,7 @@ def comparisons(given: Given) -> Part:
     far = squared(range(4))
     same = evaluated(four, np.eye(4), far)
     other = evaluated(four, np.eye(4)[[1, 2, 3, 0]], far)
-    return Part(
+    return PaperPart(
         "Sections 3.1 and 3.2: against squared errors and correlations",
         "What a zero of each measure says, and what correlations do not see.",
         (
@@ -262,7 +262,7 @@ def _bregman() -> Claim:
     return formula(
         "Mutual information is a Bregman divergence: that of sum p log p",
         divergence,
-        defined(sievert.mutual_information(records(), "age", "diagnosis")),
+        require_number(sievert.mutual_information(records(), "age", "diagnosis")),
     )
 
 
@@ -271,12 +271,12 @@ def _square() -> Claim:
     x = [-1, 0, 1] * 10
     table = {"x": [str(n) for n in x], "y": [str(n * n) for n in x]}
     r = float(np.corrcoef(x, [n * n for n in x])[0, 1])
-    found = defined(sievert.mutual_information(table, "x", "y"))
+    bits_shared = require_number(sievert.mutual_information(table, "x", "y"))
     return statement(
         "Mutual information measures the general dependence, correlation only the linear one",
         "more than correlation",
-        f"Y = X^2, X = -1, 0, 1: correlation {abs(r):.4f}, I(X;Y) {found:.4f} bits",
-        holds=abs(r) < ROUNDING < found,
+        f"Y = X^2, X = -1, 0, 1: correlation {abs(r):.4f}, I(X;Y) {bits_shared:.4f} bits",
+        holds=abs(r) < ROUNDING < bits_shared,
         why="the correlation sees it, or mutual information does not",
     )
 
@@ -284,28 +284,29 @@ def _square() -> Claim:
 # -- section 4 ------------------------------------------------------------------------------------
 
 
-def risks(given: Given) -> Part:
+def risks(given: Given) -> PaperPart:
     """Identity disclosure, attribute disclosure, and t-closeness."""
     given.step("section 4")
     plain = {"key": ["a", "b"] * 20, "secret": ["x", "x", "y", "y"] * 10}
     rare = {"key": ["a"] * 2000 + ["b"] * 2, "secret": ["x", "y"] * 1000 + ["y", "y"]}
     none, close = (
-        defined(f(plain, "key", "secret"))
+        require_number(f(plain, "key", "secret"))
         for f in (sievert.mutual_information, sievert.t_closeness)
     )
     little, far = (
-        defined(f(rare, "key", "secret")) for f in (sievert.mutual_information, sievert.t_closeness)
+        require_number(f(rare, "key", "secret"))
+        for f in (sievert.mutual_information, sievert.t_closeness)
     )
     table = Joint.of(PATIENTS)
     kept = evaluated(table, np.eye(4))[2]
-    return Part(
+    return PaperPart(
         "Section 4: measures of risk",
         "I(X';X) is called identity disclosure, I(X';Y) attribute disclosure. In "
         "section 3 the same two stand for utility: what is told is kept there, and a risk here.",
         (
             formula(
                 "I(X';X) of X' = X is H(X)",
-                defined(sievert.entropy(records(), "diagnosis", "age")),
+                require_number(sievert.entropy(records(), "diagnosis", "age")),
                 kept,
             ),
             statement(

@@ -9,9 +9,9 @@ import numpy as np
 import sievert
 from sievert.charts import lines, tradeoff
 from sievert.charts.tradeoff_curve import BEST, LEAST, RECODED
-from sievert.papers.claims import Claim, Given, Part, open_question, statement
+from sievert.papers.claims import Claim, Given, PaperPart, open_question, statement
 from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula
-from sievert.papers.mutual_information.figure import COARSE, NEAR, RHO, least_risk, searched
+from sievert.papers.mutual_information.figure import COARSE, NEAR, RHO, least_risk, search_optima
 from sievert.report.page import Grid, Paragraph, Picture
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, rate_distortion
 
@@ -22,11 +22,11 @@ CLOSE = 1e-4
 # -- model 1 --------------------------------------------------------------------------------------
 
 
-def model_1(given: Given) -> Part:
+def model_1(given: Given) -> PaperPart:
     """The least risk within a distortion: the printed channel and its risk."""
     given.step("model 1")
     claims = [
-        formula(f"R_inf, rho = {rho}, d = {d}", least_risk(rho, d), _told(rho, d))
+        formula(f"R_inf, rho = {rho}, d = {d}", least_risk(rho, d), _printed_risk(rho, d))
         for rho in CORRELATIONS
         for d in SHARES
     ]
@@ -34,7 +34,7 @@ def model_1(given: Given) -> Part:
         formula(f"E(X - X')^2 of the printed channel, d = {d}", d, _error(d)) for d in SHARES
     ]
     claims += [_mean(), _noise(), _optimal(), _beyond(), *_rate_distortion()]
-    return Part(
+    return PaperPart(
         "Section 5.1: model 1",
         "The least I(X';Y) with E d(X,X') <= D. For two Gaussian numbers the paper prints the "
         "optimal channel and its risk. The risk of the printed channel is computed from the "
@@ -44,9 +44,9 @@ def model_1(given: Given) -> Part:
     )
 
 
-def _told(rho: float, d: float) -> float | None:
+def _printed_risk(rho: float, d: float) -> float | None:
     """I(X';Y) of the printed channel."""
-    return standard(rho).risk(_printed(d))
+    return standard(rho).risk(_printed_channel(d))
 
 
 def standard(rho: float) -> Pair:
@@ -54,7 +54,7 @@ def standard(rho: float) -> Pair:
     return Pair.of([[1.0]], [[1.0]], [[rho]])
 
 
-def _printed(d: float) -> Channel:
+def _printed_channel(d: float) -> Channel:
     """X' = (1-d) X + d Z, Z with the variance (1-d)/d."""
     noise = d**2 * (1 - d) / d
     return Channel(np.array([[1 - d]]), np.array([[noise]]), np.zeros(1))
@@ -62,7 +62,7 @@ def _printed(d: float) -> Channel:
 
 def _error(d: float, mean: float = 0.0) -> float:
     """The mean squared error of the printed channel, Z with a mean that far from X's."""
-    return standard(0.5).distortion(_printed(d)) + d**2 * mean**2
+    return standard(0.5).distortion(_printed_channel(d)) + d**2 * mean**2
 
 
 def _mean() -> Claim:
@@ -78,7 +78,7 @@ def _mean() -> Claim:
 
 
 def _noise() -> Claim:
-    both = [(float(_printed(d).noise[0, 0]), d * (1 - d)) for d in SHARES]
+    both = [(float(_printed_channel(d).noise[0, 0]), d * (1 - d)) for d in SHARES]
     return statement(
         "d Z has the variance of the printed density, d (1-d) Var X",
         "d (1-d)",
@@ -89,8 +89,8 @@ def _noise() -> Claim:
 
 
 def _optimal() -> Claim:
-    found = [(least_risk(RHO, d), best) for d, best in searched()]
-    far = max(abs(a - b) for a, b in found)
+    risks = [(least_risk(RHO, d), best) for d, best in search_optima()]
+    far = max(abs(a - b) for a, b in risks)
     return statement(
         "No channel has less risk than R_inf",
         "the minimum",
@@ -118,12 +118,14 @@ def _beyond() -> Claim:
 
 def _rate_distortion() -> list[Claim]:
     """With Y = X the model is the rate-distortion function."""
-    found = sievert.limit([1, 1], "hamming", "identity", 0.1).objective
+    objective = sievert.limit([1, 1], "hamming", "identity", 0.1).objective
     printed = 1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9)
     gaussian = rate_distortion([[1.0]], 0.25).risk
     return [
         formula(
-            "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)", printed, found
+            "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)",
+            printed,
+            objective,
         ),
         formula(
             "Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
@@ -135,12 +137,12 @@ def _rate_distortion() -> list[Claim]:
 
 def _example() -> Picture:
     """Model 1 on a table of counts, with what no release is below."""
-    found = sievert.limit(PATIENTS, "absolute", at=0.25)
-    curve = found.curve(14)
-    points = [(name, 0.0, found.information) for name in (BEST, LEAST)]
+    optimum = sievert.limit(PATIENTS, "absolute", at=0.25)
+    curve = optimum.curve(14)
+    points = [(name, 0.0, optimum.information) for name in (BEST, LEAST)]
     points += [(BEST, p.at, p.objective) for p in curve]
     points += [(LEAST, p.at, p.bound) for p in curve]
-    marks = [(RECODED, r.distortion, r.risk, f" ({r.intervals})") for r in found.recodings()]
+    marks = [(RECODED, r.distortion, r.risk, f" ({r.intervals})") for r in optimum.recodings()]
     return Picture(
         tradeoff(
             "Model 1 on a table of counts",
@@ -164,7 +166,7 @@ def _example() -> Picture:
 # -- models 2, 3 and 4 ----------------------------------------------------------------------------
 
 
-def model_2(given: Given) -> Part:
+def model_2(given: Given) -> PaperPart:
     """The least distortion within a risk: model 1 read the other way."""
     given.step("model 2")
     claims = []
@@ -176,12 +178,12 @@ def model_2(given: Given) -> Part:
         )
     pair = standard(RHO)
     for share in (0.25, 0.5):
-        found = gaussian_limit(pair, model=2, at=least_risk(RHO, share))
+        optimum = gaussian_limit(pair, model=2, at=least_risk(RHO, share))
         claims.append(
             formula(
                 f"the same of two Gaussian numbers, rho = {RHO}, d = {share}",
                 share,
-                found.objective,
+                optimum.objective,
             )
         )
     claims.append(
@@ -194,7 +196,7 @@ def model_2(given: Given) -> Part:
             f"{gaussian_limit(pair, model=2, at=0.2).objective:.4f}",
         )
     )
-    return Part(
+    return PaperPart(
         "Section 5.2: model 2",
         f"The least distortion with I(X';Y) <= R. It must be the inverse of model 1. Computed on "
         f"{EXAMPLE}.",
@@ -202,7 +204,7 @@ def model_2(given: Given) -> Part:
     )
 
 
-def models_3_and_4(given: Given) -> Part:
+def models_3_and_4(given: Given) -> PaperPart:
     """Mutual information for both, risk and loss."""
     given.step("models 3 and 4")
     claims = []
@@ -237,7 +239,7 @@ def models_3_and_4(given: Given) -> Part:
         ),
     ]
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)
-    return Part(
+    return PaperPart(
         "Section 5.3: models 3 and 4",
         "The least I(X;X') within a loss I(X;Y) - I(X';Y), and the reverse. Both are not convex: "
         "what is found is the best of several searches, without a proof.",

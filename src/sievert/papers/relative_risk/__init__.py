@@ -25,7 +25,7 @@ def paper(given: Given) -> Paper:
             example.reasoning(given),
             formulas.formulas(given),
             experiment.sizes(given),
-            experiment.generated(given),
+            experiment.generated_experiment(given),
             adult,
         ),
     )

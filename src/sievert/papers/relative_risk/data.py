@@ -39,7 +39,7 @@ ANATOMY = (PEOPLE, {"gid": GROUPS, DISEASE: ORIGINAL[DISEASE]})
 ZIPS = {"zip": sorted(set(ORIGINAL["zip"]))}  # those that exist are public
 
 
-def held_by(label: str, value: str) -> bool:
+def is_below(label: str, value: str) -> bool:
     """Whether a released label of Table 1 may stand for a value.
 
     >>> held_by("{Malaysia,Japan}", "Japan"), held_by("4550*", "55503"), held_by("Japan", "Japan")

@@ -7,7 +7,7 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
-from sievert.papers.claims import Claim, Given, Part, defined, number, statement
+from sievert.papers.claims import Claim, Given, PaperPart, number, require_number, statement
 from sievert.papers.relative_risk.data import (
     ANATOMY,
     DISEASE,
@@ -18,7 +18,7 @@ from sievert.papers.relative_risk.data import (
     RECODED,
     SECRETS,
     ZIPS,
-    held_by,
+    is_below,
 )
 from sievert.report.page import Grid, Picture
 
@@ -32,7 +32,7 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 @cache
-def attacked(release: str, model: str) -> Any:
+def attack_release(release: str, model: str) -> Any:
     """Attacker and learner of a release of Table 1 under a model."""
     return sievert.attack(RELEASES[release], ORIGINAL, KNOWN, DISEASE, **MODELS[model])
 
@@ -43,10 +43,10 @@ def nationality(release: str, **how: Any) -> Any:
     return sievert.attack(RELEASES[release], ORIGINAL, "nationality", DISEASE, **how)
 
 
-def table_1(given: Given) -> Part:
+def table_1(given: Given) -> PaperPart:
     """The three tables: do the releases fit the original, and keep their promise."""
     given.step("table 1")
-    return Part(
+    return PaperPart(
         "Table 1: a table and two releases of it",
         "Eight people, their nationality, ZIP code and disease. The middle table makes nationality "
         "and ZIP code coarser within groups of two; the right one keeps them, but in another order "
@@ -81,11 +81,11 @@ def table_1(given: Given) -> Part:
 
 
 def _k() -> int:
-    return int(defined(sievert.k_anonymity(RECODED, KNOWN)))
+    return int(require_number(sievert.k_anonymity(RECODED, KNOWN)))
 
 
 def _row(i: int) -> Claim:
-    fits = all(held_by(RECODED[c][i], ORIGINAL[c][i]) for c in KNOWN)
+    fits = all(is_below(RECODED[c][i], ORIGINAL[c][i]) for c in KNOWN)
     label = ", ".join(RECODED[c][i] for c in KNOWN)
     return statement(
         f"Local recoding, record {i + 1}: coarser, not wrong",
@@ -111,10 +111,10 @@ def _group(group: str) -> Claim:
     )
 
 
-def reasoning(given: Given) -> Part:
+def reasoning(given: Given) -> PaperPart:
     """Section 1: a Malaysian at 4550*, and what the rest of the table tells of her."""
     given.step("section 1: the attacker's reasoning")
-    return Part(
+    return PaperPart(
         "Section 1: what an attacker makes of the middle table",
         "The attacker's target is a Malaysian at ZIP code 4550*, so in the first group, with Heart "
         "and Flu. The text says that the other groups make Heart likelier. That takes a model "
@@ -122,7 +122,7 @@ def reasoning(given: Given) -> Part:
         "section 2 sets up has one symbol for each combination of values; there the groups have "
         "nothing to say of each other, and the group's own share remains. All weights of the "
         "Dirichlet distributions are 1.",
-        (*_hints(), *(_linked(r, m) for r in RELEASES for m in MODELS)),
+        (*_hints(), *(_linkage_claim(r, m) for r in RELEASES for m in MODELS)),
         (_beliefs(), *(_risks(r) for r in RELEASES)),
     )
 
@@ -131,12 +131,12 @@ def _hints() -> tuple[Claim, Claim]:
     hold = {g: {RECODED["nationality"][i] for i in ROWS if GROUPS[i] == g} for g in GROUPS}
     ills = {g: {ORIGINAL[DISEASE][i] for i in ROWS if GROUPS[i] == g} for g in GROUPS}
     together = [
-        g for g in hold if "Heart" in ills[g] and any(held_by(label, "Japan") for label in hold[g])
+        g for g in hold if "Heart" in ills[g] and any(is_below(label, "Japan") for label in hold[g])
     ]
     places = {
         GROUPS[i]
         for i in ROWS
-        if all(held_by(RECODED[c][i], v) for c, v in zip(KNOWN, VICTIM, strict=True))
+        if all(is_below(RECODED[c][i], v) for c, v in zip(KNOWN, VICTIM, strict=True))
     }
     return (
         statement(
@@ -156,8 +156,8 @@ def _hints() -> tuple[Claim, Claim]:
     )
 
 
-def _linked(release: str, model: str) -> Claim:
-    believed = attacked(release, model).beliefs[VICTIM]["attacker"]
+def _linkage_claim(release: str, model: str) -> Claim:
+    believed = attack_release(release, model).beliefs[VICTIM]["attacker"]
     heart, flu = believed["Heart"], believed["Flu"]
     return statement(
         f"{release}, {model}: the victim has Heart rather than Flu",
@@ -171,9 +171,9 @@ def _linked(release: str, model: str) -> Claim:
 
 
 def _beliefs() -> Picture:
-    found = attacked("Local recoding", "columns apart").beliefs[VICTIM]
+    beliefs = attack_release("Local recoding", "columns apart").beliefs[VICTIM]
     who = {"attacker": "attacker", "learner": "learner"}
-    held = [Bar(s, found[w][s], name) for s in SECRETS for w, name in who.items()]
+    held = [Bar(s, beliefs[w][s], name) for s in SECRETS for w, name in who.items()]
     return Picture(
         bars(
             "What is believed of a Malaysian at 45501",
@@ -186,7 +186,7 @@ def _beliefs() -> Picture:
         Grid(
             "Probability of each disease",
             ("disease", "attacker", "learner"),
-            tuple((s, *(f"{found[w][s]:.4f}" for w in who)) for s in SECRETS),
+            tuple((s, *(f"{beliefs[w][s]:.4f}" for w in who)) for s in SECRETS),
             right=(1, 2),
         ),
     )
@@ -194,20 +194,20 @@ def _beliefs() -> Picture:
 
 def _risks(release: str) -> Grid:
     """Definition 1 for every record; the paper prints no such table."""
-    found = attacked(release, "columns apart")
+    attacks = attack_release(release, "columns apart")
     rows = []
     for i in ROWS:
         own = ORIGINAL[DISEASE][i]
-        belief = found.beliefs[tuple(ORIGINAL[c][i] for c in KNOWN)]
+        belief = attacks.beliefs[tuple(ORIGINAL[c][i] for c in KNOWN)]
         attacker, learner = belief["attacker"], belief["learner"]
         at_risk = attacker[own] >= max(attacker.values()) - 1e-9
         ratio = f"{attacker[own] / learner[own]:.4f}" if at_risk else "-"
         rows.append((str(i + 1), own, f"{attacker[own]:.4f}", f"{learner[own]:.4f}", ratio))
-    told = found["reasoning"][DISEASE].numbers
+    numbers = attacks["reasoning"][DISEASE].numbers
     return Grid(
         f"{release}, columns apart: Definition 1 for every record. Global relative risk "
-        f"{told['global_relative_risk_literal'].value:.4f} as defined, "
-        f"{told['global_relative_risk'].value:.4f} where a tie of m diseases counts 1/m",
+        f"{numbers['global_relative_risk_literal'].value:.4f} as defined, "
+        f"{numbers['global_relative_risk'].value:.4f} where a tie of m diseases counts 1/m",
         ("record", "disease", "attacker", "learner", "R, if at risk"),
         tuple(rows),
         right=(2, 3, 4),

@@ -12,7 +12,7 @@ import sievert
 from sievert.charts import Bar, bars
 from sievert.hierarchies import Hierarchy
 from sievert.methods import recoded
-from sievert.papers.claims import Claim, Given, Part, number, open_question
+from sievert.papers.claims import Claim, Given, PaperPart, number, open_question
 from sievert.papers.given_tables import Columns
 from sievert.papers.relative_risk.data import KEYS, OCCUPATION, ROWS, adult
 from sievert.report.page import Grid, Picture
@@ -91,7 +91,7 @@ def look(
     beta: float,
 ) -> Line:
     """Attacker and learner of a release whose sets do not overlap: closed form, nothing drawn."""
-    found = sievert.attack(
+    attacks = sievert.attack(
         released,
         original,
         quasi,
@@ -102,11 +102,11 @@ def look(
         domain=domain,
         beta=beta,
     )
-    told: Any = found["reasoning"][secret]
-    values = {key: float(each.value) for key, each in told.numbers.items()}
+    reasoning: Any = attacks["reasoning"][secret]
+    values = {key: float(each.value) for key, each in reasoning.numbers.items()}
     return Line(
         name,
-        int(told.details["classes"]),
+        int(reasoning.details["classes"]),
         DOMAINS[domain],
         _weight(beta),
         values["attacker_accuracy"],
@@ -121,10 +121,10 @@ def _weight(beta: float) -> str:
     return f"{beta:g}" if beta >= 0.01 else f"1/{1 / beta:,.0f}"
 
 
-def sizes(given: Given) -> Part:
+def sizes(given: Given) -> PaperPart:
     """What follows from the printed sizes alone."""
     given.step("section 5: group sizes")
-    return Part(
+    return PaperPart(
         "Section 5: the sizes of the groups",
         "Mean sizes of 38 and 355 records are printed for k = 4 and k = 10. The number of groups "
         "is whole, so the sizes tell it: 148 to 151 groups, and 16.",
@@ -141,12 +141,12 @@ def sizes(given: Given) -> Part:
     )
 
 
-def generated(given: Given) -> Part:
+def generated_experiment(given: Given) -> PaperPart:
     """A table of the paper's size, in which the secret has nothing to do with the key."""
     given.step("section 5: a table of the same size")
-    lines = _generated(given.seed)
+    lines = _generated_lines(given.seed)
     low, high = min(line.risk for line in lines), max(line.risk_ties for line in lines)
-    return Part(
+    return PaperPart(
         "Section 5: what the prior alone does to a table of this size",
         f"{ROWS:,} generated records, 1,200 keys in 150 groups of keys, 14 secrets that are drawn "
         "whatever the key. One release, so the attacker believes the same in every line: the "
@@ -184,7 +184,7 @@ def generated(given: Given) -> Part:
     )
 
 
-def _generated(seed: int) -> list[Line]:
+def _generated_lines(seed: int) -> list[Line]:
     rng = np.random.default_rng([seed, ROWS])
     keys = rng.integers(0, 1200, ROWS)
     shares = np.arange(14, 0, -1.0) ** 0.5
@@ -198,7 +198,7 @@ def _generated(seed: int) -> list[Line]:
     ]
 
 
-def with_adult(given: Given) -> Part:
+def with_adult(given: Given) -> PaperPart:
     """The printed numbers beside those of some readings, where Adult is given."""
     lines: dict[int, list[Line]] = {}
     if "adult" in given.data:
@@ -207,7 +207,7 @@ def with_adult(given: Given) -> Part:
             given.step(f"section 5: Adult, k = {k}")
             lines[k] = _readings(people, trees, k, kept)
     every = [line for each in lines.values() for line in each]
-    return Part(
+    return PaperPart(
         "Section 5: Adult",
         _about(every),
         (
@@ -260,10 +260,10 @@ def _first(lines: list[Line]) -> str:
 
 
 def _open(what: str, printed: str, values: list[float]) -> Claim:
-    return open_question(what, printed, AGAIN, _between(values, printed))
+    return open_question(what, printed, AGAIN, _range_text(values, printed))
 
 
-def _between(values: list[float], printed: str) -> str:
+def _range_text(values: list[float], printed: str) -> str:
     """From the least to the most of all readings."""
     if not values:
         return "-"
@@ -283,11 +283,11 @@ def _readings(
     people: Columns, trees: Mapping[str, Hierarchy], k: int, kept: tuple[str, ...]
 ) -> list[Line]:
     levels = {name: int(name not in kept) for name in KEYS}
-    made = recoded(people, levels, trees, suppress=k)
-    rows = np.flatnonzero(~made.suppressed).tolist()
+    release = recoded(people, levels, trees, suppress=k)
+    rows = np.flatnonzero(~release.suppressed).tolist()
     released, original = (
-        {name: [held[i] for i in rows] for name, held in columns.items()}
-        for columns in (made.columns, people)
+        {name: [values[i] for i in rows] for name, values in columns.items()}
+        for columns in (release.columns, people)
     )
     return [
         look(f"k = {k}", released, original, KEYS, OCCUPATION, trees, domain, beta)

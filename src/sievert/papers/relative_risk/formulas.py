@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from functools import cache
 
-from sievert.papers.claims import Claim, Given, Part, apart, number, statement
+from sievert.papers.claims import Claim, Given, PaperPart, apart, number, statement
 from sievert.papers.relative_risk.data import (
     DISEASE,
     GROUPS,
@@ -21,7 +21,7 @@ from sievert.papers.relative_risk.data import (
     PEOPLE,
     RECODED,
     SECRETS,
-    held_by,
+    is_below,
 )
 from sievert.papers.relative_risk.example import nationality
 from sievert.report.page import Grid
@@ -30,40 +30,47 @@ NATIONS = ["Malaysia", "Japan", "China", "India"]
 CLOSE = 0.01  # how far chains may be from all tables counted
 
 
-def formulas(given: Given) -> Part:
+def formulas(given: Given) -> PaperPart:
     """The formulas one by one."""
     given.step("equations 4 to 10")
-    return Part(
+    return PaperPart(
         "Sections 3 and 4: the formulas on Table 1",
         "Nationality alone, local recoding. There are 64 tables that fit the release, few enough "
         "to count them all, so every formula can be held against its definition.",
-        (_theorem(), _conditioned(), _support(), *_typed(), _permuted(), _chains(given)),
+        (
+            _theorem(),
+            _conditioning(),
+            _support(),
+            *_equation_types(),
+            _permutation(),
+            _chains(given),
+        ),
         (_learners(),),
     )
 
 
 @cache
-def counted() -> dict[tuple[str, str], float]:
+def count_tables() -> dict[tuple[str, str], float]:
     """What is expected of the number of people with a nationality and a disease."""
     diseases = ORIGINAL[DISEASE]
-    options = [[n for n in NATIONS if held_by(label, n)] for label in RECODED["nationality"]]
+    options = [[n for n in NATIONS if is_below(label, n)] for label in RECODED["nationality"]]
     total, expected = 0, Counter[tuple[str, str]]()
     for table in itertools.product(*options):
-        held = Counter(zip(diseases, table, strict=True))
-        weight = math.prod(math.factorial(n) for n in held.values())
+        counts = Counter(zip(diseases, table, strict=True))
+        weight = math.prod(math.factorial(n) for n in counts.values())
         total += weight
-        for pair, n in held.items():
+        for pair, n in counts.items():
             expected[pair] += weight * n
     return {pair: n / total for pair, n in expected.items()}
 
 
 def _theorem() -> Claim:
     """(7) by the attack, (6) by counting: the two must be one."""
-    expected, found, worst = counted(), nationality("Local recoding").beliefs, 0.0
+    expected, beliefs, worst = count_tables(), nationality("Local recoding").beliefs, 0.0
     for nation in NATIONS:
         whole = sum(expected.get((s, nation), 0.0) for s in SECRETS)
         for s in SECRETS:
-            ours = found[(nation,)]["attacker"][s]
+            ours = beliefs[(nation,)]["attacker"][s]
             worst = max(worst, abs(ours - expected.get((s, nation), 0.0) / whole))
     return statement(
         "Theorem 1: (7) is the distribution (6), 4 nationalities, 5 diseases",
@@ -74,9 +81,9 @@ def _theorem() -> Claim:
     )
 
 
-def _conditioned() -> Claim:
-    found = nationality("Local recoding").beliefs[("Malaysia",)]
-    fourth, fifth = found["learner"]["Heart"], found["learner_printed"]["Heart"]
+def _conditioning() -> Claim:
+    beliefs = nationality("Local recoding").beliefs[("Malaysia",)]
+    fourth, fifth = beliefs["learner"]["Heart"], beliefs["learner_printed"]["Heart"]
     return statement(
         "(4) conditioned on r is (5): Heart, given a Malaysian",
         "the same distribution",
@@ -88,8 +95,8 @@ def _conditioned() -> Claim:
 
 
 def _support() -> Claim:
-    found = nationality("Local recoding").beliefs
-    none = sum(1 for n in NATIONS for p in found[(n,)]["attacker"].values() if p == 0)
+    beliefs = nationality("Local recoding").beliefs
+    none = sum(1 for n in NATIONS for p in beliefs[(n,)]["attacker"].values() if p == 0)
     every = len(NATIONS) * len(SECRETS)
     return statement(
         "Definition 1: the beliefs of the attacker have full support",
@@ -102,7 +109,7 @@ def _support() -> Claim:
     )
 
 
-def _typed() -> tuple[Claim, Claim]:
+def _equation_types() -> tuple[Claim, Claim]:
     records, groups = len(GROUPS), len(set(GROUPS))
     return (
         number(
@@ -125,7 +132,7 @@ def _typed() -> tuple[Claim, Claim]:
     )
 
 
-def _permuted() -> Claim:
+def _permutation() -> Claim:
     """(10): permuting m_j, as printed, gives diseases where keys should stand."""
     first = [i for i, g in enumerate(GROUPS) if g == "1"]
     sensitive = sorted(ORIGINAL[DISEASE][i] for i in first)
@@ -160,13 +167,13 @@ def _chains(given: Given) -> Claim:
 
 
 def _learners() -> Grid:
-    found = nationality("Local recoding").beliefs
+    beliefs = nationality("Local recoding").beliefs
     names = {"attacker": "attacker (7)", "learner": "learner (4)", "learner_printed": "learner (5)"}
     return Grid(
         "Probability of each disease, given the nationality",
         ("nationality", "who", *SECRETS),
         tuple(
-            (n, name, *(f"{found[(n,)][who][s]:.4f}" for s in SECRETS))
+            (n, name, *(f"{beliefs[(n,)][who][s]:.4f}" for s in SECRETS))
             for n in NATIONS
             for who, name in names.items()
         ),
