@@ -48,10 +48,10 @@ def _is_ours(path: Path) -> bool:
             return PARQUET_MARK in file.read()
         if start.startswith(b"{") and path.stat().st_size < 1 << 28:
             try:
-                found = json.loads(start + file.read())
+                content = json.loads(start + file.read())
             except ValueError:
                 return False
-            return isinstance(found.get("sievert"), str) and any(k in found for k in OUR_KEYS)
+            return isinstance(content.get("sievert"), str) and any(k in content for k in OUR_KEYS)
     return OUR_PAGE in start or start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
 
 

@@ -40,8 +40,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     'occupation'
     """
     known = {n.casefold(): n for n in names}
-    found = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
-    return known[found[0]] if found else None
+    matches = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
+    return known[matches[0]] if matches else None
 
 
 # -- numbers ------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""Ladders of generalisation: every value, and what it becomes on each rung.
+"""Hierarchies of generalisation: every value, and its label on each level.
 
-A hierarchy maps a value (level 0) to one label a level, up to one root. It is checked when it is
+A hierarchy maps a value (level 0) to one label per level, up to one root. It is checked when it is
 made: every value has a label on every level (complete), and two values that share a label share all
 labels above it (nested).
 """
@@ -28,7 +28,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | r
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A checked ladder: `ladder[value]` holds the labels of levels 1, 2, ..., height."""
+    """A checked hierarchy: `labels[value]` holds the labels of levels 1, 2, ..., height."""
 
     labels: Mapping[str, tuple[str, ...]]
     source: str = "hierarchy"
@@ -80,7 +80,7 @@ class Hierarchy:
         return value if level == 0 else self.labels[value][level - 1]
 
     def with_root(self) -> Hierarchy:
-        """The same ladder with one root on top, added where the file has none."""
+        """The same hierarchy with one root on top, added where the file has none."""
         if len({labels[-1:] for labels in self.labels.values()}) == 1 and self.height:
             return self
         return Hierarchy({v: (*labels, ROOT) for v, labels in self.labels.items()}, self.source)
@@ -111,13 +111,13 @@ class Hierarchy:
             ) from None
         except UnicodeDecodeError as error:
             raise InputError(f"{path.name}: not UTF-8 at byte {error.start}") from None
-        ladder: dict[str, tuple[str, ...]] = {}
+        labels: dict[str, tuple[str, ...]] = {}
         for number, row in enumerate(_rows(text, path.name), 1):
-            if ladder.setdefault(row[0], tuple(row[1:])) != tuple(row[1:]):
+            if labels.setdefault(row[0], tuple(row[1:])) != tuple(row[1:]):
                 raise InputError(
                     f"{path.name}, line {number}: a value stands in two lines with different labels"
                 )
-        return cls(ladder, path.name)
+        return cls(labels, path.name)
 
     @classmethod
     def prefixes(cls, values: Iterable[str]) -> Hierarchy:
@@ -129,12 +129,12 @@ class Hierarchy:
         values = list(dict.fromkeys(values))
         width = max((len(v) for v in values), default=0)
 
-        def cut(value: str, level: int) -> str:
+        def mask_end(value: str, level: int) -> str:
             kept = value.ljust(width, ROOT)[: width - level]
             return kept + ROOT * level
 
         return cls(
-            {v: tuple(cut(v, level) for level in range(1, width + 1)) for v in values},
+            {v: tuple(mask_end(v, level) for level in range(1, width + 1)) for v in values},
             "prefixes",
         )
 
@@ -157,24 +157,24 @@ class Hierarchy:
 
         def label(number: Fraction, width: Fraction) -> str:
             low = number // width * width
-            return f"[{_shown(low)}, {_shown(low + width)})"
+            return f"[{_all_digits(low)}, {_all_digits(low + width)})"
 
-        ladder: dict[str, tuple[str, ...]] = {}
+        labels: dict[str, tuple[str, ...]] = {}
         wrong = 0
         for value in dict.fromkeys(values):
             if NUMBER.fullmatch(value):
                 number = Fraction(value)
-                ladder[value] = (*(label(number, w) for w in exact), ROOT)
+                labels[value] = (*(label(number, w) for w in exact), ROOT)
             else:
                 wrong += 1
         if wrong:
             raise InputError(f"intervals: {wrong} value(s) are not finite numbers")
-        return cls(ladder, "intervals")
+        return cls(labels, "intervals")
 
 
 def _rows(text: str, name: str) -> list[list[str]]:
-    """The rows of a ladder, cut at the delimiter that gives every row as many labels."""
-    found: list[list[str]] = []
+    """The rows of a hierarchy, cut at the delimiter that gives every row as many labels."""
+    ragged: list[list[str]] = []
     try:
         for delimiter in DELIMITERS:
             lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -182,13 +182,13 @@ def _rows(text: str, name: str) -> list[list[str]]:
             widths = {len(row) for row in rows}
             if len(widths) == 1 and widths != {1}:
                 return rows
-            found = found or (rows if max(widths, default=1) > 1 else [])
+            ragged = ragged or (rows if max(widths, default=1) > 1 else [])
     except csv.Error:
         raise InputError(f"{name}: not a table of delimited text") from None
-    return found or [[line] for line in text.splitlines() if line]
+    return ragged or [[line] for line in text.splitlines() if line]
 
 
-def _shown(number: Fraction) -> str:
+def _all_digits(number: Fraction) -> str:
     """A number with all its digits: two intervals must not share a label."""
     if number.denominator == 1:
         return str(number.numerator)

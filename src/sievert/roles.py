@@ -170,7 +170,7 @@ def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> U
         lines.append(f"  {printable(column):<{width}}  {values:>9,} values  {why}")
     if more:
         lines.append(f"  and {more:,} more columns")
-    shown = {option: _for_a_shell(found) for option, found in likely.items()}
+    shown = {option: _for_a_shell(columns) for option, columns in likely.items()}
     hint = f"-q {shown['-q'] or 'COLUMNS'} -s {shown['-s'] or 'SECRETS'}"
     hint += f" -i {shown['-i']}" if shown["-i"] else ""
     return UsageError(

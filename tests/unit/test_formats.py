@@ -21,10 +21,10 @@ pandas = pytest.importorskip("pandas")  # what pyreadstat writes from
 CANARY = "q7Zcanary"
 
 
-def read(path: Path, sheet: str | None = None) -> formats.Read:
+def read(path: Path, sheet: str | None = None) -> formats.FileColumns:
     kind = formats.kind(path.read_bytes()[:64], path)
     assert kind is not None
-    found = formats.read(path, kind, sheet)
+    found = formats.read_columns(path, kind, sheet)
     for name, values in found.columns.items():
         _typed(name, values)  # one type a column
         assert len({type(v) for v in values} - {type(None)}) <= 1, name
@@ -275,7 +275,7 @@ def test_sheets_are_named(tmp_path: Path) -> None:
     path = xlsx(tmp_path / "t.xlsx", One=[text("a"), number(1)], Two=[text("b"), number(2)])
     assert read(path).columns == {"a": [1]}
     assert read(path).notes == ("sheet 'One' read, the first of 2",)
-    assert read(path, "Two") == formats.Read({"b": [2]}, {}, ())
+    assert read(path, "Two") == formats.FileColumns({"b": [2]}, {}, ())
     with pytest.raises(UsageError, match=r"'Three' does not exist. Try: one of 'One', 'Two'"):
         read(path, "Three")
     with pytest.raises(UsageError, match="has no sheets"):
@@ -327,7 +327,7 @@ def test_damaged_files_say_so_and_no_value(tmp_path: Path, suffix: str, share: f
     raw = path.read_bytes()
     path.write_bytes(raw[: int(len(raw) * share)])
     with pytest.raises(InputError, match=f"t.{suffix}: damaged, or not readable as ") as error:
-        formats.read(path, suffix)
+        formats.read_columns(path, suffix)
     assert CANARY not in str(error.value)
     assert error.value.__suppress_context__
 
@@ -375,5 +375,5 @@ def test_a_missing_package_is_named(
 
     monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(UsageError, match=name) as error:
-        formats.read(tmp_path / "t", kind)
+        formats.read_columns(tmp_path / "t", kind)
     assert error.value.hint == "pip install 'sievert[formats]'"

@@ -33,7 +33,7 @@ def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     alive, token = os.getpid(), "0" * 16
-    started, here = scratch._started(alive), scratch._here()
+    started, here = scratch._start_time(alive), scratch._here()
     elsewhere = tmp_path / f"sievert-{'0' * 8}-{ended.pid}-12345-{token}"
     elsewhere.mkdir()
     dead = tmp_path / f"sievert-{here}-{ended.pid}-12345-{token}"

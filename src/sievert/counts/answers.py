@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def _ints(values: Any) -> Ints:
     if np.ma.is_masked(values):
         raise InvariantError("an engine answered with a missing count")
-    found = np.asarray(values)
-    return found if found.dtype == object else found.astype(np.int64)
+    array = np.asarray(values)
+    return array if array.dtype == object else array.astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -39,24 +39,27 @@ class Cube:
         values: Sequence[Sequence[str | None]],
     ) -> Cube:
         """Number the values of each column in the order of their texts, missing first."""
-        both = [rank_texts(held, given) for held, given in zip(codes, values, strict=True)]
-        found = cls(
+        both = [
+            rank_texts(column_codes, texts_given)
+            for column_codes, texts_given in zip(codes, values, strict=True)
+        ]
+        cube = cls(
             tuple(columns),
             tuple(codes for codes, _ in both),
             np.asarray(counts, dtype=np.int64),
             tuple(texts for _, texts in both),
         )
-        if found.bits > MOST_BITS:
-            order_ = np.lexsort(found.codes[::-1])
-        elif np.all(found.keys[1:] > found.keys[:-1]):
-            return found
+        if cube.bits > MOST_BITS:
+            order_ = np.lexsort(cube.codes[::-1])
+        elif np.all(cube.keys[1:] > cube.keys[:-1]):
+            return cube
         else:
-            order_ = np.argsort(found.keys)
+            order_ = np.argsort(cube.keys)
         return cls(
-            found.columns,
-            tuple(c[order_] for c in found.codes),
-            found.counts[order_],
-            found.values,
+            cube.columns,
+            tuple(c[order_] for c in cube.codes),
+            cube.counts[order_],
+            cube.values,
         )
 
     @property
@@ -127,18 +130,18 @@ def rank_texts(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str
 
 def pack_codes(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
     """Codes side by side in one integer a cell, the last column's lowest."""
-    found = np.zeros(cells, dtype=np.uint64)
-    for held, width in zip(codes, widths, strict=True):
-        found = (found << np.uint64(width)) | held
-    return found
+    keys = np.zeros(cells, dtype=np.uint64)
+    for column, width in zip(codes, widths, strict=True):
+        keys = (keys << np.uint64(width)) | column
+    return keys
 
 
 def run_starts(*columns: Ints) -> Ints:
     """Where cells begin that differ from the one before in some of these columns."""
     differs = np.ones(len(columns[0]), dtype=bool)
     differs[1:] = False
-    for held in columns:
-        differs[1:] |= held[1:] != held[:-1]
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(differs)
 
 
@@ -146,11 +149,11 @@ def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> t
     """Of cells in some columns only: one place of each kind in ascending order, and the sums."""
     key: Ints = np.zeros(len(counts), dtype=np.uint64)
     used = 0
-    for held, width in zip(codes, widths, strict=True):
+    for column, width in zip(codes, widths, strict=True):
         if used + width > MOST_BITS:  # ranks need no more bits than there are cells
             key = np.unique(key, return_inverse=True)[1].astype(np.uint64)
             used = len(counts).bit_length()
-        key = (key << np.uint64(width)) | held
+        key = (key << np.uint64(width)) | column
         used += width
     order = np.argsort(key, kind="stable")
     ordered = key[order]

@@ -26,8 +26,8 @@ TOGETHER = 12  # columns that are looked up in one question: more take ever long
 def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) -> Cube:
     """One cell a record that has a key, the key last; nobody may share a key."""
     cube = questions.cube((*columns, key))
-    held = cube.totals(-1)[1:]
-    shared = int(held[held > 1].sum())
+    totals = cube.totals(-1)[1:]
+    shared = int(totals[totals > 1].sum())
     if shared:
         raise InputError(
             f"{name}: the key {key!r} is not unique: {plural(shared, 'record')} share theirs",
@@ -45,13 +45,13 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
     both = [
         rank_texts(*pair)
         for at in range(0, len(names), TOGETHER)
-        for pair in _ranked(engine, names[at : at + TOGETHER])
+        for pair in _rank_records(engine, names[at : at + TOGETHER])
     ]
     codes, values = zip(*both, strict=True)
     return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
 
 
-def _ranked(engine: Adapter, names: Sequence[str]) -> list[tuple[Any, list[str | None]]]:
+def _rank_records(engine: Adapter, names: Sequence[str]) -> list[tuple[Any, list[str | None]]]:
     """Of some columns the rank of each record's value, in the order of the input; the texts."""
     texts = []
     for i, c in enumerate(names):
@@ -65,10 +65,10 @@ def _ranked(engine: Adapter, names: Sequence[str]) -> list[tuple[Any, list[str |
     joins = " ".join(f"JOIN o{i} ON a.{c} IS NOT DISTINCT FROM o{i}.v" for i, c in enumerate(names))
     select = ", ".join(f"o{i}.r AS r{i}" for i in range(len(names)))
     source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(dict.fromkeys(names))} FROM input"
-    held = engine.arrays(f"SELECT {select} FROM ({source}) AS a {joins} ORDER BY a.record")
+    ranks = engine.arrays(f"SELECT {select} FROM ({source}) AS a {joins} ORDER BY a.record")
     for i in range(len(names)):
         engine.forget(f"o{i}")
-    return list(zip(held, texts, strict=True))
+    return list(zip(ranks, texts, strict=True))
 
 
 def match_keys(first: Cube, second: Cube) -> tuple[Ints, Ints]:

@@ -31,16 +31,16 @@ def row_numbers(
     questions: Questions, classes: Cube, places: Sequence[int], most: int
 ) -> list[list[int]]:
     """The numbers of the records of some classes, the first `most` of each."""
-    held = _Loaded(questions, classes, np.asarray(places), {})
-    found: list[list[int]] = [[] for _ in places]
+    joined_classes = _Loaded(questions, classes, np.asarray(places), {})
+    numbers: list[list[int]] = [[] for _ in places]
     rows = questions.engine.rows(
-        f"SELECT k.place, r.record FROM {held.joined} ORDER BY k.place, r.record"
+        f"SELECT k.place, r.record FROM {joined_classes.joined} ORDER BY k.place, r.record"
     )
     for place, record in rows:
-        if len(found[int(place)]) < most:
-            found[int(place)].append(int(record))
-    held.drop()
-    return found
+        if len(numbers[int(place)]) < most:
+            numbers[int(place)].append(int(record))
+    joined_classes.drop()
+    return numbers
 
 
 def write_row_marks(
@@ -51,12 +51,14 @@ def write_row_marks(
     kind: str,
 ) -> None:
     """One row a record in input order, with the marks of its class."""
-    held = _Loaded(questions, classes, np.arange(len(classes.counts)), marks)
+    joined_classes = _Loaded(questions, classes, np.arange(len(classes.counts)), marks)
     names = "".join(f", k.{quote_identifier(m)} AS {quote_identifier(m)}" for m in marks)
     questions.engine.write(
-        f"SELECT r.record AS record{names} FROM {held.joined} ORDER BY r.record", path, kind
+        f"SELECT r.record AS record{names} FROM {joined_classes.joined} ORDER BY r.record",
+        path,
+        kind,
     )
-    held.drop()
+    joined_classes.drop()
 
 
 class _Loaded:

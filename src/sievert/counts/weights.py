@@ -27,7 +27,7 @@ MOST_DIGITS = 40
 
 
 @dataclass(frozen=True)
-class Weights:
+class ClassWeights:
     """Classes in ascending order of their codes: records, and weights in units of 10^-scale."""
 
     records: Ints
@@ -43,19 +43,19 @@ class Weights:
         return [n for n, _ in pairs], sums, np.bincount(which), which
 
 
-def class_weights(questions: Questions, quasi: Sequence[str], column: str) -> Weights:
+def class_weights(questions: Questions, quasi: Sequence[str], column: str) -> ClassWeights:
     """The records of every class and the sum of their weights."""
     if column in quasi:
         raise UsageError(f"column {column!r} is a quasi-identifier and cannot be the weight")
     cube = questions.cube((*quasi, column))
     units, scale = _units(cube, column)
     starts, sizes = cube.classes
-    held = units[cube.codes[-1].astype(np.int64)]
+    cell_weights = units[cube.codes[-1].astype(np.int64)]
     if float(abs(units).max()) * cube.records < 2**62:
-        sums = np.add.reduceat(held.astype(np.int64) * cube.counts, starts)
+        sums = np.add.reduceat(cell_weights.astype(np.int64) * cube.counts, starts)
     else:
-        sums = np.add.reduceat(held * cube.counts.astype(object), starts)
-    return Weights(sizes, sums, scale)
+        sums = np.add.reduceat(cell_weights * cube.counts.astype(object), starts)
+    return ClassWeights(sizes, sums, scale)
 
 
 def _units(cube: Cube, column: str) -> tuple[Ints, int]:

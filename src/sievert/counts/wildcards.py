@@ -30,7 +30,7 @@ def patterns(keys: Sequence[str], classes: str) -> str:
     )
 
 
-def matches(keys: Sequence[str], held: str, a: int, masks: Sequence[int]) -> str:
+def matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
     """For the classes of pattern `a`: how many records match so many records."""
     parts = []
     for b in sorted(masks):
@@ -39,8 +39,8 @@ def matches(keys: Sequence[str], held: str, a: int, masks: Sequence[int]) -> str
         grouped = f" GROUP BY {', '.join(common)}" if common else ""
         on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
         parts.append(
-            f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {held} AS x JOIN (SELECT {shared}"
-            f"CAST(SUM(n) AS BIGINT) AS n FROM {held} WHERE mask = {b}{grouped}) AS y "
+            f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {classes} AS x JOIN (SELECT {shared}"
+            f"CAST(SUM(n) AS BIGINT) AS n FROM {classes} WHERE mask = {b}{grouped}) AS y "
             f"ON {on} WHERE x.mask = {a}"
         )
     return (

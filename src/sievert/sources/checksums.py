@@ -21,13 +21,13 @@ def verify(table: Table, original: Path) -> dict[str, Any]:
     files = table.parts or (original,)
     digests = [_sha256(path) for path in files]
     whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode())
-    found: dict[str, Any] = {"sha256": whole if isinstance(whole, str) else whole.hexdigest()}
+    facts: dict[str, Any] = {"sha256": whole if isinstance(whole, str) else whole.hexdigest()}
     if table.kind == "parquet":
         stored = [_check_pages(path, table.name) for path in files]
-        found["page_checksums"] = (
+        facts["page_checksums"] = (
             "hold" if all(stored) else "hold where stored" if any(stored) else "none stored"
         )
-    return found
+    return facts
 
 
 def _sha256(path: Path) -> str:
@@ -47,12 +47,12 @@ def _check_pages(path: Path, name: str) -> bool:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             for batch in file.iter_batches(batch_size=1 << 16):
                 del batch
-            return _stored(path, file.metadata)
+            return _has_checksums(path, file.metadata)
     except (OSError, ValueError, ArrowException):
         raise InputError(f"{name}: damaged: a page does not match its checksum") from None
 
 
-def _stored(path: Path, metadata: Any) -> bool:
+def _has_checksums(path: Path, metadata: Any) -> bool:
     """Whether the first page of every column chunk carries a checksum."""
     with path.open("rb") as file:
         for group in range(metadata.num_row_groups):

@@ -44,10 +44,10 @@ def name_of(path: Path) -> str:
 def codec(encoding: str) -> str:
     """The canonical name of a text encoding."""
     try:
-        found = codecs.lookup(encoding)
-        if not found._is_text_encoding:
+        info = codecs.lookup(encoding)
+        if not info._is_text_encoding:
             raise LookupError
-        return found.name
+        return info.name
     except LookupError:
         raise UsageError(
             f"encoding {encoding!r} is not known", hint="utf-8, latin-1 or cp1252"
@@ -104,17 +104,19 @@ def _header(path: Path, delimiter: str | None, max_field: int) -> tuple[list[str
                 hint="--delimiter ';' or tab",
             )
         return _first(path, delimiter, max_field), delimiter
-    found = {d: names for d in DELIMITERS if len(names := _first(path, d, max_field)) > 1}
-    if not found:
+    candidates = {d: names for d in DELIMITERS if len(names := _first(path, d, max_field)) > 1}
+    if not candidates:
         return _first(path, ",", max_field), ","
-    if len(found) > 1:
-        found = {d: names for d, names in found.items() if _rectangular(path, d, len(names))}
-    if len(found) != 1:
+    if len(candidates) > 1:
+        candidates = {
+            d: names for d, names in candidates.items() if _rectangular(path, d, len(names))
+        }
+    if len(candidates) != 1:
         raise InputError(
             f"{name_of(path)}: the delimiter is not clear from the header",
             hint="--delimiter with the character that separates the columns",
         )
-    (delimiter, names), *_ = found.items()
+    (delimiter, names), *_ = candidates.items()
     return names, delimiter
 
 

@@ -50,12 +50,12 @@ def scan(
     regular = count.regular and not count.inside and count.delimiters == lines * (columns - 1)
     if not regular or count.longest > max_field:
         lines = csv_header.count_fields(path, delimiter, columns, max_field)
-        if count.mixed and not count.regular:
+        if count.mixes_line_ends and not count.regular:
             raise InputError(
                 f"{csv_header.name_of(path)}: quotes inside fields, and several kinds of line end",
                 hint="save it with one kind of line end",
             )
-    return Scan(lines - header, blank, count.longest, count.mixed)
+    return Scan(lines - header, blank, count.longest, count.mixes_line_ends)
 
 
 def one_line_end(path: Path, target: Path) -> None:
@@ -75,7 +75,7 @@ def one_line_end(path: Path, target: Path) -> None:
 def _blocks(path: Path) -> Iterator[bytes]:
     """The file without its BOM in blocks that end neither in a quote nor within a line end."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    read, held, more = 0, b"", True
+    read, pending_bytes, more = 0, b"", True
     with path.open("rb") as file:
         while more:
             block = file.read(CHUNK)
@@ -89,10 +89,10 @@ def _blocks(path: Path) -> Iterator[bytes]:
                     raise csv_header.not_utf8(csv_header.name_of(path), at) from None
             if 0 in block:
                 raise _nul(path, read + block.index(0))
-            whole = held + (block if read else block.removeprefix(BOM))
+            whole = pending_bytes + (block if read else block.removeprefix(BOM))
             read += len(block)
-            kept = whole.rstrip(b'\r"') if more and len(held) < FIELD_LIMIT else whole
-            held = whole[len(kept) :]
+            kept = whole.rstrip(b'\r"') if more and len(pending_bytes) < FIELD_LIMIT else whole
+            pending_bytes = whole[len(kept) :]
             if kept:
                 yield kept
 
@@ -122,8 +122,8 @@ def _line_ends(content: Bytes) -> tuple[Bytes, Bytes]:
 
 def _outside(places: Bytes, quotes: Bytes, inside: bool) -> Bytes:
     """Which places have an even number of quotes before them."""
-    found: Bytes = (np.searchsorted(quotes, places) + inside) % 2 == 0
-    return found
+    outside: Bytes = (np.searchsorted(quotes, places) + inside) % 2 == 0
+    return outside
 
 
 class _Count:
@@ -147,7 +147,7 @@ class _Count:
         return self.ended + (self.unended > 0)
 
     @property
-    def mixed(self) -> bool:
+    def mixes_line_ends(self) -> bool:
         return len(self.kinds) > 1
 
     def add(self, block: bytes) -> None:
@@ -180,7 +180,7 @@ class _Count:
             self.ended += number
             self.unended = len(block) - last_end - 1
         else:
-            self._unended(len(block))
+            self._extend_line(len(block))
         return True
 
     def _add_any(self, content: Bytes) -> None:
@@ -197,7 +197,7 @@ class _Count:
         feeds = int(np.count_nonzero(alone == LF))
         self._note(feeds, len(alone) - feeds, len(ends) - len(alone))
         if not len(ends):
-            self._unended(len(content))
+            self._extend_line(len(content))
             return
         lengths = np.diff(ends, prepend=-1 - self.unended)
         self.blank += int(np.count_nonzero(lengths - 1 - pairs == 0))
@@ -206,10 +206,10 @@ class _Count:
         self.unended = len(content) - int(ends[-1]) - 1
 
     def _note(self, feeds: int, returns: int, pairs: int) -> None:
-        found = {"\n": feeds, "\r": returns, "\r\n": pairs}
-        self.kinds.update(kind for kind, n in found.items() if n)
+        counts = {"\n": feeds, "\r": returns, "\r\n": pairs}
+        self.kinds.update(kind for kind, n in counts.items() if n)
 
-    def _unended(self, size: int) -> None:
+    def _extend_line(self, size: int) -> None:
         self.unended += size
         self.longest = max(self.longest, self.unended)
 

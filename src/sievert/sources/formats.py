@@ -37,7 +37,7 @@ DATES = {
 
 
 @dataclass(frozen=True)
-class Read:
+class FileColumns:
     """The columns of a file, the order of the ordinal ones, and what was done on the way."""
 
     columns: dict[str, list[Any]]
@@ -63,7 +63,7 @@ def kind(start: bytes, path: Path) -> str | None:
         return None
 
 
-def read(path: Path, kind: str, sheet: str | None = None) -> Read:
+def read_columns(path: Path, kind: str, sheet: str | None = None) -> FileColumns:
     """The columns of a file of this kind, each of one type or None."""
     if sheet is not None and kind != "xlsx":
         raise UsageError(f"{path.name}: {NAMES[kind]} has no sheets")
@@ -81,7 +81,7 @@ def read(path: Path, kind: str, sheet: str | None = None) -> Read:
         raise InputError(f"{path.name}: damaged, or not readable as {NAMES[kind]}") from None
 
 
-def _records(path: Path, kind: str, package: Any) -> Read:
+def _records(path: Path, kind: str, package: Any) -> FileColumns:
     reader, tally, orders = getattr(package, f"read_{kind}"), Counter[tuple[str, str]](), {}
     how = {"output_format": "dict", "user_missing": True, "disable_datetime_conversion": True}
     _, about = reader(path.absolute(), metadataonly=True, **how)
@@ -98,23 +98,25 @@ def _records(path: Path, kind: str, package: Any) -> Read:
             about.variable_value_labels.get(name, {}),
             about.missing_ranges.get(name, ()),
         )
-        kept = {v: _kept(v, kind, text, ranges) for v in {*raw[name], *codes}}
+        kept = {v: _clean_value(v, kind, text, ranges) for v in {*raw[name], *codes}}
         tally.update(kept[v][1] for v in raw[name])
         values = [kept[v][0] for v in raw.pop(name)]
         labels = {kept[c][0]: s.strip() for c, s in codes.items() if s.strip()}
         labels.pop(None, None)  # with labels only for missing codes, numbers stay numbers
         if labels:
             tally["value labels used for", "column"] += 1
-            columns[name], order = _labelled(values, labels)
+            columns[name], order = _apply_labels(values, labels)
             if about.variable_measure.get(name) == "ordinal":
                 orders[name] = order
         else:
             display = about.original_variable_types[name] or ""
-            columns[name] = values if text else _dated(values, kind, display, tally)
-    return Read(columns, orders, _notes(tally))
+            columns[name] = values if text else _convert_dates(values, kind, display, tally)
+    return FileColumns(columns, orders, _notes(tally))
 
 
-def _kept(value: Any, kind: str, text: bool, ranges: Iterable[Any]) -> tuple[Any, tuple[str, str]]:
+def _clean_value(
+    value: Any, kind: str, text: bool, ranges: Iterable[Any]
+) -> tuple[Any, tuple[str, str]]:
     """A value as it is kept, None if it stands for none, and what to say of it."""
     if value is None or value != value:
         return None, ("system-missing values read as missing:", "value")
@@ -132,10 +134,12 @@ def _bare(value: Any) -> Any:
     return value.rstrip(" ") if isinstance(value, str) else value
 
 
-def _labelled(values: list[Any], labels: Mapping[Any, str]) -> tuple[list[Any], tuple[str, ...]]:
+def _apply_labels(
+    values: list[Any], labels: Mapping[Any, str]
+) -> tuple[list[Any], tuple[str, ...]]:
     """Labels in place of codes, two codes never one text; and all texts in the order of codes."""
     codes = sorted({*values, *labels} - {None})
-    own = {c: _spelled(c) for c in codes}
+    own = {c: _spell(c) for c in codes}
     short = {c: labels.get(c, own[c]) for c in codes}
     long = {c: f"{short[c]} ({own[c]})" for c in codes}
     times = Counter(short.values())
@@ -144,18 +148,18 @@ def _labelled(values: list[Any], labels: Mapping[Any, str]) -> tuple[list[Any], 
     return [None if v is None else texts[v] for v in values], tuple(texts.values())
 
 
-def _dated(values: list[Any], kind: str, display: str, tally: Counter[Any]) -> list[Any]:
+def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[Any]) -> list[Any]:
     """Numbers, or the dates they stand for if every one of them is a date."""
     origin = datetime(1582, 10, 14) if kind == "sav" else datetime(1960, 1, 1)
     for unit, day in ((u, d) for pattern, u, d in DATES[kind] if re.match(pattern, display)):
         try:
-            found = [None if v is None else origin + timedelta(**{unit: v}) for v in values]
+            moments = [None if v is None else origin + timedelta(**{unit: v}) for v in values]
         except (OverflowError, ValueError):
             tally["dates out of range, read as numbers:", "column"] += 1
             break
         # A hidden time of day tells records apart, so it stays.
-        midnights = all(v is None or v.time() == time() for v in found)
-        return [v and v.date() for v in found] if day and midnights else found
+        midnights = all(v is None or v.time() == time() for v in moments)
+        return [v and v.date() for v in moments] if day and midnights else moments
     return _numbers(values)
 
 
@@ -165,7 +169,7 @@ def _numbers(values: list[Any]) -> list[Any]:
     return [None if v is None else int(v) if whole else float(v) for v in values]
 
 
-def _spelled(value: Any) -> str:
+def _spell(value: Any) -> str:
     """A value as text: 5 and not 5.0, true, 2020-01-31, 2020-01-31 12:00:00."""
     whole = isinstance(value, float) and value.is_integer() and abs(value) <= EXACT
     return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
@@ -176,7 +180,7 @@ def _notes(tally: Counter[tuple[str, str]]) -> tuple[Note, ...]:
     return tuple(Note(f"{what} {{}}", Count(n, of)) for what, of, n in kept)
 
 
-def _sheet(path: Path, package: Any, wanted: str | None) -> Read:
+def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     _check_zip(path)
     with path.open("rb") as file:  # of a path, calamine would believe the extension
         book = package.load_workbook(file)
@@ -185,7 +189,7 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> Read:
             hint = f"one of {', '.join(map(repr, names))}"
             raise UsageError(f"{path.name}: sheet {wanted!r} does not exist", hint=hint)
         rows = book.get_sheet_by_name(names[0] if wanted is None else wanted).to_python()
-    header = [_spelled(cell) for cell in rows[0]] if rows else []
+    header = [_spell(cell) for cell in rows[0]] if rows else []
     if "" in header:
         raise InputError(f"{path.name}: column {header.index('') + 1} has no name")
     if len(set(header)) < len(header):
@@ -194,7 +198,7 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> Read:
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
     which = (Note(f"sheet {{}} read, the first of {len(names)}", Name(names[0])),)
-    return Read(columns, {}, (which if wanted is None and names[1:] else ()) + _notes(tally))
+    return FileColumns(columns, {}, (which if wanted is None and names[1:] else ()) + _notes(tally))
 
 
 def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
@@ -208,7 +212,7 @@ def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
     if len(types) == 1 and types <= {str, bool, date, datetime}:
         return values
     tally["values of several types, read as text:", "column"] += len(types) > 1
-    return [None if v is None else _spelled(v) for v in values]
+    return [None if v is None else _spell(v) for v in values]
 
 
 def _check_zip(path: Path) -> None:
@@ -229,9 +233,9 @@ def _area(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
     width, height, number, rest = b"", 0, 0, b""
     with archive.open(entry) as file:  # read to its end, so its checksum is compared
         while block := file.read(1 << 20):
-            found = CELL.findall(rest + block)
-            rest, number = block[-16:], number + len(found)
-            width = max({width, *(c for c, _ in found)}, key=lambda c: (len(c), c))
-            height = max({height, *(int(r) for _, r in found)})
+            cells = CELL.findall(rest + block)
+            rest, number = block[-16:], number + len(cells)
+            width = max({width, *(c for c, _ in cells)}, key=lambda c: (len(c), c))
+            height = max({height, *(int(r) for _, r in cells)})
     area = height * sum((c - 64) * 26**i for i, c in enumerate(reversed(width)))
     return area if area > RATIO * number else 0

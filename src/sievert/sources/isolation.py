@@ -40,7 +40,7 @@ class _Board:
         content = text.encode(errors="surrogateescape")[: SLOT - 1]
         self._shared[slot * SLOT : slot * SLOT + len(content) + 1] = content + b"\0"
 
-    def read(self, slot: int) -> str:
+    def text(self, slot: int) -> str:
         content = self._shared[slot * SLOT : (slot + 1) * SLOT]
         return content[: content.index(0)].decode(errors="surrogateescape")
 
@@ -87,7 +87,7 @@ def supervise(work: Callable[[], int]) -> int:
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
-    for place in json.loads(board.read(TIDY) or "[]"):
+    for place in json.loads(board.text(TIDY) or "[]"):
         scratch.sweep(Path(place))
     if stopped:
         sys.stderr.write("interrupted\n")
@@ -95,7 +95,7 @@ def supervise(work: Callable[[], int]) -> int:
     if late:
         raise ExhaustedError("not done in time", hint="a longer --timeout")
     starved = _killed_for_memory() > killed_before
-    raise _obituary(board.read(FILE), os.WTERMSIG(status), starved=starved)
+    raise _obituary(board.text(FILE), os.WTERMSIG(status), starved=starved)
 
 
 def _obituary(file: str, number: int, *, starved: bool) -> SievertError:
@@ -115,7 +115,7 @@ def _work(work: Callable[[], int], board: _Board, parent: int) -> None:
     code = 70
     try:
         _limit()
-        threading.Thread(target=_orphaned, args=[parent], daemon=True).start()
+        threading.Thread(target=_end_with_parent, args=[parent], daemon=True).start()
         code = work()
     finally:
         sys.stderr.flush()
@@ -136,7 +136,7 @@ def _limit() -> None:
         return
 
 
-def _orphaned(parent: int) -> None:
+def _end_with_parent(parent: int) -> None:
     """Wait for the end of the parent, then ask the main thread to stop, then stop."""
     os.read(parent, 1)
     os.kill(os.getpid(), signal.SIGTERM)
@@ -166,7 +166,7 @@ def _wait(pipe: int, board: _Board, child: int, stopped: list[tuple[int, float]]
         readable, _, _ = select.select([pipe], [], [], 0.2)
         if readable:
             return False
-        deadline = stopped[0][1] if stopped else float(board.read(DEADLINE) or "inf")
+        deadline = stopped[0][1] if stopped else float(board.text(DEADLINE) or "inf")
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
             return True

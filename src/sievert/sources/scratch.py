@@ -33,7 +33,7 @@ def _here() -> str:
     return f"{zlib.crc32(here.encode()):08x}"
 
 
-def _started(process: int) -> int | None:
+def _start_time(process: int) -> int | None:
     """When a process started, in the kernel's ticks; 0 where that cannot be told, None if dead."""
     try:
         state, *rest = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -52,7 +52,7 @@ def _started(process: int) -> int | None:
 def name() -> str:
     """A temporary name nobody else has, with the process it belongs to."""
     process = os.getpid()
-    return f"sievert-{_here()}-{process}-{_started(process) or 0}-{secrets.token_hex(8)}"
+    return f"sievert-{_here()}-{process}-{_start_time(process) or 0}-{secrets.token_hex(8)}"
 
 
 def sweep(directory: Path) -> None:
@@ -63,11 +63,11 @@ def sweep(directory: Path) -> None:
     except OSError:
         return
     for entry in entries:
-        found = NAME.fullmatch(entry.name)
-        if not found or found[1] != here or entry.is_symlink():
+        parts = NAME.fullmatch(entry.name)
+        if not parts or parts[1] != here or entry.is_symlink():
             continue
-        started = _started(int(found[2]))
-        if started is None or (started and int(found[3]) and started != int(found[3])):
+        started = _start_time(int(parts[2]))
+        if started is None or (started and int(parts[3]) and started != int(parts[3])):
             try:
                 if entry.stat(follow_symlinks=False).st_uid != os.getuid():
                     continue

@@ -332,7 +332,7 @@ def _open_directory(path: Path, settings: _Settings) -> Table:
 
 def _statistical(path: Path, kind: str, sheet: str | None) -> Table:
     """An SPSS, Stata, SAS or Excel file as plain columns."""
-    content = formats.read(path, kind, sheet)
+    content = formats.read_columns(path, kind, sheet)
     return Table(
         "columns",
         path.name,

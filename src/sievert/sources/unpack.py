@@ -30,10 +30,10 @@ def size(text: str | int, option: str = "--max-unpacked") -> int:
     >>> size("2 KB"), size("1.5G"), size(100)
     (2048, 1610612736, 100)
     """
-    found = SIZE.fullmatch(str(text).strip())
-    if not found:
+    match = SIZE.fullmatch(str(text).strip())
+    if not match:
         raise UsageError(f"{option} is not a size", hint=f"{option} 50MB")
-    return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
 def unpack(path: Path, compression: str, target: Path, limit: str | None = None) -> None:
@@ -43,7 +43,7 @@ def unpack(path: Path, compression: str, target: Path, limit: str | None = None)
     try:
         with path.open("rb") as file:
             _write(_blocks(file, compression), target, path.name, most)
-    except (EOFError, zlib.error, gzip.BadGzipFile, _damaged(compression)):
+    except (EOFError, zlib.error, gzip.BadGzipFile, _damage_error(compression)):
         raise InputError(f"{path.name}: a damaged or truncated {compression} file") from None
     except OSError as error:
         raise ExhaustedError(
@@ -101,7 +101,7 @@ def _zstandard() -> Any:
     return zstandard
 
 
-def _damaged(compression: str) -> type[Exception]:
+def _damage_error(compression: str) -> type[Exception]:
     error: type[Exception] = EOFError
     if compression == "zstd":
         error = _zstandard().ZstdError

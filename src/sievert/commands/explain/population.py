@@ -12,7 +12,7 @@ import numpy as np
 from sievert import population as people
 from sievert.arrays import Floats
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
-from sievert.counts.weights import Weights
+from sievert.counts.weights import ClassWeights
 from sievert.errors import UsageError
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Note
@@ -108,7 +108,7 @@ def sample_as_population(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def weighted_risks(weights: Weights) -> tuple[dict[str, Any], Floats]:
+def weighted_risks(weights: ClassWeights) -> tuple[dict[str, Any], Floats]:
     """Individual and global risk, and the risk of a record of each class."""
     records, sums, times, which = weights.kinds()
     exact = np.array(sums, dtype=object)

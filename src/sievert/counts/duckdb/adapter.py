@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from sievert.counts.cells import Kind
-from sievert.counts.duckdb import reading
+from sievert.counts.duckdb import failures, reading
 from sievert.counts.duckdb.reading import literal
 from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
@@ -85,8 +85,8 @@ class DuckDB:
     query_records = rows
 
     def arrays(self, sql: str) -> list[Any]:
-        found = self._guard(lambda: self._execute(sql).fetchnumpy())
-        return list(found.values())
+        columns = self._guard(lambda: self._execute(sql).fetchnumpy())
+        return list(columns.values())
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))
@@ -114,7 +114,7 @@ class DuckDB:
             return ask()
         except duckdb.Error as error:
             # Not chained: the engine's message may repeat a line of the data.
-            raise reading.explain(error, self.table, self._connection, self.behind) from None
+            raise failures.explain(error, self.table, self._connection, self.behind) from None
         except MemoryError:
             raise ExhaustedError("out of memory", hint="a smaller --memory") from None
 
@@ -132,20 +132,20 @@ class DuckDB:
         return f"list((CAST({ns} AS {kind}) << {bits}) + {n})"
 
     def profile(self, wide: bool) -> str:
-        n, _ = self._unpacked(wide)
+        n, _ = self._unpack_pair(wide)
         return f"list_sort(list_transform(held, lambda x: CAST({n} AS BIGINT)), 'DESC')"
 
     def each_pair(self, table: str, wide: bool) -> str:
-        n, ns = (f"CAST({part} AS BIGINT)" for part in self._unpacked(wide))
+        n, ns = (f"CAST({part} AS BIGINT)" for part in self._unpack_pair(wide))
         unnested = f"SELECT nq, unnest(held) AS x FROM {table}"
         return f"SELECT nq, {n} AS n, {ns} AS ns FROM ({unnested}) AS u"
 
     def gap(self, records: int, wide: bool) -> str:
-        n, ns = self._unpacked(wide)
+        n, ns = self._unpack_pair(wide)
         term = f"greatest(0, {n} * {records} - {ns} * nq)"
         return f"list_sum(list_transform(held, lambda x: {term}))"
 
-    def _unpacked(self, wide: bool) -> tuple[str, str]:
+    def _unpack_pair(self, wide: bool) -> tuple[str, str]:
         bits = 62 if wide else 31
         mask = f"CAST({(1 << bits) - 1} AS HUGEINT)" if wide else str((1 << bits) - 1)
         return f"(x & {mask})", f"(x >> {bits})"

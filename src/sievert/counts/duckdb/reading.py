@@ -1,7 +1,6 @@
-"""How DuckDB reads each kind of table, and what its failures mean in our words.
+"""How DuckDB reads each kind of table.
 
-Everything is told to the engine: names, delimiter, that every CSV column is text. Its own messages
-repeat lines of the data, so only their kind and the line number are passed on.
+Everything is told to the engine: names, delimiter, that every CSV column is text.
 """
 
 from __future__ import annotations
@@ -11,18 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import duckdb
-
 from sievert.counts.cells import Kind
 from sievert.counts.quoting import quote_identifier
-from sievert.errors import (
-    EngineError,
-    ExhaustedError,
-    InputError,
-    SievertError,
-    UsageError,
-    unknown,
-)
+from sievert.errors import InputError, UsageError, unknown
 from sievert.notes import Name, Note
 from sievert.sources.names import check_names
 from sievert.sources.table import Table
@@ -30,7 +20,6 @@ from sievert.sources.table import Table
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
 NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
 ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
-NO_ROOM = re.compile("(?i)no space left|file too large|disk quota|could not write|cannot write")
 COPY = {
     "csv": "FORMAT csv, HEADER true, USE_TMP_FILE false",
     "parquet": "FORMAT parquet, KV_METADATA {sievert: 'records'}, USE_TMP_FILE false",
@@ -51,11 +40,11 @@ def memory_size(given: str) -> str:
     >>> memory_size("2g")
     '2GB'
     """
-    found = MEMORY.fullmatch(given.strip())
-    if not found or not 0 < float(found[1]) < 10**9:
+    size = MEMORY.fullmatch(given.strip())
+    if not size or not 0 < float(size[1]) < 10**9:
         raise UsageError("--memory is not a size", hint="--memory 4GB")
-    unit = (found[2] or "").upper().replace("I", "i")
-    return f"{found[1]}{unit}B"
+    unit = (size[2] or "").upper().replace("I", "i")
+    return f"{size[1]}{unit}B"
 
 
 class _Stream:
@@ -87,7 +76,7 @@ def source(engine: Any, table: Table) -> str:
     if table.kind == "duckdb":
         return _database_table(engine, table)
     if table.kind == "columns":
-        columns = {n: _typed(n, _listed(n, v)) for n, v in table.data.items()}
+        columns = {n: _common_type(n, _as_list(n, v)) for n, v in table.data.items()}
         if len({len(values) for _, values in columns.values()}) > 1:
             raise InputError("the columns differ in length")
         engine.load("given", columns)
@@ -105,7 +94,7 @@ def lists(columns: Mapping[str, tuple[str, Any]]) -> str:
     )
 
 
-def _listed(name: str, values: Any) -> list[Any]:
+def _as_list(name: str, values: Any) -> list[Any]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise InputError(f"column {name!r} is not a list of values")
     return list(values)
@@ -124,33 +113,33 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
     trees: dict[str, list[tuple[Any, ...]]] = {}
     for file, *node in engine.rows(sql):
         trees.setdefault(file, []).append(tuple(node))
-    found = [_branches(tree[1:]) for tree in trees.values()]
-    other = sum(dict(branches) != dict(found[0]) for branches in found)
+    columns_by_file = [_branches(tree[1:]) for tree in trees.values()]
+    other = sum(dict(branches) != dict(columns_by_file[0]) for branches in columns_by_file)
     if other:
         raise InputError(
             f"{table.name}: {other} of {len(trees)} files have other columns than the first"
         )
-    for name, ((_, _, precision, kind, _), *_) in found[0]:
+    for name, ((_, _, precision, kind, _), *_) in columns_by_file[0]:
         if precision is not None and precision > 38:
             engine.unusable[name] = f"has {precision} digits, and would be rounded"
         elif kind == "INT96":
             engine.notes.append(Note(INT96, Name(name)))
     keys = table.member.split("/") if table.member else []
-    return check_names([*(name for name, _ in found[0]), *keys], table.name)
+    return check_names([*(name for name, _ in columns_by_file[0]), *keys], table.name)
 
 
 def _branches(nodes: list[tuple[Any, ...]]) -> list[tuple[str, list[tuple[Any, ...]]]]:
     """The columns of a flattened tree, each with the nodes below it."""
-    found: list[tuple[str, list[tuple[Any, ...]]]] = []
+    branches: list[tuple[str, list[tuple[Any, ...]]]] = []
     below = 0
     for node in nodes:
         if below:
-            found[-1][1].append(node)
+            branches[-1][1].append(node)
             below += int(node[1] or 0) - 1
         else:
-            found.append((str(node[0]), [node]))
+            branches.append((str(node[0]), [node]))
             below = int(node[1] or 0)
-    return found
+    return branches
 
 
 def _database_table(engine: Any, table: Table) -> str:
@@ -168,13 +157,13 @@ def _database_table(engine: Any, table: Table) -> str:
             f"{table.name}: which of its {len(tables)} tables?",
             hint=" or ".join(f"{table.name}?table={t}" for t in list(tables)[:5]) or "another file",
         )
-    found = tables.get(wanted) or tables.get(f"main.{wanted}")
-    if found is None:
+    place = tables.get(wanted) or tables.get(f"main.{wanted}")
+    if place is None:
         raise unknown(f"{table.name}: table", wanted, tables)
-    return f"stored.{quote_identifier(found[0])}.{quote_identifier(found[1])}"
+    return f"stored.{quote_identifier(place[0])}.{quote_identifier(place[1])}"
 
 
-def _typed(name: str, values: list[Any]) -> tuple[str, list[Any]]:
+def _common_type(name: str, values: list[Any]) -> tuple[str, list[Any]]:
     """A list of Python values with the type they have in common."""
     kinds = {type(v).__name__ for v in values if v is not None}
     for allowed, kind in (
@@ -221,7 +210,7 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
 def _select(
     table: Table, typed: Mapping[str, tuple[str, str]], behind: str
 ) -> tuple[str, dict[str, str]]:
-    compared = {n: _compared(table, n, value, kind) for n, (value, kind) in typed.items()}
+    compared = {n: _compared_value(table, n, value, kind) for n, (value, kind) in typed.items()}
     values = ", ".join(f"{value} AS c{i}" for i, (value, _) in enumerate(compared.values()))
     return f"SELECT {values} FROM {behind}", {n: kind for n, (_, kind) in compared.items()}
 
@@ -243,7 +232,7 @@ def fitting(value: str, wanted: str) -> str:
     return f"CASE WHEN {value} IS NULL THEN NULL WHEN {fits} THEN {text} ELSE 'no' END"
 
 
-def _compared(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
+def _compared_value(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
     if table.na and table.kind != "csv":
         codes = ", ".join(literal(code) for code in table.na)
@@ -277,71 +266,3 @@ def kind(sql_type: str) -> Kind:
     if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
         return "text"
     return "ordered" if ORDERED.search(sql_type) else "other"
-
-
-def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> SievertError:
-    """A failure of the engine in our words, without a value of the data."""
-    message, name = str(error), table.name
-    line = re.search(r"CSV Error on Line: (\d+)", message)
-    where = f"{name}, line {line[1]}" if line else name
-    if "Expected Number of Columns" in message:
-        fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
-        what = f"{fields[2]} field(s) where the header has {fields[1]}" if fields else "ragged"
-        return InputError(f"{where}: {what}", hint="repair the line, or --delimiter")
-    if "unterminated quote" in message:
-        return InputError(
-            f"{where}: a quote_identifier field does not end", hint="repair the quotes"
-        )
-    if "utf-8" in message or "unicode" in message:
-        return InputError(f"{where}: not UTF-8 text", hint="--encoding latin-1 or cp1252")
-    if "surrogate" in message:
-        return InputError("a text is not valid Unicode (a lone surrogate)", hint="repair the text")
-    if isinstance(error, duckdb.ConversionException):
-        return InputError(
-            f"{name}: {_unfit(table, connection, behind)}",
-            hint="--na CODE for what stands for missing, or --type COL=text",
-        )
-    if isinstance(error, duckdb.InterruptException):
-        return ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return ExhaustedError(
-            "memory or temporary space ran out",
-            hint="a larger --memory, or --temp on a larger disk",
-        )
-    if NO_ROOM.search(message):
-        return ExhaustedError(
-            "the disk is full: no room for output or temporary space",
-            hint="--temp on a larger disk",
-        )
-    if isinstance(error, duckdb.NotImplementedException) and not table.path:
-        return InputError(
-            "a column of the frame has a type that DuckDB does not read", hint="cast it to text"
-        )
-    if table.kind == "csv" and isinstance(error, duckdb.InvalidInputException):
-        return InputError(
-            f"{where}: not readable as delimited text", hint="one kind of line end throughout"
-        )
-    if "lock on file" in message:
-        return EngineError(f"{name}: in use by another program", hint="close it there")
-    damaged = isinstance(error, duckdb.InvalidInputException | duckdb.IOException)
-    if table.path and (damaged or type(error) is duckdb.Error):
-        return InputError(f"{name}: damaged, or not readable as {table.kind}")
-    return EngineError(f"DuckDB failed on {name} ({type(error).__name__})", hint="--debug")
-
-
-def _unfit(table: Table, connection: Any, behind: str) -> str:
-    """How many values of each typed column do not fit, by the column's name."""
-    found = []
-    for column, kind in table.types.items():
-        value = quote_identifier(column)
-        sql = (
-            f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
-            f"AND TRY_CAST({fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
-        )
-        try:
-            (wrong,) = connection.execute(sql, []).fetchall()[0]
-        except duckdb.Error:
-            continue
-        if wrong:
-            found.append(f"{wrong} value(s) of column {column!r} are not {kind}")
-    return "; ".join(found) or "a value does not fit the type of its column"

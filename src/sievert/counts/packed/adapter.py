@@ -84,10 +84,10 @@ def _starts(keys: Ints, low: int, threads: int) -> Ints:
 
     def work(place: tuple[int, int]) -> Ints:
         first, last = place
-        found = kernels.classes(keys[first:last], low) + first
+        starts = kernels.classes(keys[first:last], low) + first
         above = np.uint64(low)
         begun = first > 0 and keys[first - 1] >> above == keys[first] >> above
-        return found[1:] if begun else found
+        return starts[1:] if begun else starts
 
     parts = [e for e in itertools.pairwise(edges) if e[0] < e[1]]
     return np.concatenate(
@@ -129,8 +129,8 @@ class PackedQuestions(Questions):
 
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
-        found = self._pace.share
-        return found if found >= 0 else super().progress()
+        share = self._pace.share
+        return share if share >= 0 else super().progress()
 
     def interrupt(self) -> None:
         """Stop counting; whoever asked gets an error."""
@@ -164,8 +164,8 @@ class PackedQuestions(Questions):
             return None
         if secret is None:
             known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
-            if (found := next(known, None)) is not None:
-                return found.roll_up()
+            if (finer := next(known, None)) is not None:
+                return finer.roll_up()
         counted = self._keys_of([*quasi, *([secret] if secret else [])])
         if counted is None:
             return None
@@ -197,7 +197,7 @@ class PackedQuestions(Questions):
         if counted is None:
             return super().cube(columns)
         coded, keys, counts = counted
-        held, texts, shift = [], [], sum(c.bits for c in coded)
+        codes_by_column, texts, shift = [], [], sum(c.bits for c in coded)
         for column in coded:
             shift -= column.bits
             own = kernels.field(keys, shift, column.bits)
@@ -208,9 +208,9 @@ class PackedQuestions(Questions):
                 own = place[own]
             else:
                 there, own = np.unique(own, return_inverse=True)
-            held.append(own)
+            codes_by_column.append(own)
             texts.append(column.spell(there))
-        return Cube.from_cells(columns, held, counts, texts)
+        return Cube.from_cells(columns, codes_by_column, counts, texts)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -236,10 +236,10 @@ class PackedQuestions(Questions):
         """How many records have each text; of other or too many values only missing and empty."""
         if column not in self._tallies:
             return super().tally(column, quasi)
-        found = self._tallies[column]
-        if self.engine.kind(column) == "text" and len(found) <= MOST_TALLIED:
-            return found
-        return {value: n for value, n in found.items() if not value}
+        counts = self._tallies[column]
+        if self.engine.kind(column) == "text" and len(counts) <= MOST_TALLIED:
+            return counts
+        return {value: n for value, n in counts.items() if not value}
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:
         """The different values of a secret as text, without missing; they stay in this process."""
@@ -281,14 +281,14 @@ class PackedQuestions(Questions):
             records=self.records,
             sizes=sizes,
             values=histogram(totals[totals > 0]),
-            profiles=self._profiles_of(cells.counts, cells.starts),
-            joint=self._joint_of(cells, totals) if "joint" in needs else None,
-            gaps=self._gaps_of(cells, totals, sizes) if "gaps" in needs else None,
+            profiles=self._profiles(cells.counts, cells.starts),
+            joint=self._joint(cells, totals) if "joint" in needs else None,
+            gaps=self._gaps(cells, totals, sizes) if "gaps" in needs else None,
             missing=missing,
-            known_profiles=self._known(cells)
+            known_profiles=self._known_profiles(cells)
             if "known" in needs and 0 < missing < self.records
             else None,
-            ranked=self._ranked_of(cells, totals)
+            ranked=self._rank_values(cells, totals)
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")
             else None,
         )
@@ -298,7 +298,7 @@ class PackedQuestions(Questions):
     ) -> list[Any]:
         return each_share(starts, cells, work, self._threads)
 
-    def _profiles_of(self, counts: Ints, starts: Ints) -> Profiles:
+    def _profiles(self, counts: Ints, starts: Ints) -> Profiles:
         """Distinct profiles; classes of one value, mostly the bulk, need no comparing."""
 
         def work(_: slice, part: slice, starts: Ints) -> tuple[Sizes, list[Ints], Ints]:
@@ -308,31 +308,31 @@ class PackedQuestions(Questions):
             ends = np.append(begins[1:], len(words))
             return histogram(single), [words[begins[f] : ends[f]] for f in firsts], times
 
-        found: dict[tuple[int, ...], int] = {}
+        counted: dict[tuple[int, ...], int] = {}
         for alone, lists, times in self._each(starts, len(counts), work):
             for size, n in zip(alone.sizes.tolist(), alone.times.tolist(), strict=True):
-                found[size,] = found.get((size,), 0) + n
+                counted[size,] = counted.get((size,), 0) + n
             for words, n in zip(lists, times.tolist(), strict=True):
-                held = tuple(words.tolist())
-                found[held] = found.get(held, 0) + n
-        order = sorted(found)
+                profile = tuple(words.tolist())
+                counted[profile] = counted.get(profile, 0) + n
+        order = sorted(counted)
         return Profiles.from_arrays(
-            [np.array(held) for held in order], np.array([found[h] for h in order])
+            [np.array(profile) for profile in order], np.array([counted[h] for h in order])
         )
 
-    def _joint_of(self, cells: PackedCells, totals: Ints) -> JointCounts:
+    def _joint(self, cells: PackedCells, totals: Ints) -> JointCounts:
         def work(classes: slice, part: slice, starts: Ints) -> Any:
             return kernels.triples(
                 cells.counts[part], cells.values[part], starts, cells.sizes[classes], totals
             )
 
-        found = np.concatenate(self._each(cells.starts, len(cells.counts), work))
-        kinds, place = np.unique(found[:, :3], axis=0, return_inverse=True)
+        rows = np.concatenate(self._each(cells.starts, len(cells.counts), work))
+        kinds, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
         times = np.zeros(len(kinds), dtype=np.int64)
-        np.add.at(times, place.ravel(), found[:, 3])
+        np.add.at(times, place.ravel(), rows[:, 3])
         return JointCounts.from_arrays(kinds[:, 0], kinds[:, 1], kinds[:, 2], times)
 
-    def _gaps_of(self, cells: PackedCells, totals: Ints, sizes: Sizes) -> Gaps:
+    def _gaps(self, cells: PackedCells, totals: Ints, sizes: Sizes) -> Gaps:
         quick = np.zeros(min(sizes.most + 1, DENSE_SIZES), dtype=np.int64)
         small = sizes.sizes < len(quick)
         quick[sizes.sizes[small]] = np.flatnonzero(small)
@@ -356,21 +356,26 @@ class PackedQuestions(Questions):
         largest = np.maximum.reduce(self._each(cells.starts, len(cells.counts), work))
         return Gaps.from_arrays(sizes.sizes, largest)
 
-    def _known(self, cells: PackedCells) -> Profiles:
+    def _known_profiles(self, cells: PackedCells) -> Profiles:
         kept = cells.values != 0
         starts = kernels.classes(cells.keys[kept], cells.low)
-        return self._profiles_of(cells.counts[kept], starts)
+        return self._profiles(cells.counts[kept], starts)
 
-    def _ranked_of(self, cells: PackedCells, totals: Ints) -> Ranked:
+    def _rank_values(self, cells: PackedCells, totals: Ints) -> Ranked:
         """Codes of numbers are in their order; a word holds the rank and the count."""
         ranks = np.cumsum(totals > 0) - 1
         words = (ranks[cells.values] << 32) | cells.counts
         firsts, _ = kernels.distinct(words, cells.starts)
         ends = np.append(cells.starts[1:], len(words))
         lists = [words[cells.starts[f] : ends[f]] for f in firsts]
-        lists.sort(key=lambda held: ((held >> 32).tolist(), (held & 0xFFFFFFFF).tolist()))
+        lists.sort(
+            key=lambda words_of_class: (
+                (words_of_class >> 32).tolist(),
+                (words_of_class & 0xFFFFFFFF).tolist(),
+            )
+        )
         flat = np.concatenate(lists)
-        lengths = np.array([len(held) for held in lists])
+        lengths = np.array([len(words_of_class) for words_of_class in lists])
         starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
         return Ranked(flat >> 32, flat & 0xFFFFFFFF, starts, totals[totals > 0])
 

@@ -175,7 +175,7 @@ class ParquetSource:
         return batches
 
     def _reader(self, part: int, group: int) -> Callable[[str], Any]:
-        def read(name: str) -> Any:
+        def read_column(name: str) -> Any:
             files = self._mine.__dict__.setdefault("files", {})
             text = _kind(self.schema.field(name).type) == "text"
             if (part, text and name) not in files:
@@ -187,7 +187,7 @@ class ParquetSource:
             )
             return table.column(name).combine_chunks()
 
-        return read
+        return read_column
 
     def _chunks(self, part: int, group: int) -> Callable[[str], Chunk]:
         def chunk(name: str) -> Chunk:

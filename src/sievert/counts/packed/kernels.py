@@ -60,10 +60,10 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
 def field(keys: Ints, shift: int, bits: int) -> Ints:
     """What stands in keys above their `shift` low bits, in so many bits."""
     by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
-    found = np.empty(len(keys), dtype=np.int64)
+    fields = np.empty(len(keys), dtype=np.int64)
     for i in range(len(keys)):
-        found[i] = (keys[i] >> by) & mask
-    return found
+        fields[i] = (keys[i] >> by) & mask
+    return fields
 
 
 @jit
@@ -91,7 +91,7 @@ def different(keys: Ints) -> int:
 
 
 @jit
-def runs(keys: Ints, found: Ints, times: Ints) -> None:
+def runs(keys: Ints, distinct_keys: Ints, times: Ints) -> None:
     """The different keys of a sorted array, and how often each occurs."""
     at, since = -1, 0
     for i in range(len(keys)):
@@ -100,7 +100,7 @@ def runs(keys: Ints, found: Ints, times: Ints) -> None:
                 times[at] = i - since
             at += 1
             since = i
-            found[at] = keys[i]
+            distinct_keys[at] = keys[i]
     if at >= 0:
         times[at] = len(keys) - since
 
@@ -125,42 +125,42 @@ def classes(keys: Ints, low: int) -> Ints:
 @jit
 def sums(counts: Ints, starts: Ints) -> Ints:
     """The sum of each run of counts."""
-    found = np.zeros(len(starts), dtype=np.int64)
+    sums_of_runs = np.zeros(len(starts), dtype=np.int64)
     for c in range(len(starts)):
         last = starts[c + 1] if c + 1 < len(starts) else len(counts)
         for i in range(starts[c], last):
-            found[c] += counts[i]
-    return found
+            sums_of_runs[c] += counts[i]
+    return sums_of_runs
 
 
 @jit
 def totals_within(counts: Ints, keys: Ints, shift: int, bits: int) -> Ints:
     """The sum of the counts of each code that stands in keys above their `shift` low bits."""
     by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
-    found = np.zeros(1 << bits, dtype=np.int64)
+    code_totals = np.zeros(1 << bits, dtype=np.int64)
     for i in range(len(counts)):
-        found[(keys[i] >> by) & mask] += counts[i]
-    return found
+        code_totals[(keys[i] >> by) & mask] += counts[i]
+    return code_totals
 
 
 @jit
 def total_of(counts: Ints, keys: Ints, shift: int, bits: int, code: int) -> int:
     """The sum of the counts of one code."""
     by, mask, one = np.uint64(shift), np.uint64((1 << bits) - 1), np.uint64(code)
-    found = 0
+    total = 0
     for i in range(len(counts)):
         if (keys[i] >> by) & mask == one:
-            found += counts[i]
-    return found
+            total += counts[i]
+    return total
 
 
 @jit
 def totals(counts: Ints, values: Ints, size: int) -> Ints:
     """The sum of the counts of each value."""
-    found = np.zeros(size, dtype=np.int64)
+    value_totals = np.zeros(size, dtype=np.int64)
     for i in range(len(counts)):
-        found[values[i]] += counts[i]
-    return found
+        value_totals[values[i]] += counts[i]
+    return value_totals
 
 
 @jit
@@ -211,7 +211,7 @@ def downwards(words: Ints, starts: Ints) -> None:
 
 
 @jit
-def _mixed(x: Any) -> Any:
+def _mix_bits(x: Any) -> Any:
     """Bits of a 64-bit word well mixed (the finalizer of MurmurHash3)."""
     x ^= x >> np.uint64(33)
     x *= np.uint64(0xFF51AFD7ED558CCD)
@@ -228,13 +228,13 @@ def distinct(words: Ints, starts: Ints) -> tuple[Ints, Ints]:
     table = np.full(size, EMPTY, dtype=np.int64)
     hashes = np.zeros(size, dtype=np.uint64)
     kinds = np.zeros((size, 2), dtype=np.int64)  # the first run of its kind, how many there are
-    found = 0
+    number = 0
     for c in range(len(starts)):
         first = starts[c]
         last = starts[c + 1] if c + 1 < len(starts) else len(words)
         h = np.uint64(last - first)
         for i in range(first, last):
-            h = _mixed(h ^ np.uint64(words[i])) + np.uint64(0x9E3779B97F4A7C15)
+            h = _mix_bits(h ^ np.uint64(words[i])) + np.uint64(0x9E3779B97F4A7C15)
         slot = np.int64(h & np.uint64(size - 1))
         while table[slot] != EMPTY:
             kind = table[slot]
@@ -244,23 +244,23 @@ def distinct(words: Ints, starts: Ints) -> tuple[Ints, Ints]:
         if table[slot] != EMPTY:
             kinds[table[slot], 1] += 1
             continue
-        table[slot] = found
-        hashes[found], kinds[found, 0], kinds[found, 1] = h, c, 1
-        found += 1
-        if 2 * found > size:
+        table[slot] = number
+        hashes[number], kinds[number, 0], kinds[number, 1] = h, c, 1
+        number += 1
+        if 2 * number > size:
             size *= 2
             table = np.full(size, EMPTY, dtype=np.int64)
             before, hashes = hashes, np.zeros(size, dtype=np.uint64)
             earlier, kinds = kinds, np.zeros((size, 2), dtype=np.int64)
-            for kind in range(found):
+            for kind in range(number):
                 hashes[kind] = before[kind]
                 kinds[kind, 0], kinds[kind, 1] = earlier[kind, 0], earlier[kind, 1]
-            for kind in range(found):
+            for kind in range(number):
                 slot = np.int64(hashes[kind] & np.uint64(size - 1))
                 while table[slot] != EMPTY:
                     slot = (slot + 1) & (size - 1)
                 table[slot] = kind
-    return kinds[:found, 0], kinds[:found, 1]
+    return kinds[:number, 0], kinds[:number, 1]
 
 
 @jit
@@ -281,7 +281,7 @@ def triples(counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints)
     size = 1 << 14
     table = np.full(size, EMPTY, dtype=np.int64)
     kinds = np.zeros((size, 4), dtype=np.int64)
-    found = 0
+    number = 0
     ones = np.zeros(len(totals), dtype=np.int64)  # classes of one record, by their value
     for c in range(len(starts)):
         nq = sizes[c]
@@ -300,35 +300,35 @@ def triples(counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints)
             if table[slot] != EMPTY:
                 kinds[table[slot], 3] += 1
                 continue
-            table[slot] = found
-            kinds[found, 0], kinds[found, 1], kinds[found, 2], kinds[found, 3] = nq, ns, n, 1
-            found += 1
-            if 2 * found > size:
+            table[slot] = number
+            kinds[number, 0], kinds[number, 1], kinds[number, 2], kinds[number, 3] = nq, ns, n, 1
+            number += 1
+            if 2 * number > size:
                 size *= 2
                 table = np.full(size, EMPTY, dtype=np.int64)
                 before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
-                for kind in range(found):
+                for kind in range(number):
                     for part in range(4):
                         kinds[kind, part] = before[kind, part]
                     slot = _place(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
                     while table[slot] != EMPTY:
                         slot = (slot + 1) & (size - 1)
                     table[slot] = kind
-    whole = np.zeros((found + len(totals), 4), dtype=np.int64)
-    for kind in range(found):
+    whole = np.zeros((number + len(totals), 4), dtype=np.int64)
+    for kind in range(number):
         for part in range(4):
             whole[kind, part] = kinds[kind, part]
     for v in range(len(totals)):
         if ones[v]:
-            whole[found, 0], whole[found, 1], whole[found, 2] = 1, totals[v], 1
-            whole[found, 3] = ones[v]
-            found += 1
-    return whole[:found]
+            whole[number, 0], whole[number, 1], whole[number, 2] = 1, totals[v], 1
+            whole[number, 3] = ones[v]
+            number += 1
+    return whole[:number]
 
 
 @jit
 def _place(nq: Any, ns: Any, n: Any) -> Any:
-    h = _mixed(np.uint64(nq) ^ _mixed(np.uint64(ns) ^ _mixed(np.uint64(n))))
+    h = _mix_bits(np.uint64(nq) ^ _mix_bits(np.uint64(ns) ^ _mix_bits(np.uint64(n))))
     return np.int64(h >> np.uint64(1))
 
 

@@ -11,18 +11,46 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from sievert.counts.duckdb.reading import NO_ROOM
+from sievert.counts.duckdb.failures import NO_ROOM
 from sievert.errors import EngineError, ExhaustedError, InputError, SievertError
 from sievert.sources.table import Table
 
 UNFIT = "sievert: unfit"  # what Spark is told to fail with
-TYPES = re.compile("PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE")
-DAMAGED = re.compile("FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_")
-ABSENT = re.compile(
-    "PATH_NOT_FOUND|FILE_NOT_EXIST|FileSystem not found|UnsupportedFileSystem|"
-    "UnknownHost|AccessDenied|AccessControl|ConnectException"
+# What a message of Spark, or the trace behind it, is about.
+FAILURES: tuple[tuple[str, type[SievertError], str, str | None], ...] = (
+    (
+        "OutOfMemoryError|GC overhead|SparkOutOfMemory|maxResultSize",
+        ExhaustedError,
+        "memory ran out",
+        "a larger --memory, or more executors",
+    ),
+    (
+        NO_ROOM.pattern,
+        ExhaustedError,
+        "the disk is full: no room for temporary space",
+        "--temp on a larger disk",
+    ),
+    (
+        "PARQUET_TYPE|UNSUPPORTED_TIME_TYPE|UNSUPPORTED_DATA_TYPE|UNSUPPORTED_ARROWTYPE",
+        InputError,
+        "{name}: a column has a type that Spark does not read",
+        "cast it to text",
+    ),
+    (
+        "PATH_NOT_FOUND|FILE_NOT_EXIST|FileSystem not found|UnsupportedFileSystem|"
+        "UnknownHost|AccessDenied|AccessControl|ConnectException",
+        InputError,
+        "{name}: Spark does not reach it",
+        "the address; what Spark needs to go there",
+    ),
+    (
+        "FAILED_READ_FILE|CANNOT_READ_FILE|UNABLE_TO_INFER_SCHEMA|MALFORMED_",
+        InputError,
+        "{name}: damaged, or not readable as {kind}",
+        None,
+    ),
+    ("", EngineError, "Spark failed on {name} ({error})", "--debug"),
 )
-MEMORY = re.compile("OutOfMemoryError|GC overhead|SparkOutOfMemory|maxResultSize")
 
 
 def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError:
@@ -33,7 +61,6 @@ def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError
             raise cause
         cause = cause.__context__
     table = engine.table
-    name = table.name
     if interrupted:
         return ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
     if isinstance(error, UnicodeEncodeError):
@@ -41,28 +68,14 @@ def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError
     message = f"{error}\n{getattr(error, '_stackTrace', '')}"
     if UNFIT in message:
         return InputError(
-            f"{name}: {_wrong(engine.unfit, table)}",
+            f"{table.name}: {_wrong(engine.unfit, table)}",
             hint="--na CODE for what stands for missing, or --type COL=text",
         )
     if _has_died(error):
         return EngineError("the process of Spark died", hint="a larger --memory, if it is small")
-    if MEMORY.search(message):
-        return ExhaustedError("memory ran out", hint="a larger --memory, or more executors")
-    if NO_ROOM.search(message):
-        return ExhaustedError(
-            "the disk is full: no room for temporary space", hint="--temp on a larger disk"
-        )
-    if TYPES.search(message):
-        return InputError(
-            f"{name}: a column has a type that Spark does not read", hint="cast it to text"
-        )
-    if ABSENT.search(message):
-        return InputError(
-            f"{name}: Spark does not reach it", hint="the address; what Spark needs to go there"
-        )
-    if DAMAGED.search(message):
-        return InputError(f"{name}: damaged, or not readable as {table.kind}")
-    return EngineError(f"Spark failed on {name} ({type(error).__name__})", hint="--debug")
+    failure, what, hint = next(row[1:] for row in FAILURES if re.search(row[0], message))
+    words = {"name": table.name, "kind": table.kind, "error": type(error).__name__}
+    return failure(what.format(**words), hint=hint)
 
 
 def _has_died(error: Exception) -> bool:
