@@ -290,9 +290,9 @@ def test_assess(results: dict[str, Any]) -> None:
     assert [row[0] for row in grid.rows] == ["the partition", "level 1 of the hierarchy"]
     assert grid.rows[0][1] == str(told["partition"]["people"]["value"])
     assert "the named value of disease" in everything(part)
-    assert attacked.has(part)
+    assert attacked.blocks(part)
     bare = part_of({**data, "attacks": None}, internal=True)
-    assert not attacked.has(bare) and attacked.blocks(bare) == () == attacked.sentences(bare)
+    assert attacked.blocks(bare) == () == attacked.sentences(bare)
 
 
 # -- for anybody else -----------------------------------------------------------------------------

@@ -6,7 +6,6 @@ Releases are columns of its tables, numbers rows: each number leads to what it m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.report.chapters.compare import distance_to_limit
@@ -22,7 +21,7 @@ from sievert.report.chapters.limit.numbers import (
     rounding,
     too_small,
 )
-from sievert.report.page import BulletList, Chapter, Grid, Paragraph, Picture
+from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
 from sievert.report.parts import ReportPart
 
 MOST_NAMED = 4  # releases in a sentence
@@ -34,19 +33,25 @@ def blocks(part: ReportPart) -> Blocks:
     """The whole chapter."""
     if part.redactor.silent:
         return too_small(part)
-    view = ComparisonView(part)
-    found: list[Any] = [Paragraph(_answer(view), "lead")]
-    found += (
-        [BulletList(tuple(_dominated(view)))] if len(view.releases) > 1 and view.secrets else []
+    view, several, internal = (
+        ComparisonView(part),
+        len(part.data["releases"]) > 1,
+        part.redactor.internal,
     )
-    found.append(Paragraph(_paired(view)))
-    if not part.redactor.internal:
-        found += [Paragraph(part.texts("compared.numbered"), "note"), rounding(part)]
-    found += [_key(view), *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1))]
-    found += [*compared_tables.own(view), *compared_tables.losses(view)]
-    if not part.redactor.internal:
-        found.append(Paragraph(part.texts("compared.only_internal"), "note"))
-    return tuple(found)
+    by = part.data["settings"].get("key")
+    pairing = "compared.paired_order" if by is None else "compared.paired_key"
+    numbered, only_internal = part.texts.each("compared", ("numbered", "only_internal"), ".")
+    return (
+        Paragraph(_answer(view), "lead"),
+        *([BulletList(tuple(_dominated(view)))] if several and view.secrets else ()),
+        Paragraph(part.texts(pairing)),
+        *(() if internal else (Paragraph(numbered, "note"), rounding(part))),
+        _key(view),
+        *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
+        compared_tables.own(view),
+        *compared_tables.losses(view),
+        *(() if internal else (Paragraph(only_internal, "note"),)),
+    )
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
@@ -54,10 +59,8 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
     if part.redactor.silent:
         return ()
     view = ComparisonView(part)
-    found = [_answer(view)]
-    found += [_keeps(view, view.secrets[0])] if view.secrets else []
-    far = distance_to_limit.sentence(view)
-    return (*found, far or _smallest(view))
+    keeps = (_keeps(view, secret) for secret in view.secrets[:1])
+    return (_answer(view), *keeps, distance_to_limit.sentence(view) or _smallest(view))
 
 
 # -- sentences ------------------------------------------------------------------------------------
@@ -104,24 +107,17 @@ def _answer(view: ComparisonView) -> str:
     return f"{alike} {texts(key, **values)}{end}"
 
 
-def _dominated(view: ComparisonView) -> Iterator[str]:
+def _dominated(view: ComparisonView) -> list[str]:
     """Which releases are out."""
-    texts, named = view.part.texts, {r.number: r.label for r in view.releases}
-    any_ = False
+    texts, names = view.part.texts, {r.number: r.label for r in view.releases}
+    sentences = []
     for release in view.releases:
-        by = view.dominated[release.number]
-        if by:
-            any_ = True
+        if by := view.dominated[release.number]:
             key = "compared.dominated_by" if len(by) == 1 else "compared.dominated_by_several"
-            others = listed(texts, [named[n] for n in by])
-            yield texts(key, release=release.label, others=others)
-    if not any_:
-        yield texts("compared.none_dominated" if view.redactor.internal else "compared.none_shown")
-
-
-def _paired(view: ComparisonView) -> str:
-    by = view.part.data["settings"].get("key")
-    return view.part.texts("compared.paired_order" if by is None else "compared.paired_key")
+            others = listed(texts, [names[n] for n in by])
+            sentences.append(texts(key, release=release.label, others=others))
+    none = "compared.none_dominated" if view.redactor.internal else "compared.none_shown"
+    return sentences or [texts(none)]
 
 
 def _keeps(view: ComparisonView, secret: str) -> str:
@@ -159,50 +155,35 @@ def _smallest(view: ComparisonView) -> str:
 
 def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
-    texts, redactor = view.part.texts, view.redactor
-    named = {r.number: r.label for r in view.releases}
+    texts, redactor, releases = view.part.texts, view.redactor, view.releases
+    names = {r.number: r.label for r in releases}
+    ranges = [interval(redactor, r.low, r.high) for r in releases]
+    suppressed = [redactor.count(r.data["records"]["suppressed"]) for r in releases]
     rows = [
-        Row(
-            "identity_disclosure",
-            "identity",
-            str(view.key),
-            [str(r.identity) for r in view.releases],
-        ),
-        Row("identity_disclosure", "identity_share", "", [str(r.share) for r in view.releases]),
-        Row("beyond_chance", "corrected", "", [str(r.corrected) for r in view.releases]),
-        Row(
-            "beyond_chance", "range", "", [interval(redactor, r.low, r.high) for r in view.releases]
-        ),
-        Row(
-            "suppressed_records",
-            "suppressed",
-            "",
-            [str(redactor.count(r.data["records"]["suppressed"])) for r in view.releases],
-        ),
+        Row("identity_disclosure", "identity", view.key, [r.identity for r in releases]),
+        Row("identity_disclosure", "identity_share", "", [r.share for r in releases]),
+        Row("beyond_chance", "corrected", "", [r.corrected for r in releases]),
+        Row("beyond_chance", "range", "", ranges),
+        Row("suppressed_records", "suppressed", "", suppressed),
     ]
-    if view.secrets and len(view.releases) > 1:
-        by = [listed(texts, [named[n] for n in view.dominated[r.number]]) for r in view.releases]
+    if view.secrets and len(releases) > 1:
+        by = [listed(texts, [names[n] for n in view.dominated[r.number]]) for r in releases]
         rows.append(Row("dominated", "dominated", "", by))
-    found: list[Any] = []
-    drawn = [r for r in view.releases if r.identity.number is not None]
-    tables = grids(view, texts("compared.key_caption"), rows)
-    if drawn and not view.secrets:
+    caption, reading = texts.each("compared.key", ("caption", "reading"))
+    blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]
+    known = [(r.label, r.identity) for r in releases if r.identity.number is not None]
+    if known and not view.secrets:
+        axis = texts("compared.axis_identity")
         spec = bars(
             texts("compared.key_chart"),
-            [texts("compared.key_below", whole=str(view.key))],
-            [Bar(r.label, r.identity.number) for r in drawn],
-            axis=texts("compared.axis_identity"),
+            [texts("compared.key_below", whole=view.key)],
+            [Bar(label, text.number) for label, text in known],
+            axis=axis,
         )
-        behind = Grid(
-            texts("compared.key_caption"),
-            (texts("compared.head_release"), texts("compared.axis_identity")),
-            tuple((r.label, str(r.identity)) for r in drawn),
-            (1,),
-        )
-        found.append(Picture(spec, texts("compared.key_see"), behind))
-    found += [*tables, Paragraph(texts("compared.key_reading"), "reading")]
-    found += compared_tables.by_column(view)
-    return Chapter(texts("compared.key_title"), view.part.anchor("key"), tuple(found))
+        grid = make_grid(caption, (texts("compared.head_release"), axis), known)
+        blocks.insert(0, Picture(spec, texts("compared.key_see"), grid))
+    title = texts("compared.key_title")
+    return Chapter(title, view.part.anchor("key"), (*blocks, *compared_tables.by_column(view)))
 
 
 # -- a secret -------------------------------------------------------------------------------------
@@ -210,80 +191,58 @@ def _key(view: ComparisonView) -> Chapter:
 
 def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
     """What each release tells of one secret, what it has lost of it, and how far it could go."""
-    texts, name = view.part.texts, view.redactor.name(secret)
-    found: list[Any] = [Paragraph(_keeps(view, secret), "lead")]
-    found += [_map(view, secret)] if number <= MOST_PICTURED and _drawn(view, secret) else []
-    caption = texts("compared.secret_caption", secret=name)
-    found += grids(view, caption, list(_rows(view, secret)))
-    said = tuple(_chance(view, secret))
-    found += [BulletList(said)] if said else []
-    found.append(Paragraph(texts("compared.secret_reading"), "reading"))
-    found += distance_to_limit.blocks(view, number, secret, pictured=number <= MOST_PICTURED)
+    texts, name, pictured = view.part.texts, view.redactor.name(secret), number <= MOST_PICTURED
+    chance = tuple(_chance(view, secret))
+    blocks = (
+        Paragraph(_keeps(view, secret), "lead"),
+        *(_map(view, secret) if pictured else ()),
+        *grids(view, texts("compared.secret_caption", secret=name), list(_rows(view, secret))),
+        *([BulletList(chance)] if chance else ()),
+        Paragraph(texts("compared.secret_reading"), "reading"),
+        *distance_to_limit.blocks(view, number, secret, pictured=pictured),
+    )
     title = texts("compared.secret_title", secret=name)
-    return Chapter(title, view.part.anchor(f"secret{number}"), tuple(found))
+    return Chapter(title, view.part.anchor(f"secret{number}"), blocks)
 
 
-def _drawn(view: ComparisonView, secret: str) -> list[tuple[ReleaseTexts, Dot]]:
-    found = []
+def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
+    """Risk upwards, loss to the right, of the releases whose numbers are told."""
+    texts, redactor, rows, dots = view.part.texts, view.redactor, [], []
     for r in view.releases:
         t = r.secrets[secret]
-        numbers = (t.lost.number, r.identity.number, t.lost_low.number, t.lost_high.number)
-        if all(n is not None for n in numbers):
+        numbers = [x.number for x in (t.lost, r.identity, t.lost_low, t.lost_high)]
+        if None not in numbers:
             lost, identity, low, high = (float(n or 0.0) for n in numbers)
             hollow = bool(view.dominated[r.number])
-            found.append((r, Dot(r.label, lost, identity, (low, high), hollow)))
-    return found
-
-
-def _map(view: ComparisonView, secret: str) -> Picture:
-    """Risk upwards, loss to the right."""
-    texts, redactor, drawn = view.part.texts, view.redactor, _drawn(view, secret)
+            dots.append(Dot(r.label, lost, identity, (low, high), hollow))
+            rows.append((r.label, t.lost, interval(redactor, t.lost_low, t.lost_high), r.identity))
+    if not dots:
+        return
+    head = texts.each("compared", ("head_release", "axis_lost", "row_range", "axis_identity"), ".")
     spec = risk_utility_chart(
         texts("compared.map_chart", secret=redactor.name(secret)),
-        [texts("compared.map_below", whole=str(view.before(secret, "corrected")))],
-        [dot for _, dot in drawn],
-        across=texts("compared.axis_lost"),
-        up=texts("compared.axis_identity"),
+        [texts("compared.map_below", whole=view.before(secret, "corrected"))],
+        dots,
+        across=head[1],
+        up=head[3],
     )
-    head = ("head_release", "axis_lost", "row_range", "axis_identity")
-    rows = []
-    for r, _ in drawn:
-        t = r.secrets[secret]
-        ends = interval(redactor, t.lost_low, t.lost_high)
-        rows.append((r.label, str(t.lost), ends, str(r.identity)))
-    caption = texts("compared.map_caption", secret=redactor.name(secret))
-    behind = Grid(caption, tuple(texts(f"compared.{h}") for h in head), tuple(rows), (1, 2, 3))
-    return Picture(spec, texts("compared.map_see"), behind)
+    grid = make_grid(texts("compared.map_caption", secret=redactor.name(secret)), head, rows)
+    yield Picture(spec, texts("compared.map_see"), grid)
 
 
 def _rows(view: ComparisonView, secret: str) -> Iterator[Row]:
-    redactor = view.redactor
-    held = [r.secrets[secret] for r in view.releases]
+    redactor, each = view.redactor, [r.secrets[secret] for r in view.releases]
     before = view.part.data["original"]["attribute_disclosure"][secret]
-    low, high = (view.redactor.bits(end) for end in before["interval"])
-    yield Row(
-        "attribute_disclosure",
-        "told",
-        str(view.before(secret, "value")),
-        [str(t.value) for t in held],
-    )
-    yield Row(
-        "beyond_chance",
-        "corrected",
-        str(view.before(secret, "corrected")),
-        [str(t.corrected) for t in held],
-    )
-    yield Row(
-        "beyond_chance",
-        "range",
-        interval(redactor, low, high),
-        [interval(redactor, t.low, t.high) for t in held],
-    )
-    yield Row("information_loss", "lost", "", [str(t.lost) for t in held])
-    yield Row(
-        "information_loss", "range", "", [interval(redactor, t.lost_low, t.lost_high) for t in held]
-    )
-    yield Row("information_loss", "kept", "", [str(t.kept) for t in held])
+    ends = interval(redactor, *map(redactor.bits, before["interval"]))
+    value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+    ranges = [interval(redactor, t.low, t.high) for t in each]
+    lost_ranges = [interval(redactor, t.lost_low, t.lost_high) for t in each]
+    yield Row("attribute_disclosure", "told", value, [t.value for t in each])
+    yield Row("beyond_chance", "corrected", corrected, [t.corrected for t in each])
+    yield Row("beyond_chance", "range", ends, ranges)
+    yield Row("information_loss", "lost", "", [t.lost for t in each])
+    yield Row("information_loss", "range", "", lost_ranges)
+    yield Row("information_loss", "kept", "", [t.kept for t in each])
     if redactor.internal:
         yield from compared_tables.exact(view, secret)
 
@@ -299,14 +258,14 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
             value=about(view.redactor, value),
             chance=about(view.redactor, chance),
         )
-    for key, held in (
+    for key, releases in (
         ("told", view.by_chance(secret, "attribute_disclosure")),
         ("lost", view.by_chance(secret, "information_loss")),
     ):
-        if held:
-            yield texts(f"compared.chance_{key}", releases=_names(view, held), secret=name)
-    for key, held in (("told", view.near_nothing(secret)), ("lost", view.not_lost(secret))):
-        if held:
-            yield texts(f"compared.near_{key}", releases=_names(view, held), secret=name)
+        if releases:
+            yield texts(f"compared.chance_{key}", releases=_names(view, releases), secret=name)
+    for key, releases in (("told", view.near_nothing(secret)), ("lost", view.not_lost(secret))):
+        if releases:
+            yield texts(f"compared.near_{key}", releases=_names(view, releases), secret=name)
     if len(view.left) > 1 and not view.keeps_most(secret):
         yield texts("compared.chance_apart", secret=name)

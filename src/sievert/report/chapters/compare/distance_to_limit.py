@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sievert.charts import Dot
 from sievert.charts.risk_utility_map import limit_chart
 from sievert.report.chapters.compare.view import ComparisonView, ReleaseTexts
 from sievert.report.chapters.limit.numbers import about, bits, proportion, times
-from sievert.report.page import BulletList, Cell, Chapter, Grid, Link, Paragraph, Picture
+from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
+from sievert.report.parts import Data
 from sievert.report.redaction import NumberText
 
-MOST_NAMED = 4  # releases in a sentence
+CurvePoint = tuple[NumberText, NumberText, NumberText]  # distortion, least, bound
 
 
 @dataclass(frozen=True)
@@ -22,164 +22,140 @@ class DistanceToLimit:
 
     release: ReleaseTexts
     distortion: NumberText
-    told: NumberText
+    disclosed: NumberText
     least: NumberText
     bound: NumberText
     ratio: NumberText
 
 
-def placed(view: ComparisonView, secret: str) -> list[DistanceToLimit]:
+def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
     """Each release against the limit of one secret; those that were not placed are left out."""
-    redactor, found = view.redactor, []
     for release in view.releases:
-        held = (release.data.get("limit") or {}).get(secret)
-        if held is None:
-            continue
-        told, least = bits(redactor, held["disclosed"]), bits(redactor, held["least"])
-        far = proportion(redactor, held["distortion"])
-        ratio = times(redactor, told, least)
-        found.append(
-            DistanceToLimit(release, far, told, least, bits(redactor, held["bound"]), ratio)
-        )
-    return found
+        data = (release.data.get("limit") or {}).get(secret)
+        if data is not None:
+            values = (bits(view.redactor, data[k]) for k in ("disclosed", "least", "bound"))
+            disclosed, least, bound = values
+            far = proportion(view.redactor, data["distortion"])
+            ratio = times(view.redactor, disclosed, least)
+            yield DistanceToLimit(release, far, disclosed, least, bound, ratio)
 
 
 def sentence(view: ComparisonView) -> str | None:
     """How far the releases are from the limit of the first secret; None without a limit."""
-    for secret in view.part.data.get("limit") or {}:
-        held = placed(view, secret)
-        known = [p for p in held if p.ratio.number is not None]
-        texts, name = view.part.texts, view.redactor.name(secret)
-        if not known:
-            return texts("compared.far_unknown", secret=name) if held else None
-        if len(known) == 1:
-            key = "compared.far_one" if len(held) == 1 else "compared.far_some"
-            return texts(key, release=known[0].release.label, **_values(view, known[0], name))
-        low, high = (end(known, key=_ratio) for end in (min, max))
-        return texts(
-            "compared.far_range",
-            secret=name,
-            low=str(low.ratio),
-            high=str(high.ratio),
-            nearest=low.release.label,
-            farthest=high.release.label,
-        )
-    return None
+    secret = next(iter(view.part.data.get("limit") or {}), None)
+    each = [] if secret is None else list(distances(view, secret))
+    if secret is None or not each:
+        return None
+    known = [d for d in each if d.ratio.number is not None]
+    texts, name = view.part.texts, view.redactor.name(secret)
+    if not known:
+        return texts("compared.far_unknown", secret=name)
+    if len(known) == 1:
+        key = "compared.far_one" if len(each) == 1 else "compared.far_some"
+        return texts(key, **_values(view, known[0], name))
+    low, high = (end(known, key=lambda d: d.ratio.number or 0.0) for end in (min, max))
+    return texts(
+        "compared.far_range",
+        secret=name,
+        low=low.ratio,
+        high=high.ratio,
+        nearest=low.release.label,
+        farthest=high.release.label,
+    )
 
 
-def _ratio(held: DistanceToLimit) -> float:
-    return held.ratio.number or 0.0
-
-
-def _values(view: ComparisonView, p: DistanceToLimit, secret: str) -> dict[str, str]:
+def _values(view: ComparisonView, distance: DistanceToLimit, secret: str) -> dict[str, object]:
     return {
+        "release": distance.release.label,
         "secret": secret,
-        "told": about(view.redactor, p.told),
-        "least": about(view.redactor, p.least),
-        "ratio": str(p.ratio),
-        "distortion": about(view.redactor, p.distortion),
+        "told": about(view.redactor, distance.disclosed),
+        "least": about(view.redactor, distance.least),
+        "ratio": distance.ratio,
+        "distortion": about(view.redactor, distance.distortion),
     }
 
 
-def blocks(view: ComparisonView, number: int, secret: str, *, pictured: bool) -> list[Chapter]:
+def blocks(view: ComparisonView, number: int, secret: str, *, pictured: bool) -> Iterator[Chapter]:
     """The map with the limit, and each release beside what would have been possible."""
     limit = (view.part.data.get("limit") or {}).get(secret)
-    held = placed(view, secret)
-    if limit is None or not held:
-        return []
+    each = list(distances(view, secret))
+    if limit is None or not each:
+        return
     texts, name = view.part.texts, view.redactor.name(secret)
-    curve = list(_curve(view, limit))
-    found: list[Any] = [BulletList(tuple(_said(view, p, name) for p in held))]
-    grid = _grid(view, secret, held, curve)
-    drawn = [p for p in held if None not in (p.distortion.number, p.told.number)]
-    if pictured and drawn and len(curve) > 1:
-        found.append(_picture(view, secret, drawn, curve, grid, known=not limit["merged"]))
-    else:
-        found.append(grid)
-    found += [Paragraph(text, "note") for text in _notes(view, limit)]
-    found.append(Paragraph(texts("compared.limit_reading"), "reading"))
+    curve = _curve(view, limit)
+    grid = _grid(view, name, each, curve)
+    drawn = [d for d in each if None not in (d.distortion.number, d.disclosed.number)]
+    picture = pictured and drawn and len(curve) > 1
+    inner = (
+        BulletList(tuple(_sentence(view, d, name) for d in each)),
+        _picture(view, name, drawn, curve, grid, merged=limit["merged"]) if picture else grid,
+        *(Paragraph(text, "note") for text in _notes(view, limit)),
+        Paragraph(texts("compared.limit_reading"), "reading"),
+    )
     title = texts("compared.limit_title", secret=name)
-    return [Chapter(title, view.part.anchor(f"limit{number}"), tuple(found))]
+    yield Chapter(title, view.part.anchor(f"limit{number}"), inner)
 
 
-def _said(view: ComparisonView, p: DistanceToLimit, secret: str) -> str:
-    values = {"release": p.release.label, **_values(view, p, secret)}
-    if p.least.number is None:
-        return view.part.texts("compared.placed_unknown", **values)
-    key = "compared.placed" if p.ratio.number is not None else "compared.placed_no_ratio"
-    return view.part.texts(key, **values)
+def _sentence(view: ComparisonView, distance: DistanceToLimit, secret: str) -> str:
+    key = "" if distance.ratio.number is not None else "_no_ratio"
+    key = "_unknown" if distance.least.number is None else key
+    return view.part.texts(f"compared.placed{key}", **_values(view, distance, secret))
 
 
-def _curve(view: ComparisonView, limit: Any) -> Iterator[tuple[NumberText, NumberText, NumberText]]:
+def _curve(view: ComparisonView, limit: Data) -> list[CurvePoint]:
     """Points of the limit as they are shown, each once."""
-    seen = set()
+    shown: dict[tuple[float | None, float | None], CurvePoint] = {}
     for point in limit["points"]:
-        told = (
-            proportion(view.redactor, point["distortion"]),
-            bits(view.redactor, point["least"]),
-            bits(view.redactor, point["bound"]),
-        )
-        at = (told[0].number, told[1].number)
-        if None not in at and at not in seen:
-            seen.add(at)
-            yield told
+        at = proportion(view.redactor, point["distortion"])
+        least, bound = (bits(view.redactor, point[k]) for k in ("least", "bound"))
+        if None not in (at.number, least.number):
+            shown.setdefault((at.number, least.number), (at, least, bound))
+    return list(shown.values())
 
 
 def _picture(
     view: ComparisonView,
     secret: str,
-    held: Sequence[DistanceToLimit],
-    curve: Sequence[tuple[NumberText, NumberText, NumberText]],
+    distances: Sequence[DistanceToLimit],
+    curve: Sequence[CurvePoint],
     grid: Grid,
     *,
-    known: bool,
+    merged: bool,
 ) -> Picture:
-    texts, name = view.part.texts, view.redactor.name(secret)
+    texts, dots = view.part.texts, []
+    for d in distances:
+        far, told = d.distortion.number or 0.0, d.disclosed.number or 0.0
+        least = told if d.least.number is None else d.least.number
+        dots.append(Dot(d.release.label, far, told, (least, told)))
     spec = limit_chart(
-        texts("compared.limit_chart", secret=name),
-        [texts("compared.limit_below" if known else "compared.limit_below_merged")],
+        texts("compared.limit_chart", secret=secret),
+        [texts("compared.limit_below_merged" if merged else "compared.limit_below")],
         [(at.number or 0.0, least.number or 0.0, bound.number) for at, least, bound in curve],
-        [_dot(p) for p in held],
+        dots,
     )
     return Picture(spec, texts("compared.limit_see"), grid)
-
-
-def _dot(p: DistanceToLimit) -> Dot:
-    far, told = p.distortion.number or 0.0, p.told.number or 0.0
-    least = told if p.least.number is None else p.least.number
-    return Dot(p.release.label, far, told, (least, told))
 
 
 def _grid(
     view: ComparisonView,
     secret: str,
-    held: Sequence[DistanceToLimit],
-    curve: Sequence[tuple[NumberText, NumberText, NumberText]],
+    distances: Sequence[DistanceToLimit],
+    curve: Sequence[CurvePoint],
 ) -> Grid:
     """Releases first, then the points of the limit; what none is below where that is known."""
     texts = view.part.texts
-    known = any(bound.number is not None for _, _, bound in curve)
-    rows: list[tuple[Cell, ...]] = []
-    for p in held:
-        bound = (str(p.bound),) if known else ()
-        rows.append(
-            (p.release.label, str(p.distortion), str(p.told), str(p.least), *bound, str(p.ratio))
-        )
     best = Link(texts("compared.limit_row"), "def-least_possible")
-    for at, least, none in curve:
-        bound = (str(none),) if known else ()
-        rows.append((best, str(at), "", str(least), *bound, ""))
-    head = ["head_release", "head_distortion", "head_told", "head_least"]
-    head += ["head_bound", "head_ratio"] if known else ["head_ratio"]
-    return Grid(
-        texts("compared.limit_caption", secret=view.redactor.name(secret)),
-        tuple(texts(f"compared.{h}") for h in head),
-        tuple(rows),
-        tuple(range(1, len(head))),
-    )
+    rows: list[tuple[object, ...]] = [
+        (d.release.label, d.distortion, d.disclosed, d.least, d.bound, d.ratio) for d in distances
+    ]
+    rows += [(best, at, "", least, bound, "") for at, least, bound in curve]
+    head = texts.each("compared.head", ("release", "distortion", "told", "least", "bound", "ratio"))
+    if all(bound.number is None for _, _, bound in curve):
+        head, rows = [*head[:4], head[5]], [(*row[:4], row[5]) for row in rows]
+    return make_grid(texts("compared.limit_caption", secret=secret), head, rows)
 
 
-def _notes(view: ComparisonView, limit: Any) -> Iterator[str]:
+def _notes(view: ComparisonView, limit: Data) -> Iterator[str]:
     """From which distortion on nothing need be told, and what of the limit is not known."""
     texts = view.part.texts
     silent = proportion(view.redactor, limit["perfect"])
