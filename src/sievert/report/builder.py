@@ -149,7 +149,7 @@ def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
             yield from found[:2]
         elif found:
             text = found[min(HELPS.get(part.kind, 0), len(found) - 1)]
-            left = explained.helped(part) if part.kind == "explain" else None
+            left = explained.alone_after_best_change(part) if part.kind == "explain" else None
             limits = [v for each in parts for v in _on_uniques(each, part)]
             short = [v for v in limits if left is not None and left > v["max"]]
             yield f"{text} {_still(part, short[0])}" if short else text

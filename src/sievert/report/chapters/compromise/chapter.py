@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sievert.report.chapters.compromise import curves
-from sievert.report.chapters.compromise.view import CompromiseView, cases
-from sievert.report.page import Block, Chapter, Grid, Link, Paragraph
+from sievert.report.chapters.compromise.view import CompromiseView, make_views
+from sievert.report.chapters.explain.view import terms
+from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
 
 MOST_SECRETS = 3  # with pictures
@@ -25,56 +26,46 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 
 def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
-    say, settings = curves.texts(part), part.data["settings"]
-    held = cases(part)
+    views, settings, internal = make_views(part), part.data["settings"], part.redactor.internal
+
+    def say(key: str, /, **values: object) -> str:
+        return part.texts(f"compromised.{key}", **values)
+
     for sentence in sentences(part)[:1]:
         yield Paragraph(sentence, "lead")
     method = settings["method"]
     yield Paragraph(say(f"method_{method}"))
     if method != "release":
         yield Paragraph(say("runs", number=settings["replicates"], seed=settings["seed"]), "note")
-    for number, case in enumerate(held, 1):
-        inner = tuple(_case(case, pictures=number <= MOST_SECRETS))
-        if len(held) == 1:
-            yield from inner
-        else:
-            title = say("secret_title", secret=part.redactor.name(case.secret))
-            yield Chapter(title, part.anchor(f"secret{number}"), inner)
-    yield Paragraph(say("reading" if part.redactor.internal else "reading_bits"), "reading")
-    terms = TERMS if part.redactor.internal else TERMS[:1]
-    rows = tuple((Link(say(key), f"def-{a}"), say(f"{key}_says")) for a, key in terms)
-    yield Grid(say("words_table"), (say("word"), say("meaning")), rows)
-    if not part.redactor.internal:
+    for number, view in enumerate(views, 1):
+        inner = tuple(_secret(view, pictures=number <= MOST_SECRETS))
+        title = say("secret_title", secret=view.name)
+        chapter = Chapter(title, part.anchor(f"secret{number}"), inner)
+        yield from inner if len(views) == 1 else (chapter,)
+    yield Paragraph(say("reading" if internal else "reading_bits"), "reading")
+    yield terms(say, TERMS if internal else TERMS[:1])
+    if not internal:
         yield Paragraph(say("only_internal"), "note")
 
 
-def _case(case: CompromiseView, *, pictures: bool) -> Iterator[Block]:
-    if case.internal:
-        domain = case.domain
-        yield Paragraph(
-            case.say(
-                "domain",
-                values=case.redactor.count(domain["values"]),
-                records=case.redactor.count(domain["records"]),
-                secret=case.name,
-            )
-        )
-    yield from curves.left(case, "initial_entropy", pictures=pictures)
-    if case.internal:
-        yield from curves.left(case, "area", pictures=pictures)
-    yield from curves.targets(case)
-    if case.internal:
-        yield from curves.useful(case, pictures=pictures)
-        yield from curves.spread(case)
+def _secret(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
+    if view.internal:
+        counts = {k: view.redactor.count(view.domain[k]) for k in ("values", "records")}
+        yield Paragraph(view.say("domain", secret=view.name, **counts))
+    for number in curves.NAMES if view.internal else ("initial_entropy",):
+        yield curves.guesses_left(view, number, pictures=pictures)
+    yield from curves.targets(view)
+    if view.internal:
+        yield curves.useful(view, pictures=pictures)
+        yield curves.spread(view)
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """What is left to an intruder who knows all columns; whose number is known; what it costs."""
     if part.redactor.silent:
         return ()
-    held = cases(part)
-    found = [curves.sentence_left(case) for case in held[:2]]
+    views = make_views(part)
     costs = (curves.sentence_useful,) if part.redactor.internal else ()
-    for about in (curves.sentence_exact, *costs):
-        found += [about(case) for case in held[:1]]
-    return tuple([text for text in found if text is not None][:3])
+    each = [curves.sentence_left(view) for view in views[:2]]
+    each += [say(view) for say in (curves.sentence_exact, *costs) for view in views[:1]]
+    return tuple([text for text in each if text is not None][:3])

@@ -2,197 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from sievert.charts import lines
 from sievert.charts.results import make_unique
-from sievert.report.chapters.compromise.view import CompromiseView, Numbers
-from sievert.report.page import Block, Grid, Paragraph, Picture
-from sievert.report.parts import ReportPart
+from sievert.report.chapters.compromise.view import CompromiseView
+from sievert.report.page import Block, Grid, Paragraph, Picture, make_grid
+from sievert.report.parts import Data
 from sievert.report.redaction import NumberText
 
 MOST_LINES = 5  # that can be told apart
 NAMES = {"initial_entropy": "entropy", "area": "area"}
 
 
-def texts(part: ReportPart) -> Callable[..., str]:
-    """The texts of this chapter by their short keys."""
-
-    def say(key: str, /, **values: object) -> str:
-        return part.texts(f"compromised.{key}", **values)
-
-    return say
-
-
-def left(case: CompromiseView, number: str, *, pictures: bool) -> Iterator[Block]:
-    """What is left to guess by how many columns are known, a line a parameter."""
+def guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block:
+    """What is left to guess by how many columns are known, one line per parameter."""
     short = NAMES[number]
-    names = make_unique(case.parameter(c) for c in case.curves)
-    rows: list[tuple[str, ...]] = []
-    drawn: dict[str, list[tuple[float, float]]] = {}
-    for name, curve in zip(names, case.curves, strict=True):
-        said = {p["known"]: case.mean(p, number) for p in curve["points"]}
-        rows.append((name, *(str(said.get(k, "")) for k in case.known)))
-        points = [(float(k), s.number) for k, s in said.items() if s.number is not None]
-        if points:
-            drawn[name] = points
-    head = (case.say("parameter"), *(_known(case, k) for k in case.known))
-    caption = case.say(f"{short}_table", secret=case.name)
-    grid = Grid(caption, head, tuple(rows), tuple(range(1, len(head))))
-    if not pictures or not drawn:
-        yield grid
-        return
-    chosen = dict(list(drawn.items())[:MOST_LINES])
-    below = [case.say(f"{short}_below")]
-    if len(drawn) > MOST_LINES:
-        below.append(case.say("lines_first", shown=MOST_LINES, of=len(drawn)))
+    names = make_unique(view.parameter(c) for c in view.curves)
+    rows: list[tuple[object, ...]] = []
+    points: dict[str, list[tuple[float, float]]] = {}
+    for name, curve in zip(names, view.curves, strict=True):
+        means = {p["known"]: view.mean(p, number) for p in curve["points"]}
+        rows.append((name, *(means.get(k, "") for k in view.known)))
+        if line := [(float(k), m.number) for k, m in means.items() if m.number is not None]:
+            points[name] = line
+    head = (view.say("parameter"), *(_known(view, k) for k in view.known))
+    grid = make_grid(view.say(f"{short}_table", secret=view.name), head, rows)
+    if not pictures or not points:
+        return grid
+    below = [view.say(f"{short}_below")]
+    if len(points) > MOST_LINES:
+        below.append(view.say("lines_first", shown=MOST_LINES, of=len(points)))
     spec = lines(
-        case.say(f"{short}_chart", secret=case.name),
+        view.say(f"{short}_chart", secret=view.name),
         below,
-        chosen,
-        across=case.say("known_axis"),
-        up=case.say(f"{short}_axis"),
+        dict(list(points.items())[:MOST_LINES]),
+        across=view.say("known_axis"),
+        up=view.say(f"{short}_axis"),
     )
-    yield Picture(spec, case.say(f"{short}_caption"), grid)
+    return Picture(spec, view.say(f"{short}_caption"), grid)
 
 
-def _known(case: CompromiseView, number: int) -> str:
-    return case.say("known_one" if number == 1 else "known_many", number=number)
+def _known(view: CompromiseView, number: int) -> str:
+    return view.say("known_one" if number == 1 else "known_many", number=number)
 
 
-def targets(case: CompromiseView) -> Iterator[Block]:
+def targets(view: CompromiseView) -> Iterator[Block]:
     """Whose number is known, for certain or within a window."""
-    widths = case.part.data["settings"]["epsilon"]
+    widths = view.part.data["settings"]["epsilon"]
     rows = []
-    for curve in case.curves:
-        for known in case.known:
-            held = case.target(curve, known)
-            if held is None:
-                continue
-            near = {each["epsilon"]: each["records"] for each in held["approximate"]}
-            cells = [case.parameter(curve), str(known), str(case.share(held["exact"]["records"]))]
-            rows.append((*cells, *(str(case.share(near.get(e))) for e in widths)))
-    if not rows:
-        return
-    head = [case.say(k) for k in ("parameter", "known", "exact")]
-    head += [case.say("within", width=case.redactor.setting("epsilon", e)) for e in widths]
-    caption = case.say("targets_table", secret=case.name)
-    yield Grid(caption, tuple(head), tuple(rows), tuple(range(1, len(head))))
-    yield Paragraph(case.say("targets_reading"), "reading")
+    for curve, known in ((c, k) for c in view.curves for k in view.known):
+        target = view.target(curve, known)
+        if target is not None:
+            near = {each["epsilon"]: each["records"] for each in target["approximate"]}
+            people = [target["exact"]["records"], *map(near.get, widths)]
+            rows.append((view.parameter(curve), known, *map(view.share, people)))
+    if rows:
+        epsilons = (view.redactor.setting("epsilon", e) for e in widths)
+        head = [*map(view.say, ("parameter", "known", "exact"))]
+        head += [view.say("within", width=epsilon) for epsilon in epsilons]
+        yield make_grid(view.say("targets_table", secret=view.name), head, rows)
+        yield Paragraph(view.say("targets_reading"), "reading")
 
 
-def useful(case: CompromiseView, *, pictures: bool) -> Iterator[Block]:
+def useful(view: CompromiseView, *, pictures: bool) -> Block:
     """What is left of usefulness, beside what is left to guess."""
-    if all(c["utility"]["range_mean_error"] is None for c in case.curves):
-        yield Paragraph(case.say("useful_none"), "note")
-        return
-    rows, drawn = [], []
-    for curve in case.curves:
-        last, error = case.last(curve), case.error(curve)
-        bits = case.redactor.undefined() if last is None else case.mean(last, "initial_entropy")
-        axis = case.redactor.only_internal(curve["utility"]["axis"])
-        rows.append((case.parameter(curve), str(error), str(bits), str(axis)))
+    if all(c["utility"]["range_mean_error"] is None for c in view.curves):
+        return Paragraph(view.say("useful_none"), "note")
+    rows, points = [], []
+    for curve in view.curves:
+        last, error = view.last(curve), view.error(curve)
+        bits = view.redactor.undefined() if last is None else view.mean(last, "initial_entropy")
+        axis = view.redactor.only_internal(curve["utility"]["axis"])
+        rows.append((view.parameter(curve), error, bits, axis))
         if error.number is not None and bits.number is not None:
-            drawn.append((error.number, bits.number))
-    head = tuple(case.say(k) for k in ("parameter", "error", "bits_left", "axis"))
-    grid = Grid(case.say("useful_table", secret=case.name), head, tuple(rows), (1, 2, 3))
-    if len(drawn) < 2 or not pictures:
-        yield grid
-        return
+            points.append((error.number, bits.number))
+    head = map(view.say, ("parameter", "error", "bits_left", "axis"))
+    grid = make_grid(view.say("useful_table", secret=view.name), head, rows)
+    if len(points) < 2 or not pictures:
+        return grid
     spec = lines(
-        case.say("useful_chart", secret=case.name),
-        [case.say("useful_below")],
-        {case.say("all_known"): sorted(drawn)},
-        across=case.say("error_axis"),
-        up=case.say("entropy_axis"),
+        view.say("useful_chart", secret=view.name),
+        [view.say("useful_below")],
+        {view.say("all_known"): sorted(points)},
+        across=view.say("error_axis"),
+        up=view.say("entropy_axis"),
     )
-    yield Picture(spec, case.say("useful_caption"), grid)
+    return Picture(spec, view.say("useful_caption"), grid)
 
 
-def spread(case: CompromiseView) -> Iterator[Block]:
+SPREAD = {
+    "mean_combinations": ("over_combinations", "mean"),
+    "quantile_combinations": ("over_combinations", "quantile_05"),
+    "least": ("over_combinations", "minimum"),
+    "quantile_records": ("over_records", "quantile_05"),
+}
+
+
+def spread(view: CompromiseView) -> Grid:
     """Combinations instead of people, with the least and the quantile: internal only."""
-    if not case.internal:
-        return
-    rows = []
-    for curve in case.curves:
-        for point in curve["points"]:
-            row = [case.parameter(curve), str(point["known"])]
-            row.append(str(case.redactor.count(point["combinations"])))
-            for number in NAMES:
-                for over in ("over_combinations", "over_records"):
-                    held = point[over][number]
-                    for which in ("mean", "quantile_05", "minimum"):
-                        if over == "over_combinations" or which == "quantile_05":
-                            row.append(str(case.redactor.only_internal(held[which])))
-            rows.append(tuple(row))
-    head = [case.say(k) for k in ("parameter", "known", "combinations")]
-    for short in NAMES.values():
-        keys = ("mean_combinations", "quantile_combinations", "least", "quantile_records")
-        head += [case.say(k, number=case.say(f"{short}_short")) for k in keys]
-    caption = case.say("spread_table", secret=case.name)
-    right = tuple(range(1, len(head)))
-    yield Grid(caption, tuple(head), tuple(rows), right, folded=True)
+    exact = view.redactor.only_internal
+    rows = (
+        (
+            view.parameter(curve),
+            point["known"],
+            view.redactor.count(point["combinations"]),
+            *(exact(point[over][n][which]) for n in NAMES for over, which in SPREAD.values()),
+        )
+        for curve in view.curves
+        for point in curve["points"]
+    )
+    head = [*map(view.say, ("parameter", "known", "combinations"))]
+    shorts = [view.say(f"{short}_short") for short in NAMES.values()]
+    head += [view.say(k, number=short) for short in shorts for k in SPREAD]
+    return make_grid(view.say("spread_table", secret=view.name), head, rows, folded=True)
 
 
 # -- sentences ------------------------------------------------------------------------------------
 
 
-def _riskiest(case: CompromiseView) -> tuple[Numbers, Numbers, NumberText] | None:
+def _riskiest(view: CompromiseView) -> tuple[Data, Data, NumberText] | None:
     """The parameter that leaves least to guess, by what is told of it."""
-    found = []
-    for curve in case.curves:
-        point = case.last(curve)
-        if point is None:
-            continue
-        said = case.mean(point, "initial_entropy")
-        if said.number is not None:
-            found.append((curve, point, said))
-    return min(found, key=lambda each: each[2].number or 0.0, default=None)
+    last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
+    means = [(curve, point, view.mean(point, "initial_entropy")) for curve, point in last]
+    known = [each for each in means if each[2].number is not None]
+    return min(known, key=lambda each: each[2].number or 0.0, default=None)
 
 
-def sentence_left(case: CompromiseView) -> str | None:
-    """What is left to guess in the worst case that was tried."""
-    worst = _riskiest(case)
+def sentence_left(view: CompromiseView) -> str | None:
+    """What is left to guess in the worst view that was tried."""
+    worst = _riskiest(view)
     if worst is None:
         return None
     curve, point, said = worst
     key = "left_release" if curve["parameter"] is None else "left"
-    return case.say(
+    return view.say(
         key,
-        parameter=case.parameter(curve),
+        parameter=view.parameter(curve),
         known=point["known"],
         bits=said,
-        secret=case.name,
+        secret=view.name,
     )
 
 
-def sentence_exact(case: CompromiseView) -> str | None:
-    """Whose number is known for certain in that case."""
-    worst = _riskiest(case)
-    held = None if worst is None else case.target(worst[0], worst[1]["known"])
-    if held is None:
+def sentence_exact(view: CompromiseView) -> str | None:
+    """Whose number is known for certain in that view."""
+    worst = _riskiest(view)
+    target = None if worst is None else view.target(worst[0], worst[1]["known"])
+    if target is None:
         return None
-    share = case.share(held["exact"]["records"])
-    near = held["approximate"][-1] if held["approximate"] else None
-    if near is None:
-        return case.say("exact_known", share=share, secret=case.name)
-    within, width = case.share(near["records"]), case.redactor.setting("epsilon", near["epsilon"])
-    return case.say("near_known", share=share, within=within, width=width, secret=case.name)
+    places = {"share": view.share(target["exact"]["records"]), "secret": view.name}
+    if not target["approximate"]:
+        return view.say("exact_known", **places)
+    near = target["approximate"][-1]
+    within, width = view.share(near["records"]), view.redactor.setting("epsilon", near["epsilon"])
+    return view.say("near_known", within=within, width=width, **places)
 
 
-def sentence_useful(case: CompromiseView) -> str | None:
+def sentence_useful(view: CompromiseView) -> str | None:
     """How far off answers are with the most and the least careful parameter."""
-    held = [(case.error(c), c) for c in case.curves]
-    told = [(s, c) for s, c in held if s.number is not None]
-    if len(told) < 2:
+    errors = [(view.error(c), view.parameter(c)) for c in view.curves]
+    known = sorted((e.number, i) for i, (e, _) in enumerate(errors) if e.number is not None)
+    if len(known) < 2 or known[0][0] == known[-1][0]:
         return None
-    low, high = (f(told, key=lambda each: each[0].number or 0.0) for f in (min, max))
-    if low[0].number == high[0].number:
-        return None
-    return case.say(
-        "cost",
-        low=low[0],
-        high=high[0],
-        first=case.parameter(low[1]),
-        second=case.parameter(high[1]),
-    )
+    last = next(i for number, i in known if number == known[-1][0])
+    (low, first), (high, second) = errors[known[0][1]], errors[last]
+    return view.say("cost", low=low, high=high, first=first, second=second)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from sievert.formatting import percent
-from sievert.report.chapters.explain.view import counted
-from sievert.report.parts import ReportPart
+from sievert.report.chapters.explain.view import round_records
+from sievert.report.parts import Data, ReportPart
 from sievert.report.redaction import NumberText, Redactor
-
-Numbers = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -43,28 +40,26 @@ class CompromiseView:
         return self.part.texts(f"compromised.{key}", **values)
 
     @property
-    def curves(self) -> Sequence[Numbers]:
+    def curves(self) -> Sequence[Data]:
         """One for each parameter."""
-        held: Sequence[Numbers] = self.part.data["curves"][self.secret]
-        return held
+        return list(self.part.data["curves"][self.secret])
 
     @property
-    def domain(self) -> Numbers:
+    def domain(self) -> Data:
         """How many records have a number, and how many different ones there are."""
-        held: Numbers = self.part.data["domains"][self.secret]
-        return held
+        return dict(self.part.data["domains"][self.secret])
 
     @property
     def records(self) -> int:
         """Records with a number."""
-        return max(1, counted(self.redactor, int(self.domain["records"])))
+        return max(1, round_records(self.redactor, int(self.domain["records"])))
 
     @cached_property
     def known(self) -> tuple[int, ...]:
         """How many columns are known, from few to many."""
         return tuple(sorted({p["known"] for c in self.curves for p in c["points"]}))
 
-    def parameter(self, curve: Numbers) -> str:
+    def parameter(self, curve: Data) -> str:
         """How strongly the method was applied, in words."""
         method, value = self.part.data["settings"]["method"], curve["parameter"]
         if value is None:
@@ -74,18 +69,16 @@ class CompromiseView:
             f"parameter_{method}", value=self.redactor.setting("parameter", round(shown, 9))
         )
 
-    def mean(self, point: Numbers, number: str, over: str = "over_records") -> NumberText:
+    def mean(self, point: Data, number: str, over: str = "over_records") -> NumberText:
         """A mean over people, or on an internal page over combinations."""
         value = point[over][number]["mean"]
         if number == "initial_entropy":
-            return self._near(self.redactor.bits(value, of=self.records))
+            bits = self.redactor.bits(value, of=self.records)
+            if self.internal or bits.number != 0:
+                return bits
+            # what is rounded to nothing need not be nothing
+            return NumberText(self.part.texts("words.about", number=bits.text), 0.0)
         return self.redactor.only_internal(value)
-
-    def _near(self, said: NumberText) -> NumberText:
-        """What is rounded to nothing need not be nothing."""
-        if self.internal or said.number != 0:
-            return said
-        return NumberText(self.part.texts("words.about", number=said.text), said.number)
 
     def share(self, value: float | None) -> NumberText:
         """A share of the people, from their rounded number."""
@@ -101,26 +94,24 @@ class CompromiseView:
         share = min(1.0, people.number / self.records)
         return NumberText(percent(share), share)
 
-    def error(self, curve: Numbers) -> NumberText:
+    def error(self, curve: Data) -> NumberText:
         """How far off means over ranges are that the release gives."""
         value = curve["utility"]["range_mean_error"]
         if value is None or not self.internal:
             return self.redactor.only_internal(value)
         return NumberText(percent(value), value)
 
-    def target(self, curve: Numbers, known: int) -> Numbers | None:
+    def target(self, curve: Data, known: int) -> Data | None:
         """Who is compromised, with so many columns known."""
-        for held in self.part.data["targets"][self.secret]:
-            if held["parameter"] == curve["parameter"] and held["known"] == known:
-                found: Numbers = held
-                return found
-        return None
+        at = (curve["parameter"], known)
+        targets: list[Data] = self.part.data["targets"][self.secret]
+        return next((t for t in targets if (t["parameter"], t["known"]) == at), None)
 
-    def last(self, curve: Numbers) -> Numbers | None:
+    def last(self, curve: Data) -> Data | None:
         """The point of somebody who knows most columns."""
         return max(curve["points"], key=lambda p: int(p["known"]), default=None)
 
 
-def cases(part: ReportPart) -> list[CompromiseView]:
+def make_views(part: ReportPart) -> list[CompromiseView]:
     """Every confidential column."""
     return [CompromiseView(part, secret) for secret in part.data["curves"]]

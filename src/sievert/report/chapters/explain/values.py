@@ -4,183 +4,133 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sievert.charts import Bar, bars
-from sievert.charts.captions import caption_bars
+from sievert.charts import Bar
 from sievert.charts.results import make_unique
-from sievert.report.chapters.explain.columns import MOST_ROWS, target
-from sievert.report.chapters.explain.view import MOST_SECRETS, ExplanationView, Numbers, term
-from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
+from sievert.report.chapters.explain.view import (
+    MOST_ROWS,
+    MOST_SECRETS,
+    ExplanationView,
+    captioned_bars,
+)
+from sievert.report.page import Block, Chapter, Paragraph, make_grid
+from sievert.report.parts import Data
+from sievert.report.redaction import NumberText
 
 EACH = 3  # values of a column in the picture
 MOST_LISTED = 60
 
 
-def chapters(reader: ExplanationView) -> Iterator[Chapter]:
+def chapters(view: ExplanationView) -> Iterator[Chapter]:
     """Values, slips, records and minimal uniques, on an internal page only."""
-    if not reader.internal:
+    if not view.internal:
         return
-    held = reader.data.get("values")
-    if held is not None:
-        blocks = (*_values(reader, held), *_rare(reader, held), *_alike(reader, held))
+    values = view.data.get("values")
+    if values is not None:
+        blocks = (*_values(view, values), *_rare(view, values), *_alike(view, values))
         if blocks:
-            yield Chapter(reader.say("values_title"), reader.part.anchor("values"), blocks)
-    blocks = (*_suda(reader), *_records(reader))
-    if blocks:
-        yield Chapter(reader.say("records_title"), reader.part.anchor("records"), blocks)
+            yield Chapter(view.say("values_title"), view.part.anchor("values"), blocks)
+    blocks = (*_suda(view), *_records(view))
+    yield Chapter(view.say("records_title"), view.part.anchor("records"), blocks)
 
 
-def _values(reader: ExplanationView, held: Numbers) -> Iterator[Block]:
-    redactor, secrets = reader.part.redactor, reader.secrets[:MOST_SECRETS]
+def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
+    redactor, secrets = view.part.redactor, view.secrets[:MOST_SECRETS]
     listed = [
-        (about["column"], number, value)
-        for about in held["columns"]
+        (number, {**value, "column": about["column"]})
+        for about in values["columns"]
         for number, value in enumerate(about["riskiest"], 1)
     ]
-    labels = make_unique(
-        reader.say("value_of", column=reader.called[c], value=reader.value_of(v, i))
-        for c, i, v in listed
-    )
-    rows, words = [], []
-    marks: list[Bar] = []
-    for label, (_, number, value) in zip(labels, listed, strict=True):
-        rate = redactor.rate(value["discrimination_rate"])
-        row = [
-            label,
-            str(redactor.count(value["records"])),
-            str(redactor.count(value["unique_count"])),
-        ]
-        row += [str(rate), *(str(redactor.rate(value["inference"].get(s))) for s in secrets)]
-        rows.append(tuple(row))
-        if number <= EACH and len(marks) < 2 * MOST_ROWS and rate.number is not None:
-            marks.append(Bar(label, rate.number))
-            words.append(rate.text)
-    if not rows:
+    if not listed:
         return
-    head = [reader.say(k) for k in ("value", "records", "alone", "rate_of_finding")]
-    head += [reader.say("rate_of", name=target(reader, s)) for s in secrets]
-    right = tuple(range(1, len(head)))
-    grid = Grid(reader.say("values_table"), tuple(head), tuple(rows[:MOST_LISTED]), right, True)
-    yield Paragraph(reader.say("values_found"))
-    if marks:
-        below = [reader.say("values_below", number=EACH)]
-        spec = bars(reader.say("values_chart"), below, marks, axis=reader.say("rate_axis"))
-        yield Picture(caption_bars(spec, words), reader.say("values_caption"), grid)
-    else:
-        yield grid
-    if len(rows) > MOST_LISTED:
-        yield Paragraph(reader.say("rows_first", shown=MOST_LISTED, of=len(rows)), "note")
+    labels = make_unique(view.value_in_column(value, number) for number, value in listed)
+    rows = []
+    marks: list[tuple[Bar, NumberText]] = []
+    for label, (number, value) in zip(labels, listed, strict=True):
+        rate = redactor.rate(value["discrimination_rate"])
+        counts = (redactor.count(value[n]) for n in ("records", "unique_count"))
+        others = (redactor.rate(value["inference"].get(s)) for s in secrets)
+        rows.append((label, *counts, rate, *others))
+        if number <= EACH and len(marks) < 2 * MOST_ROWS and rate.number is not None:
+            marks.append((Bar(label, rate.number), rate))
+    head = [*(view.say(k) for k in ("value", "records", "alone")), *view.rate_heads()]
+    grid = make_grid(view.say("values_table"), head, rows[:MOST_LISTED], folded=True)
+    yield Paragraph(view.say("values_found"))
+    yield captioned_bars(view.say, "values", marks, grid, axis="rate_axis", number=EACH)
+    if left := view.rows_first(MOST_LISTED, len(rows)):
+        yield Paragraph(left, "note")
 
 
-def _rare(reader: ExplanationView, held: Numbers) -> Iterator[Block]:
+def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values, and what leaving their records out would change."""
-    redactor, rows = reader.part.redactor, []
-    for number, value in enumerate(held["rare"], 1):
-        gain = value["gain"]
-        name = reader.called[value["column"]]
-        text = reader.value_of(value, number, "value_rare")
-        rows.append(
-            (
-                reader.say("value_of", column=name, value=text),
-                str(redactor.count(value["records"])),
-                str(redactor.count(value["unique_count"])),
-                str(redactor.count(gain["unique_count"])),
-                str(redactor.only_internal(gain["k_anonymity"])),
-                str(redactor.only_internal(gain["discrimination_rate"])),
-            )
+    count, exact = view.part.redactor.count, view.part.redactor.only_internal
+    rows = [
+        (
+            view.value_in_column(value, number, "value_rare"),
+            *(count(value[n]) for n in ("records", "unique_count")),
+            count(value["gain"]["unique_count"]),
+            *(exact(value["gain"][n]) for n in ("k_anonymity", "discrimination_rate")),
         )
+        for number, value in enumerate(values["rare"], 1)
+    ]
     if rows:
         keys = ("value", "records", "alone", "gain_alone", "gain_k", "gain_rate")
-        head = tuple(reader.say(k) for k in keys)
-        yield Grid(reader.say("rare_table"), head, tuple(rows), (1, 2, 3, 4, 5))
-        yield Paragraph(reader.say("rare_reading"), "reading")
+        yield make_grid(view.say("rare_table"), map(view.say, keys), rows)
+        yield Paragraph(view.say("rare_reading"), "reading")
 
 
-def _alike(reader: ExplanationView, held: Numbers) -> Iterator[Block]:
+def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values that differ little from a frequent one."""
-    redactor, rows = reader.part.redactor, []
-    for number, value in enumerate(held["lookalikes"], 1):
-        rows.append(
-            (
-                reader.say(
-                    "value_of",
-                    column=reader.called[value["column"]],
-                    value=reader.value_of(value, number, "value_rare"),
-                ),
-                str(redactor.count(value["records"])),
-                reader.value_of(value["like"], number) if "value" in value["like"] else "",
-                str(redactor.count(value["like"]["records"])),
-                str(redactor.count(value["gain"]["unique_count"])),
-            )
+    count = view.part.redactor.count
+    rows = [
+        (
+            view.value_in_column(value, number, "value_rare"),
+            count(value["records"]),
+            view.value_of(value["like"], number) if "value" in value["like"] else "",
+            count(value["like"]["records"]),
+            count(value["gain"]["unique_count"]),
         )
+        for number, value in enumerate(values["lookalikes"], 1)
+    ]
     if rows:
         keys = ("value", "records", "like", "like_records", "gain_alone")
-        head = tuple(reader.say(k) for k in keys)
-        yield Grid(reader.say("alike_table"), head, tuple(rows), (1, 3, 4))
+        yield make_grid(view.say("alike_table"), map(view.say, keys), rows, (1, 3, 4))
 
 
-def _suda(reader: ExplanationView) -> Iterator[Block]:
-    suda = reader.data.get("suda")
+def _suda(view: ExplanationView) -> Iterator[Block]:
+    suda, redactor = view.data.get("suda"), view.part.redactor
     if suda is None:
-        yield Paragraph(reader.say("suda_missing"), "note")
+        yield Paragraph(view.say("suda_missing"), "note")
         return
-    redactor = reader.part.redactor
-    if suda["column_contributions"] is None:
-        yield Paragraph(reader.say("suda_none"))
+    parts: Mapping[str, float] | None = suda["column_contributions"]
+    if parts is None:
+        yield Paragraph(view.say("suda_none"))
         return
-    yield Paragraph(reader.say("suda_found", number=redactor.count(suda["records_with_msu"])))
-    sizes = suda["records_by_smallest_msu"]
-    rows = [
-        (size, str(redactor.count(people)), str(redactor.share(suda["size_shares"][size])))
-        for size, people in sizes.items()
-    ]
-    head = tuple(reader.say(k) for k in ("suda_size", "people", "suda_part"))
-    yield Grid(reader.say("suda_sizes"), head, tuple(rows), (0, 1, 2))
-    parts: Mapping[str, float] = suda["column_contributions"]
-    order = sorted(parts, key=lambda c: -parts[c])
-    cells = tuple(
-        (reader.called.get(c, redactor.name(c)), str(redactor.share(parts[c]))) for c in order
+    yield Paragraph(view.say("suda_found", number=redactor.count(suda["records_with_msu"])))
+    sizes = (
+        (size, redactor.count(people), redactor.share(suda["size_shares"][size]))
+        for size, people in suda["records_by_smallest_msu"].items()
     )
-    yield Grid(
-        reader.say("suda_columns"), (reader.say("column"), reader.say("suda_part")), cells, (1,)
+    head = map(view.say, ("suda_size", "people", "suda_part"))
+    yield make_grid(view.say("suda_sizes"), head, sizes, range(3))
+    columns = (
+        (view.column_names.get(c, redactor.name(c)), redactor.share(part))
+        for c, part in sorted(parts.items(), key=lambda each: -each[1])
     )
-    yield Paragraph(reader.say("suda_reading"), "reading")
+    yield make_grid(view.say("suda_columns"), map(view.say, ("column", "suda_part")), columns)
+    yield Paragraph(view.say("suda_reading"), "reading")
 
 
-def _records(reader: ExplanationView) -> Iterator[Block]:
-    held = reader.data.get("records")
-    if held is None or held["reason"] is not None or not held["riskiest"]:
-        yield Paragraph(reader.say("records_none"), "note")
+def _records(view: ExplanationView) -> Iterator[Block]:
+    records, redactor = view.data.get("records"), view.part.redactor
+    if records is None or records["reason"] is not None or not records["riskiest"]:
+        yield Paragraph(view.say("records_none"), "note")
         return
-    redactor, rows = reader.part.redactor, []
-    for record in held["riskiest"]:
+    rows = []
+    for record in records["riskiest"]:
         shares = record.get("column_contributions") or {}
         most = [c for c in sorted(shares, key=lambda c: -shares[c])[:2] if shares[c] > 0]
-        rows.append(
-            (
-                str(redactor.count(record["record"])),
-                str(redactor.count(record["class_size"])),
-                str(redactor.only_internal(record.get("suda_score"))),
-                str(redactor.only_internal(record.get("smallest_msu"))),
-                redactor.names(most),
-            )
-        )
-    keys = ("row", "like_it", "suda_score", "suda_size", "mostly_by")
-    head = tuple(reader.say(k) for k in keys)
-    yield Grid(reader.say("records_table"), head, tuple(rows), (0, 1, 2, 3), folded=True)
-
-
-def links(reader: ExplanationView) -> Grid:
-    """The words of this chapter, each with what it means in short."""
-    words = [
-        ("discrimination_rate", "term_rate"),
-        ("unique_records", "term_alone"),
-        ("shapley", "term_shapley"),
-    ]
-    if reader.internal:
-        words += [("k_anonymity", "term_k"), ("itpr", "term_itpr")]
-        words += [("itpr_unnormalized", "term_eq9"), ("suda", "term_suda")]
-    rows = tuple(
-        (term(reader.say(key), anchor), reader.say(f"{key}_says")) for anchor, key in words
-    )
-    head = (reader.say("word"), reader.say("meaning"))
-    return Grid(reader.say("words_table"), head, rows)
+        counts = (redactor.count(record[n]) for n in ("record", "class_size"))
+        scores = (redactor.only_internal(record.get(n)) for n in ("suda_score", "smallest_msu"))
+        rows.append((*counts, *scores, redactor.names(most)))
+    head = map(view.say, ("row", "like_it", "suda_score", "suda_size", "mostly_by"))
+    yield make_grid(view.say("records_table"), head, rows, range(4), folded=True)

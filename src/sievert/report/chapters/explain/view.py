@@ -8,18 +8,18 @@ learned of rests on few people, and is rounded as if the table had no more.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from sievert.charts import Bar, bars
+from sievert.charts.captions import caption_bars
+from sievert.charts.drawing import short_name
 from sievert.charts.results import make_unique
-from sievert.formatting import percent, printable
-from sievert.report.page import Cell, Link
-from sievert.report.parts import ReportPart
+from sievert.formatting import percent
+from sievert.report.page import Block, Grid, Link, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
 from sievert.report.redaction import LONGEST, NumberText, Redactor
-
-Numbers = Mapping[str, Any]
 
 BANDS = re.compile(r"in bands of ([-+.0-9e]+)")
 CUT = re.compile(r"cut to the first (?:([0-9]+) )?characters?")
@@ -29,6 +29,7 @@ PERCENT = re.compile(r"([0-9.]+) %")
 BEYOND = 1e-9
 MANY = 5  # columns that are named one by one
 MOST_SECRETS = 3
+MOST_ROWS = 12  # of a picture
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class ExplanationView:
     part: ReportPart
 
     @property
-    def data(self) -> Numbers:
+    def data(self) -> Data:
         """The JSON."""
         return self.part.data
 
@@ -63,25 +64,24 @@ class ExplanationView:
 
     @cached_property
     def records(self) -> int:
-        """Records that were counted; fewer than the table has where some were left out."""
-        return counted(self.part.redactor, int(self.data["population"]["sample"]))
+        """Records that were round_records; fewer than the table has where some were left out."""
+        return round_records(self.part.redactor, int(self.data["population"]["sample"]))
 
     @cached_property
-    def subsets(self) -> Sequence[Numbers]:
+    def subsets(self) -> Sequence[Data]:
         """Every measured set of known columns; the last is all of them."""
-        held: Sequence[Numbers] = self.data["subsets"]["list"]
-        return held
+        return list(self.data["subsets"]["list"])
 
     @property
-    def whole(self) -> Numbers:
+    def whole(self) -> Data:
         """What all columns together give away."""
         return self.subsets[-1]
 
     # -- numbers --------------------------------------------------------------------------------
 
-    def alone(self, held: Numbers) -> NumberText:
+    def alone(self, subset: Data) -> NumberText:
         """How many people are the only one."""
-        return self.part.redactor.count(held["reidentification"]["unique_count"])
+        return self.part.redactor.count(subset["reidentification"]["unique_count"])
 
     def of_all(self, alone: NumberText) -> NumberText:
         """The share of the people that a told count is."""
@@ -96,58 +96,73 @@ class ExplanationView:
             return alone.text
         return self.say("with_share", number=alone, share=self.of_all(alone))
 
-    def rate(self, numbers: Numbers, secret: str | None) -> NumberText:
+    def rate(self, numbers: Data, secret: str | None) -> NumberText:
         """A discrimination rate, of finding a person or of a secret."""
-        return self.rated(numbers["discrimination_rate"], secret)
+        return self.rate_text(numbers["discrimination_rate"], secret)
 
-    def rated(self, value: float | None, secret: str | None) -> NumberText:
+    def rate_text(self, value: float | None, secret: str | None) -> NumberText:
         """The same from its value."""
         records = max(1, self.records)
         if value is None and not self.internal:  # that all are alike is not told
             return self.part.redactor.withheld()
         if secret is None:
             return self.part.redactor.identity(value, records)
+        return self.part.redactor.rate(value, records, self._bits(secret))
+
+    def _bits(self, secret: str) -> float | None:
+        """Bits of a secret, by what all columns tell of it; None where they tell nothing."""
         numbers = self.whole["inference"][secret]
-        rate, bits = numbers["discrimination_rate"], numbers["mutual_information"]
-        return self.part.redactor.rate(value, records, bits / rate if rate else None)
+        rate = numbers["discrimination_rate"]
+        return numbers["mutual_information"] / rate if rate else None
 
     def weight(self, secret: str | None) -> int:
         """So many records a rate rests on: fewer where less than a bit is to be learned."""
-        if secret is None:
-            return max(1, self.records)
-        numbers = self.whole["inference"][secret]
-        rate, bits = numbers["discrimination_rate"], numbers["mutual_information"]
-        return max(1, int(self.records * min(1.0, bits / rate))) if rate else max(1, self.records)
+        bits = None if secret is None else self._bits(secret)
+        return max(1, self.records if bits is None else int(self.records * min(1.0, bits)))
 
-    def shapley(self, secret: str | None) -> Numbers:
+    def shapley(self, secret: str | None) -> Data:
         """Each column's share of a rate."""
-        held = self.data["shapley"]
-        chapter = held["reidentification"] if secret is None else held["inference"][secret]
-        found: Numbers = chapter["discrimination_rate"]
-        return found
+        shapley = self.data["shapley"]
+        chapter = shapley["reidentification"] if secret is None else shapley["inference"][secret]
+        return dict(chapter["discrimination_rate"])
 
     def share(self, column: str, secret: str | None) -> NumberText:
         """The part of the whole that a column carries; the smaller the whole, the coarser."""
-        held, redactor = self.shapley(secret), self.part.redactor
-        part = (held["columns"].get(column) or {}).get("share")
+        shapley, redactor = self.shapley(secret), self.part.redactor
+        part = (shapley["columns"].get(column) or {}).get("share")
         if part is None and not self.internal:
             return redactor.withheld()
-        whole = level(redactor, self.rated(held["whole"], secret))  # as told: bounds may be printed
+        # as told, for bounds may be printed
+        whole = level(redactor, self.rate_text(shapley["whole"], secret))
         of = max(1, int(self.weight(secret) * (whole or 0.0)))
         return redactor.share(part, of=of) if secret is None else redactor.rate(part, of=of)
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
         """The interval of a sampled share, on an internal page."""
-        held = self.shapley(secret)
-        part = held["columns"].get(column) or {}
-        if not self.internal or "low" not in part or not held["whole"]:
-            return None
-        return part["low"] / held["whole"], part["high"] / held["whole"]
+        shapley = self.shapley(secret)
+        part, whole = shapley["columns"].get(column) or {}, shapley["whole"]
+        known = self.internal and "low" in part and whole
+        return (part["low"] / whole, part["high"] / whole) if known else None
+
+    def rate_heads(self, more: Iterable[str] = ()) -> list[str]:
+        """Heads of columns with rates: of finding a person, of each secret, exact numbers."""
+        secrets = [self.say("rate_of", name=self.labels[s]) for s in self.secrets[:MOST_SECRETS]]
+        return [self.say("rate_of_finding"), *secrets, *(self.say(f"head_{m}") for m in more)]
+
+    def rates(self, subset: Data, more: Iterable[str] = ()) -> list[NumberText]:
+        """What stands below these heads."""
+        numbers, exact = subset["reidentification"], self.part.redactor.only_internal
+        secrets = (self.rate(subset["inference"][s], s) for s in self.secrets[:MOST_SECRETS])
+        return [self.rate(numbers, None), *secrets, *(exact(numbers[m]) for m in more)]
+
+    def rows_first(self, shown: int, of: int) -> str:
+        """That only the first rows are shown, where there are more."""
+        return self.say("rows_first", shown=shown, of=of) if of > shown else ""
 
     # -- names ----------------------------------------------------------------------------------
 
     @cached_property
-    def called(self) -> Mapping[str, str]:
+    def column_names(self) -> Mapping[str, str]:
         """Names of the known columns, no two alike."""
         return dict(
             zip(self.quasi, make_unique(map(self.part.redactor.name, self.quasi)), strict=True)
@@ -166,52 +181,55 @@ class ExplanationView:
             if not left:
                 return self.say("all_columns", number=len(columns))
             if len(left) == 1:
-                return self.say("all_but", column=self.called[left[0]])
+                return self.say("all_but", column=self.column_names[left[0]])
             if len(columns) > 3 * MANY:
                 return self.say("some_columns", number=len(columns))
         return self.names(columns)
 
     def names(self, columns: Sequence[str]) -> str:
         """Known columns in a sentence."""
-        *others, last = [self.called[c] for c in columns]
+        *others, last = [self.column_names[c] for c in columns]
         return self.part.texts("words.and", first=", ".join(others), last=last) if others else last
 
-    def value_of(self, held: Numbers, number: int, unnamed: str = "value_number") -> str:
+    def value_of(self, value: Data, number: int, unnamed: str = "value_number") -> str:
         """A value by its number in a list; by itself where the JSON names it."""
-        if held.get("missing"):
+        if value.get("missing"):
             return self.say("value_missing")
-        if "value" not in held:
+        if "value" not in value:
             return self.say(unnamed, number=number)
-        text = printable(str(held["value"])[: LONGEST + 1])
-        return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+        return short_name(str(value["value"]), LONGEST)
 
-    def coarser(self, held: Numbers) -> str:
+    def value_in_column(self, value: Data, number: int, unnamed: str = "value_number") -> str:
+        """The same with the name of its column before it."""
+        name = self.value_of(value, number, unnamed)
+        return self.say("value_of", column=self.column_names[value["column"]], value=name)
+
+    def coarser(self, change: Data) -> str:
         """One way to make a column coarser, in words."""
-        column, how = self.called[held["column"]], str(held["how"])
-        if found := BANDS.fullmatch(how):
-            return self.say("remedy_bands", column=column, width=found[1])
-        if found := CUT.fullmatch(how):
-            if found[1] is None:
-                return self.say("remedy_cut_one", column=column)
-            return self.say("remedy_cut", column=column, number=found[1])
-        if found := LEVEL.fullmatch(how):
-            return self.say("remedy_level", column=column, level=found[1])
-        if (found := MERGED.fullmatch(how)) and self.internal:
-            return self.say("remedy_merged", column=column, number=found[1])
-        return self.say("remedy_merged_few" if found else "remedy_other", column=column)
+        column, how = self.column_names[change["column"]], str(change["how"])
+        for pattern, key, place in (
+            (BANDS, "remedy_bands", "width"),
+            (CUT, "remedy_cut", "number"),
+            (LEVEL, "remedy_level", "level"),
+            (MERGED, "remedy_merged" if self.internal else "remedy_merged_few", "number"),
+        ):
+            if match := pattern.fullmatch(how):
+                one = key == "remedy_cut" and match[1] is None
+                return self.say(f"{key}_one" if one else key, column=column, **{place: match[1]})
+        return self.say("remedy_other", column=column)
 
-    def telling(self, held: Numbers) -> bool:
+    def telling(self, change: Data) -> bool:
         """Whether it may be told that a column can be made coarser so.
 
         That rare values can be merged says that there are some, and fewer than a cell of values
         may be of as few people.
         """
-        found = MERGED.fullmatch(str(held["how"]))
-        rare = int(found[1].replace(",", "")) if found else self.part.redactor.least
+        match = MERGED.fullmatch(str(change["how"]))
+        rare = int(match[1].replace(",", "")) if match else self.part.redactor.least
         return self.internal or rare >= self.part.redactor.least
 
 
-def counted(redactor: Redactor, records: int) -> int:
+def round_records(redactor: Redactor, records: int) -> int:
     """Records that numbers are of; that a few of the table are left out is not told."""
     if redactor.internal:
         return records
@@ -224,9 +242,9 @@ def counted(redactor: Redactor, records: int) -> int:
 
 def level(redactor: Redactor, said: NumberText) -> float | None:
     """How high a told rate is drawn: nothing that it does not say itself ("over 90 %")."""
-    found = PERCENT.search(said.text)
-    if said.number is None and found and said.text == redactor.texts("words.over", share=found[0]):
-        return round(float(found[1]) / 100, 9)
+    match = PERCENT.search(said.text)
+    if said.number is None and match and said.text == redactor.texts("words.over", share=match[0]):
+        return round(float(match[1]) / 100, 9)
     return said.number
 
 
@@ -238,6 +256,26 @@ def rank(redactor: Redactor, said: NumberText) -> float:
     return height if said.number is not None else height + BEYOND
 
 
-def term(text: str, anchor: str) -> Cell:
-    """A word that leads to its definition."""
-    return Link(text, f"def-{anchor}")
+def captioned_bars(
+    say: Callable[..., str],
+    key: str,
+    marks: Sequence[tuple[Bar, NumberText]],
+    grid: Grid,
+    *,
+    axis: str,
+    more: str = "",
+    **values: object,
+) -> Block:
+    """A picture of bars, each with its words; the table alone where no bar can be drawn."""
+    if all(bar.number is None for bar, _ in marks):
+        return grid
+    below = [say(f"{key}_below", **values), *([more] if more else ())]
+    spec = bars(say(f"{key}_chart"), below, [bar for bar, _ in marks], axis=say(axis))
+    spec = caption_bars(spec, [text.text for _, text in marks])
+    return Picture(spec, say(f"{key}_caption"), grid)
+
+
+def terms(say: Callable[..., str], words: Iterable[tuple[str, str]]) -> Grid:
+    """Words of a chapter, each with its definition behind a link and what it means in short."""
+    rows = ((Link(say(key), f"def-{anchor}"), say(f"{key}_says")) for anchor, key in words)
+    return make_grid(say("words_table"), (say("word"), say("meaning")), rows, ())
