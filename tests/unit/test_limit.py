@@ -12,9 +12,9 @@ import pytest
 
 import sievert
 from sievert.commands.limit.alphabets import alphabets
-from sievert.commands.limit.channels import epsilon, synthetic, trimmed
-from sievert.commands.limit.columns import column
-from sievert.commands.limit.sampling import draw, promised
+from sievert.commands.limit.channels import epsilon, synthetic, trim
+from sievert.commands.limit.columns import released_column
+from sievert.commands.limit.sampling import channel_promise, draw
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.estimators import ContingencyTable as Counted
 from sievert.tradeoff import Joint, least_risk
@@ -149,11 +149,11 @@ def test_intervals_cover_what_drawing_gives(at: float) -> None:
     secret = np.unique(table["ill"], return_inverse=True)[1]
     _, (held,) = alphabets(columns, secret, np.ones(2000, dtype=np.int64), "joint", 100)
     joint = Joint.of(held.counts)
-    channel = trimmed(least_risk(joint, held.distortion, at).channel)
-    promise = promised(held, channel, joint)
+    channel = trim(least_risk(joint, held.distortion, at).channel)
+    promise = channel_promise(held, channel, joint)
     drawn = [draw(channel, held.of_record, seed) for seed in range(300)]
     risks = np.array([Counted.from_codes(d, secret).information for d in drawn])
-    far = np.array([held.apart(d).mean() for d in drawn])
+    far = np.array([held.record_distortion(d).mean() for d in drawn])
     for values, (low, high) in (
         (risks, promise.risk_range),
         (far, promise.distortion_range),
@@ -169,15 +169,17 @@ def test_merged_combinations_have_their_own_noise() -> None:
     secret = np.unique(table["ill"], return_inverse=True)[1]
     _, (held,) = alphabets(columns, secret, np.ones(2000, dtype=np.int64), "merged", 20)
     joint = Joint.of(held.counts)
-    channel = trimmed(least_risk(joint, held.distortion, 0.4).channel)
-    far = [held.apart(draw(channel, held.of_record, seed)).mean() for seed in range(400)]
-    assert np.mean(far) == pytest.approx(promised(held, channel, joint).distortion, abs=1e-3)
+    channel = trim(least_risk(joint, held.distortion, 0.4).channel)
+    far = [
+        held.record_distortion(draw(channel, held.of_record, seed)).mean() for seed in range(400)
+    ]
+    assert np.mean(far) == pytest.approx(channel_promise(held, channel, joint).distortion, abs=1e-3)
     assert np.std(far) == pytest.approx(math.sqrt(held.noise(channel) / 2000), rel=0.15)
 
 
 def _column(table: dict[str, list[str]], name: str, kind: str = "hamming") -> Any:
     texts, codes = np.unique(table[name], return_inverse=True)
-    return column(name, texts.tolist(), codes, kind, None)
+    return released_column(name, texts.tolist(), codes, kind, None)
 
 
 # -- of a table ------------------------------------------------------------------------------------

@@ -97,6 +97,6 @@ def _secret(
         for c in curves:
             if c.error is not None:
                 axis = "" if c.axis is None else f"; on the paper's axis {significant(c.axis)}"
-                summaries = f"{parameter(method, c.parameter)}: {percent(c.error)}{axis}"
-                lines.append(f"    {summaries}")
+                line = f"{parameter(method, c.parameter)}: {percent(c.error)}{axis}"
+                lines.append(f"    {line}")
     return lines

@@ -12,6 +12,7 @@ from sievert.arrays import Floats, Ints
 from sievert.commands.limit.columns import ReleasedColumn, Text
 from sievert.errors import UsageError, unknown
 from sievert.losses.loss import combination_codes
+from sievert.notes import Count, Note
 
 MOST = 1000  # combinations of one joint alphabet
 KINDS = ("auto", "joint", "columns", "merged")
@@ -52,8 +53,8 @@ class ReleaseAlphabet:
     def texts(self, *, released: bool) -> list[tuple[Text, ...]]:
         """The combinations in words."""
         rows = (self.released if released else self.symbols).tolist()
-        held = [c.labels if released else c.values for c in self.columns]
-        return [tuple(h[i] for h, i in zip(held, row, strict=True)) for row in rows]
+        texts = [c.labels if released else c.values for c in self.columns]
+        return [tuple(t[i] for t, i in zip(texts, row, strict=True)) for row in rows]
 
     def noise(self, channel: Floats) -> float:
         """The variance of the distortion that drawing from a channel gives a record, on average."""
@@ -61,19 +62,19 @@ class ReleaseAlphabet:
             sizes = self.counts.sum(axis=1)
             return _noise(channel, self.distortion, sizes) / float(sizes.sum())
         symbols, place, sizes = self.members
-        step, found = max(1, CELLS // len(self.released)), 0.0
+        step, variance = max(1, CELLS // len(self.released)), 0.0
         for at in range(0, len(symbols), step):
             some = slice(at, at + step)
             far = distances(self.columns, symbols[some], self.released)
-            found += _noise(channel[place[some]], far, sizes[some])
-        return found / float(sizes.sum())
+            variance += _noise(channel[place[some]], far, sizes[some])
+        return variance / float(sizes.sum())
 
-    def apart(self, drawn: Ints) -> Floats:
-        """Of each record the distortion of the released symbol that was drawn for it."""
-        found = np.zeros(len(drawn))
+    def record_distortion(self, symbols: Ints) -> Floats:
+        """The distortion of each record by the released symbol that was drawn for it."""
+        total = np.zeros(len(symbols))
         for j, c in enumerate(self.columns):
-            found += c.distances[c.codes, self.released[drawn, j]]
-        return found / len(self.columns)
+            total += c.distances[c.codes, self.released[symbols, j]]
+        return total / len(self.columns)
 
 
 def alphabets(
@@ -103,16 +104,12 @@ def alphabets(
             hint="--alphabet columns, --alphabet merged, or a larger --most",
         )
     if kind == COLUMNS:
-        found = [_column(c, secret, weights, most) for c in columns]
+        each = [_joint((c,), c.codes, secret, weights, most, False) for c in columns]
     else:
-        found = [_joint(tuple(columns), key, secret, weights, most, occurring)]
+        each = [_joint(tuple(columns), key, secret, weights, most, occurring)]
     if kind == MERGED and number <= most:
         kind = JOINT
-    return kind, [_fewer(a, reduced) for a in found] if reduced is not None else found
-
-
-def _column(column: ReleasedColumn, secret: Ints, weights: Ints, most: int) -> ReleaseAlphabet:
-    return _joint((column,), column.codes, secret, weights, most, False)
+    return kind, each if reduced is None else [_reduce(a, reduced) for a in each]
 
 
 def _joint(
@@ -126,10 +123,12 @@ def _joint(
     """All combinations that occur as one alphabet; the rare ones as the nearest of the others."""
     _, first = np.unique(key, return_index=True)
     symbols = np.stack([c.codes[first] for c in columns], axis=1)
-    counts = counted(key, secret, weights, len(symbols))
+    width = int(secret.max()) + 1
+    cells = np.bincount(key * width + secret, weights, len(symbols) * width)
+    counts: Floats = np.asarray(cells.reshape(len(symbols), width), dtype=np.float64)
     same = all(c.labels is c.values for c in columns)
     if len(symbols) > most:
-        return _merged(columns, symbols, key, counts, most)
+        return _merge_rare(columns, symbols, key, counts, most)
     size = math.prod(len(c.labels) for c in columns)
     everything = not same or (size <= most and not occurring)
     released = _product([len(c.labels) for c in columns]) if everything else symbols
@@ -137,7 +136,7 @@ def _joint(
     return ReleaseAlphabet(columns, symbols, released, key, counts, apart, everything=everything)
 
 
-def _merged(
+def _merge_rare(
     columns: tuple[ReleasedColumn, ...], symbols: Ints, key: Ints, counts: Floats, most: int
 ) -> ReleaseAlphabet:
     """The most frequent combinations; every other one counts as the nearest of them."""
@@ -157,37 +156,37 @@ def _merged(
         near = apart <= apart.min(axis=1, keepdims=True) + 1e-12
         place[some] = np.where(near, sizes[kept], -1.0).argmax(axis=1)
         np.add.at(total, place[some], sizes[some, None] * apart)
-    held = np.zeros((most, counts.shape[1]))
-    np.add.at(held, place, counts)
+    merged = np.zeros((most, counts.shape[1]))
+    np.add.at(merged, place, counts)
     return ReleaseAlphabet(
         columns,
         symbols[kept],
         symbols[kept],
         place[key],
-        held,
-        total / held.sum(axis=1, keepdims=True),
+        merged,
+        total / merged.sum(axis=1, keepdims=True),
         merged=int(sizes[rare].sum()),
         members=(symbols, place, sizes),
     )
 
 
-def _fewer(held: ReleaseAlphabet, number: int) -> ReleaseAlphabet:
-    """Release only some symbols: one after the other that which brings them nearest to all."""
-    if number >= len(held.released):
-        return held
-    sizes = held.counts.sum(axis=1)
-    nearest = np.full(len(held.symbols), np.inf)
+def _reduce(alphabet: ReleaseAlphabet, number: int) -> ReleaseAlphabet:
+    """Release only some symbols: greedily the one that brings them nearest to all."""
+    if number >= len(alphabet.released):
+        return alphabet
+    sizes = alphabet.counts.sum(axis=1)
+    nearest = np.full(len(alphabet.symbols), np.inf)
     chosen: list[int] = []
     for _ in range(number):
-        far = sizes @ np.minimum(nearest[:, None], held.distortion)
+        far = sizes @ np.minimum(nearest[:, None], alphabet.distortion)
         far[chosen] = np.inf
         chosen.append(int(far.argmin()))
-        nearest = np.minimum(nearest, held.distortion[:, chosen[-1]])
+        nearest = np.minimum(nearest, alphabet.distortion[:, chosen[-1]])
     kept = np.sort(np.array(chosen))
     return replace(
-        held,
-        released=held.released[kept],
-        distortion=np.ascontiguousarray(held.distortion[:, kept]),
+        alphabet,
+        released=alphabet.released[kept],
+        distortion=np.ascontiguousarray(alphabet.distortion[:, kept]),
         everything=False,
         reduced=True,
     )
@@ -201,20 +200,43 @@ def _noise(channel: Floats, far: Floats, sizes: Floats) -> float:
 
 def distances(columns: Sequence[ReleasedColumn], symbols: Ints, released: Ints) -> Floats:
     """The mean over the columns of how far symbols are from released ones."""
-    found = np.zeros((len(symbols), len(released)))
+    total = np.zeros((len(symbols), len(released)))
     for j, c in enumerate(columns):
-        found += c.distances[np.ix_(symbols[:, j], released[:, j])]
-    return found / len(columns)
-
-
-def counted(symbols: Ints, secret: Ints, weights: Ints, number: int) -> Floats:
-    """How many records have each symbol with each value of the secret."""
-    width = int(secret.max()) + 1
-    found = np.bincount(symbols * width + secret, weights, number * width)
-    return np.asarray(found.reshape(number, width))
+        total += c.distances[np.ix_(symbols[:, j], released[:, j])]
+    return total / len(columns)
 
 
 def _product(sizes: Sequence[int]) -> Ints:
     """All combinations of so many codes of each column."""
     grids = np.meshgrid(*(np.arange(s) for s in sizes), indexing="ij")
     return np.stack([g.ravel() for g in grids], axis=1)
+
+
+def alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool) -> list[Note]:
+    """What a user should know about the alphabets."""
+    notes: list[Note] = []
+    if kind == COLUMNS and len(each) > 1:
+        notes.append(
+            Note(
+                "each column has a channel of its own, which --at goes for: all together they are "
+                "not the best release, and what is promised is promised of each column"
+            )
+        )
+    for alphabet in each:
+        if alphabet.merged:
+            text = (
+                "{} of rare combinations count as the nearest frequent ones; how far these are "
+                "is part of the distortion"
+            )
+            notes.append(Note(text, Count(alphabet.merged)))
+        if alphabet.reduced:
+            number = Count(len(alphabet.released), "combination")
+            notes.append(Note("only {} may be released", number))
+    if labelled:
+        notes.append(
+            Note(
+                "the release is synthetic: for each record a label is drawn, and for the label "
+                "values of somebody who could have it; it tells less than the label, and loses more"
+            )
+        )
+    return notes

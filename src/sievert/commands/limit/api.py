@@ -7,32 +7,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from sievert import files
 from sievert.commands._common import Clock, Reading, describe_input, load_policy, requested_roles
 from sievert.commands.limit.alphabets import MOST
-from sievert.commands.limit.channels import check_at, known_model
+from sievert.commands.limit.columns import NAMES
 from sievert.commands.limit.distribution import Limit, limit
-from sievert.commands.limit.release_files import (
-    matrix_text,
-    release_kind,
-    write_release,
-    write_text,
-)
+from sievert.commands.limit.release_files import release_kind, write_matrix, write_release
 from sievert.commands.limit.result import Limited
-from sievert.commands.limit.run import Run
-from sievert.commands.limit.settings import LimitSettings
+from sievert.commands.limit.run import (
+    read_original,
+    release_columns,
+    solve_finite,
+    solve_gaussian,
+)
+from sievert.commands.limit.settings import limit_settings
 from sievert.errors import UsageError
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
 if TYPE_CHECKING:
-    from sievert.commands.limit.result import AlphabetResult
     from sievert.policy import Policy
 
 __all__ = ["Limit", "Limited", "limit", "randomise"]
 LARGE = 10**5  # records from which plain columns are counted from packed keys
-MOST_POINTS = 200
 
 
+# The public function: its keywords are the options of the command, its docstring their reference.
 def randomise(
     data: Any,
     quasi: str | Iterable[str] | None = None,
@@ -104,15 +104,14 @@ def randomise(
     >>> round(found.points[0].distortion, 3), found.parts[0].promise.risk < 0.12
     (0.25, True)
     """
-    from sievert import files
-
     requested = requested_roles(load_policy(policy), quasi, sensitive, identifier)
     if missing not in ("value", "error"):
         raise UsageError("a missing value is a value of its own", hint="--missing value, or error")
-    asked = _asked(
+    settings = limit_settings(
+        model,
         at,
         points,
-        model=known_model(model),
+        seed,
         distortion=distortion,
         hierarchies=hierarchies,
         alphabet=alphabet,
@@ -121,16 +120,14 @@ def randomise(
         reduced=reduced,
         gap=gap,
         seconds=seconds,
-        seed=seed,
     )
-    if len(asked.at) > 1 and (out is not None or matrix is not None):
+    if len(settings.at) > 1 and (out is not None or matrix is not None):
         raise UsageError("a release and its matrix need one constraint", hint="--at 0.1")
     if gaussian and matrix is not None:
         raise UsageError("a Gaussian channel has no matrix of values", hint="without --matrix")
     kind = None if out is None else release_kind(out)
     clock = Clock(watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
-    run = Run(clock, asked)
     inputs = [data, policy, *(hierarchies or {}).values(), distortion]
     if out is not None and matrix is not None and Path(out).resolve() == Path(matrix).resolve():
         raise UsageError("two outputs have the same name")
@@ -139,81 +136,46 @@ def randomise(
         files.write_whole(matrix, sources=inputs, force=force) as beside,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
-        run.original(table.name, questions, requested, missing, everything=out is not None)
-        told = describe_input(table, questions)
-        used, parts = ("gaussian", [run.gaussian()]) if gaussian else run.finite()
-        whole = run.whole(used)
+        original = read_original(
+            table.name,
+            questions,
+            requested,
+            missing,
+            settings,
+            clock,
+            everything=out is not None,
+        )
+        description = describe_input(table, questions)
+        outcome = (solve_gaussian if gaussian else solve_finite)(original)
         if target is not None and out is not None:
             clock("writing the release", questions)
-            delimiter, header = (
-                (table.delimiter, table.header) if table.kind == "csv" else (",", True)
-            )
+            columns = release_columns(original, outcome.drawn)
+            csv: dict[str, Any] = {"delimiter": table.delimiter or ",", "header": table.header}
             with files.name_output(out):
                 write_release(
-                    target,
-                    str(kind),
-                    run.release(),
-                    questions,
-                    delimiter=delimiter or ",",
-                    header=header,
+                    target, str(kind), columns, questions, **(csv if table.kind == "csv" else {})
                 )
         if beside is not None:
-            write_text(beside, _matrix(parts))
+            write_matrix(beside, outcome.parts)
     clock.stop()
-    settings = {
-        "model": asked.model,
-        "at": list(asked.at),
-        "distortion": _kind(distortion),
-        "alphabet": alphabet,
-        "most": most,
-        "occurring": occurring,
-        "reduced": reduced,
-        "gaussian": gaussian,
-        "points": points,
-        "gap": gap,
-        "seconds": seconds,
-        "seed": seed,
-        "released": out is not None,
-        "hierarchies": sorted(hierarchies or {}),
-    }
+    named = isinstance(distortion, str) and distortion in NAMES
     return Limited(
-        told,
-        run.roles,
-        used,
-        tuple(parts),
-        whole,
-        settings,
-        tuple(run.notes),
-        run.unassessed,
+        description,
+        original.roles,
+        outcome.alphabet,
+        tuple(outcome.parts),
+        outcome.whole,
+        {
+            **vars(settings),
+            "at": list(settings.at),
+            "distortion": str(distortion) if named else "matrix",  # the name of no file
+            "gaussian": gaussian,
+            "released": out is not None,
+            "hierarchies": sorted(hierarchies or {}),
+        },
+        tuple(original.notes),
+        original.unassessed,
         show_values,
         clock.steps,
         clock.peaks,
     )
-
-
-def _asked(at: Any, points: int, **how: Any) -> LimitSettings:
-    try:
-        chosen = [float(at)] if isinstance(at, int | float) else [float(a) for a in at]
-    except (TypeError, ValueError):
-        raise UsageError("at: a number, or a list of numbers", hint="at=0.1") from None
-    check_at(chosen)
-    if isinstance(points, bool) or not isinstance(points, int) or not 0 <= points <= MOST_POINTS:
-        raise UsageError(f"--points must be from 0 to {MOST_POINTS}")
-    if isinstance(how["seed"], bool) or not isinstance(how["seed"], int) or how["seed"] < 0:
-        raise UsageError("--seed: a whole number, 0 or more")
-    return LimitSettings(at=tuple(dict.fromkeys(sorted(chosen))), points=points, **how)
-
-
-def _kind(distortion: Any) -> str:
-    """A distortion's name; of a file only that it is one."""
-    named = isinstance(distortion, str) and distortion in ("hamming", "squared", "absolute")
-    return str(distortion) if named else "matrix"
-
-
-def _matrix(parts: Sequence[AlphabetResult]) -> str:
-    held = [
-        (p.columns, *p.texts, p.channel)
-        for p in parts
-        if p.texts is not None and p.channel is not None
-    ]
-    return matrix_text(held)

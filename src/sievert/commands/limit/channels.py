@@ -41,24 +41,10 @@ def known_model(model: Any) -> int | str:
     (1, 'identity reverse')
     """
     text = str(model).replace("-", " ")
-    for found in MODELS:
-        if text == str(found) and not isinstance(model, bool):
-            return found
+    for each in MODELS:
+        if text == str(each) and not isinstance(model, bool):
+            return each
     raise unknown("--model:", str(model), [str(m) for m in MODELS])
-
-
-def solved(
-    joint: Any,
-    distortion: Any,
-    model: int | str,
-    at: float,
-    *,
-    gap: float | None = None,
-    seconds: float | None = None,
-    seed: int = 0,
-) -> Tradeoff:
-    """The best channel of one constraint."""
-    return solutions(joint, distortion, model, [at], gap=gap, seconds=seconds, seed=seed)[0]
 
 
 def solutions(
@@ -73,23 +59,23 @@ def solutions(
     seed: int = 0,
 ) -> list[Tradeoff]:
     """The best channels of some constraints, or of as many points evenly spread."""
-    held = Joint.of(joint)
-    if model in (IDENTITY, REVERSE) and not held.alike:
-        held = Joint.identity(held.table.sum(axis=1))
+    pair = Joint.of(joint)
+    if model in (IDENTITY, REVERSE) and not pair.alike:
+        pair = Joint.identity(pair.table.sum(axis=1))
     if model == FUNNEL:
-        asked = at if at is not None else _spread(held.entropy, points)
-        return [funnel(held, a, seed=seed, seconds=seconds) for a in asked]
+        even = np.linspace(0.0, pair.entropy, points + 2)[1:-1].tolist()
+        return [funnel(pair, a, seed=seed, seconds=seconds) for a in (even if at is None else at)]
     number = int(CONVEX.get(model, model))
     how: dict[str, Any] = {"seconds": seconds}
     if model in CONVEX:
         number_of = points if at is None else len(at)
-        how |= {"most": steps(held, distortion, number_of)} | ({} if gap is None else {"gap": gap})
+        how |= {"most": steps(pair, distortion, number_of)} | ({} if gap is None else {"gap": gap})
     if at is None or len(at) > 1:
         which = {"points": points} if at is None else {"at": at}
-        return list(curve(held, distortion, model=number, seed=seed, **which, **how).points)
+        return list(curve(pair, distortion, model=number, seed=seed, **which, **how).points)
     if model in CONVEX:
-        return [(least_risk if number == 1 else least_distortion)(held, distortion, at[0], **how)]
-    return [(least_identity if number == 3 else least_loss)(held, at[0], seed=seed, **how)]
+        return [(least_risk if number == 1 else least_distortion)(pair, distortion, at[0], **how)]
+    return [(least_identity if number == 3 else least_loss)(pair, at[0], seed=seed, **how)]
 
 
 def steps(joint: Joint, distortion: Any, points: int = 1) -> int:
@@ -97,10 +83,6 @@ def steps(joint: Joint, distortion: Any, points: int = 1) -> int:
     columns = len(joint.rows) if isinstance(distortion, str) else np.shape(distortion)[1]
     each = len(joint.rows) * columns * joint.given.shape[1]
     return int(min(MOST, max(FEWEST, WORK / max(1, each) / max(1.0, points / SEVERAL))))
-
-
-def _spread(high: float, points: int) -> list[float]:
-    return [float(x) for x in np.linspace(0.0, high, points + 2)[1:-1]]
 
 
 def epsilon(channel: Floats, used: Any = None) -> float | None:
@@ -113,18 +95,18 @@ def epsilon(channel: Floats, used: Any = None) -> float | None:
     >>> epsilon(np.eye(2)) is None
     True
     """
-    held = np.asarray(channel if used is None else channel[used])
-    high, low = held.max(axis=0), held.min(axis=0)
+    rows = np.asarray(channel if used is None else channel[used])
+    high, low = rows.max(axis=0), rows.min(axis=0)
     there = high >= ZERO
     if (low[there] < ZERO).any():
         return None
     return max(0.0, float(np.log(high[there] / low[there]).max(initial=0.0)))
 
 
-def trimmed(channel: Floats) -> Floats:
-    """A channel without what is as good as nothing."""
-    found = np.round(channel, DIGITS)
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+def trim(channel: Floats) -> Floats:
+    """A channel without negligible probabilities."""
+    rounded = np.round(channel, DIGITS)
+    return np.asarray(rounded / rounded.sum(axis=1, keepdims=True))
 
 
 def synthetic(weights: Floats, channel: Floats) -> Floats:

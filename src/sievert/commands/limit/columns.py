@@ -51,17 +51,20 @@ class ReleasedColumn:
         return self.numeric and None not in self.values
 
 
-def column(name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any) -> ReleasedColumn:
+def released_column(
+    name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any
+) -> ReleasedColumn:
     """A column from its codes: numbers in their order, other texts in that of the alphabet."""
     present, places = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
-    held = [texts[p] for p in present.tolist()]
-    numbers = as_numbers(held)
+    occurring = [texts[p] for p in present.tolist()]
+    numbers = as_numbers(occurring)
     if numbers is not None:
         order = np.argsort(numbers, kind="stable")  # missing ones last
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        places, held, numbers = rank[places], [held[i] for i in order.tolist()], numbers[order]
-    values = tuple(held)
+        places, numbers = rank[places], numbers[order]
+        occurring = [occurring[i] for i in order.tolist()]
+    values = tuple(occurring)
     labels, distances, how = values, None, HAMMING
     if tree is not None:
         distances, how = _by_hierarchy(name, values, tree), HIERARCHY
@@ -90,12 +93,12 @@ def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
 def _by_hierarchy(name: str, values: Sequence[Text], given: Any) -> Floats:
     known = [v for v in values if v is not None]
     tree = hierarchy(given, known)
-    found = 1.0 - np.eye(len(values))
+    matrix = 1.0 - np.eye(len(values))
     if tree is not None and known:
         tree.require(known, name)
         at = np.array([i for i, v in enumerate(values) if v is not None])
-        found[np.ix_(at, at)] = ladder(tree, known)
-    return found
+        matrix[np.ix_(at, at)] = ladder(tree, known)
+    return matrix
 
 
 def _by_file(name: str, values: Sequence[Text], path: Any) -> tuple[tuple[Text, ...], Floats]:
@@ -113,14 +116,14 @@ def _by_file(name: str, values: Sequence[Text], path: Any) -> tuple[tuple[Text, 
     if not labels or len(set(labels)) < len(labels):
         raise InputError(f"{called}: the first line names each released value once")
     try:
-        found = np.array([[float(x) for x in rows[v]] for v in values])
+        matrix = np.array([[float(x) for x in rows[v]] for v in values])
     except ValueError:
         raise InputError(f"{called}: not a number, or lines of different lengths") from None
-    if found.shape != (len(values), len(labels)):
+    if matrix.shape != (len(values), len(labels)):
         raise InputError(f"{called}: a line has another number of distances than the first")
-    if not np.isfinite(found).all() or (found < 0).any():
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
         raise InputError(f"{called}: distances are numbers of at least 0")
-    return labels, found
+    return labels, matrix
 
 
 def read_matrix(path: str | os.PathLike[str]) -> list[list[str]]:
@@ -133,16 +136,16 @@ def read_matrix(path: str | os.PathLike[str]) -> list[list[str]]:
             start = file.readline()
             file.seek(0)
             signs = max(";,\t", key=start.count)
-            found = [row for row in csv.reader(file, delimiter=signs) if row]
+            rows = [row for row in csv.reader(file, delimiter=signs) if row]
     except OSError as error:
         raise InputError(
             f"{path.name}: {error.strerror}", hint=f"{', '.join(NAMES)}, or a CSV file"
         ) from None
     except (UnicodeDecodeError, csv.Error):
         raise InputError(f"{path.name}: not a table of delimited UTF-8 text") from None
-    if len(found) < 2:
+    if len(rows) < 2:
         raise InputError(f"{path.name}: a first line of released values, then one line a value")
-    return found
+    return rows
 
 
 def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) -> None:
@@ -160,22 +163,22 @@ def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) ->
         )
 
 
-def remarks(held: Sequence[ReleasedColumn], asked: Any) -> list[Note]:
-    """How distances are scaled, where that is not what was asked for."""
-    found = [
+def remarks(columns: Sequence[ReleasedColumn], distortion: Any) -> list[Note]:
+    """How distances are scaled, where that differs from the distortion the user named."""
+    notes = [
         Note("{} does not hold numbers: its distortion is whether a value is changed", Name(c.name))
-        for c in held
-        if asked in (SQUARED, ABSOLUTE) and c.kind == HAMMING
+        for c in columns
+        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING
     ]
-    if any(c.kind in (SQUARED, ABSOLUTE) for c in held):
-        found.append(Note("distances of numbers are shares of their column's range"))
-    if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in held):
-        found.append(Note("a missing value is as far from every other as values can be"))
-    return found
+    if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
+        notes.append(Note("distances of numbers are shares of their column's range"))
+    if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):
+        notes.append(Note("a missing value is as far from every other as values can be"))
+    return notes
 
 
-def words(held: Sequence[ReleasedColumn]) -> str:
+def describe_distortion(columns: Sequence[ReleasedColumn]) -> str:
     """What the distortion of some columns is."""
-    kinds = list(dict.fromkeys(c.kind for c in held))
-    text = ", or ".join(WORDS[k] for k in kinds)
-    return f"mean over {plural(len(held), 'column')} of the {text}" if len(held) > 1 else text
+    text = ", or ".join(WORDS[kind] for kind in dict.fromkeys(c.kind for c in columns))
+    number = len(columns)
+    return f"mean over {plural(number, 'column')} of the {text}" if number > 1 else text

@@ -18,7 +18,6 @@ from sievert.commands.limit.channels import (
     epsilon,
     known_model,
     solutions,
-    solved,
 )
 from sievert.errors import UsageError
 from sievert.formatting import significant
@@ -87,15 +86,17 @@ class Limit:
             "spread",
             "iterations",
         )
-        found = {name: getattr(self, name) for name in names}
-        found["epsilon_reason"] = "unbounded" if self.epsilon is None else None
-        return found | {"unit": UNITS[self.model], "channel": np.asarray(self.channel).tolist()}
+        return {name: getattr(self, name) for name in names} | {
+            "epsilon_reason": "unbounded" if self.epsilon is None else None,
+            "unit": UNITS[self.model],
+            "channel": np.asarray(self.channel).tolist(),
+        }
 
     def to_frame(self) -> Any:
         """One row a number, as a pandas or Polars frame, whichever is installed."""
-        told = self.to_dict()
+        numbers = self.to_dict()
         return frame(
-            {"what": k, "value": None if told[k] is None else float(told[k])}
+            {"what": k, "value": None if numbers[k] is None else float(numbers[k])}
             for k in (
                 "at",
                 "objective",
@@ -166,29 +167,29 @@ def limit(
     """
     model = known_model(model)
     check_at([at])
-    held = _joint(joint, model)
+    pair = _joint(joint, model)
     apart = None
     if model in CONVEX or distortion is not None:
-        apart = _apart(distortion, held, values, released)
-    if gap is None and apart is not None and held.given.shape[1] * apart.size <= SMALL:
+        apart = _apart(distortion, pair, values, released)
+    if gap is None and apart is not None and pair.given.shape[1] * apart.size <= SMALL:
         gap = FINE
-    found = solved(held, apart, model, at, gap=gap, seconds=seconds, seed=seed)
+    (best,) = solutions(pair, apart, model, [at], gap=gap, seconds=seconds, seed=seed)
     return Limit(
         model,
-        found.at,
-        found.objective,
-        found.bound,
-        found.risk,
-        found.loss,
-        found.identity,
-        found.distortion,
-        held.information,
-        epsilon(found.channel, held.rows),
-        found.channel,
-        found.reached,
-        found.spread,
-        found.iterations,
-        held,
+        best.at,
+        best.objective,
+        best.bound,
+        best.risk,
+        best.loss,
+        best.identity,
+        best.distortion,
+        pair.information,
+        epsilon(best.channel, pair.rows),
+        best.channel,
+        best.reached,
+        best.spread,
+        best.iterations,
+        pair,
         apart,
     )
 

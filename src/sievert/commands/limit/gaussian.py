@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.commands.limit.result import Achieved, AlphabetResult, TradeoffPoint
+from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.commands.limit.sampling import Promise, inside
 from sievert.errors import InputError
 from sievert.estimators import InformationEstimate
@@ -20,7 +20,8 @@ AGAIN = 40
 WORDS = "squared difference as a share of the column's variance"
 
 
-def limited(
+# The numbers of the records and eight settings of the model, each used once.
+def solve_gaussian(
     x: Floats,
     y: Floats,
     quasi: Sequence[str],
@@ -40,15 +41,16 @@ def limited(
         else gaussian_limit(pair, number, a, weights)
         for i, a in enumerate(at)
     ]
-    told = [TradeoffPoint.gaussian(columns, found) for found in limits]
+    curve_points = [TradeoffPoint.from_gaussian(columns, each) for each in limits]
     first = limits[0]
     if points:
         high = {1: first.private, 2: first.information, 3: first.information}.get(number)
         high = 4.0 * len(columns) if high is None else high
         spread = np.linspace(0.0, high, points + 2)[1:-1].tolist()
         others = curve(pair, number, spread, weights)
-        told += [TradeoffPoint.gaussian(columns, f, asked=False) for f in others]
-    notes = [Note("{}", SectionName(sentence)) for sentence in _words(first)]
+        curve_points += [TradeoffPoint.from_gaussian(columns, f, asked=False) for f in others]
+    normality = () if first.normality is None else first.normality.sentences
+    notes = [Note("{}", SectionName(sentence)) for sentence in normality]
     released, promise = x, None
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, seed)
@@ -63,16 +65,12 @@ def limited(
         False,
         False,
         _estimate(first.information, len(x)),
-        tuple(sorted(told, key=lambda p: (p.at, not p.asked))),
+        tuple(sorted(curve_points, key=lambda p: (p.at, not p.asked))),
         channel=None if promise is None else first.channel.matrix,
         promise=promise,
-        achieved=None if promise is None else _achieved(x, y, released, weights, promise),
+        achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
     return part, released if len(limits) == 1 else None, notes
-
-
-def _words(found: GaussianLimit) -> tuple[str, ...]:
-    return () if found.normality is None else found.normality.sentences
 
 
 def _weights(x: Floats) -> Floats:
@@ -88,55 +86,55 @@ def _weights(x: Floats) -> Floats:
 
 
 def _promise(
-    found: GaussianLimit, x: Floats, y: Floats, weights: Floats, seed: int
+    best: GaussianLimit, x: Floats, y: Floats, weights: Floats, seed: int
 ) -> Promise | None:
     """What the channel promises; none where it is unbounded.
 
     The distortion's variance over the draw is exact; of the risk as the Gaussian formula has it,
     the channel is applied again and again.
     """
-    if found.risk is None:
+    if best.risk is None:
         return None
-    channel, cost = found.channel, np.diag(weights)
+    channel, cost = best.channel, np.diag(weights)
     moved = channel.matrix - np.eye(len(channel.mean))
     shift = np.cov(x.T, bias=True).reshape(moved.shape)
     noise = cost @ channel.noise
     variance = 2 * np.trace(noise @ noise) + 4 * np.trace(noise @ cost @ moved @ shift @ moved.T)
     far = math.sqrt(max(0.0, float(variance)) / len(x))
-    several = [_told(channel.apply(x, seed + 1 + i), y) for i in range(AGAIN)]
-    drawn = np.array([r for r in several if r is not None] or [found.risk])
+    several = [_information(channel.apply(x, seed + 1 + i), y) for i in range(AGAIN)]
+    drawn = np.array([r for r in several if r is not None] or [best.risk])
     middle, error = float(drawn.mean()), float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
     return Promise(
-        found.risk,
-        found.loss,
-        found.rate,
-        found.distortion,
+        best.risk,
+        best.loss,
+        best.rate,
+        best.distortion,
         (max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
         (
-            max(0.0, found.distortion - NORMAL_QUANTILE * far),
-            found.distortion + NORMAL_QUANTILE * far,
+            max(0.0, best.distortion - NORMAL_QUANTILE * far),
+            best.distortion + NORMAL_QUANTILE * far,
         ),
-        middle - found.risk,
+        middle - best.risk,
         f"the channel applied {AGAIN} times",
     )
 
 
-def _told(released: Floats, y: Floats) -> float | None:
-    """What released numbers tell of the secrets by the Gaussian formula, in bits."""
+def _information(released: Floats, y: Floats) -> float | None:
+    """Bits that released numbers disclose about the sensitive ones by the Gaussian formula."""
     moving = released.std(axis=0) > 0
     if not moving.any():
         return 0.0
     return gaussian_limit(Pair.of_records(released[:, moving], y), 1, 0.0).information
 
 
-def _achieved(
+def _check_release(
     x: Floats, y: Floats, released: Floats, weights: Floats, promise: Promise
-) -> Achieved | None:
+) -> ReleaseCheck | None:
     far = float((((released - x) ** 2) * weights).sum(axis=1).mean())
-    risk = _estimate(_told(released, y), len(x))
+    risk = _estimate(_information(released, y), len(x))
     if risk is None:
         return None
-    return Achieved(
+    return ReleaseCheck(
         risk,
         far,
         None,
@@ -146,7 +144,7 @@ def _achieved(
 
 
 def _estimate(bits: float | None, records: int) -> InformationEstimate | None:
-    """Bits by the Gaussian formula, with nothing told of chance."""
+    """Bits by the Gaussian formula, not corrected for chance."""
     if bits is None:
         return None
     return InformationEstimate(bits, bits, 0.0, None, records, 1, bits, 0.0)

@@ -16,8 +16,9 @@ from sievert.errors import ExhaustedError, UsageError
 from sievert.files import KINDS
 
 if TYPE_CHECKING:
-    from sievert.arrays import Floats, Ints
+    from sievert.arrays import Ints
     from sievert.commands.limit.columns import Text
+    from sievert.commands.limit.result import AlphabetResult
     from sievert.counts.questions import Questions
 
 BLOCK = 1 << 16  # records that are written at once
@@ -25,7 +26,7 @@ TEXT = "VARCHAR"
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class FileColumn:
     """A column of the release: the texts, which of them each record has, the engine's type."""
 
     name: str
@@ -47,7 +48,7 @@ def release_kind(path: Any) -> str:
 def write_release(
     target: Path,
     kind: str,
-    columns: Sequence[Written],
+    columns: Sequence[FileColumn],
     questions: Questions,
     *,
     delimiter: str = ",",
@@ -63,8 +64,8 @@ def write_release(
                 file.write(delimiter.join(_cell(c.name, delimiter) for c in columns) + "\n")
             cells = [np.array([_cell(t, delimiter) for t in c.texts], object) for c in columns]
             for at in range(0, len(columns[0].codes), BLOCK):
-                held = (x[c.codes[at : at + BLOCK]] for x, c in zip(cells, columns, strict=True))
-                file.writelines(delimiter.join(row) + "\n" for row in zip(*held, strict=True))
+                block = (x[c.codes[at : at + BLOCK]] for x, c in zip(cells, columns, strict=True))
+                file.writelines(delimiter.join(row) + "\n" for row in zip(*block, strict=True))
     except OSError as error:
         raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
 
@@ -91,16 +92,16 @@ def _parquet() -> Any:
         ) from None
 
 
-def _as_parquet(target: Path, columns: Sequence[Written], questions: Questions) -> None:
+def _as_parquet(target: Path, columns: Sequence[FileColumn], questions: Questions) -> None:
     """The engine gives each column its type; the number that kept the order is left out."""
     parquet, names = _parquet(), {c.name for c in columns}
     number = "record"
     while number in names:
         number += "_"
-    held: dict[str, tuple[str, Any]] = {number: ("BIGINT", range(1, len(columns[0].codes) + 1))}
+    typed: dict[str, tuple[str, Any]] = {number: ("BIGINT", range(1, len(columns[0].codes) + 1))}
     for c in columns:
-        held[c.name] = (c.kind, np.array(c.texts, object)[c.codes].tolist())
-    questions.write_columns(held, target, "parquet")
+        typed[c.name] = (c.kind, np.array(c.texts, object)[c.codes].tolist())
+    questions.write_columns(typed, target, "parquet")
     table = parquet.read_table(target).drop_columns([number]).replace_schema_metadata(None)
     try:
         parquet.write_table(table, target)
@@ -108,26 +109,22 @@ def _as_parquet(target: Path, columns: Sequence[Written], questions: Questions) 
         raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
 
 
-def matrix_text(
-    parts: Iterable[tuple[tuple[str, ...], list[tuple[Text, ...]], list[tuple[Text, ...]], Floats]],
-) -> str:
-    """The channels as CSV: a line a value and a released value that it may become.
+def write_matrix(target: Path, parts: Iterable[AlphabetResult]) -> None:
+    """Write the channels as CSV: one line per value and released value that it may become.
 
-    Columns are those of the values, the same of the released ones, and the probability.
+    The columns are those of the values, the same of the released ones, and the probability.
     """
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    for names, values, labels, channel in parts:
-        writer.writerow([*names, *(f"released {n}" for n in names), "probability"])
-        for i, j in np.argwhere(channel > 0).tolist():
-            told = ["" if t is None else t for t in (*values[i], *labels[j])]
-            writer.writerow([*told, repr(float(channel[i, j]))])
-    return file.getvalue()
-
-
-def write_text(target: Path, text: str) -> None:
-    """Write a text to a place that is there."""
+    for part in parts:
+        if part.texts is None or part.channel is None:
+            continue
+        writer.writerow([*part.columns, *(f"released {n}" for n in part.columns), "probability"])
+        values, labels = part.texts
+        for i, j in np.argwhere(part.channel > 0).tolist():
+            texts = ["" if t is None else t for t in (*values[i], *labels[j])]
+            writer.writerow([*texts, repr(float(part.channel[i, j]))])
     try:
-        target.write_text(text, encoding="utf-8")
+        target.write_text(file.getvalue(), encoding="utf-8")
     except OSError as error:
         raise ExhaustedError(f"the matrix cannot be written: {error.strerror}") from None

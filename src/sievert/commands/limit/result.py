@@ -7,15 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sievert.commands._result import Result
+from sievert.commands.limit.channels import UNITS
 from sievert.roles import Roles
 from sievert.version import __version__
-
-if TYPE_CHECKING:
-    from sievert.estimators import InformationEstimate
-
-from typing import TYPE_CHECKING
-
-from sievert.commands.limit.channels import UNITS
 
 if TYPE_CHECKING:
     from sievert.arrays import Floats
@@ -48,11 +42,11 @@ class TradeoffPoint:
     asked: bool = True
 
     @classmethod
-    def of(
+    def from_tradeoff(
         cls,
         columns: tuple[str, ...],
         model: int | str,
-        found: Tradeoff,
+        best: Tradeoff,
         epsilon: float | None,
         *,
         asked: bool = True,
@@ -61,36 +55,36 @@ class TradeoffPoint:
         return cls(
             columns,
             model,
-            found.at,
-            found.objective,
-            found.bound,
-            found.gap,
-            found.risk,
-            found.loss,
-            found.identity,
-            found.distortion,
+            best.at,
+            best.objective,
+            best.bound,
+            best.gap,
+            best.risk,
+            best.loss,
+            best.identity,
+            best.distortion,
             epsilon,
-            found.reached,
-            found.spread,
+            best.reached,
+            best.spread,
             asked,
         )
 
     @classmethod
-    def gaussian(
-        cls, columns: tuple[str, ...], found: GaussianLimit, *, asked: bool = True
+    def from_gaussian(
+        cls, columns: tuple[str, ...], best: GaussianLimit, *, asked: bool = True
     ) -> TradeoffPoint:
         """From the limit of Gaussian columns."""
         return cls(
             columns,
-            found.model,
-            found.at,
-            found.objective,
-            found.bound,
-            None if found.objective is None else found.gap,
-            found.risk,
-            found.loss,
-            found.rate,
-            found.distortion,
+            best.model,
+            best.at,
+            best.objective,
+            best.bound,
+            None if best.objective is None else best.gap,
+            best.risk,
+            best.loss,
+            best.rate,
+            best.distortion,
             None,
             None,
             None,
@@ -100,13 +94,13 @@ class TradeoffPoint:
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         unit = UNITS[self.model]
-        told = {k: v for k, v in vars(self).items() if k != "columns"}
-        return told | {
+        numbers = {k: v for k, v in vars(self).items() if k != "columns"}
+        return numbers | {
             "columns": list(self.columns),
             "reason": {
                 k: UNBOUNDED
                 for k in ("objective", "risk", "loss", "identity", "epsilon")
-                if told[k] is None
+                if numbers[k] is None
             },
             "units": {
                 "objective": unit,
@@ -122,7 +116,7 @@ class TradeoffPoint:
 
 
 @dataclass(frozen=True)
-class Achieved:
+class ReleaseCheck:
     """What one release shows, beside what its channel promises."""
 
     risk: InformationEstimate
@@ -162,19 +156,19 @@ class AlphabetResult:
     channel: Floats | None = field(default=None, repr=False)
     epsilon: float | None = None
     promise: Promise | None = None
-    achieved: Achieved | None = None
+    achieved: ReleaseCheck | None = None
     texts: tuple[list[tuple[Text, ...]], list[tuple[Text, ...]]] | None = field(
         default=None, repr=False
     )
 
     @property
-    def asked(self) -> tuple[TradeoffPoint, ...]:
-        """The points that were asked for."""
+    def requested(self) -> tuple[TradeoffPoint, ...]:
+        """The points of the constraints that the user gave."""
         return tuple(p for p in self.points if p.asked)
 
     def to_dict(self, *, show_values: bool) -> dict[str, Any]:
         """As it stands in the JSON; values of the data only where they may be shown."""
-        found: dict[str, Any] = {
+        chapter: dict[str, Any] = {
             "columns": list(self.columns),
             "distortion": self.words,
             "values": self.values,
@@ -182,16 +176,22 @@ class AlphabetResult:
             "merged_records": self.merged,
             "all_combinations": self.everything,
             "reduced": self.reduced,
-            "information": _told(self.information),
+            "information": None
+            if self.information is None
+            else {
+                "value": self.information.value,
+                "corrected": self.information.corrected,
+                "chance": self.information.chance,
+            },
             "recodings": [
                 {"intervals": r.intervals, "risk": r.risk, "distortion": r.distortion}
                 for r in self.recodings
             ],
         }
         if self.channel is None or self.promise is None:
-            return found
+            return chapter
         promise = self.promise
-        found |= {
+        chapter |= {
             "epsilon": self.epsilon,
             "epsilon_reason": UNBOUNDED if self.epsilon is None else None,
             "promised": {
@@ -208,18 +208,12 @@ class AlphabetResult:
             "achieved": None if self.achieved is None else self.achieved.to_dict(),
         }
         if show_values and self.texts is not None:
-            found["matrix"] = {
+            chapter["matrix"] = {
                 "values": [list(t) for t in self.texts[0]],
                 "released": [list(t) for t in self.texts[1]],
                 "probabilities": self.channel.tolist(),
             }
-        return found
-
-
-def _told(found: InformationEstimate | None) -> Mapping[str, Any] | None:
-    if found is None:
-        return None
-    return {"value": found.value, "corrected": found.corrected, "chance": found.chance}
+        return chapter
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,8 +240,8 @@ class Limited(Result):
     @property
     def inside(self) -> bool | None:
         """Whether the release shows what was promised; None where nothing was drawn."""
-        held = [p.achieved for p in self.parts if p.achieved is not None]
-        return all(a.risk_inside and a.distortion_inside for a in held) if held else None
+        checks = [p.achieved for p in self.parts if p.achieved is not None]
+        return all(c.risk_inside and c.distortion_inside for c in checks) if checks else None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""

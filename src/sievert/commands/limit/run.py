@@ -1,9 +1,10 @@
-"""One limit in the making: the records as codes, alphabets, channels, what is drawn from them."""
+"""The steps of a limit: read the records as codes, solve the model, draw a release."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +12,9 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles
-from sievert.commands._pairing import sparse_numbers
 from sievert.commands.limit import columns as column
 from sievert.commands.limit import gaussian
-from sievert.commands.limit.alphabets import COLUMNS, ReleaseAlphabet, alphabets
+from sievert.commands.limit.alphabets import COLUMNS, ReleaseAlphabet, alphabet_notes, alphabets
 from sievert.commands.limit.channels import (
     IDENTITY,
     LABELLED,
@@ -22,17 +22,23 @@ from sievert.commands.limit.channels import (
     epsilon,
     solutions,
     synthetic,
-    trimmed,
+    trim,
 )
-from sievert.commands.limit.release_files import TEXT, Written
-from sievert.commands.limit.result import Achieved, AlphabetResult, TradeoffPoint
-from sievert.commands.limit.sampling import draw, inside, promised
-from sievert.commands.limit.settings import LimitSettings, about
+from sievert.commands.limit.release_files import TEXT, FileColumn
+from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
+from sievert.commands.limit.sampling import channel_promise, draw, inside
+from sievert.commands.limit.settings import LimitSettings
 from sievert.errors import UsageError, unknown
-from sievert.estimators import ContingencyTable as Counted
-from sievert.estimators import InformationEstimate, binned, estimate, quantile_bins
+from sievert.estimators import (
+    ContingencyTable,
+    InformationEstimate,
+    binned,
+    estimate,
+    quantile_bins,
+)
 from sievert.losses.loss import as_numbers, combination_codes
 from sievert.notes import Count, Name, Note
+from sievert.roles import Roles
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
 if TYPE_CHECKING:
@@ -41,291 +47,319 @@ if TYPE_CHECKING:
 MOST_INTERVALS = 12
 
 
-class Run:
-    """One limit in the making."""
+@dataclass(frozen=True)
+class LimitTable:
+    """The records as codes, with the roles and engine types of the columns; `notes` grows."""
 
-    def __init__(self, clock: Clock, asked: LimitSettings) -> None:
-        self.clock, self.asked = clock, asked
-        self.notes: list[Note] = []
-        self.drawn: list[tuple[ReleaseAlphabet, Ints]] = []
-        self.numbers: dict[str, Any] = {}  # released columns of real numbers
+    roles: Roles
+    people: _pairing.People
+    kinds: Mapping[str, str]  # the engine's type of each column but identifiers, in their order
+    in_order: bool  # records as the input has them; otherwise combinations with their counts
+    settings: LimitSettings
+    clock: Clock
+    notes: list[Note]
 
-    def original(
-        self,
-        name: str,
-        questions: Questions,
-        requested: RequestedRoles,
-        missing: str,
-        *,
-        everything: bool,
-    ) -> None:
-        """The records as codes; all columns where they are to be released."""
-        self.columns = columns = questions.columns
-        self.roles, _ = requested.assign(questions)
-        both = [q for q in self.roles.quasi if q in self.roles.sensitive]
-        if both:
-            raise UsageError(
-                f"column {both[0]!r} is both released and secret", hint="-q and -s without it twice"
-            )
-        if not self.roles.sensitive and not self.asked.alike:
-            raise UsageError("no secret given", hint="-s disease, or --model identity")
-        if self.roles.sensitive and self.asked.alike:
-            self.notes.append(Note("the key itself is the secret here: other secrets do not count"))
-        trees = self.asked.hierarchies or {}
-        for given in trees:
-            if given not in self.roles.quasi:
-                raise unknown("--hierarchy: quasi-identifier", given, self.roles.quasi)
-        column.check_kind(self.asked.distortion, len(self.roles.quasi), trees)
-        _, notes = requested.prepare(questions, self.roles, missing)
-        self.notes += notes
-        self.clock("reading the records", questions)
-        kept = tuple(c for c in columns if c not in self.roles.identifier)
-        self.in_order = questions.engine.name == "duckdb"
-        if everything and not self.in_order:
-            raise UsageError(
-                f"{questions.engine.name} knows no order of records: no release can be written",
-                hint="the same without -o, or the engine duckdb",
-            )
-        wanted = kept if everything else self.roles.measured_columns
-        if self.in_order:
-            self.people = _pairing.people(questions, wanted, None, name)
-        else:
-            self.people = _pairing.People(name, questions.cube(wanted), keyed=False)
-        self.weights = np.asarray(self.people.cube.counts, dtype=np.int64)
-        kinds = getattr(questions.engine, "kinds", {})
-        self.kinds = {c: str(kinds.get(c, TEXT)) for c in kept}
-        self.unassessed = tuple(c for c in kept if c not in self.roles.measured_columns)
-        if everything and self.unassessed:
-            self.notes.append(
-                Note(
-                    "{} not assessed, yet released unchanged: an outsider may know them too",
-                    Count(len(self.unassessed), "column"),
-                )
-            )
-        if everything:
-            self.notes.append(Note("secrets are released as they are, beside the drawn values"))
-        if everything and self.asked.seed == 0:
-            text = "drawn with the seed that everybody has: who knows the channel can repeat it"
-            self.notes.append(Note(text + "; give a --seed of your own, and keep it to yourself"))
+    @cached_property
+    def weights(self) -> Ints:
+        """How many records each row of codes stands for."""
+        return np.asarray(self.people.cube.counts, dtype=np.int64)
 
-    # -- finite alphabets -----------------------------------------------------------------------
+    @property
+    def unassessed(self) -> tuple[str, ...]:
+        """The columns without a role."""
+        return tuple(c for c in self.kinds if c not in self.roles.measured_columns)
 
-    def finite(self) -> tuple[str, list[AlphabetResult]]:
-        """The parts of columns taken value by value, and which kind of alphabet it was."""
-        asked, trees = self.asked, self.asked.hierarchies or {}
-        held = [
-            column.column(
-                q, self.people.texts(q), self.people.codes(q), asked.distortion, trees.get(q)
-            )
-            for q in self.roles.quasi
-        ]
-        self.notes += column.remarks(held, asked.distortion)
-        labelled = asked.model in LABELLED
-        if labelled and (asked.reduced is not None or held[0].kind == column.MATRIX):
-            raise UsageError(
-                f"model {asked.model} releases values drawn from the table",
-                hint="without --reduced, and without distances from a file",
-            )
-        self.secret = secret = self._secret()
-        kind, found = alphabets(
-            held,
-            secret,
-            self.weights,
-            asked.alphabet,
-            asked.most,
-            occurring=asked.occurring or labelled,
-            reduced=asked.reduced,
+    def codes(self, name: str) -> Ints:
+        """The code of each record in a column."""
+        return self.people.codes(name).astype(np.int64)
+
+    def note(self, text: str, *parts: Any) -> None:
+        """Add a note to the result."""
+        self.notes.append(Note(text, *parts))
+
+
+@dataclass(frozen=True)
+class LimitOutcome:
+    """The results of all alphabets, and the columns of the release that was drawn."""
+
+    alphabet: str
+    parts: list[AlphabetResult]
+    whole: dict[str, InformationEstimate]
+    drawn: dict[str, FileColumn]
+
+
+def read_original(
+    name: str,
+    questions: Questions,
+    requested: RequestedRoles,
+    missing: str,
+    settings: LimitSettings,
+    clock: Clock,
+    *,
+    everything: bool,
+) -> LimitTable:
+    """The records as codes; all columns where they are to be released."""
+    roles, _ = requested.assign(questions)
+    both = [q for q in roles.quasi if q in roles.sensitive]
+    if both:
+        raise UsageError(
+            f"column {both[0]!r} is both released and secret", hint="-q and -s without it twice"
         )
-        self.notes += about(kind, found, labelled=labelled)
-        parts = []
-        for number, each in enumerate(found):
-            self.clock(f"channel {number + 1} of {len(found)}", None)
-            parts.append(self._part(number, each, secret))
-        return kind, parts
-
-    def _secret(self) -> Ints:
-        """One code a record for the secrets together; real numbers in bins."""
-        if self.asked.alike:
-            return np.zeros(len(self.weights), dtype=np.int64)
-        codes = []
-        for s in self.roles.sensitive:
-            held = self.people.codes(s).astype(np.int64)
-            numbers = as_numbers(self.people.texts(s))
-            if numbers is not None and self.in_order and sparse_numbers(self.people, s):
-                held = binned(numbers[held], quantile_bins(numbers[held]))
-                self.notes.append(
-                    Note(
-                        "{} has nearly as many numbers as there are records: cut at quantiles",
-                        Name(s),
-                    )
-                )
-            codes.append(held)
-        if len(codes) > 1:
-            self.notes.append(Note("the secrets count as one: the combination of their values"))
-        return combination_codes(codes)
-
-    def _part(self, number: int, held: ReleaseAlphabet, secret: Ints) -> AlphabetResult:
-        asked, model = self.asked, self.asked.model
-        joint = Joint.identity(held.counts.sum(axis=1)) if asked.alike else Joint.of(held.counts)
-        found = solutions(joint, held.distortion, model, asked.at, **asked.solving)
-        others: list[Tradeoff] = []
-        if asked.points:
-            others = solutions(
-                joint, held.distortion, model, None, points=asked.points, **asked.solving
-            )
-        points = [self._point(held, joint, f, True) for f in found]
-        points += [self._point(held, joint, f, False) for f in others]
-        part = AlphabetResult(
-            held.names,
-            column.words(held.columns),
-            all(c.kind == column.HAMMING for c in held.columns),
-            len(held.symbols),
-            len(held.released),
-            held.merged,
-            held.everything,
-            held.reduced,
-            self._estimate(held.of_record, held.of_record if asked.alike else secret),
-            tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
-            self._recodings(held, joint),
-            texts=(held.texts(released=False), held.texts(released=True)),
+    if not roles.sensitive and not settings.alike:
+        raise UsageError("no secret given", hint="-s disease, or --model identity")
+    hierarchies = settings.hierarchies or {}
+    for given in hierarchies:
+        if given not in roles.quasi:
+            raise unknown("--hierarchy: quasi-identifier", given, roles.quasi)
+    column.check_kind(settings.distortion, len(roles.quasi), hierarchies)
+    _, notes = requested.prepare(questions, roles, missing)
+    if roles.sensitive and settings.alike:
+        first = Note("the key itself is the secret here: other secrets do not count")
+        notes = [first, *notes]
+    clock("reading the records", questions)
+    in_order = questions.engine.name == "duckdb"
+    if everything and not in_order:
+        raise UsageError(
+            f"{questions.engine.name} knows no order of records: no release can be written",
+            hint="the same without -o, or the engine duckdb",
         )
-        return self._drawn(part, number, held, joint, found[0], secret) if len(found) == 1 else part
+    types = getattr(questions.engine, "kinds", {})
+    columns = [c for c in questions.columns if c not in roles.identifier]
+    kinds = {c: str(types.get(c, TEXT)) for c in columns}
+    wanted = tuple(kinds) if everything else roles.measured_columns
+    if in_order:
+        people = _pairing.people(questions, wanted, None, name)
+    else:
+        people = _pairing.People(name, questions.cube(wanted), keyed=False)
+    table = LimitTable(roles, people, kinds, in_order, settings, clock, [*notes])
+    if everything:
+        _release_notes(table)
+    return table
 
-    def _point(
-        self, held: ReleaseAlphabet, joint: Joint, found: Tradeoff, asked: bool
-    ) -> TradeoffPoint:
-        told = TradeoffPoint.of(
-            held.names, self.asked.model, found, epsilon(found.channel), asked=asked
-        )
-        if found.distortion is not None:
-            return told
-        channel = synthetic(joint.weights, trimmed(found.channel))
-        far = float(joint.weights @ np.einsum("ij,ij->i", channel, held.distortion))
-        return replace(told, distortion=far)  # of the synthetic release
 
-    def _recodings(self, held: ReleaseAlphabet, joint: Joint) -> tuple[Any, ...]:
-        """The best intervals of one ordered column, where what they disclose is asked."""
-        if not held.ordered or self.asked.model not in (1, 2, IDENTITY, REVERSE):
-            return ()
-        return tuple(interval_recodings(joint, held.distortion, most=MOST_INTERVALS))
-
-    def _drawn(
-        self,
-        part: AlphabetResult,
-        number: int,
-        held: ReleaseAlphabet,
-        joint: Joint,
-        found: Tradeoff,
-        secret: Ints,
-    ) -> AlphabetResult:
-        """The same part with its channel, and with what a release drawn from it shows."""
-        channel = trimmed(found.channel)
-        if self.asked.model in LABELLED:
-            channel = trimmed(synthetic(joint.weights, channel))
-        promise = promised(held, channel, joint)
-        part = replace(part, channel=channel, epsilon=epsilon(channel), promise=promise)
-        if not self.in_order:
-            return part
-        drawn = draw(channel, held.of_record, self.asked.seed, number)
-        self.drawn.append((held, drawn))
-        far = float(held.apart(drawn).mean())
-        risk = self._estimate(drawn, held.of_record if self.asked.alike else secret)
-        return replace(
-            part,
-            achieved=Achieved(
-                risk,
-                far,
-                Counted.from_codes(drawn, held.of_record).information,
-                inside(risk.value, promise.risk_range),
-                inside(far, promise.distortion_range),
-            ),
+def _release_notes(table: LimitTable) -> None:
+    if table.unassessed:
+        text = "{} not assessed, yet released unchanged: an outsider may know them too"
+        table.note(text, Count(len(table.unassessed), "column"))
+    table.note("secrets are released as they are, beside the drawn values")
+    if table.settings.seed == 0:
+        table.note(
+            "drawn with the seed that everybody has: who knows the channel can repeat it; give a "
+            "--seed of your own, and keep it to yourself"
         )
 
-    def _estimate(self, first: Ints, second: Ints) -> InformationEstimate:
-        """What two columns of codes tell of each other, chance told apart."""
-        if self.in_order:
-            return estimate(Counted.from_codes(first, second), shuffles=0)
-        width = int(second.max()) + 1
-        keys, places = np.unique(first * width + second, return_inverse=True)
-        sizes, values, counts = (
-            np.bincount(c, self.weights).astype(np.int64) for c in (first, second, places)
+
+# -- finite alphabets ---------------------------------------------------------------------------
+
+
+def solve_finite(table: LimitTable) -> LimitOutcome:
+    """Columns taken value by value."""
+    settings, hierarchies = table.settings, table.settings.hierarchies or {}
+    columns = [
+        column.released_column(
+            q,
+            table.people.texts(q),
+            table.people.codes(q),
+            settings.distortion,
+            hierarchies.get(q),
         )
-        return estimate(Counted(int(self.weights.sum()), sizes, values, keys, counts), shuffles=0)
-
-    def whole(self, kind: str) -> dict[str, InformationEstimate]:
-        """The table itself and the release, all columns together, where each has its channel."""
-        if kind != COLUMNS or self.asked.alike:
-            return {}
-        before = combination_codes(
-            [self.people.codes(q).astype(np.int64) for q in self.roles.quasi]
+        for q in table.roles.quasi
+    ]
+    table.notes.extend(column.remarks(columns, settings.distortion))
+    labelled = settings.model in LABELLED
+    if labelled and (settings.reduced is not None or columns[0].kind == column.MATRIX):
+        raise UsageError(
+            f"model {settings.model} releases values drawn from the table",
+            hint="without --reduced, and without distances from a file",
         )
-        found = {"table": self._estimate(before, self.secret)}
-        if self.drawn:
-            found["release"] = self._estimate(
-                combination_codes([d for _, d in self.drawn]), self.secret
-            )
-        return found
-
-    # -- Gaussian columns -----------------------------------------------------------------------
-
-    def gaussian(self) -> AlphabetResult:
-        """The part of columns of real numbers, taken as Gaussian after a look at how they are."""
-        asked, plain = self.asked, LimitSettings(self.asked.model, self.asked.at)
-        if asked.model not in (1, 2, 3, 4):
-            raise UsageError(f"no model {asked.model} of Gaussian columns", hint="--model 1 to 4")
-        for name in ("distortion", "alphabet", "occurring", "reduced", "most"):
-            if getattr(asked, name) != getattr(plain, name) or asked.hierarchies:
-                raise UsageError(
-                    "Gaussian columns have no values one by one, and a distortion of their own",
-                    hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
-                )
-        if not self.in_order:
-            raise UsageError("Gaussian columns need records in order", hint="the engine duckdb")
-        self.clock("Gaussian channel", None)
-        x, y = (self._real(names) for names in (self.roles.quasi, self.roles.sensitive))
-        part, released, notes = gaussian.limited(
-            x,
-            y,
-            self.roles.quasi,
-            self.roles.sensitive,
-            asked.model,
-            asked.at,
-            asked.points,
-            asked.seed,
+    secret = _secret_codes(table)
+    kind, each = alphabets(
+        columns,
+        secret,
+        table.weights,
+        settings.alphabet,
+        settings.most,
+        occurring=settings.occurring or labelled,
+        reduced=settings.reduced,
+    )
+    table.notes.extend(alphabet_notes(kind, each, labelled=labelled))
+    parts: list[AlphabetResult] = []
+    draws: list[tuple[ReleaseAlphabet, Ints]] = []
+    for number, alphabet in enumerate(each):
+        table.clock(f"channel {number + 1} of {len(each)}", None)
+        target = alphabet.of_record if settings.alike else secret
+        part, symbols = _solve(table, number, alphabet, target)
+        parts.append(part)
+        if symbols is not None:
+            draws.append((alphabet, symbols))
+    whole = {}
+    if kind == COLUMNS and not settings.alike:  # all columns together, where each has its channel
+        before = combination_codes([table.codes(q) for q in table.roles.quasi])
+        whole["table"] = _estimate(table, before, secret)
+        if draws:
+            after = combination_codes([symbols for _, symbols in draws])
+            whole["release"] = _estimate(table, after, secret)
+    drawn = {
+        c.name: FileColumn(
+            c.name,
+            c.labels,
+            alphabet.released[symbols, j],
+            table.kinds[c.name] if c.labels is c.values else TEXT,
         )
-        self.notes += notes
-        if released is not None:
-            self.numbers = {q: released[:, j] for j, q in enumerate(self.roles.quasi)}
-        return part
+        for alphabet, symbols in draws
+        for j, c in enumerate(alphabet.columns)
+    }
+    return LimitOutcome(kind, parts, whole, drawn)
 
-    def _real(self, names: Sequence[str]) -> Floats:
-        found = []
-        for name in names:
-            numbers = as_numbers(self.people.texts(name))
-            if numbers is None:
-                raise UsageError(
-                    f"column {name!r} does not hold numbers", hint="without --gaussian"
-                )
-            found.append(numbers[self.people.codes(name)])
-        return np.stack(found, axis=1)
 
-    # -- the release ----------------------------------------------------------------------------
+def _secret_codes(table: LimitTable) -> Ints:
+    """One code per record for the sensitive attributes together; real numbers in bins."""
+    if table.settings.alike:
+        return np.zeros(len(table.weights), dtype=np.int64)
+    every = []
+    for s in table.roles.sensitive:
+        codes = table.codes(s)
+        numbers = as_numbers(table.people.texts(s))
+        if numbers is not None and table.in_order and _pairing.sparse_numbers(table.people, s):
+            codes = binned(numbers[codes], quantile_bins(numbers[codes]))
+            text = "{} has nearly as many numbers as there are records: cut at quantiles"
+            table.note(text, Name(s))
+        every.append(codes)
+    if len(every) > 1:
+        table.note("the secrets count as one: the combination of their values")
+    return combination_codes(every)
 
-    def release(self) -> list[Written]:
-        """All columns but identifiers, in their order; quasi-identifiers as they were drawn."""
-        new: dict[str, Written] = {}
-        for q, numbers in self.numbers.items():
-            values, codes = np.unique(numbers, return_inverse=True)
-            new[q] = Written(q, [f"{v:.10g}" for v in values.tolist()], codes, "DOUBLE")
-        for held, drawn in self.drawn:
-            for j, c in enumerate(held.columns):
-                kind = self.kinds[c.name] if c.labels is c.values else TEXT
-                new[c.name] = Written(c.name, c.labels, held.released[drawn, j], kind)
-        found = []
-        for name in (c for c in self.columns if c not in self.roles.identifier):
-            if name in new:
-                found.append(new[name])
-            else:
-                codes = self.people.codes(name).astype(np.int64)
-                found.append(Written(name, self.people.texts(name), codes, self.kinds[name]))
-        return found
+
+def _solve(
+    table: LimitTable, number: int, alphabet: ReleaseAlphabet, target: Ints
+) -> tuple[AlphabetResult, Ints | None]:
+    """The curve of one alphabet; of one constraint also the channel, and symbols drawn from it."""
+    settings, model, distances = table.settings, table.settings.model, alphabet.distortion
+    stop: dict[str, Any] = {"gap": settings.gap, "seconds": settings.seconds, "seed": settings.seed}
+    joint = (Joint.identity if settings.alike else Joint.of)(
+        alphabet.counts.sum(axis=1) if settings.alike else alphabet.counts
+    )
+    best = solutions(joint, distances, model, settings.at, **stop)
+    others: list[Tradeoff] = []
+    if settings.points:
+        others = solutions(joint, distances, model, None, points=settings.points, **stop)
+    points = [_point(alphabet, joint, model, t, True) for t in best]
+    points += [_point(alphabet, joint, model, t, False) for t in others]
+    recodings: Sequence[Any] = ()
+    if alphabet.ordered and model in (1, 2, IDENTITY, REVERSE):
+        recodings = interval_recodings(joint, distances, most=MOST_INTERVALS)
+    part = AlphabetResult(
+        alphabet.names,
+        column.describe_distortion(alphabet.columns),
+        all(c.kind == column.HAMMING for c in alphabet.columns),
+        len(alphabet.symbols),
+        len(alphabet.released),
+        alphabet.merged,
+        alphabet.everything,
+        alphabet.reduced,
+        _estimate(table, alphabet.of_record, target),
+        tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
+        tuple(recodings),
+        texts=(alphabet.texts(released=False), alphabet.texts(released=True)),
+    )
+    if len(best) > 1:
+        return part, None
+    channel = trim(best[0].channel)
+    if model in LABELLED:
+        channel = trim(synthetic(joint.weights, channel))
+    promise = channel_promise(alphabet, channel, joint)
+    part = replace(part, channel=channel, epsilon=epsilon(channel), promise=promise)
+    if not table.in_order:
+        return part, None
+    symbols = draw(channel, alphabet.of_record, settings.seed, number)
+    far = float(alphabet.record_distortion(symbols).mean())
+    risk = _estimate(table, symbols, target)
+    check = ReleaseCheck(
+        risk,
+        far,
+        ContingencyTable.from_codes(symbols, alphabet.of_record).information,
+        inside(risk.value, promise.risk_range),
+        inside(far, promise.distortion_range),
+    )
+    return replace(part, achieved=check), symbols
+
+
+def _point(
+    alphabet: ReleaseAlphabet, joint: Joint, model: int | str, best: Tradeoff, asked: bool
+) -> TradeoffPoint:
+    point = TradeoffPoint.from_tradeoff(
+        alphabet.names, model, best, epsilon(best.channel), asked=asked
+    )
+    if best.distortion is not None:
+        return point
+    channel = synthetic(joint.weights, trim(best.channel))
+    far = float(joint.weights @ np.einsum("ij,ij->i", channel, alphabet.distortion))
+    return replace(point, distortion=far)  # of the synthetic release
+
+
+def _estimate(table: LimitTable, first: Ints, second: Ints) -> InformationEstimate:
+    """The mutual information of two columns of codes, corrected for chance."""
+    if table.in_order:
+        return estimate(ContingencyTable.from_codes(first, second), shuffles=0)
+    width = int(second.max()) + 1
+    keys, places = np.unique(first * width + second, return_inverse=True)
+    sizes, values, counts = (
+        np.bincount(c, table.weights).astype(np.int64) for c in (first, second, places)
+    )
+    records = int(table.weights.sum())
+    return estimate(ContingencyTable(records, sizes, values, keys, counts), shuffles=0)
+
+
+# -- Gaussian columns and the release -----------------------------------------------------------
+
+
+def solve_gaussian(table: LimitTable) -> LimitOutcome:
+    """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
+    settings, roles = table.settings, table.roles
+    plain = LimitSettings(settings.model, settings.at)
+    if settings.model not in (1, 2, 3, 4):
+        raise UsageError(f"no model {settings.model} of Gaussian columns", hint="--model 1 to 4")
+    names = ("distortion", "alphabet", "occurring", "reduced", "most")
+    if settings.hierarchies or any(getattr(settings, n) != getattr(plain, n) for n in names):
+        raise UsageError(
+            "Gaussian columns have no values one by one, and a distortion of their own",
+            hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
+        )
+    if not table.in_order:
+        raise UsageError("Gaussian columns need records in order", hint="the engine duckdb")
+    table.clock("Gaussian channel", None)
+    x, y = (_numbers(table, names) for names in (roles.quasi, roles.sensitive))
+    part, released, notes = gaussian.solve_gaussian(
+        x,
+        y,
+        roles.quasi,
+        roles.sensitive,
+        settings.model,
+        settings.at,
+        settings.points,
+        settings.seed,
+    )
+    table.notes.extend(notes)
+    drawn = {}
+    for q, numbers in zip(roles.quasi, () if released is None else released.T, strict=False):
+        values, codes = np.unique(numbers, return_inverse=True)
+        drawn[q] = FileColumn(q, [f"{v:.10g}" for v in values.tolist()], codes, "DOUBLE")
+    return LimitOutcome("gaussian", [part], {}, drawn)
+
+
+def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
+    columns = []
+    for name in names:
+        numbers = as_numbers(table.people.texts(name))
+        if numbers is None:
+            raise UsageError(f"column {name!r} does not hold numbers", hint="without --gaussian")
+        columns.append(numbers[table.people.codes(name)])
+    return np.stack(columns, axis=1)
+
+
+def release_columns(table: LimitTable, drawn: Mapping[str, FileColumn]) -> list[FileColumn]:
+    """All columns but identifiers, in their order; quasi-identifiers as they were drawn."""
+    return [
+        drawn.get(name) or FileColumn(name, table.people.texts(name), table.codes(name), kind)
+        for name, kind in table.kinds.items()
+    ]

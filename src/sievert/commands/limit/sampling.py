@@ -45,7 +45,7 @@ def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:
     [1, 0, 1]
     """
     chance = np.random.default_rng([seed, part, 0x5057]).random(len(symbols))
-    found = np.empty(len(symbols), dtype=np.int64)
+    released = np.empty(len(symbols), dtype=np.int64)
     order = np.argsort(symbols, kind="stable")
     ends = np.searchsorted(symbols[order], np.arange(len(channel) + 1))
     for row in range(len(channel)):
@@ -53,11 +53,11 @@ def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:
         if len(places):
             sums = np.cumsum(channel[row])
             sums[int(np.flatnonzero(channel[row])[-1]) :] = 2.0  # rounding draws no impossible one
-            found[places] = np.searchsorted(sums, chance[places], side="right")
-    return found
+            released[places] = np.searchsorted(sums, chance[places], side="right")
+    return released
 
 
-def promised(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) -> Promise:
+def channel_promise(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) -> Promise:
     """What a channel of an alphabet promises; `joint` has no empty row."""
     records = float(alphabet.counts.sum())
     risk, loss, identity, far = evaluated(joint, channel, alphabet.distortion)
@@ -102,18 +102,17 @@ def _ratio(noise: Floats, expected: Floats) -> Floats:
 
 def _halves(expected: Floats) -> Floats:
     """E n ln n less m ln m of a Poisson number n of mean m: about a half unless m is small."""
-    grid, held = _table()
-    return np.interp(np.log(np.maximum(expected, FLOOR)), grid, held, left=0.0, right=0.5)
+    grid, values = _poisson_table()
+    return np.interp(np.log(np.maximum(expected, FLOOR)), grid, values, left=0.0, right=0.5)
 
 
 @cache
-def _table() -> tuple[Floats, Floats]:
+def _poisson_table() -> tuple[Floats, Floats]:
     means = np.geomspace(1e-6, SMALL, 400)
     n = np.arange(1, 400)
     logs = np.cumsum(np.log(n))  # of n!
     chance = np.exp(n * np.log(means)[:, None] - means[:, None] - logs)
-    found = chance @ (n * np.log(n)) - means * np.log(means)
-    return np.log(means), np.asarray(found)
+    return np.log(means), np.asarray(chance @ (n * np.log(n)) - means * np.log(means))
 
 
 def inside(value: float, ends: tuple[float, float]) -> bool:

@@ -1,20 +1,22 @@
-"""What is asked of a channel, and what is to be known of the alphabets that it gets."""
+"""What is required of a channel: the model, its constraints, the alphabet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands.limit.alphabets import AUTO, COLUMNS, MOST, ReleaseAlphabet
-from sievert.commands.limit.channels import IDENTITY, REVERSE
+from sievert.commands.limit.alphabets import AUTO, MOST
+from sievert.commands.limit.channels import IDENTITY, REVERSE, check_at, known_model
 from sievert.commands.limit.columns import HAMMING
-from sievert.notes import Count, Note
+from sievert.errors import UsageError
+
+MOST_POINTS = 200
 
 
 @dataclass(frozen=True)
 class LimitSettings:
-    """What is asked of the channel."""
+    """The model, its constraints, and the alphabet of the channel."""
 
     model: int | str
     at: tuple[float, ...]
@@ -31,41 +33,21 @@ class LimitSettings:
 
     @property
     def alike(self) -> bool:
-        """Whether X itself is the secret."""
+        """Whether X itself is the sensitive attribute."""
         return self.model in (IDENTITY, REVERSE)
 
-    @property
-    def solving(self) -> dict[str, Any]:
-        """As searches take it."""
-        return {"gap": self.gap, "seconds": self.seconds, "seed": self.seed}
 
-
-def about(kind: str, found: Sequence[ReleaseAlphabet], *, labelled: bool) -> list[Note]:
-    """What is to be known of alphabets."""
-    notes: list[Note] = []
-    if kind == COLUMNS and len(found) > 1:
-        notes.append(
-            Note(
-                "each column has a channel of its own, which --at goes for: all together they are "
-                "not the best release, and what is promised is promised of each column"
-            )
-        )
-    for each in found:
-        if each.merged:
-            notes.append(
-                Note(
-                    "{} of rare combinations count as the nearest frequent ones; how far these are "
-                    "is part of the distortion",
-                    Count(each.merged),
-                )
-            )
-        if each.reduced:
-            notes.append(Note("only {} may be released", Count(len(each.released), "combination")))
-    if labelled:
-        notes.append(
-            Note(
-                "the release is synthetic: for each record a label is drawn, and for the label "
-                "values of somebody who could have it; it tells less than the label, and loses more"
-            )
-        )
-    return notes
+def limit_settings(model: Any, at: Any, points: Any, seed: Any, **options: Any) -> LimitSettings:
+    """Settings that make sense, or an error."""
+    number = known_model(model)
+    try:
+        constraints = [float(at)] if isinstance(at, int | float) else [float(a) for a in at]
+    except (TypeError, ValueError):
+        raise UsageError("at: a number, or a list of numbers", hint="at=0.1") from None
+    check_at(constraints)
+    if isinstance(points, bool) or not isinstance(points, int) or not 0 <= points <= MOST_POINTS:
+        raise UsageError(f"--points must be from 0 to {MOST_POINTS}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UsageError("--seed: a whole number, 0 or more")
+    chosen = tuple(dict.fromkeys(sorted(constraints)))
+    return LimitSettings(number, chosen, points=points, seed=seed, **options)

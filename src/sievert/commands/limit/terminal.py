@@ -21,34 +21,34 @@ HEADS: dict[int | str, str] = {
 CERTAIN = (1, 2, "identity", "identity reverse")  # models with a certificate
 
 
-def render(found: Limited, *, width: int = 100, everything: bool = False) -> str:
+def render(result: Limited, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading_lines(found, width), ""]
-    for part in found.parts:
-        for point in part.asked[:1] if len(part.asked) == 1 else part.asked:
-            lines += wrap(sentence(part, point, found), width, "")
-    for part in found.parts:
-        lines += ["", *_points(part, found, width, everything)]
+    lines = [*heading_lines(result, width), ""]
+    for part in result.parts:
+        for point in part.requested:
+            lines += wrap(sentence(part, point, result), width, "")
+    for part in result.parts:
+        lines += ["", *_points(part, result, width, everything)]
         if part.promise is not None:
-            lines += ["", *_channel(part, found, width)]
-    lines += _whole(found, width)
-    lines += ["", *_meaning(found, width)]
-    lines += note_lines(found.warnings, width)
-    if not everything and any(len(p.points) > FEW for p in found.parts):
+            lines += ["", *_channel(part, result, width)]
+    lines += _whole(result, width)
+    lines += ["", *_meaning(result, width)]
+    lines += note_lines(result.warnings, width)
+    if not everything and any(len(p.points) > FEW for p in result.parts):
         lines += ["", "All points: --all."]
     return "\n".join(lines)
 
 
-def secrets(found: Limited) -> str:
+def secrets(result: Limited) -> str:
     """The secrets in words."""
-    if found.settings["model"] in ("identity", "identity reverse"):
+    if result.settings["model"] in ("identity", "identity reverse"):
         return "the values themselves"
-    return " with ".join(printable(s) for s in found.roles.sensitive)
+    return " with ".join(printable(s) for s in result.roles.sensitive)
 
 
-def who(part: AlphabetResult, found: Limited) -> str:
+def who(part: AlphabetResult, result: Limited) -> str:
     """Of which releases a bound is true."""
-    if found.alphabet == "gaussian":
+    if result.alphabet == "gaussian":
         return "no method that works from these columns, were they Gaussian,"
     these = "this column" if len(part.columns) == 1 else "these columns"
     if part.reduced:
@@ -68,11 +68,11 @@ def _far(part: AlphabetResult, at: float) -> str:
     return f"a distortion of at most {at:g}"
 
 
-def sentence(part: AlphabetResult, point: TradeoffPoint, found: Limited) -> str:
+def sentence(part: AlphabetResult, point: TradeoffPoint, result: Limited) -> str:
     """What the limit says, in a sentence."""
-    about, none = secrets(found), who(part, found)
+    about, none = secrets(result), who(part, result)
     first = ""
-    if len(found.parts) > 1:
+    if len(result.parts) > 1:
         first = f"{printable(part.columns[0])}: "
     whole = (
         ""
@@ -117,7 +117,7 @@ def sentence(part: AlphabetResult, point: TradeoffPoint, found: Limited) -> str:
     )
 
 
-def _points(part: AlphabetResult, found: Limited, width: int, everything: bool) -> list[str]:
+def _points(part: AlphabetResult, result: Limited, width: int, everything: bool) -> list[str]:
     what = HEADS.get(part.points[0].model, "disclosed")
     names = ", ".join(printable(c) for c in part.columns)
     size = (
@@ -130,10 +130,10 @@ def _points(part: AlphabetResult, found: Limited, width: int, everything: bool) 
     rows = [[f"at{_unit_of_at(part)}", what + unit, "no less than", "gap", "I(X';Y)", "I(X;X')"]]
     rows[0] += ["distortion", "epsilon"]
     marks = [""]
-    for p in _shown(part.points, everything):
+    for p in _select_points(part.points, everything):
         rows.append([f"{p.at:.4g}", *map(_number, (p.objective, p.bound)), _gap(p)])
         rows[-1] += [*map(_number, (p.risk, p.identity, p.distortion)), _number(p.epsilon)]
-        marks.append("asked" if p.asked and len(part.points) > len(part.asked) else "")
+        marks.append("asked" if p.asked and len(part.points) > len(part.requested) else "")
     lines += tabulate(rows, marks, width)
     late = sum(1 for p in part.points if p.reached is False)
     if late:
@@ -144,12 +144,12 @@ def _points(part: AlphabetResult, found: Limited, width: int, everything: bool) 
             "  ",
         )
     if part.recodings:
-        told = ", ".join(
+        intervals = ", ".join(
             f"{r.intervals}: {significant(r.risk)} at {significant(r.distortion)}"
             for r in part.recodings[1:6]
         )
-        if told:
-            text = f"Best recodings into intervals, bits disclosed at their distortion: {told}"
+        if intervals:
+            text = f"Best recodings into intervals, bits disclosed at their distortion: {intervals}"
             lines += wrap(text, width, "  ", "    ")
     return lines
 
@@ -162,7 +162,7 @@ def _gap(point: TradeoffPoint) -> str:
     return "" if point.gap is None else f"{point.gap:.1e}"
 
 
-def _shown(points: Sequence[TradeoffPoint], everything: bool) -> list[TradeoffPoint]:
+def _select_points(points: Sequence[TradeoffPoint], everything: bool) -> list[TradeoffPoint]:
     if everything or len(points) <= FEW:
         return list(points)
     kept = [p for p in points if p.asked]
@@ -180,11 +180,11 @@ def _digits(x: float) -> str:
     return significant(round(x, 7))
 
 
-def _channel(part: AlphabetResult, found: Limited, width: int) -> list[str]:
+def _channel(part: AlphabetResult, result: Limited, width: int) -> list[str]:
     """What was promised, and what the release that was drawn shows."""
     promise = part.promise
     assert promise is not None
-    written = "this release" if found.settings["released"] else "one draw"
+    written = "this release" if result.settings["released"] else "one draw"
     rows = [["", "promised", "95 % of draws", written, ""]]
     done = part.achieved
     ends = promise.risk_range
@@ -201,11 +201,11 @@ def _channel(part: AlphabetResult, found: Limited, width: int) -> list[str]:
             else [significant(done.distortion), _inside(done.distortion_inside)]
         )
     )
-    if done is not None and found.alphabet != "gaussian":
+    if done is not None and result.alphabet != "gaussian":
         corrected = significant(done.risk.corrected)
         rows.append(["bits without chance", "", "", corrected, ""])
     title = "The channel" + ("" if done is None else ", and a release drawn from it")
-    if len(found.parts) > 1:
+    if len(result.parts) > 1:
         title += f": {printable(part.columns[0])}"
     local = "unbounded" if part.epsilon is None else f"{significant(part.epsilon)} nats"
     return [title, *tabulate(rows, [""] * len(rows), width), f"  Local epsilon: {local}"]
@@ -219,22 +219,22 @@ def _inside(yes: bool) -> str:
     return "inside" if yes else "OUTSIDE"
 
 
-def _whole(found: Limited, width: int) -> list[str]:
-    table, release = found.whole.get("table"), found.whole.get("release")
+def _whole(result: Limited, width: int) -> list[str]:
+    table, release = result.whole.get("table"), result.whole.get("release")
     if table is None:
         return []
     text = f"All columns together: the table tells {_bits(table.value, table.corrected)}"
     if release is not None:
         text += f", the release {_bits(release.value, release.corrected)}"
-    return ["", *wrap(f"{text} about {secrets(found)}.", width, "")]
+    return ["", *wrap(f"{text} about {secrets(result)}.", width, "")]
 
 
 def _bits(value: float, corrected: float) -> str:
     return f"{significant(value)} bits ({significant(corrected)} without chance)"
 
 
-def _meaning(found: Limited, width: int) -> list[str]:
-    if found.settings["model"] in CERTAIN:
+def _meaning(result: Limited, width: int) -> list[str]:
+    if result.settings["model"] in CERTAIN:
         text = (
             "No release of these columns, made without looking at the secret, is below the bound; "
             "the channel is at most the gap away from it."
@@ -248,7 +248,7 @@ def _meaning(found: Limited, width: int) -> list[str]:
         " I(X';Y): bits told about the secret; I(X;X'): bits told of who is who; both, and epsilon "
         "(nats), are risky when high. Bits are of these records, chance included."
     )
-    drawn = [p for p in found.parts if p.promise is not None]
+    drawn = [p for p in result.parts if p.promise is not None]
     if drawn:
         assert drawn[0].promise is not None
         text += (
