@@ -12,6 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import scalargaussian as scalar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -19,8 +20,8 @@ from scipy.optimize import minimize
 from sievert.losses.gaussian import gaussian_information
 from sievert.losses.gaussian import scalar as information
 from sievert.measures.kernel import mutual_information
-from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, scalar
-from sievert.tradeoff.gaussian.max_determinant import Problem
+from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit
+from sievert.tradeoff.gaussian.max_determinant import DeterminantProblem
 from sievert.tradeoff.gaussian.water_filling import nats, revealing, within
 
 LN2 = math.log(2)
@@ -130,11 +131,11 @@ def test_the_certificate_holds_and_is_sharp(cheapest: bool) -> None:
         for _ in range(20):
             turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
             error = (turn * rng.uniform(0.05, 0.95, size=3)) @ turn.T
-            told = Problem(rho, rest, np.eye(3), 0.0, False).unknown(error)
+            told = DeterminantProblem(rho, rest, np.eye(3), 0.0, False).unknown(error)
             limit = told if cheapest else float(np.trace(error))
             solve = revealing if cheapest else within
             best, theta = solve(rho, rest, np.ones(3), -told / 2 if cheapest else limit)
-            problem = Problem(rho, rest, np.eye(3), limit, cheapest)
+            problem = DeterminantProblem(rho, rest, np.eye(3), limit, cheapest)
             gap, _ = problem.certificate(error, theta if cheapest else 1 / theta)
             away = (
                 float(np.trace(error)) - best.sum()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scalargaussian as scalar
 from scipy import stats
 
 from sievert.errors import InputError, UsageError
@@ -25,7 +26,6 @@ from sievert.tradeoff.gaussian import (
     limit_of_records,
     normality,
     rate_distortion,
-    scalar,
 )
 from sievert.tradeoff.gaussian.canonical_pair import standard
 from sievert.tradeoff.gaussian.normality import _mardia

@@ -222,7 +222,7 @@ class _Tools(NamedTuple):
     minimal: Callable[[Ints, Ints, Ints], Ints]
 
 
-class _Part(NamedTuple):
+class _RowBlock(NamedTuple):
     """The unique rows searched at a time, the MSUs found of them, and a mark for each: one bit."""
 
     first: int
@@ -264,11 +264,11 @@ class _MinimalUniqueSearch:
         for first in range(0, unique, block):
             last = min(first + block, unique)
             marks = np.zeros((last - first, words), dtype=np.uint64)
-            part = _Part(first, last, counts[:, :, first:last], marks)
+            part = _RowBlock(first, last, counts[:, :, first:last], marks)
             self._visit(part, rows, self.tools.whole(self.rows), 0, columns)
         return counts
 
-    def _visit(self, part: _Part, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
+    def _visit(self, part: _RowBlock, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
         """Go on from a set to those that have one more column, below its lowest, and so on."""
         size = above.bit_count() + 1
         for bit in range(lowest):
@@ -282,7 +282,7 @@ class _MinimalUniqueSearch:
             if len(left):
                 self._visit(part, left, parts, above | 1 << bit, bit)
 
-    def _note(self, part: _Part, alone: Ints, mask: int, size: int) -> None:
+    def _note(self, part: _RowBlock, alone: Ints, mask: int, size: int) -> None:
         """Note the set as an MSU of those rows alone in it that have no MSU within it."""
         number = int(np.searchsorted(self.sets, mask))
         within = np.zeros(part.marks.shape[1] * WORD, dtype=np.uint8)

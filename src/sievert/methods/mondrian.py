@@ -66,8 +66,8 @@ def mondrian(
     boxes = _cut_boxes(axes, k)
     low, high = (boxes.low, boxes.high) if labels == "tight" else (boxes.first, boxes.last)
     for place, axis in enumerate(axes):
-        texts, of = axis.labels(low[place], high[place])
-        columns[axis.name] = [texts[label] for label in of[boxes.classes].tolist()]
+        texts, label_of = axis.labels(low[place], high[place])
+        columns[axis.name] = [texts[label] for label in label_of[boxes.classes].tolist()]
     return Released(columns, tuple(quasi), boxes.classes)
 
 
@@ -90,10 +90,10 @@ class _Axis:
         order: Iterable[str] | None,
         hierarchy: Hierarchy | None,
     ) -> _Axis:
-        codes, found = encode(texts)
-        values = [value for value in found if value is not None]
-        if len(values) < len(found):
-            lacking = int(np.count_nonzero(codes == found.index(None)))
+        codes, occurring = encode(texts)
+        values = [value for value in occurring if value is not None]
+        if len(values) < len(occurring):
+            lacking = int(np.count_nonzero(codes == occurring.index(None)))
             raise InputError(
                 f"column {name!r}: {plural(lacking, 'missing value')} without a place in an order",
                 hint="a text for missing values, or leave these records out",
@@ -102,10 +102,9 @@ class _Axis:
         numbers = _numbers(domain)
         if order is not None and numbers != sorted(set(numbers)):
             numbers = []  # an order of their own: texts
-        if not numbers:
-            place = {value: at for at, value in enumerate(domain)}
-            scale = np.arange(len(domain), dtype=np.float64)
-        else:
+        place = {value: at for at, value in enumerate(domain)}
+        scale = np.arange(len(domain), dtype=np.float64)
+        if numbers:
             # Spellings of one number are one value, told by the shortest.
             pairs = sorted(zip(numbers, domain, strict=True), key=lambda p: (p[0], len(p[1]), p[1]))
             different = sorted(set(numbers))
@@ -119,7 +118,7 @@ class _Axis:
     def labels(self, low: Ints, high: Ints) -> tuple[list[str], Ints]:
         """The different labels of some ranges of codes, and which of them each range has."""
         size = len(self.values)
-        keys, of = np.unique(low * size + high, return_inverse=True)
+        keys, label_of = np.unique(low * size + high, return_inverse=True)
         first, last = keys // size, keys % size
         listed = int((last - first + 1).sum())
         if not self.numeric and listed > MOST_LISTED:
@@ -128,15 +127,15 @@ class _Axis:
                 hint="make its values coarser first, or leave the column out",
             )
         words = self.values if self.numeric else [_quote(value) for value in self.values]
-        texts = []
-        for a, b in zip(first.tolist(), last.tolist(), strict=True):
+
+        def label(a: int, b: int) -> str:
             if a == b:
-                texts.append(self.values[a])
-            elif self.numeric:
-                texts.append(f"[{_decimal(words[a])}, {_decimal(words[b])}]")
-            else:
-                texts.append("{" + ",".join(words[a : b + 1]) + "}")
-        return texts, of
+                return self.values[a]
+            if self.numeric:
+                return f"[{_decimal(words[a])}, {_decimal(words[b])}]"
+            return "{" + ",".join(words[a : b + 1]) + "}"
+
+        return list(map(label, first.tolist(), last.tolist())), label_of
 
 
 @dataclass(frozen=True)
@@ -277,10 +276,9 @@ def _numbers(texts: Sequence[str]) -> list[int]:
     """Numbers as whole multiples of one unit; none if a text is no number, or a code like 007."""
     plain = []
     for text in texts:
-        if len(text) > LONGEST or not NUMBER.fullmatch(text):
-            return []
         digits = text.lstrip("+-")
-        if digits[:1] == "0" and digits[1:2].isdigit():
+        is_code = digits[:1] == "0" and digits[1:2].isdigit()
+        if len(text) > LONGEST or not NUMBER.fullmatch(text) or is_code:
             return []
         plain.append(_decimal(text))
     behind = max((len(text.partition(".")[2]) for text in plain), default=0)
@@ -300,9 +298,8 @@ def _decimal(text: str) -> str:
 def _scale(numbers: list[int]) -> Floats:
     """How far ascending numbers are from the first: exact, or as parts of the whole range."""
     whole = numbers[-1] - numbers[0]
-    if whole < WHOLE:
-        return np.array([number - numbers[0] for number in numbers], dtype=np.float64)
-    return np.array([(number - numbers[0]) / whole for number in numbers])
+    unit = 1 if whole < WHOLE else whole
+    return np.array([(number - numbers[0]) / unit for number in numbers])
 
 
 def _quote(text: str) -> str:

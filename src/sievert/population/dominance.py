@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from heapq import nlargest
+from typing import Any
 
 from sievert.errors import UsageError
 from sievert.population.estimate import Estimate
@@ -40,12 +41,10 @@ def dominance(
     """
     if n < 1 or not 0 < k < 100:
         raise UsageError("the rule needs n of at least 1 and k between 0 and 100")
-    largest, least, whole = _exactly(contributions, n, total)
+    largest, reason, whole = _exactly(contributions, n, total)
     details = {"n": n, "k": float(k)}
-    if least < 0:
-        return Estimate(None, "dominance", NEGATIVE, {**details, "flagged": None})
-    if whole == 0:
-        return Estimate(None, "dominance", NOTHING, {**details, "flagged": False})
+    if reason:
+        return _undefined("dominance", reason, details)
     share = sum(largest, Fraction(0)) / whole
     return Estimate(
         float(share), "dominance", details={**details, "flagged": 100 * share > Fraction(str(k))}
@@ -67,22 +66,26 @@ def p_percent(
     """
     if not p > 0:
         raise UsageError("the rule needs p above 0")
-    largest, least, whole = _exactly(contributions, 2, total)
+    largest, reason, whole = _exactly(contributions, 2, total)
     details = {"p": float(p)}
-    if least < 0:
-        return Estimate(None, "p percent", NEGATIVE, {**details, "flagged": None})
-    if whole == 0:
-        return Estimate(None, "p percent", NOTHING, {**details, "flagged": False})
+    if reason:
+        return _undefined("p percent", reason, details)
     left = (whole - sum(largest, Fraction(0))) / largest[0]
     return Estimate(
         float(left), "p percent", details={**details, "flagged": 100 * left < Fraction(str(p))}
     )
 
 
+def _undefined(method: str, reason: str, details: dict[str, Any]) -> Estimate:
+    """No share; without any contribution nobody can be found, with a negative one nobody knows."""
+    flagged = None if reason == NEGATIVE else False
+    return Estimate(None, method, reason, {**details, "flagged": flagged})
+
+
 def _exactly(
     contributions: Iterable[Amount], n: int, total: Amount | None
-) -> tuple[list[Fraction], Fraction, Fraction]:
-    """The n largest contributions, the least one, and the exact total."""
+) -> tuple[list[Fraction], str | None, Fraction]:
+    """The n largest contributions, why there is no share of them, and the exact total."""
     try:
         values = [Fraction(x) for x in contributions]
         whole = sum(values, Fraction(0)) if total is None else Fraction(total)
@@ -92,4 +95,5 @@ def _exactly(
         raise UsageError("a class without contributions has no total")
     if whole < sum(values, Fraction(0)) and min(values) >= 0:
         raise UsageError("the contributions exceed their total")
-    return nlargest(n, values), min(values), whole
+    reason = NEGATIVE if min(values) < 0 else NOTHING if whole == 0 else None
+    return nlargest(n, values), reason, whole

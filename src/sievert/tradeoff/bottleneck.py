@@ -202,7 +202,7 @@ def least_identity(
     >>> round(found.objective * LN2, 6)
     0.3
     """
-    return _solved(Joint.of(joint), 3, at, seed, seconds)
+    return _solve(Joint.of(joint), 3, at, seed, seconds)
 
 
 def least_loss(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None) -> Tradeoff:
@@ -212,10 +212,10 @@ def least_loss(joint: Any, at: float, *, seed: int = 0, seconds: float | None = 
     >>> round(found.risk * LN2, 6)
     0.183369
     """
-    return _solved(Joint.of(joint), 4, at, seed, seconds)
+    return _solve(Joint.of(joint), 4, at, seed, seconds)
 
 
-def _solved(joint: Joint, model: int, at: float, seed: int, seconds: float | None) -> Tradeoff:
+def _solve(joint: Joint, model: int, at: float, seed: int, seconds: float | None) -> Tradeoff:
     aim = target(joint, model, at)
     curve = BottleneckCurve(joint, seed=seed, seconds=seconds)
     return answer(curve, model, at, curve.search(*aim))

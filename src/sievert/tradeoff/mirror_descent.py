@@ -96,14 +96,14 @@ class _Descent:
         mean, mean_ratios = self._value(self.best)
         last, ratios = self._value(self.front)
         self.value, self.leads = min(mean, last), last < mean
-        found = self.field.lower(ratios if self.leads else mean_ratios, self.price)
+        bound = self.field.lower(ratios if self.leads else mean_ratios, self.price)
         if self.weight:
             ratios = self.means / self.weight
             ratios -= np.log(np.exp(ratios) @ self.field.joint.secret)[:, None]
             other = self.field.lower(ratios, self.tilt / self.weight)
-            found = max(found, other, key=lambda held: held[0])
-        self.price = found[1].price or self.price
-        return found
+            bound = max(bound, other, key=lambda pair: pair[0])
+        self.price = bound[1].price or self.price
+        return bound
 
     def _value(self, point: _Point) -> tuple[float, Floats]:
         ratios = self.field.ratios(point.together, point.released)

@@ -6,13 +6,13 @@ import numpy as np
 
 from sievert.acceleration import jit
 from sievert.arrays import Floats, Ints
-from sievert.attacks.linkage.tree import Nearest, SearchTree, Weights
+from sievert.attacks.linkage.tree import DistanceWeights, Nearest, SearchTree
 
 
 # One long function: with calls for a leaf and for a box it was three times slower.
 @jit
 def search_tree(
-    tree: SearchTree, weights: Weights, xs: Floats, ks: Ints, roots: Ints, result: Nearest
+    tree: SearchTree, weights: DistanceWeights, xs: Floats, ks: Ints, roots: Ints, result: Nearest
 ) -> None:
     """Fill in the nearest originals of each record: depth first, the nearer child first."""
     numbers, codes, times, levels = tree.file.numbers, tree.file.codes, tree.times, tree.levels

@@ -10,7 +10,7 @@ import numpy as np
 from sievert.acceleration import compile_loops
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.space import DistanceSpace, File
-from sievert.attacks.linkage.tree import Nearest, SearchTree, Weights, build_tree, walk
+from sievert.attacks.linkage.tree import DistanceWeights, Nearest, SearchTree, build_tree, walk
 from sievert.counts.cube import run_starts
 
 LEAF, WIDE_LEAF = 8, 64  # originals of a leaf of the tree: compiled, in NumPy
@@ -106,7 +106,7 @@ def _search_compiled(
     result = Nearest(
         np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
     )
-    weights = Weights(space.w, space.lack, space.mismatch, space.power, space.slack)
+    weights = DistanceWeights(space.w, space.lack, space.mismatch, space.power, space.slack)
 
     def work(part: slice) -> None:
         numbers, codes = queries.numbers[part], queries.codes[part]

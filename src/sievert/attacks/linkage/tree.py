@@ -41,7 +41,7 @@ class Nearest(NamedTuple):
     sure: Bools
 
 
-class Weights(NamedTuple):
+class DistanceWeights(NamedTuple):
     """What a step of each number, a missing number and a mismatch of categories count."""
 
     step: Floats

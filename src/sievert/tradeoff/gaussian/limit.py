@@ -169,7 +169,7 @@ def _solve_distortion(
         solve = water_filling.within if model == 1 else water_filling.revealing
         shares, _ = solve(rho, rest, own, at)
         return _ErrorCovariance(shares, method=CLOSED if len(rho) == 1 else WATER)
-    problem = max_determinant.Problem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
     free = pair.free(weights, canonical)
     if (model == 1 and at == 0) or (model == 2 and at >= -0.5 * problem.unknown(free)):
         return _ErrorCovariance(free)
@@ -205,7 +205,7 @@ def _limit(
     """What a solution reaches."""
     rho, rest = canonical.rho, canonical.rest
     error = np.diag(solution.error) if solution.error.ndim == 1 else solution.error
-    problem = max_determinant.Problem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
     if solution.error.ndim == 1:
         shares = solution.error
         risk = water_filling.nats(rho, rest, shares)

@@ -43,7 +43,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class DeterminantProblem:
     """Correlations, what they leave, and the cost; `limit` is on the cost or, for model 2, on f."""
 
     rho: Floats
@@ -96,7 +96,7 @@ class Problem:
         return _least(gap, math.log(near))
 
 
-def solve(problem: Problem, tolerance: float = TOLERANCE) -> Solution:
+def solve(problem: DeterminantProblem, tolerance: float = TOLERANCE) -> Solution:
     """The T that leaves most unknown within a cost, or costs least while leaving enough unknown.
 
     Both limits must leave room: a cost above 0 and below that of telling nothing.
@@ -119,7 +119,7 @@ def solve(problem: Problem, tolerance: float = TOLERANCE) -> Solution:
         weight *= GROWTH
 
 
-def _start(problem: Problem) -> Floats:
+def _start(problem: DeterminantProblem) -> Floats:
     """A multiple of I inside all limits."""
     unit = np.eye(len(problem.rho))
     if not problem.cheapest:
@@ -134,7 +134,7 @@ def _start(problem: Problem) -> Floats:
 
 
 def _centre(
-    problem: Problem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
+    problem: DeterminantProblem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
 ) -> tuple[Floats, float, int]:
     """The centre for a weight of the objective, its multiplier, and the steps it took."""
     used = 0
@@ -148,7 +148,7 @@ def _centre(
     return error, _pulls(problem, error, weight)[2] / weight, used
 
 
-def _pulls(problem: Problem, error: Floats, weight: float) -> tuple[float, float, float]:
+def _pulls(problem: DeterminantProblem, error: Floats, weight: float) -> tuple[float, float, float]:
     """How strongly f and the cost pull, and the pull of the limit."""
     pull = 1 / problem.room(error)
     # A barrier of f beside that of the limit keeps Newton steps long.
@@ -156,7 +156,7 @@ def _pulls(problem: Problem, error: Floats, weight: float) -> tuple[float, float
 
 
 def _gradient(
-    problem: Problem, error: Floats, weight: float, values: Floats, vectors: Floats
+    problem: DeterminantProblem, error: Floats, weight: float, values: Floats, vectors: Floats
 ) -> Floats:
     up, down, _ = _pulls(problem, error, weight)
     walls = (vectors * (1 / (1 - values) - 1 / values)) @ vectors.T
@@ -164,7 +164,7 @@ def _gradient(
 
 
 def _newton(
-    problem: Problem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
+    problem: DeterminantProblem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
 ) -> tuple[Floats, float, float]:
     """Newton's step, its length in the Hessian's norm, and the derivative along it."""
     values, vectors = np.linalg.eigh(error)
@@ -207,7 +207,9 @@ def _solve_linear(hessian: Floats, aim: Floats) -> Floats:
     return right
 
 
-def _length(problem: Problem, error: Floats, step: Floats, weight: float, along: float) -> float:
+def _length(
+    problem: DeterminantProblem, error: Floats, step: Floats, weight: float, along: float
+) -> float:
     """How far to go: inside the limits, and not far beyond the lowest point."""
     length = 1.0
     for _ in range(60):
@@ -221,7 +223,7 @@ def _length(problem: Problem, error: Floats, step: Floats, weight: float, along:
     return 0.0
 
 
-def _push_to_edge(problem: Problem, error: Floats) -> Floats:
+def _push_to_edge(problem: DeterminantProblem, error: Floats) -> Floats:
     """The same on the edge of its limit: more unknown for the cost, or cheaper."""
     if not problem.cheapest:
         whole, spent = float(np.trace(problem.cost)), problem.spent(error)
@@ -230,7 +232,7 @@ def _push_to_edge(problem: Problem, error: Floats) -> Floats:
     return _scale_to_limit(problem, *np.linalg.eigh(error))
 
 
-def _scale_to_limit(problem: Problem, values: Floats, vectors: Floats) -> Floats:
+def _scale_to_limit(problem: DeterminantProblem, values: Floats, vectors: Floats) -> Floats:
     """A multiple of a matrix, cut off at I, on the edge of the limit or nearest to it."""
 
     def times(factor: float) -> Floats:
@@ -244,7 +246,7 @@ def _scale_to_limit(problem: Problem, values: Floats, vectors: Floats) -> Floats
     return times(high if problem.cheapest else low)
 
 
-def _sharpen(problem: Problem, solution: Solution, tolerance: float) -> Solution:
+def _sharpen(problem: DeterminantProblem, solution: Solution, tolerance: float) -> Solution:
     """The same with shares that are nearly 0 or 1 made so, if that is as good."""
     values, vectors = np.linalg.eigh(solution.error)
     sharp = np.where(values < SHARP * values[-1], 0.0, np.where(values > 1 - SHARP, 1.0, values))

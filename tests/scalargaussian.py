@@ -1,7 +1,8 @@
 """One key attribute and one secret, both Gaussian: the four models in closed form.
 
 All four release X' = (1-d)·X + d·mu_X + N(0, d·(1-d)·Var X), with 0 <= d <= 1 the share of X's
-variance that the error has. Domingo-Ferrer and Rebollo-Monedero 2009, section 5. In bits.
+variance that the error has. Domingo-Ferrer and Rebollo-Monedero 2009, section 5. In bits; an oracle
+for the vectors.
 """
 
 from __future__ import annotations
