@@ -116,10 +116,10 @@ def test_a_walk_keeps_what_is_released(part: int) -> None:
         np.testing.assert_allclose(sums, 1.0, rtol=1e-12)
         assert (shares >= 0).all() and (shares <= 1 + 1e-12).all()
         for a, b in pairwise(slots.starts.tolist()):
-            assert sorted(chain.held[a:b].tolist()) == buckets.secrets[a:b].tolist()
+            assert sorted(chain.secrets[a:b].tolist()) == buckets.secrets[a:b].tolist()
         for f, counts in enumerate(chain.counts):
             wanted = np.zeros_like(counts)
-            np.add.at(wanted, (chain.held, buckets.atoms[:, f]), 1)
+            np.add.at(wanted, (chain.secrets, buckets.atoms[:, f]), 1)
             np.testing.assert_array_equal(counts, wanted)
         if (
             part != 2

@@ -1,6 +1,6 @@
 """Chains against exact probabilities, over many seeds; and chains that cannot agree.
 
-The error of a belief is that of a quotient of means, to first order: `diagnostics.mcse` of the
+The error of a belief is that of a quotient of means, to first order: `mcse` of the
 series of blocks, each as its part of the numerator less its part of the denominator. It looks at
 all lags, where the errors from batches that a result reports take batches to be independent; these
 are looked at as well.
@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reasoningtools import mcse
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import posterior
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
-from sievert.attacks.reasoning.mcmc import chains, diagnostics
+from sievert.attacks.reasoning.mcmc import chains
 from sievert.attacks.reasoning.mcmc.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.model import Buckets, Factor
 from sievert.attacks.reasoning.risk import normalise
@@ -133,7 +134,7 @@ def errors(found: ChainSamples, kind: int, beliefs: Floats) -> Floats:
     linear = (held - beliefs * totals) / totals.mean(axis=(0, 1))
     # About 1, so that what never moves is seen not to.
     flat = 1.0 + linear.reshape(*parts.shape[:2], size)
-    return diagnostics.mcse(flat).reshape(victims, secrets)
+    return mcse(flat).reshape(victims, secrets)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,13 @@ import pytest
 from effort import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reasoningtools import label_set
 
 from sievert.attacks.reasoning import candidates as module
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
 from sievert.attacks.reasoning.candidates import contains
 from sievert.attacks.reasoning.domains import Domain, pattern, public_domain
-from sievert.attacks.reasoning.value_sets import Labels, PositionSets, label_set
+from sievert.attacks.reasoning.value_sets import Labels, PositionSets
 from sievert.errors import ExhaustedError, InputError
 from sievert.hierarchies import Hierarchy
 

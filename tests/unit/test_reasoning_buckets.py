@@ -232,7 +232,7 @@ def transition(buckets: Buckets, only: int | None = None, **options: int) -> tup
             chain.start(np.array(state))
             chain._rng = plan
             chain.sweep(compiled=False)
-            return tuple(chain.held.tolist())
+            return tuple(chain.secrets.tolist())
 
         for after, chance in plans(step, only):
             matrix[place[state], place[after]] += chance
@@ -332,7 +332,7 @@ def test_compiled_and_plain_walks_are_the_same(part: int, faint: float) -> None:
     )
     one.sweep(2)
     two.sweep(2, compiled=False)
-    np.testing.assert_array_equal(one.held, two.held)
+    np.testing.assert_array_equal(one.secrets, two.secrets)
     np.testing.assert_array_equal(one.read(), two.read())
     assert one._rng.random() == two._rng.random()
 

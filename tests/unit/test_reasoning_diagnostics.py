@@ -7,6 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from reasoningtools import batch_means, ess, mcse, rhat
 
 from sievert.attacks.reasoning.credible_intervals import (
     below,
@@ -16,15 +17,7 @@ from sievert.attacks.reasoning.credible_intervals import (
     quantile,
     total_variation,
 )
-from sievert.attacks.reasoning.mcmc.diagnostics import (
-    batches,
-    diagnose,
-    ess,
-    jackknife,
-    mcse,
-    rhat,
-    so_far,
-)
+from sievert.attacks.reasoning.mcmc.diagnostics import diagnose, jackknife, so_far
 from sievert.errors import UsageError
 
 
@@ -204,7 +197,7 @@ def test_running_means(draws):
 
 def test_batches_and_the_jackknife():
     x = np.random.default_rng(8).normal(size=(4, 103, 2))
-    parts = batches(x, 10)
+    parts = batch_means(x, 10)
     assert parts.shape == (40, 2)
     assert parts[0] == pytest.approx(x[0, 3:13].mean(axis=0), rel=1e-12)
     assert parts[39] == pytest.approx(x[3, 93:].mean(axis=0), rel=1e-12)
@@ -223,12 +216,12 @@ def test_batches_and_the_jackknife():
     with pytest.raises(UsageError):
         jackknife([1.0], lambda mean: mean)
     with pytest.raises(UsageError):
-        batches(x, 104)
+        batch_means(x, 104)
 
 
 def test_the_error_of_batches_is_that_of_a_dependent_series():
     series = autoregressive(0.6, (4, 4000), 2)
-    _, error = jackknife(batches(series, 25), float)
+    _, error = jackknife(batch_means(series, 25), float)
     assert error == pytest.approx(float(mcse(series)), rel=0.25)
 
 

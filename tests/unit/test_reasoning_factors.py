@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reasoningtools import dense_shares, shares_at
 
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import (
     build_forest,
@@ -203,7 +204,10 @@ def test_chains_come_close(example: Example, victims: Iterable[str]) -> None:
             chain.sweep(500)
             population, inside = chain.read()
             means.append(
-                [FactorPosterior(*both) for both in zip(population, inside.dense(), strict=True)]
+                [
+                    FactorPosterior(*both)
+                    for both in zip(population, dense_shares(chain, inside), strict=True)
+                ]
             )
         batches.append(means)
     for victim in victims:
@@ -236,14 +240,14 @@ def test_compiled_and_plain_chains_are_the_same() -> None:
         assert np.array_equal(fast.counts, plain.counts)
         (population, inside), (alike, within) = fast.read(), plain.read()
         assert population.tobytes() == alike.tobytes()
-        assert inside.dense().tobytes() == within.dense().tobytes()
+        assert dense_shares(fast, inside).tobytes() == dense_shares(plain, within).tobytes()
 
 
 def test_chains_in_threads() -> None:
     def run(seed: int, found: dict[int, bytes]) -> None:
         chain = UrnSampler(mixed(), [0, 1], np.random.default_rng([5, seed]))
         chain.sweep(300)
-        found[seed] = chain.read()[1].dense().tobytes()
+        found[seed] = dense_shares(chain, chain.read()[1]).tobytes()
 
     alone: dict[int, bytes] = {}
     together: dict[int, bytes] = {}
@@ -268,12 +272,12 @@ def test_a_chain_keeps_its_books() -> None:
         assert chain.counts[0, 6] == 0
     population, inside = chain.read()
     assert population.sum() == pytest.approx(1, rel=1e-14)
-    dense = inside.dense()[0]
+    dense = dense_shares(chain, inside)[0]
     sums = np.add.reduceat(dense, factor.starts[:-1])
     assert sums.tolist() == pytest.approx([1, 1, 1, 0, 1, 1, 0], rel=1e-14)
     assert np.array_equal(dense[factor.starts[5] : factor.starts[6]], population[0])
     places = np.array([2, 16, 0])
-    assert np.array_equal(inside.at(np.zeros(3, dtype=int), places), dense[places])
+    assert np.array_equal(shares_at(chain, inside, np.zeros(3, dtype=int), places), dense[places])
     drawn = chain.draw(np.random.default_rng(1))
     assert drawn.shape == (1, 7)
     assert drawn.sum() == pytest.approx(1)
@@ -287,7 +291,7 @@ def test_a_chain_without_open_records() -> None:
     chain.sweep(2)
     population, inside = chain.read()
     assert population.tolist() == [[0.2, 0.8]]
-    assert inside.dense().tolist() == [[1, 0.2, 0.8]]
+    assert dense_shares(chain, inside).tolist() == [[1, 0.2, 0.8]]
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, 1e-320])

@@ -8,8 +8,9 @@ from itertools import permutations, product
 import mpmath
 import numpy as np
 import pytest
+from reasoningtools import shares_of_draws, simulate_shares
 
-from sievert.attacks.reasoning.published_learner import drawn, shares, simulated
+from sievert.attacks.reasoning.published_learner import shares
 from sievert.errors import UsageError
 
 HEART, FLU, STOMACH, HIV, DIABETES = range(5)
@@ -163,24 +164,24 @@ def test_products_of_betas_by_draws(low, high):
     betas = [
         [(1.0, np.exp(rng.uniform(math.log(low), math.log(high), (5, 2))).tolist())] for _ in gammas
     ]
-    means, errors = simulated(gammas, betas, 40_000, rng)
+    means, errors = simulate_shares(gammas, betas, 40_000, rng)
     found = shares(gammas, betas)
     assert found.sum() == pytest.approx(1.0, abs=1e-12)
     assert np.all(np.abs(means - found) < 4.5 * errors + 1e-6)
 
 
 def test_simulated_variables_of_any_size():
-    means, errors = simulated([1e-7, 1e-7], [[(1.0, [])]] * 2, 4000, np.random.default_rng(1))
+    means, errors = simulate_shares([1e-7, 1e-7], [[(1.0, [])]] * 2, 4000, np.random.default_rng(1))
     assert np.all(np.abs(means - 0.5) < 4.5 * errors) and np.isfinite(means).all()
-    again, _ = simulated([1e-7, 1e-7], [[(1.0, [])]] * 2, 4000, np.random.default_rng(1))
+    again, _ = simulate_shares([1e-7, 1e-7], [[(1.0, [])]] * 2, 4000, np.random.default_rng(1))
     assert again.tolist() == means.tolist()
 
 
 def test_drawn_shares_have_the_gamma_variables_integrated():
     gammas = [2.5, 0.8, 30.0, 1000.0]
     pis = np.array([[0.2, 0.5, 0.01, 0.0003], [0.9, 1e-12, 0.0, 1e-5]])
-    found = [drawn(gammas, row[None, :]) for row in pis]
-    assert drawn(gammas, pis) == pytest.approx((found[0] + found[1]) / 2, abs=1e-15)
+    found = [shares_of_draws(gammas, row[None, :]) for row in pis]
+    assert shares_of_draws(gammas, pis) == pytest.approx((found[0] + found[1]) / 2, abs=1e-15)
     for row, each in zip(pis, found, strict=True):
         assert each.sum() == pytest.approx(1.0, abs=1e-13)
 
@@ -199,7 +200,7 @@ def test_drawn_shares_have_the_gamma_variables_integrated():
 @pytest.mark.parametrize("gammas", [[0.02, 0.05], [1.0, 1e6], [3.0, 4.0, 5.0]])
 def test_drawn_shares_of_equal_draws(gammas):
     pis = np.array([[0.3] * len(gammas), [1e-9] * len(gammas)])
-    assert drawn(gammas, pis) == pytest.approx(np.array(gammas) / sum(gammas), abs=1e-13)
+    assert shares_of_draws(gammas, pis) == pytest.approx(np.array(gammas) / sum(gammas), abs=1e-13)
 
 
 def test_drawn_shares_come_near_the_exact_ones():
@@ -207,7 +208,7 @@ def test_drawn_shares_come_near_the_exact_ones():
     gammas, pairs = [3.0, 5.0, 2.0], [(2.0, 7.0), (1.0, 4.0), (6.0, 2.0)]
     pis = np.column_stack([rng.beta(b, c, 20_000) for b, c in pairs])
     exact = shares(gammas, [[(1.0, [pair])] for pair in pairs])
-    assert drawn(gammas, pis) == pytest.approx(exact, abs=0.006)
+    assert shares_of_draws(gammas, pis) == pytest.approx(exact, abs=0.006)
 
 
 @pytest.mark.parametrize(
@@ -235,6 +236,6 @@ def test_wrong_parameters(gammas, betas):
 @pytest.mark.parametrize("pis", [[], [0.5, 0.5], [[0.5]], [[0.0, 0.0]], [[-0.1, 1.0]]])
 def test_wrong_draws(pis):
     with pytest.raises(UsageError):
-        drawn([1.0, 1.0], pis)
+        shares_of_draws([1.0, 1.0], pis)
     with pytest.raises(UsageError):
-        simulated([1.0], [[(1.0, [])]], 1, np.random.default_rng(0))
+        simulate_shares([1.0], [[(1.0, [])]], 1, np.random.default_rng(0))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reasoningtools import label_set
 
 from sievert.attacks.reasoning import value_sets as module
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
@@ -22,7 +23,7 @@ from sievert.attacks.reasoning.domains import (
     public_domain,
     read_domain,
 )
-from sievert.attacks.reasoning.value_sets import Labels, PositionSets, label_set
+from sievert.attacks.reasoning.value_sets import Labels, PositionSets
 from sievert.errors import ExhaustedError, InputError, UsageError
 from sievert.hierarchies import Hierarchy
 

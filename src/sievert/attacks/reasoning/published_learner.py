@@ -47,7 +47,7 @@ def shares(gammas: Sequence[float], betas: Sequence[Mixture]) -> Floats:
     >>> shares([5.0, 2.0], [[(1.0, [(3.0, 2.0)])], [(0.5, []), (0.5, [])]]).round(12)
     array([0.6, 0.4])
     """
-    runners = _checked(gammas, betas, LEAST)
+    runners = _runners(gammas, betas)
     # A small parameter has a long tail. Enlarged by 1 it has none; the rest is a simple factor.
     parts = [_lifted(a, pairs) for a, mixture in runners for _, pairs in mixture]
     low = min(_end(part.a, part.pairs, -1.0) for part in parts)
@@ -76,88 +76,18 @@ def shares(gammas: Sequence[float], betas: Sequence[Mixture]) -> Floats:
     return np.asarray(np.maximum(0.0, (density * _others(later)).sum(axis=1) * STEP))
 
 
-def drawn(gammas: Sequence[float], pis: Any) -> Floats:
-    """The mean over draws of E[G_s·pi_s / sum_z G_z·pi_z], pi being as drawn, for every s.
-
-    `pis` has shape (draws, secrets); the Gamma variables are integrated out, not drawn.
-
-    >>> drawn([2.0, 1.0, 1.0], [[0.5, 0.5, 0.5], [0.1, 0.1, 0.1]]).round(12)
-    array([0.5 , 0.25, 0.25])
-    """
-    a = _gammas(gammas, LEAST)
-    held = np.asarray(pis, dtype=np.float64)
-    if held.ndim != 2 or len(held) == 0 or held.shape[1] != len(a):
-        raise UsageError("draws have one number for every secret")
-    if not np.isfinite(held).all() or (held < 0).any() or not (held > 0).any(axis=1).all():
-        raise UsageError("drawn shares are finite and not negative, and not 0 for every secret")
-    held = held / held.max(axis=1, keepdims=True)
-    # Runner s arrives by u with 1 - (1 + u·pi_s)^(-a_s): before the grid and after it, nobody does.
-    low = -TAIL - math.log(max(1.0, float(a.sum())))
-    slow = TAIL / float(np.where(held == 1.0, a, 0.0).max(axis=1).min())
-    high = slow + math.log(-math.expm1(-slow))
-    y = np.arange(low, high + 2 * STEP, 2 * STEP)
-    with np.errstate(divide="ignore"):
-        logs = np.log(held)
-    total = np.zeros(len(a))
-    step = max(1, CELLS // (len(a) * len(y)))
-    for at in range(0, len(logs), step):
-        x = logs[at : at + step, :, None] + y
-        more = np.logaddexp(0.0, x)
-        alive = (a[:, None] * more).sum(axis=1, keepdims=True)
-        total += np.exp(x - more - alive).sum(axis=(0, 2)) * a
-    return np.asarray(total * (2 * STEP / len(held)))
-
-
-def simulated(
-    gammas: Sequence[float], betas: Sequence[Mixture], draws: int, generator: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """`shares` by drawing all variables, in logarithms: means and their standard errors.
-
-    For parameters of any size, those that are too small for `shares` too.
-    """
-    if draws < 2:
-        raise UsageError("a standard error needs two draws at least")
-    runners = _checked(gammas, betas, 1e-300)
-    log = np.empty((len(runners), draws))
-    for s, (a, mixture) in enumerate(runners):
-        log[s] = _log_gamma(a, draws, generator)
-        weights = np.array([weight for weight, _ in mixture])
-        chosen = generator.choice(len(mixture), draws, p=weights / weights.sum())
-        for k, (_, pairs) in enumerate(mixture):
-            here = np.flatnonzero(chosen == k)
-            for b, c in pairs:
-                one = _log_gamma(b, len(here), generator)
-                log[s, here] += one - np.logaddexp(one, _log_gamma(c, len(here), generator))
-    share = np.exp(log - log.max(axis=0))
-    share /= share.sum(axis=0)
-    return share.mean(axis=1), share.std(axis=1, ddof=1) / math.sqrt(draws)
-
-
-def _log_gamma(a: float, draws: int, generator: np.random.Generator) -> Floats:
-    """Logarithms of Gamma variables: Gamma(a) = Gamma(a + 1)·U^(1/a), U uniform."""
-    found = np.log(generator.gamma(a + 1.0, size=draws))
-    return np.asarray(found - generator.exponential(size=draws) / a)
-
-
-def _gammas(gammas: Sequence[float], least: float) -> Floats:
-    found = np.asarray(gammas, dtype=np.float64)
-    if found.ndim != 1 or len(found) == 0:
-        raise UsageError("there is one secret at least")
-    if not np.isfinite(found).all() or not (found > 0).all():
-        raise UsageError("the parameter of a Gamma variable is positive and finite")
-    if found.min() < least:
-        raise UsageError(f"a parameter is {least:g} at least", hint="simulate smaller ones")
-    return found
-
-
-def _checked(
-    gammas: Sequence[float], betas: Sequence[Mixture], least: float
-) -> list[tuple[float, Mixture]]:
+def _runners(gammas: Sequence[float], betas: Sequence[Mixture]) -> list[tuple[float, Mixture]]:
     """Each secret's Gamma and mixture, in plain numbers, without the Betas that are 1."""
     if len(gammas) != len(betas):
         raise UsageError("every secret has a Gamma variable and a mixture")
-    found: list[tuple[float, Mixture]] = []
-    for a, mixture in zip(_gammas(gammas, least).tolist(), betas, strict=True):
+    shapes = np.asarray(gammas, dtype=np.float64)
+    if shapes.ndim != 1 or len(shapes) == 0:
+        raise UsageError("there is one secret at least")
+    if not np.isfinite(shapes).all() or not (shapes > 0).all():
+        raise UsageError("the parameter of a Gamma variable is positive and finite")
+    runners: list[tuple[float, Mixture]] = []
+    least = shapes.min()
+    for a, mixture in zip(shapes.tolist(), betas, strict=True):
         plain = [
             (float(w), [(float(b), float(c)) for b, c in pairs if c != 0])
             for w, pairs in mixture
@@ -165,13 +95,14 @@ def _checked(
         ]
         if not abs(math.fsum(w for w, _ in plain) - 1.0) < 1e-9 or any(w < 0 for w, _ in plain):
             raise UsageError("the weights of a mixture are not negative and add to 1")
-        for _, pairs in plain:
-            if not all(0 < b < math.inf and 0 < c < math.inf for b, c in pairs):
-                raise UsageError("the parameters of a Beta variable are positive and finite")
-            if any(b < least for b, _ in pairs):
-                raise UsageError(f"a parameter is {least:g} at least", hint="simulate smaller ones")
-        found.append((a, plain))
-    return found
+        every = [pair for _, pairs in plain for pair in pairs]
+        if not all(0 < b < math.inf and 0 < c < math.inf for b, c in every):
+            raise UsageError("the parameters of a Beta variable are positive and finite")
+        least = min([least, *(b for b, _ in every)])
+        runners.append((a, plain))
+    if least < LEAST:
+        raise UsageError(f"a parameter is {LEAST:g} at least", hint="simulate smaller ones")
+    return runners
 
 
 @dataclass(frozen=True)

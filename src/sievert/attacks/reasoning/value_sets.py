@@ -218,28 +218,6 @@ def _unfit(column: str, wrong: int, texts: int) -> InputError:
     )
 
 
-def label_set(
-    label: Text,
-    domain: Domain,
-    hierarchy: Hierarchy | None = None,
-    *,
-    wildcard: bool = False,
-    column: str = "",
-) -> Ints:
-    """The positions of the values that a label may stand for, in ascending order.
-
-    A value of the domain stands for itself, a label of the hierarchy for what is below it on any
-    level (and itself, if it is both). Only other texts are read as patterns.
-
-    >>> label_set("[20, 22)", Domain(("19", "20", "21", "22"), "given", True)).tolist()
-    [1, 2]
-    """
-    found = _Reader(domain, hierarchy, wildcard, [label]).read(label)
-    if not len(found):
-        raise _unfit(column, 1, 1)
-    return found
-
-
 @dataclass(frozen=True)
 class Labels:
     """The different sets that the released texts of a column stand for; `of` is each text's."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,6 @@ from sievert.attacks.reasoning.model import Factor
 from sievert.errors import UsageError
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
-DENSE = 10**7  # numbers in the largest table that is written out
-Kernels = tuple[Callable[..., None], Callable[..., None]]
 NOTHING, CERTAIN, ANYTHING = -1, -2, -3  # labels of no record, of one atom, of all atoms
 NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the others from there
 
@@ -60,37 +59,31 @@ class ShareLayout:
         factor = self.factor
         rows, places = np.broadcast_arrays(rows, places)
         labels = np.searchsorted(factor.starts, places, side="right") - 1
-        found = self.offsets[rows, labels]
-        free = found == ANYTHING
-        kept = found >= 0
-        found[kept] += (places - factor.starts[labels])[kept]
-        found[found == NOTHING] = NONE
-        found[found == CERTAIN] = WHOLE
-        found[free] = self.end + rows[free] * factor.prior.shape[1] + factor.members[places[free]]
-        return found.astype(np.min_scalar_type(self.end + factor.prior.size))
+        spots = self.offsets[rows, labels]
+        free, sampled = spots == ANYTHING, spots >= 0
+        spots[sampled] += (places - factor.starts[labels])[sampled]
+        spots[spots == NOTHING] = NONE
+        spots[spots == CERTAIN] = WHOLE
+        spots[free] = self.end + rows[free] * factor.prior.shape[1] + factor.members[places[free]]
+        return spots.astype(np.min_scalar_type(self.end + factor.prior.size))
 
 
-@dataclass(frozen=True)
-class Inside:
-    """Expected shares of atoms within labels, for the secrets of a chain: one reading."""
+class UrnState(NamedTuple):
+    """The cells of a chain, their records, and working memory for one cell.
 
-    layout: ShareLayout
-    values: Floats
+    A row of `cells` has the secret's row, the first place among the `members` and the one after the
+    last, the records, where their `atoms` and their `sums` begin, and whether the atoms are counts.
+    """
 
-    def at(self, rows: Ints, places: Ints) -> Floats:
-        """The share at some places of the factor's members, for a row of the chain's secrets each.
-
-        0 for labels that no record with the secret has.
-        """
-        return self.values.take(self.layout.spots(rows, places))
-
-    def dense(self) -> Floats:
-        """The shares at all places, a row for each secret."""
-        rows, places = len(self.layout.offsets), len(self.layout.factor.members)
-        if rows * places > DENSE:
-            raise UsageError("the shares of all places are too many to write out")
-        every = np.tile(np.arange(places), rows)
-        return self.at(np.repeat(np.arange(rows), places), every).reshape(rows, places)
+    cells: Ints
+    members: Ints
+    prior: Floats
+    counts: Ints
+    atoms: Ints
+    sums: Floats
+    weights: Floats
+    heaps: Floats
+    tops: Floats
 
 
 class UrnSampler:
@@ -111,134 +104,113 @@ class UrnSampler:
         layout: ShareLayout | None = None,
         compiled: bool = True,
     ) -> None:
-        self.factor, self.secrets, self._rng = factor, np.asarray(secrets, dtype=np.int64), rng
+        secrets = np.asarray(secrets, dtype=np.int64)
         self.layout = ShareLayout.of(factor, secrets) if layout is None else layout
-        self._prior = np.array([weights_of(factor, int(s)) for s in self.secrets])
-        self._prior = self._prior.reshape(len(self.secrets), factor.prior.shape[1])
-        sizes = np.diff(factor.starts)
-        records = np.asarray(factor.counts, dtype=np.int64)[:, self.secrets].T
+        prior = np.array([weights_of(factor, int(s)) for s in secrets])
+        prior = prior.reshape(len(secrets), factor.prior.shape[1])
+        records = np.asarray(factor.counts, dtype=np.int64)[:, secrets].T
         offsets = self.layout.offsets
-        self._sure = np.zeros(self._prior.shape, dtype=np.int64)
+        self._sure = np.zeros(prior.shape, dtype=np.int64)
         rows, labels = np.nonzero(offsets == CERTAIN)
         np.add.at(self._sure, (rows, factor.members[factor.starts[labels]]), records[rows, labels])
         rows, labels = np.nonzero(offsets >= 0)
-        here, wide = records[rows, labels], sizes[labels]
-        many = here > ONE_BY_ONE * wide
-        kept = np.where(many, wide, here)
-        # Of each cell: its secret's row, first and last place, records, where its state and its
-        # sums start, and whether its state is counts.
-        self._cells = np.stack(
-            (
-                rows,
-                factor.starts[labels],
-                factor.starts[labels + 1],
-                here,
-                np.cumsum(kept) - kept,
-                offsets[rows, labels],
-                many,
-            ),
-            axis=1,
-        ).astype(np.int64)
-        self._members = np.ascontiguousarray(factor.members, dtype=np.uint32)
-        self._state = np.zeros(int(kept.sum()), dtype=np.uint32)
-        self._sums = np.zeros(self.layout.end)
-        self._room = np.zeros((3, int(wide.max(initial=1)) + 16))
-        self._sweeps = 0
-        kernels: Kernels = _compiled() if compiled else (_swept, _spread)
-        self._kernel, self._added = kernels
-        self._by_eight = self._kernel is not _swept
-        self.counts = self._sure.copy()
-        self._run(0)
+        here, first, last = records[rows, labels], factor.starts[labels], factor.starts[labels + 1]
+        many = here > ONE_BY_ONE * (last - first)
+        kept = np.where(many, last - first, here)
+        begin = np.cumsum(kept) - kept
+        cells = np.stack((rows, first, last, here, begin, offsets[rows, labels], many), axis=1)
+        self._urns = UrnState(
+            cells.astype(np.int64),
+            np.ascontiguousarray(factor.members, dtype=np.uint32),
+            prior,
+            self._sure.copy(),
+            np.zeros(int(kept.sum()), dtype=np.uint32),
+            np.zeros(self.layout.end),
+            *np.zeros((3, int((last - first).max(initial=1)) + 16)),
+        )
+        self.counts = self._urns.counts
+        self._rng, self._sweeps = rng, 0
+        self._sweep, self._add = _compiled_loops() if compiled else (sweep_cells, add_records)
+        self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
         """Draw every cell anew so many times."""
         if times > 0:
-            self._run(times)
+            self._sweep(self._urns, self._rng, times, self._sweep is not sweep_cells)
             self._sweeps += times
 
-    def _run(self, times: int) -> None:
-        chain = self._cells, self._members, self._prior, self.counts, self._state, self._sums
-        self._kernel(*chain, self._room, self._rng, times, self._by_eight)
-
-    def read(self) -> tuple[Floats, Inside]:
+    def read(self) -> tuple[Floats, Floats]:
         """Expected shares of atoms by secret, in all and within labels, since the last reading.
 
-        Both are means of what is expected of a cell given all others, not of what was drawn.
+        Both are means of what is expected of a cell given all others, not of what was drawn. Where
+        the shares within labels are, `layout.spots` says.
         """
         if not self._sweeps:
             raise UsageError("a chain is read after a sweep")
-        end = self.layout.end
-        values = np.empty(end + self._prior.size)
-        np.divide(self._sums, self._sweeps, out=values[:end])
+        end, urns = self.layout.end, self._urns
+        values = np.empty(end + urns.prior.size)
+        np.divide(urns.sums, self._sweeps, out=values[:end])
         values[NONE], values[WHOLE] = 0.0, 1.0
-        shares = self._prior + self._sure
-        self._added(self._cells, self._members, values, shares)
+        shares = urns.prior + self._sure
+        self._add(urns.cells, urns.members, values, shares)
         population = values[end:].reshape(shares.shape)
         np.divide(shares, shares.sum(axis=1)[:, None], out=population)
-        self._sums[:] = 0
+        urns.sums[:] = 0
         self._sweeps = 0
-        return population, Inside(self.layout, values)
+        return population, values
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """The shares of all atoms, a row for each secret: one draw given the current table."""
-        return dirichlets(rng, self._prior + self.counts)
+        return dirichlets(rng, self._urns.prior + self.counts)
 
 
 @cache
-def _compiled() -> Kernels:
-    found = compile_loops(_swept, _spread)
-    return (_swept, _spread) if found is None else (found[0], found[1])
+def _compiled_loops() -> tuple[Callable[..., None], Callable[..., None]]:
+    loops = compile_loops(sweep_cells, add_records)
+    return (sweep_cells, add_records) if loops is None else (loops[0], loops[1])
 
 
-def _spread(cells: Ints, members: Ints, values: Floats, shares: Floats) -> None:
+def add_records(cells: Ints, members: Ints, values: Floats, shares: Floats) -> None:
     """Add to the atoms of every secret the records of its cells, by their shares."""
     for cell in range(len(cells)):
-        first, to, held = cells[cell, 1], cells[cell, 5], shares[cells[cell, 0]]
+        first, to, row = cells[cell, 1], cells[cell, 5], shares[cells[cell, 0]]
         for j in range(cells[cell, 2] - first):
-            held[members[first + j]] += cells[cell, 3] * values[to + j]
+            row[members[first + j]] += cells[cell, 3] * values[to + j]
 
 
-def _swept(
-    cells: Ints,
-    members: Ints,
-    prior: Floats,
-    counts: Ints,
-    state: Ints,
-    sums: Floats,
-    room: Floats,
-    rng: np.random.Generator,
-    times: int,
-    by_eight: bool,
-) -> None:
+def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: bool) -> None:
     """Draw all cells anew so many times; 0 times: for the first time, each record by the prior.
 
     Where eight comparisons cost as much as one, what is below a spot is counted `by_eight`, which
     leaves a processor nothing to guess: first of each eight the last, then the eight. Either way
     finds the same.
+
+    One function, though long: each call of a compiled helper would count the references of every
+    array that it is given, which doubles the time of a sweep.
     """
-    weights, heaps, tops = room[0], room[1], room[2]
+    cells, members, prior, counts, atoms, sums, weights, heaps, tops = urns
     for _ in range(max(times, 1)):
         for cell in range(len(cells)):
             row, first, last = cells[cell, 0], cells[cell, 1], cells[cell, 2]
             records, at, to = cells[cell, 3], cells[cell, 4], cells[cell, 5]
             many, size = cells[cell, 6] > 0, last - first
-            before, held = prior[row], counts[row]
+            own_prior, own_counts = prior[row], counts[row]
             heap = 0.0
             if times == 0:
                 for j in range(size):
-                    weights[j] = before[members[first + j]]
+                    weights[j] = own_prior[members[first + j]]
                     heap += weights[j]
                     heaps[j] = heap
             else:
                 if many:
                     for j in range(size):
-                        held[members[first + j]] -= state[at + j]
+                        own_counts[members[first + j]] -= atoms[at + j]
                 else:
                     for i in range(at, at + records):
-                        held[state[i]] -= 1
+                        own_counts[atoms[i]] -= 1
                 for j in range(size):
                     atom = members[first + j]
-                    weight = before[atom] + held[atom]
+                    weight = own_prior[atom] + own_counts[atom]
                     weights[j] = weight
                     heap += weight
                     heaps[j] = heap
@@ -266,12 +238,12 @@ def _swept(
                     heaps[j] = heap
                 left = records
                 for j in range(size):
-                    found = 0
+                    number = 0
                     if left > 0:
-                        found = rng.binomial(left, weights[j] / heaps[j])
-                    left -= found
-                    state[at + j] = found
-                    held[members[first + j]] += found
+                        number = rng.binomial(left, weights[j] / heaps[j])
+                    left -= number
+                    atoms[at + j] = number
+                    own_counts[members[first + j]] += number
             else:
                 blocks = (size + 7) >> 3
                 if by_eight:
@@ -284,7 +256,7 @@ def _swept(
                 for i in range(records):
                     spot = rng.random() * (heap + i if times > 0 else heap)
                     if spot >= heap and i > 0:
-                        state[at + i] = state[at + min(int(spot - heap), i - 1)]
+                        atoms[at + i] = atoms[at + min(int(spot - heap), i - 1)]
                     elif by_eight:
                         low, high = 0, blocks - 1
                         while high - low > 7:
@@ -301,7 +273,7 @@ def _swept(
                         below = 0
                         for j in range(8):
                             below += heaps[low + j] <= spot
-                        state[at + i] = members[first + min(low + below, size - 1)]
+                        atoms[at + i] = members[first + min(low + below, size - 1)]
                     else:
                         low, high = 0, size - 1
                         while low < high:
@@ -310,6 +282,6 @@ def _swept(
                                 high = middle
                             else:
                                 low = middle + 1
-                        state[at + i] = members[first + low]
+                        atoms[at + i] = members[first + low]
                 for i in range(at, at + records):
-                    held[state[i]] += 1
+                    own_counts[atoms[i]] += 1

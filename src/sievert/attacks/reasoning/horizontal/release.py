@@ -276,7 +276,7 @@ class HorizontalChain:
             if urns is not None:
                 urns.sweep(sweeps)
                 self.populations[f][secrets], inside = urns.read()
-                terms *= inside.values.take(asked.spots[f])
+                terms *= inside.take(asked.spots[f])
                 drawn[f][secrets] = urns.draw(self.rng)
         victims, many = self.model.shape
         expected = np.bincount(asked.cells, terms, victims * many).reshape(victims, many)

@@ -61,21 +61,6 @@ def diagnose(series: Any) -> ChainDiagnostics:
     return ChainDiagnostics(*(found if held.ndim == 3 else found[:, 0]))
 
 
-def rhat(series: Any) -> Floats:
-    """Split R-hat of each quantity."""
-    return diagnose(series).rhat
-
-
-def ess(series: Any) -> Floats:
-    """The effective sample size of the mean of each quantity."""
-    return diagnose(series).ess
-
-
-def mcse(series: Any) -> Floats:
-    """The Monte Carlo standard error of the mean of each quantity."""
-    return diagnose(series).mcse
-
-
 def _measured(held: NDArray[Any]) -> Floats:
     """Mean, sd, R-hat, ESS and MCSE of the quantities of some (chains, draws, quantities)."""
     x = np.array(held.transpose(2, 0, 1), dtype=np.float64, order="C")
@@ -147,24 +132,6 @@ def so_far(series: Any, most: int = 50) -> tuple[list[int], Floats]:
     after = [draws * (i + 1) // many for i in range(many)]
     summed = np.cumsum(held, axis=1)
     return after, np.stack([summed[:, n - 1] / n for n in after]) if after else summed[:0]
-
-
-def batches(series: Any, count: int) -> Floats:
-    """Means of `count` batches of each chain, one after another: shape (chains·count, ...).
-
-    The first draws that fill no batch are left out.
-
-    >>> batches([[9.0, 1.0, 3.0, 5.0, 7.0]], 2)
-    array([2., 6.])
-    """
-    held = np.asarray(series, dtype=np.float64)
-    if held.ndim < 2 or not 1 <= count <= held.shape[1]:
-        raise UsageError("a chain has one draw at least for every batch")
-    size = held.shape[1] // count
-    kept = held[:, held.shape[1] - size * count :]
-    return np.asarray(
-        kept.reshape(held.shape[0] * count, size, *held.shape[2:]).mean(axis=1), dtype=np.float64
-    )
 
 
 def jackknife(parts: Any, statistic: Callable[[Floats], Any]) -> tuple[Any, Any]:

@@ -13,7 +13,13 @@ import numpy as np
 from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.vertical.matchings import MOST, redraw, scratch, sets
+from sievert.attacks.reasoning.vertical.matchings import (
+    MOST,
+    GroupState,
+    redraw,
+    scratch,
+    subset_tables,
+)
 from sievert.attacks.reasoning.vertical.swaps import swap
 from sievert.errors import UsageError
 
@@ -26,9 +32,10 @@ class Slots:
     """Where the shares of a release are kept: of each group a table of people by kinds of secret.
 
     Group g has the kinds `kinds[kind_starts[g]:kind_starts[g + 1]]`, ascending, each `times` as
-    often; its table is `shares[share_starts[g]:share_starts[g + 1]]`, one line a person. `free` are
-    the groups where something can change: not one person, one kind of secret, or people all alike;
-    `settled` has the shares of the others, and 0 for these.
+    often; its table is `shares[share_starts[g]:share_starts[g + 1]]`, one line per person. `free`
+    are the groups where something can change: those with more than one person, with several kinds
+    of secrets, and with people who differ; `settled` has the shares of the other groups, and 0 for
+    these.
     """
 
     starts: Ints
@@ -48,26 +55,27 @@ class Slots:
     @property
     def secrets(self) -> Ints:
         """The secret that each share is about."""
-        return np.asarray(self.kinds[self._places()])
+        return np.asarray(self.kinds[_kind_places(self.starts, self.kind_starts)])
 
-    def _places(self) -> Ints:
-        """The kind, counted over all groups, that each share is about."""
-        width = np.repeat(np.diff(self.kind_starts), np.diff(self.starts))
-        begin = np.repeat(self.kind_starts[:-1], np.diff(self.starts))
-        ends = np.cumsum(width)
-        inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - width, width)
-        return np.asarray(np.repeat(begin, width) + inside)
+
+def _kind_places(starts: Ints, kind_starts: Ints) -> Ints:
+    """The kind, counted over all groups, that each share is about."""
+    width = np.repeat(np.diff(kind_starts), np.diff(starts))
+    begin = np.repeat(kind_starts[:-1], np.diff(starts))
+    ends = np.cumsum(width)
+    inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - width, width)
+    return np.asarray(np.repeat(begin, width) + inside)
 
 
 def slots(buckets: Buckets) -> Slots:
     """Where the shares of a release are kept.
 
     >>> people, secrets = np.array([[0], [1], [1]]), np.array([0, 1, 1])
-    >>> found = slots(Buckets((np.ones((2, 2)),), people, secrets, np.array([0, 3])))
-    >>> found.rows.tolist(), found.secrets.tolist()
+    >>> places = slots(Buckets((np.ones((2, 2)),), people, secrets, np.array([0, 3])))
+    >>> places.rows.tolist(), places.secrets.tolist()
     ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     """
-    _checked(buckets)
+    _check(buckets)
     starts = np.asarray(buckets.starts, dtype=np.int64)
     sizes = np.diff(starts)
     secrets = np.asarray(buckets.secrets, dtype=np.int64)
@@ -82,13 +90,10 @@ def slots(buckets: Buckets) -> Slots:
     other = np.zeros(len(secrets), dtype=np.int64)
     other[1:] = (buckets.atoms[1:] != buckets.atoms[:-1]).any(axis=1) & ~opens[1:]
     differ = np.add.reduceat(other, starts[:-1]) if len(sizes) else np.zeros(0, dtype=np.int64)
-    free = np.flatnonzero((differ > 0) & (np.diff(kind_starts) > 1))
-    found = Slots(starts, secrets[at], kind_starts, times, share_starts, np.zeros(0), free)
-    share = times / np.repeat(sizes, np.diff(kind_starts))
-    settled = share[found._places()]
-    moving = np.zeros(len(sizes), dtype=bool)
-    moving[free] = True
+    moving = (differ > 0) & (np.diff(kind_starts) > 1)
+    settled = (times / np.repeat(sizes, np.diff(kind_starts)))[_kind_places(starts, kind_starts)]
     settled[np.repeat(moving, np.diff(share_starts))] = 0.0
+    free = np.flatnonzero(moving)
     return Slots(starts, secrets[at], kind_starts, times, share_starts, settled, free)
 
 
@@ -105,85 +110,85 @@ class GroupSampler:
         if not 2 <= part <= MOST or not 1 <= whole <= MOST:
             raise UsageError(f"a part of a group has from 2 to {MOST} people")
         self.slots = slots(buckets)
-        self._rng = rng
+        self._rng, self._part, self._sweeps = rng, part, 0
         self._shapes = [prior.shape for prior in buckets.priors]
-        starts, secrets = self.slots.starts, np.asarray(buckets.secrets, dtype=np.int64)
-        sizes = np.diff(starts)
+        secrets, sizes = np.asarray(buckets.secrets, dtype=np.int64), np.diff(self.slots.starts)
         # A cell's secrets lie side by side: a person's cells are looked up for all of them.
         many = self._shapes[0][0]
-        ends = np.cumsum([0] + [atoms * many for _, atoms in self._shapes])
-        self._ends = ends
-        self._cells = np.ascontiguousarray(np.asarray(buckets.atoms, np.int64) * many + ends[:-1])
-        self._mass = np.zeros((int(ends[-1]), 2))
-        for prior, end in zip(buckets.priors, ends.tolist(), strict=False):
-            self._mass[end : end + prior.size, 0] = prior.T.ravel()
+        self._ends = np.cumsum([0] + [atoms * many for _, atoms in self._shapes])
+        mass = np.zeros((int(self._ends[-1]), 2))
+        mass[:, 0] = np.concatenate([prior.T.ravel() for prior in buckets.priors])
+        self._state = GroupState(
+            self.slots.starts,
+            np.ascontiguousarray(np.asarray(buckets.atoms, np.int64) * many + self._ends[:-1]),
+            self.slots.kinds,
+            self.slots.kind_starts,
+            self.slots.share_starts,
+            mass,
+            np.zeros(len(secrets), dtype=np.int64),
+            np.zeros(int(self.slots.share_starts[-1])),
+        )
         self._group = np.repeat(np.arange(len(sizes)), sizes)
         self.start(secrets[np.lexsort((rng.random(len(secrets)), self._group))])
         self._narrow = _narrow(buckets)
-        free = self.slots.free
-        self._small = free[sizes[free] <= whole]
-        self._large = free[sizes[free] > whole]
-        self._part = part
-        self._sets = sets()
-        self._scratch = scratch(int(sizes.max(initial=1)), len(buckets.priors))
-        self._sums = np.zeros(int(self.slots.share_starts[-1]))
-        self._done = 0
+        large = sizes[self.slots.free] > whole
+        self._small, self._large = self.slots.free[~large], self.slots.free[large]
+        room = scratch(int(sizes.max(initial=1)), len(buckets.priors))
+        self._memory = (subset_tables(), room)
 
-    def start(self, held: Ints) -> None:
+    def start(self, secrets: Ints) -> None:
         """Go to where everybody has these secrets."""
-        many, group = self._shapes[0][0], self._group
-        of_kinds = np.repeat(np.arange(len(self.slots.starts) - 1), np.diff(self.slots.kind_starts))
-        kind = np.searchsorted(of_kinds * many + self.slots.kinds, group * many + held)
-        self._held = kind - self.slots.kind_starts[group]
-        self._mass[:, 1] = 0.0
-        for column in self._cells.T:
-            self._mass[:, 1] += np.bincount(column + held, minlength=len(self._mass))
+        many, group, state = self._shapes[0][0], self._group, self._state
+        groups = np.repeat(np.arange(len(state.starts) - 1), np.diff(state.kind_starts))
+        kind = np.searchsorted(groups * many + state.kinds, group * many + secrets)
+        state.assigned[:] = kind - state.kind_starts[group]
+        state.mass[:, 1] = 0.0
+        for column in state.cells.T:
+            state.mass[:, 1] += np.bincount(column + secrets, minlength=len(state.mass))
 
     def sweep(self, times: int = 1, *, compiled: bool | None = None) -> None:
         """Redraw every group that can change so many times."""
-        drawn, swapped = (redraw, swap) if compiled is False else _kernels()
-        slots = self.slots
-        layout = (slots.starts, self._cells, slots.kinds, slots.kind_starts, slots.share_starts)
-        state = (*layout, self._mass, self._held, self._sums)
-        room = (*self._sets, *self._scratch)
+        redraw_groups, swap_secrets = (redraw, swap) if compiled is False else _compiled_moves()
+        with_state = (self._narrow, self._rng, self._state)
         at_once = 1 if len(self._small) and len(self._large) else times
         for _ in range(0, times, max(at_once, 1)):
             if len(self._small):
-                drawn(at_once, self._small, MOST, self._narrow, self._rng, *state, *room)
+                redraw_groups(at_once, self._small, MOST, *with_state, *self._memory)
             if len(self._large) and self._part == 2:
-                swapped(at_once * OFFERS, 1 / OFFERS, self._large, self._narrow, self._rng, *state)
+                swap_secrets(at_once * OFFERS, 1 / OFFERS, self._large, *with_state)
             elif len(self._large):
-                drawn(at_once, self._large, self._part, self._narrow, self._rng, *state, *room)
-        self._done += times
+                redraw_groups(at_once, self._large, self._part, *with_state, *self._memory)
+        self._sweeps += times
 
     @property
     def counts(self) -> tuple[Ints, ...]:
         """How many have each secret and atom now, by factor."""
-        now = self._mass[:, 1].astype(np.int64)
+        now = self._state.mass[:, 1].astype(np.int64)
         return tuple(
             now[end : end + secrets * atoms].reshape(atoms, secrets).T
             for end, (secrets, atoms) in zip(self._ends.tolist(), self._shapes, strict=False)
         )
 
     @property
-    def held(self) -> Ints:
+    def secrets(self) -> Ints:
         """The secret that everybody has now."""
-        return np.asarray(self.slots.kinds[self.slots.kind_starts[self._group] + self._held])
+        state = self._state
+        return np.asarray(state.kinds[state.kind_starts[self._group] + state.assigned])
 
     def read(self) -> Floats:
         """Mean shares of the sweeps since the last reading; where each is, `slots` says."""
-        if not self._done:
+        if not self._sweeps:
             raise UsageError("there was no sweep since the last reading")
-        found = self._sums / self._done + self.slots.settled
-        self._sums[:] = 0.0
-        self._done = 0
-        return found
+        means = self._state.shares / self._sweeps + self.slots.settled
+        self._state.shares[:] = 0.0
+        self._sweeps = 0
+        return means
 
 
 @cache
-def _kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    found = compile_loops(redraw, swap)
-    return (redraw, swap) if found is None else (found[0], found[1])
+def _compiled_moves() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    loops = compile_loops(redraw, swap)
+    return (redraw, swap) if loops is None else (loops[0], loops[1])
 
 
 def _narrow(buckets: Buckets) -> bool:
@@ -196,7 +201,7 @@ def _narrow(buckets: Buckets) -> bool:
     return reach < REACH
 
 
-def _checked(buckets: Buckets) -> None:
+def _check(buckets: Buckets) -> None:
     """Refuse what is no release."""
     starts, secrets, atoms = buckets.starts, buckets.secrets, buckets.atoms
     if atoms.ndim != 2 or len(atoms) != len(secrets) or atoms.shape[1] != len(buckets.priors):

@@ -1,9 +1,9 @@
 """Redrawing who has which secret inside a group, all at once, from the exact conditional.
 
-People of a group are numbered, so a set of them is a mask of bits. Secrets are handed out one kind
-after the other, each to a set as large as the kind is frequent: a programme over sets, whose sums
-from the front and from the back give the chance of every set (for kinds that occur once this is the
-permanent of a matrix).
+The people of a group are numbered, so that a set of them is a mask of bits. A redraw hands out one
+kind of secret after the other, each to a set as large as the kind is frequent: a dynamic programme
+over sets, whose sums from the front and from the back give the chance of every set. (For kinds that
+occur once this is the permanent of a matrix.)
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class SubsetTables(NamedTuple):
 
 
 @cache
-def sets() -> SubsetTables:
+def subset_tables() -> SubsetTables:
     """All sets of up to 8 people.
 
-    >>> found = sets()
-    >>> found.masks[found.mask_starts[7] : found.mask_starts[8]].tolist()
+    >>> tables = subset_tables()
+    >>> tables.masks[tables.mask_starts[7] : tables.mask_starts[8]].tolist()
     [127, 191, 223, 239, 247, 251, 253, 254]
     """
     size = np.array([mask.bit_count() for mask in range(1 << MOST)])
@@ -51,7 +51,7 @@ def sets() -> SubsetTables:
             subsets += [part for part in inside if size[part] == many]
             starts.append(len(subsets))
     last = np.array([mask.bit_length() - 1 for mask in range(1 << MOST)])
-    found = SubsetTables(
+    tables = SubsetTables(
         masks.astype(np.int16),
         np.searchsorted(size[masks], np.arange(SIZES + 1)),
         np.array(subsets, dtype=np.int16),
@@ -59,13 +59,31 @@ def sets() -> SubsetTables:
         last.astype(np.int16),
         size.astype(np.int16),
     )
-    for each in found:
-        each.setflags(write=False)
-    return found
+    for table in tables:
+        table.setflags(write=False)
+    return tables
+
+
+class GroupState(NamedTuple):
+    """The groups of a release, and who has which secret now.
+
+    `mass[c]` is the prior weight of a cell and how many people have it; the cell of person i and
+    secret s in factor f is `cells[i, f] + s`; `assigned[i]` is the kind of secret that i has,
+    counted within the group. Moves add the chance of each kind, given all else, to `shares`.
+    """
+
+    starts: Ints
+    cells: Ints
+    kinds: Ints
+    kind_starts: Ints
+    share_starts: Ints
+    mass: Floats
+    assigned: Ints
+    shares: Floats
 
 
 class Scratch(NamedTuple):
-    """Room for one group at a time."""
+    """Working memory for one part of a group: its people, its kinds, and sums over sets."""
 
     order: Ints
     tally: Ints
@@ -79,18 +97,11 @@ class Scratch(NamedTuple):
 
 
 def scratch(largest: int, factors: int) -> Scratch:
-    """Room for groups of up to so many people, with so many factors."""
-    return Scratch(
-        np.zeros(largest, dtype=np.int64),
-        np.zeros(largest, dtype=np.int64),
-        np.zeros(MOST, dtype=np.int64),
-        np.zeros(MOST, dtype=np.int64),
-        np.zeros((MOST, factors), dtype=np.int64),
-        np.zeros((MOST, 1 << MOST)),
-        np.zeros(1 << MOST),
-        np.zeros(1 << MOST),
-        np.zeros((MOST, MOST)),
-    )
+    """Working memory for groups of up to so many people, with so many factors."""
+    sets = 1 << MOST
+    shapes = (largest, largest, MOST, MOST, (MOST, factors), (MOST, sets), sets, sets, (MOST, MOST))
+    types = (np.int64,) * 5 + (np.float64,) * 4
+    return Scratch(*(np.zeros(shape, kind) for shape, kind in zip(shapes, types, strict=True)))
 
 
 def redraw(
@@ -99,36 +110,18 @@ def redraw(
     part: int,
     narrow: bool,
     rng: Any,
-    starts: Ints,
-    cells: Ints,
-    kinds: Ints,
-    kind_starts: Ints,
-    share_starts: Ints,
-    mass: Floats,
-    held: Ints,
-    shares: Floats,
-    masks: Ints,
-    mask_starts: Ints,
-    subsets: Ints,
-    subset_starts: Ints,
-    last: Ints,
-    size: Ints,
-    order: Ints,
-    tally: Ints,
-    picked: Ints,
-    present: Ints,
-    alike: Ints,
-    omega: Floats,
-    ahead: Floats,
-    behind: Floats,
-    odds: Floats,
+    state: GroupState,
+    tables: SubsetTables,
+    room: Scratch,
 ) -> None:
     """Redraw these groups; larger ones in parts, cut at random, of up to `part` people.
 
-    `mass[c]` is the prior weight of a cell and how many have it; the cell of person i and secret s
-    in factor f is `cells[i, f] + s`; `held[i]` is the kind of secret that i has, counted within the
-    group. The chance of each kind, given all other parts, is added to `shares`.
+    One function, though long: each call of a compiled helper would count the references of every
+    array that it is given, which doubles the time of a sweep.
     """
+    starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state
+    masks, mask_starts, subsets, subset_starts, last, size = tables
+    order, tally, picked, present, alike, omega, ahead, behind, odds = room
     factors = cells.shape[1]
     for _ in range(sweeps):
         for at in range(len(groups)):
@@ -148,16 +141,16 @@ def redraw(
             for begin in range(0, people, part):
                 n = min(part, people - begin)
                 full = (1 << n) - 1
-                found = 0
+                count = 0
                 for x in range(n):
                     row = first + order[begin + x]
                     picked[x] = row
-                    k = held[row]
+                    k = assigned[row]
                     if tally[k] == 0:
-                        present[found] = k
-                        found += 1
+                        present[count] = k
+                        count += 1
                     tally[k] += 1
-                if found == 1:
+                if count == 1:
                     k = present[0]
                     tally[k] = 0
                     for x in range(n):
@@ -165,10 +158,10 @@ def redraw(
                     continue
                 for x in range(n):
                     row = picked[x]
-                    s = kinds[kind + held[row]]
+                    s = kinds[kind + assigned[row]]
                     for f in range(factors):
                         mass[cells[row, f] + s, 1] -= 1.0
-                if found < n:
+                if count < n:
                     for x in range(n):
                         for f in range(factors):
                             like = 0
@@ -176,9 +169,10 @@ def redraw(
                                 if cells[picked[y], f] == cells[picked[x], f]:
                                     like |= 1 << y
                             alike[x, f] = like
+                # From the front: the weight of all ways to give the first kinds to a set.
                 logs = not narrow
                 while True:
-                    for t in range(found):
+                    for t in range(count):
                         s = kinds[kind + present[t]]
                         top = 1.0
                         omega[t, 0] = 0.0 if logs else 1.0
@@ -210,7 +204,7 @@ def redraw(
                                     omega[t, 1 << x] /= top
                     ahead[0] = 0.0 if logs else 1.0
                     done = 0
-                    for t in range(found):
+                    for t in range(count):
                         many = tally[present[t]]
                         done += many
                         for a in range(mask_starts[done], mask_starts[done + 1]):
@@ -236,7 +230,7 @@ def redraw(
                     logs = True
                 # From the back: the chance that just these are left when a kind is handed out.
                 behind[full] = 1.0
-                for t in range(found - 1, -1, -1):
+                for t in range(count - 1, -1, -1):
                     many = tally[present[t]]
                     for a in range(mask_starts[done - many], mask_starts[done - many + 1]):
                         if masks[a] > full:
@@ -265,7 +259,7 @@ def redraw(
                                 odds[t, x] += w
                     done -= many
                 left = full
-                for t in range(found - 1, -1, -1):
+                for t in range(count - 1, -1, -1):
                     k = present[t]
                     many = tally[k]
                     chosen = left
@@ -288,7 +282,7 @@ def redraw(
                     for _m in range(many):
                         x = last[chosen]
                         chosen ^= 1 << x
-                        held[picked[x]] = k
+                        assigned[picked[x]] = k
                     tally[k] = 0
                     for x in range(n):
                         place = share_starts[group] + (picked[x] - first) * width + k
@@ -296,6 +290,6 @@ def redraw(
                         odds[t, x] = 0.0
                 for x in range(n):
                     row = picked[x]
-                    s = kinds[kind + held[row]]
+                    s = kinds[kind + assigned[row]]
                     for f in range(factors):
                         mass[cells[row, f] + s, 1] += 1.0

@@ -1,34 +1,27 @@
-"""Swapping the secrets of two people of a group: steps for groups too large to redraw at once."""
+"""Swapping the secrets of two people of a group: moves for groups too large to redraw at once."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Ints
+from sievert.attacks.reasoning.vertical.matchings import GroupState
 
 
 def swap(
-    offers: int,
-    worth: float,
-    groups: Ints,
-    narrow: bool,
-    rng: Any,
-    starts: Ints,
-    cells: Ints,
-    kinds: Ints,
-    kind_starts: Ints,
-    share_starts: Ints,
-    mass: Floats,
-    held: Ints,
-    shares: Floats,
+    offers: int, worth: float, groups: Ints, narrow: bool, rng: Any, state: GroupState
 ) -> None:
-    """Offer everybody so many swaps with somebody of the group; as in `redraw` otherwise.
+    """Offer everybody so many swaps with somebody of their group.
 
     A swap that makes the table q times as likely is done with probability q/(1 + q). (With
     min(1, q) two people of equal weight would swap every time, and after an even number of sweeps
     be back where they began.) What is added to the shares is an offer's `worth`.
+
+    One function, though long: each call of a compiled helper would count the references of every
+    array that it is given, which doubles the time of a sweep.
     """
+    starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state
     factors = cells.shape[1]
     for _ in range(offers):
         for at in range(len(groups)):
@@ -42,7 +35,7 @@ def swap(
                 if y >= x:
                     y += 1
                 one, two = first + x, first + y
-                j, k = held[one], held[two]
+                j, k = assigned[one], assigned[two]
                 place = share_starts[group] + x * width
                 if j == k:
                     shares[place + j] += worth
@@ -74,8 +67,8 @@ def swap(
                 shares[place + k] += chance * worth
                 shares[place + j] += (1.0 - chance) * worth
                 if not alike and rng.random() < chance:
-                    held[one] = k
-                    held[two] = j
+                    assigned[one] = k
+                    assigned[two] = j
                     for f in range(factors):
                         c, d = cells[one, f], cells[two, f]
                         if c != d:
