@@ -456,7 +456,7 @@ def attacked(rows: int, sweeps: int | None) -> Result:
 
     attack(release, original, names, "secret", domain=domain, sweeps=50, seed=1)  # compiles
     sample = timed(run)
-    sampled = held[0].reasoning["secret"].believed.sampled
+    sampled = held[0].reasoning["secret"].posterior.sampled
     return {
         "rows": rows, "classes": len(classes), "sample": sample, "steps": dict(held[0].timings),
         "chains": sampled.chains, "sweeps": sampled.sweeps + sampled.burnt,

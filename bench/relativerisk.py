@@ -165,12 +165,12 @@ def look(release: Release, trees: Mapping[str, Any], beta: float | None = 1.0, *
     told = found.reasoning[SECRET]
     numbers, details = told.numbers, found["reasoning"][SECRET].details
     assert told.truth is not None and details["keys"] == keys
-    printed = CorrectGuesses.of(told.truth, likeliest(told.believed.printed))
-    unsure = told.believed.printed_error > UNSURE or not told.believed.converged
+    printed = CorrectGuesses.of(told.truth, likeliest(told.posterior.printed))
+    unsure = told.posterior.printed_error > UNSURE or not told.posterior.converged
     line: Result = {
         "release": release.name, "groups": release.groups, "suppressed": release.suppressed,
         "records": told.records, "keys": keys, "beta": 1 / keys if beta is None else beta, **how,
-        **told.headlines, "printed_error": told.believed.printed_error,
+        **told.headlines, "printed_error": told.posterior.printed_error,
         "learner_printed_accuracy": None if unsure else printed.fractional / told.records,
         "sampling": details.get("sampling"), "seconds": seconds, "group_mode": release.mode,
     }  # fmt: skip
@@ -180,7 +180,7 @@ def look(release: Release, trees: Mapping[str, Any], beta: float | None = 1.0, *
         line["gr_printed_literal"] = excess(attacker.literal, printed.literal, told.records)
     if "attacker_accuracy_literal" in numbers:
         line["attacker_accuracy_literal"] = numbers["attacker_accuracy_literal"].value
-    return line, told.believed
+    return line, told.posterior
 
 
 def shown(line: Result) -> list[str]:

@@ -190,7 +190,7 @@ def test_chains_find_the_closed_form(reference: Path) -> None:
     closed = attack(reference, released, original, domain="observed", **SATURATED)
     how = {"domain": "observed", "likelihood": "saturated", "method": "gibbs"}
     sampled = attack(reference, released, original, **how, chains=2, sweeps=200)
-    exact, drawn = (f.reasoning[SECRET].believed for f in (closed, sampled))
+    exact, drawn = (f.reasoning[SECRET].posterior for f in (closed, sampled))
     assert (exact.method, drawn.method) == ("closed form", "gibbs")
     for ours, theirs, errors in zip(
         (drawn.attacker, drawn.learner), (exact.attacker, exact.learner), drawn.errors, strict=True

@@ -18,7 +18,7 @@ from reasoningtools import label_set
 
 from sievert.attacks.reasoning import candidates as module
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
-from sievert.attacks.reasoning.candidates import contains
+from sievert.attacks.reasoning.candidates import candidate_pairs
 from sievert.attacks.reasoning.domains import Domain, pattern, public_domain
 from sievert.attacks.reasoning.value_sets import Labels, PositionSets
 from sievert.errors import ExhaustedError, InputError
@@ -100,8 +100,8 @@ def test_any_text_is_read_or_refused(
         labels = Labels.read(released, domain)
     except InputError:
         return
-    assert (labels.sets.sizes > 0).all() and len(labels.of) == len(released)
-    for text, label in zip(released, labels.of.tolist(), strict=True):
+    assert (labels.sets.sizes > 0).all() and len(labels.numbers) == len(released)
+    for text, label in zip(released, labels.numbers.tolist(), strict=True):
         if text in original and text != "*":
             assert domain.places[text] in labels.sets[label]
 
@@ -117,7 +117,7 @@ def test_every_rung_holds_its_values(values: list[str]) -> None:
     for i, v in enumerate(values):
         for level in range(4):
             below = [w for w in values if w[: 3 - level] == v[: 3 - level]]
-            found = labels.sets[labels.of[4 * i + level]]
+            found = labels.sets[labels.numbers[4 * i + level]]
             assert [values[j] for j in found.tolist()] == below
 
 
@@ -181,7 +181,7 @@ def test_contains(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         for c, labels in enumerate(classes.tolist())
         if all(x in h[label] for x, h, label in zip(values, held, labels, strict=True))
     ]
-    found = contains(classes, [PositionSets.of(h) for h in held], victims, len(expected))
+    found = candidate_pairs(classes, [PositionSets.of(h) for h in held], victims, len(expected))
     assert list(zip(found.victims.tolist(), found.classes.tolist(), strict=True)) == expected
 
 

@@ -12,7 +12,7 @@ from reasoningtools import label_set
 
 from sievert.attacks.reasoning import value_sets as module
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
-from sievert.attacks.reasoning.candidates import contains
+from sievert.attacks.reasoning.candidates import candidate_pairs
 from sievert.attacks.reasoning.domains import (
     MOST_VALUES,
     Domain,
@@ -308,7 +308,7 @@ def test_labels_are_sets() -> None:
     released = ["[20-22)", "{20,21}", "20-21", "22", None, "*", "22", "{20,21,22}"]
     domain = public_domain(released)
     labels = Labels.read(released, domain, column="age")
-    assert labels.of.tolist() == [0, 0, 0, 1, 2, 3, 1, 3]
+    assert labels.numbers.tolist() == [0, 0, 0, 1, 2, 3, 1, 3]
     assert [labels.sets[i].tolist() for i in range(4)] == [[0, 1], [2], [3], [0, 1, 2]]
     with pytest.raises(InputError, match="no known value fits 2 of 3 labels"):
         Labels.read(["canary", "20", "bird", "bird"], domain, column="age")
@@ -406,8 +406,8 @@ def test_too_many_pairs() -> None:
     sets = [PositionSets.of([[0, 1], [0]])]
     classes = np.array([[0]] * 100 + [[1]] * 100)
     victims = np.zeros((50, 1), dtype=np.int64)
-    assert len(contains(classes, sets, victims, 10_000).victims) == 10_000
+    assert len(candidate_pairs(classes, sets, victims, 10_000).victims) == 10_000
     with pytest.raises(ExhaustedError, match="more than 9,999 pairs"):
-        contains(classes, sets, victims, 9_999)
+        candidate_pairs(classes, sets, victims, 9_999)
     with pytest.raises(ExhaustedError, match="more than 4,999 pairs"):
-        contains(classes[:100], sets, victims, 4_999)
+        candidate_pairs(classes[:100], sets, victims, 4_999)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning.candidates import CELLS, contains
+from sievert.attacks.reasoning.candidates import CELLS, candidate_pairs, distinct_rows
 from sievert.attacks.reasoning.value_sets import MOST_MEMBERS, PositionSets
-from sievert.attacks.reasoning.victims import distinct_rows
 from sievert.errors import ExhaustedError
 
 MOST = 10**7  # cells of all boxes together
@@ -33,7 +32,7 @@ class MergedPositions(NamedTuple):
 
 
 def merge_positions(
-    sets: PositionSets, asked: Ints | Sequence[int], weights: Floats
+    sets: PositionSets, separate: Ints | Sequence[int], weights: Floats
 ) -> MergedPositions:
     """Merges positions nobody asks about that are in exactly the same sets; weights are added.
 
@@ -44,7 +43,7 @@ def merge_positions(
     """
     size = weights.shape[1]
     alone = np.zeros(size, dtype=bool)
-    alone[np.asarray(asked, dtype=None if len(asked) else np.int64)] = True
+    alone[np.asarray(separate, dtype=None if len(separate) else np.int64)] = True
     free = np.flatnonzero(~alone)
     marks = _signatures(sets, size)[:, free]
     order = np.lexsort(marks)
@@ -74,13 +73,13 @@ def _signatures(sets: PositionSets, size: int) -> NDArray[np.uint64]:
     """128 bits for each position, the same only for positions in the same sets."""
     rng = np.random.default_rng(0x5E75)
     marks = rng.integers(0, 2**64, (2, len(sets)), dtype=np.uint64)
-    found = np.zeros((2, size), dtype=np.uint64)
+    signatures = np.zeros((2, size), dtype=np.uint64)
     places = [*range(0, len(sets.members), CHUNK), len(sets.members)]
     for low, high in itertools.pairwise(np.searchsorted(sets.starts, places).tolist()):
         members = sets.members[sets.starts[low] : sets.starts[high]]
-        for sums, mark in zip(found, marks, strict=True):
+        for sums, mark in zip(signatures, marks, strict=True):
             np.add.at(sums, members, np.repeat(mark[low:high], sets.sizes[low:high]))
-    return found
+    return signatures
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,11 @@ def boxes(
     """
     others = np.array(list(overrides or ()), dtype=np.int64).reshape(-1, len(sizes))
     rows, label_of = distinct_rows(classes)
-    asked, which = distinct_rows(np.concatenate([victims, others]))
+    combinations, which = distinct_rows(np.concatenate([victims, others]))
     tuples = math.prod(int(size) for size in sizes)
-    grid = _gridded(sizes, sets, rows, asked, most) or _parted(sizes, sets, rows, asked, most)
+    grid = _cut_boxes(sizes, sets, rows, combinations, most) or _cut_meeting_boxes(
+        sizes, sets, rows, combinations, most
+    )
     if grid is None or tuples > 10**300:
         raise ExhaustedError(
             f"the groups cover more than {most:,} kinds of combinations of values",
@@ -125,13 +126,13 @@ def boxes(
         )
     covered, place = grid.place >= 0, grid.place
     left = grid.times - np.bincount(place[covered], minlength=len(grid.times))
-    held = PositionSets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
-    lumps = merge_positions(held, _NONE, left[None, :].astype(np.float64))
+    cell_sets = PositionSets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
+    lumps = merge_positions(cell_sets, _NONE, left[None, :].astype(np.float64))
     nowhere = tuples - int(grid.times.sum()) - int((~covered).sum())
 
     stay = np.flatnonzero(lumps.prior[0] > 0)
     lump = np.concatenate([lumps.atom_of[place[covered]], stay])
-    atom = np.concatenate([np.flatnonzero(covered), len(asked) + np.arange(len(stay))])
+    atom = np.concatenate([np.flatnonzero(covered), len(combinations) + np.arange(len(stay))])
     order = np.argsort(lump, kind="stable")
     inner = PositionSets(np.searchsorted(lump[order], np.arange(lumps.atoms + 1)), atom[order])
     if int(inner.sizes[lumps.sets.members].sum()) > MOST_MEMBERS:
@@ -139,11 +140,11 @@ def boxes(
             f"the groups hold more than {MOST_MEMBERS:,} combinations of values",
             hint="--likelihood product, or --domain observed",
         )
-    spread = inner.taken(lumps.sets.members)
+    spread = inner.select(lumps.sets.members)
     owner = np.repeat(np.repeat(np.arange(len(rows)), lumps.sets.sizes), spread.sizes)
     members = spread.members[np.lexsort((spread.members, owner))]
     starts = np.searchsorted(owner, np.arange(len(rows) + 1))
-    weight = np.concatenate([np.ones(len(asked)), lumps.prior[0][stay], [float(nowhere)]])
+    weight = np.concatenate([np.ones(len(combinations)), lumps.prior[0][stay], [float(nowhere)]])
     prior = (
         np.atleast_1d(np.asarray(beta, dtype=np.float64))[:, None]
         * weight[: -1 if nowhere == 0 else None]
@@ -162,27 +163,27 @@ class _Grid(NamedTuple):
     place: Ints  # the cell of each combination asked about, -1 outside of all boxes
 
 
-def _gridded(
-    sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, asked: Ints, most: int
+def _cut_boxes(
+    sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, combinations: Ints, most: int
 ) -> _Grid | None:
     """Cut where a label of any box begins or ends; None if that makes more than `most` pairs."""
     parts, local = [], np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
-        parts.append(merge_positions(sets[k].taken(used), _NONE, np.ones((1, size))))
+        parts.append(merge_positions(sets[k].select(used), _NONE, np.ones((1, size))))
     columns = [part.sets.sizes[local[:, k]].tolist() for k, part in enumerate(parts)]
     pairs = sum(map(math.prod, zip(*columns, strict=True)))
     if pairs > most or math.prod(part.atoms for part in parts) >= 2**62:
         return None
     box, keys = np.arange(len(rows)), np.zeros(len(rows), dtype=np.int64)
     times = _counting(np.ones(len(rows)), sizes)
-    asked_keys = np.zeros(len(asked), dtype=np.int64)
+    asked_keys = np.zeros(len(combinations), dtype=np.int64)
     for k, part in enumerate(parts):
-        picked = part.sets.taken(local[box, k])
+        picked = part.sets.select(local[box, k])
         box = np.repeat(box, picked.sizes)
         keys = np.repeat(keys, picked.sizes) * part.atoms + picked.members
         times = np.repeat(times, picked.sizes) * _counting(part.prior[0], sizes)[picked.members]
-        asked_keys = asked_keys * part.atoms + part.atom_of[asked[:, k]]
+        asked_keys = asked_keys * part.atoms + part.atom_of[combinations[:, k]]
     cells, first, cell = np.unique(keys, return_index=True, return_inverse=True)
     place = np.searchsorted(cells, asked_keys)
     place[np.append(cells, -1)[place] != asked_keys] = -1
@@ -196,19 +197,19 @@ def _counting(numbers: Ints, sizes: Sequence[int]) -> Ints:
     return np.array([int(n) for n in numbers.tolist()], dtype=object)
 
 
-def _parted(
-    sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, asked: Ints, most: int
+def _cut_meeting_boxes(
+    sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, combinations: Ints, most: int
 ) -> _Grid | None:
     """The same, where boxes that meet no other are not cut."""
     alone = _alone(sizes, sets, rows)
     single, rest = np.flatnonzero(alone), np.flatnonzero(~alone)
-    grid = _gridded(sizes, sets, rows[rest], asked, most) if len(single) else None
+    grid = _cut_boxes(sizes, sets, rows[rest], combinations, most) if len(single) else None
     if grid is None:
         return None
     times = _counting(np.ones(len(single)), sizes)
     for k in range(len(sizes)):
         times = times * _counting(sets[k].sizes[rows[single, k]], sizes)
-    inside = contains(rows[single], sets, asked, len(asked))
+    inside = candidate_pairs(rows[single], sets, combinations, len(combinations))
     grid.place[inside.victims] = len(grid.times) + inside.classes
     box = np.concatenate([rest[grid.box], single])
     order = np.argsort(box, kind="stable")
@@ -221,7 +222,7 @@ def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> In
     meeting, local = [], np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
-        part = merge_positions(sets[k].taken(used), _NONE, np.ones((1, size)))
+        part = merge_positions(sets[k].select(used), _NONE, np.ones((1, size)))
         if len(used) ** 2 * part.atoms > MOST_WORK or len(used) * part.atoms > CELLS:
             return np.zeros(len(rows), dtype=bool)
         table = np.zeros((len(used), part.atoms), dtype=np.float32)
@@ -229,8 +230,8 @@ def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> In
         first, second = np.nonzero(table @ table.T)
         meeting.append(PositionSets(np.searchsorted(first, np.arange(len(used) + 1)), second))
     try:
-        pairs = contains(local, meeting, local, MOST)
+        pairs = candidate_pairs(local, meeting, local, MOST)
     except ExhaustedError:
         return np.zeros(len(rows), dtype=bool)
-    found: Ints = np.bincount(pairs.victims, minlength=len(rows)) == 1
-    return found
+    alone: Ints = np.bincount(pairs.victims, minlength=len(rows)) == 1
+    return alone

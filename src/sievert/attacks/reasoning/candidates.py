@@ -1,19 +1,21 @@
-"""Who may be in which class."""
+"""Victims, and the classes of the release that may hold each of them."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.model import Factor
 from sievert.attacks.reasoning.value_sets import PositionSets
-from sievert.attacks.reasoning.victims import distinct_rows
 from sievert.errors import ExhaustedError
 
 CELLS = 1 << 25  # answers held at a time
+MOST_IMAGINED = 10_000  # victims, where the original does not say who there is
 _NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -24,7 +26,7 @@ class CandidatePairs(NamedTuple):
     classes: Ints
 
 
-def contains(
+def candidate_pairs(
     classes: Ints, sets: Sequence[PositionSets], victims: Ints, most: int
 ) -> CandidatePairs:
     """Which classes may hold each victim: in every column its value is in the class's label.
@@ -33,16 +35,17 @@ def contains(
     for a value outside of it.
 
     >>> both = [PositionSets.of([[0, 1], [1, 2]]), PositionSets.of([[0], [0, 1]])]
-    >>> contains(np.array([[0, 0], [1, 1]]), both, np.array([[1, 0], [1, 1]]), 9).classes.tolist()
+    >>> classes, victims = np.array([[0, 0], [1, 1]]), np.array([[1, 0], [1, 1]])
+    >>> candidate_pairs(classes, both, victims, 9).classes.tolist()
     [0, 1, 1]
     """
     columns = [_CandidateColumn.of(classes[:, k], sets[k], victims[:, k]) for k in range(len(sets))]
     if all(column.single for column in columns):
-        found = _looked_up(columns, most)
+        pairs = _look_up(columns, most)
     else:
-        found = _met(columns, most)
-    order = np.argsort(found.victims, kind="stable")
-    return CandidatePairs(found.victims[order], found.classes[order])
+        pairs = _intersect(columns, most)
+    order = np.argsort(pairs.victims, kind="stable")
+    return CandidatePairs(pairs.victims[order], pairs.classes[order])
 
 
 @dataclass(frozen=True)
@@ -59,67 +62,67 @@ class _CandidateColumn:
     def of(cls, label: Ints, sets: PositionSets, victims: Ints) -> _CandidateColumn:
         used, label = np.unique(label, return_inverse=True)
         values, value = np.unique(victims, return_inverse=True)
-        taken = sets.taken(used)
+        taken = sets.select(used)
         place = np.searchsorted(values, taken.members)
-        asked = np.append(values, -1)[place] == taken.members
-        rows = np.repeat(np.arange(len(used)), taken.sizes)[asked]
-        order = np.argsort(place[asked], kind="stable")
-        starts = np.searchsorted(place[asked][order], np.arange(len(values) + 1))
+        present = np.append(values, -1)[place] == taken.members
+        rows = np.repeat(np.arange(len(used)), taken.sizes)[present]
+        order = np.argsort(place[present], kind="stable")
+        starts = np.searchsorted(place[present][order], np.arange(len(values) + 1))
         holding = PositionSets(starts, rows[order])
         single = bool((holding.sizes <= 1).all())
         return cls(label, value, holding, len(used), single)
 
 
-def _beyond(most: int) -> ExhaustedError:
+def _too_many(most: int) -> ExhaustedError:
     return ExhaustedError(
         f"more than {most:,} pairs of a person and a group that may hold the person",
         hint="fewer quasi-identifiers, or a sample of the people",
     )
 
 
-def _looked_up(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
+def _look_up(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
     """Each value is in one label at most: a victim's labels are a key of its class."""
     classes = len(columns[0].label)
-    held = np.ones(len(columns[0].value), dtype=bool)
+    inside = np.ones(len(columns[0].value), dtype=bool)
     rows = []
     for column in columns:
         one = np.append(column.holding.members, 0)[column.holding.starts[:-1]]
-        held &= (column.holding.sizes == 1)[column.value]
+        inside &= (column.holding.sizes == 1)[column.value]
         rows.append(np.concatenate([column.label, one[column.value]]))
     _, keys = distinct_rows(np.stack(rows, axis=1))
     order = np.argsort(keys[:classes], kind="stable")
     ranked = keys[order]
     low = np.searchsorted(ranked, keys[classes:])
     high = np.searchsorted(ranked, keys[classes:], side="right")
-    times = np.where(held, high - low, 0)
+    times = np.where(inside, high - low, 0)
     if int(times.sum()) > most:
-        raise _beyond(most)
+        raise _too_many(most)
     starts = np.append(0, np.cumsum(times))
     places = np.arange(starts[-1]) + np.repeat(low - starts[:-1], times)
     return CandidatePairs(np.repeat(np.arange(len(times)), times), order[places])
 
 
-def _met(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
+def _intersect(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
     """Victims with like values together: first the classes that hold one of them, then bits."""
     reach = []
     for column in columns:
-        held = np.append(np.bincount(column.label, minlength=column.labels), 0)
+        records = np.append(np.bincount(column.label, minlength=column.labels), 0)
         each = np.add.reduceat(
-            held[np.append(column.holding.members, column.labels)], column.holding.starts[:-1]
+            records[np.append(column.holding.members, column.labels)], column.holding.starts[:-1]
         )
         reach.append(float((each * (column.holding.sizes > 0))[column.value].mean()))
     narrow = sorted(range(len(columns)), key=lambda k: (reach[k], k))
     order = np.lexsort([columns[k].value for k in reversed(narrow)])
     step = max(16, min(2048, CELLS // max(column.labels for column in columns)))
-    victims, found = [_NONE], [_NONE]
+    victims, classes = [_NONE], [_NONE]
     room = most
     for low in range(0, len(order), step):
         some = order[low : low + step]
         for who, which in _chunk(columns, narrow, some, most, room):
             room -= len(who)
             victims.append(some[who])
-            found.append(which)
-    return CandidatePairs(np.concatenate(victims), np.concatenate(found))
+            classes.append(which)
+    return CandidatePairs(np.concatenate(victims), np.concatenate(classes))
 
 
 def _chunk(
@@ -131,7 +134,7 @@ def _chunk(
     for k in narrow:
         column = columns[k]
         values, row = np.unique(column.value[some], return_inverse=True)
-        holding = column.holding.taken(values)
+        holding = column.holding.select(values)
         table = np.zeros((len(values), column.labels), dtype=bool)
         table[np.repeat(np.arange(len(values)), holding.sizes), holding.members] = True
         near: Ints = np.logical_or.reduce(table, axis=0)
@@ -143,12 +146,100 @@ def _chunk(
         bits = np.full((len(some), -(-len(block) // 64) * 8), 255, dtype=np.uint8)
         for k, (table, row) in zip(narrow, tables, strict=True):
             packed = np.zeros((len(table), bits.shape[1]), dtype=np.uint8)
-            found = np.packbits(table[:, columns[k].label[block]], axis=1)
-            packed[:, : found.shape[1]] = found
+            words = np.packbits(table[:, columns[k].label[block]], axis=1)
+            packed[:, : words.shape[1]] = words
             bits.view(np.uint64)[:] &= packed.view(np.uint64)[row]
         room -= int(np.bitwise_count(bits.view(np.uint64)).sum())
         if room < 0:
-            raise _beyond(most)
+            raise _too_many(most)
         who, byte = np.nonzero(bits)
         at, bit = np.nonzero(np.unpackbits(bits[who, byte][:, None], axis=1))
         yield who[at], block[byte[at] * 8 + bit]
+
+
+def distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
+    """The different rows of small numbers, in ascending order, and which of them each row is."""
+    rows = np.asarray(rows, dtype=np.int64)
+    keys = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        keys = keys * (int(column.max(initial=0)) + 1) + column
+        _, keys = np.unique(keys, return_inverse=True)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], which
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The classes that may hold each victim.
+
+    Victim `victims[p]` may be in class `classes[p]`, victims ascending; `places[f][p]` is the place
+    of the victim's atom among the members of the class's label in factor f.
+    """
+
+    many: int
+    victims: Ints
+    classes: Ints
+    places: tuple[Ints, ...]
+
+    @classmethod
+    def of(
+        cls,
+        many: int,
+        pairs: tuple[Ints, Ints],
+        factors: Sequence[Factor],
+        labels: Ints,
+        atoms: Ints,
+    ) -> Candidates:
+        """From pairs of victims and classes; `labels` is classes by factors, `atoms` victims by."""
+        victims, classes = pairs
+        places = []
+        for f, factor in enumerate(factors):
+            size = factor.prior.shape[1]
+            widths = np.diff(factor.starts)
+            keys = np.repeat(np.arange(len(widths)), widths) * size + factor.members
+            places.append(np.searchsorted(keys, labels[classes, f] * size + atoms[victims, f]))
+        return cls(many, victims, classes, tuple(places))
+
+    def expected(self, shares: Sequence[Floats], class_counts: Ints) -> Floats:
+        """How many records with each secret are expected of each victim's kind.
+
+        `shares[f]`, secrets by pairs, is what the factor gives the victim's atom within the class's
+        label; `held` is classes by secrets.
+        """
+        records = np.zeros((self.many, class_counts.shape[1]))
+        if not len(self.victims):
+            return records
+        terms = class_counts[self.classes].T.astype(np.float64)
+        for each in shares:
+            terms *= each
+        first = np.flatnonzero(np.diff(self.victims, prepend=-1))
+        records[self.victims[first]] = np.add.reduceat(terms, first, axis=1).T
+        return records
+
+
+def imagine_victims(
+    sets: Sequence[PositionSets], classes: Ints, records: Ints, rng: np.random.Generator
+) -> tuple[Ints, bool]:
+    """Everybody whom the release may hold, as values of each column; or some, by chance.
+
+    `sets[c]` are the labels of column c, `classes` has the label of each class and column,
+    `records` how many each class holds. The second result is whether it is everybody.
+    """
+    sizes = np.ones(len(classes))
+    for column, labels in zip(sets, classes.T, strict=True):
+        sizes *= column.sizes[labels]
+    if sizes.sum() <= MOST_IMAGINED:
+        every = {
+            person
+            for labels in classes.tolist()
+            for person in itertools.product(
+                *(column[label].tolist() for column, label in zip(sets, labels, strict=True))
+            )
+        }
+        return np.array(sorted(every), dtype=np.int64), True
+    chosen = rng.choice(len(classes), MOST_IMAGINED, p=records / records.sum())
+    values = []
+    for column, labels in zip(sets, classes[chosen].T, strict=True):
+        spots = rng.integers(column.starts[labels], column.starts[labels + 1])
+        values.append(column.members[spots])
+    return np.unique(np.stack(values, axis=1), axis=0), False

@@ -38,10 +38,10 @@ def empirical(draws: Any, level: float = 0.9) -> tuple[Any, Any]:
     (1.0, 3.0)
     """
     _level(level)
-    held = np.asarray(draws, dtype=np.float64)
-    if held.ndim == 0 or len(held) == 0:
+    numbers = np.asarray(draws, dtype=np.float64)
+    if numbers.ndim == 0 or len(numbers) == 0:
         raise UsageError("an interval needs one draw at least")
-    low, high = np.quantile(held, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+    low, high = np.quantile(numbers, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
     return low, high
 
 
@@ -101,9 +101,9 @@ def _log_tail(b: float, c: float, x: float, y: float) -> float:
     n = b + c
     more = b - n * x if x < 0.5 else n * y - c  # the same number, from whichever is exact
     left, right = divergence(np.array([more / (n * x), -more / (n * y)]))
-    found = 0.5 * math.log(b / n * c) - HALF_LOG_2PI - n * float(x * left + y * right)
-    found += stirling_remainder(n) - stirling_remainder(b) - stirling_remainder(c)
-    return found - math.log(_fraction(b, c, x, y, more))
+    log = 0.5 * math.log(b / n * c) - HALF_LOG_2PI - n * float(x * left + y * right)
+    log += stirling_remainder(n) - stirling_remainder(b) - stirling_remainder(c)
+    return log - math.log(_fraction(b, c, x, y, more))
 
 
 def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:
@@ -111,16 +111,16 @@ def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:
 
     The continued fraction of DiDonato and Morris 1992, which keeps the digits of a small y.
     """
-    found = up = b * (more + 1.0) / (b + 1.0)
+    fraction = up = b * (more + 1.0) / (b + 1.0)
     down = 0.0
     for m in range(1, TERMS):
         part = m * (c - m) * x / (b + 2 * m - 1.0)
         above = part * x * (b + m - 1.0) * (b + c + m - 1.0) / (b + 2 * m - 1.0)
         beside = m + part + (b + m) * (more + 1.0 + m * (1.0 + y)) / (b + 2 * m + 1.0)
         down, up = 1.0 / (beside + above * down), beside + above / up
-        found *= down * up
+        fraction *= down * up
         if abs(down * up - 1.0) < 4e-16:
-            return found
+            return fraction
     raise InvariantError("the continued fraction of a Beta distribution did not settle")
 
 
@@ -158,7 +158,10 @@ def _two(p: Any, q: Any) -> tuple[Floats, Floats]:
     first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     if first.ndim != 1 or first.shape != second.shape:
         raise UsageError("two distributions have the same values")
-    for held in (first, second):
-        if not (np.isfinite(held) & (held >= 0)).all() or abs(total(held) - 1.0) > 1e-9:
+    for probabilities in (first, second):
+        if (
+            not (np.isfinite(probabilities) & (probabilities >= 0)).all()
+            or abs(total(probabilities) - 1.0) > 1e-9
+        ):
             raise UsageError("the probabilities of a distribution are not negative and add to 1")
     return first, second

@@ -118,7 +118,7 @@ def pattern(text: str) -> Pattern | None:
 
 def _members(text: str) -> list[str]:
     """What stands between commas, in quotes where it holds some; nothing if it cannot be read."""
-    found: dict[str, None] = {}
+    members: dict[str, None] = {}
     place, bare, quoted = 0, "", None
     while place <= len(text):
         piece = _PIECE.match(text, place) if place < len(text) else None
@@ -128,7 +128,7 @@ def _members(text: str) -> list[str]:
         if piece is None or piece[1]:
             if quoted is None and not _bare(bare.strip()):
                 return []
-            found[bare.strip() if quoted is None else quoted] = None
+            members[bare.strip() if quoted is None else quoted] = None
             bare, quoted = "", None
         elif piece[2] is not None:
             if bare.strip() or quoted is not None:
@@ -138,7 +138,7 @@ def _members(text: str) -> list[str]:
             bare = piece[3]
         elif piece[3].strip():
             return []
-    return list(found)
+    return list(members)
 
 
 def _bare(member: str) -> bool:
@@ -152,19 +152,19 @@ def _interval(text: str) -> Interval | None:
     low_in = high_in = True
     low: Number | None = None
     high: Number | None = None
-    if found := _BRACKETS.fullmatch(text):
-        low, high = _end(found[2]), _end(found[3])
-        low_in, high_in = found[1] == "[", found[4] == "]"
-    elif found := _BETWEEN.fullmatch(text):
-        low, high = _end(found[1]), _end(found[2])
-    elif found := _BEYOND.fullmatch(text):
-        closed = found[1] in ("<=", ">=", "≤", "≥")
-        if found[1] in ("<", "<=", "≤"):
-            high, high_in = _end(found[2]), closed
+    if match := _BRACKETS.fullmatch(text):
+        low, high = _end(match[2]), _end(match[3])
+        low_in, high_in = match[1] == "[", match[4] == "]"
+    elif match := _BETWEEN.fullmatch(text):
+        low, high = _end(match[1]), _end(match[2])
+    elif match := _BEYOND.fullmatch(text):
+        closed = match[1] in ("<=", ">=", "≤", "≥")
+        if match[1] in ("<", "<=", "≤"):
+            high, high_in = _end(match[2]), closed
         else:
-            low, low_in = _end(found[2]), closed
-    elif found := _FROM.fullmatch(text):
-        low = _end(found[1])
+            low, low_in = _end(match[2]), closed
+    elif match := _FROM.fullmatch(text):
+        low = _end(match[1])
     else:
         return None
     if low is not None and high is not None and low > high:
@@ -211,15 +211,15 @@ def read_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ..
     (('3', '4', '5'), ('b', 'a'))
     """
     if isinstance(spec, str | os.PathLike):
-        values = _range(spec) if isinstance(spec, str) else None
-        found: tuple[Text, ...] = tuple(_listed(Path(spec)) if values is None else values)
+        numbers = _range(spec) if isinstance(spec, str) else None
+        values: tuple[Text, ...] = tuple(_lines(Path(spec)) if numbers is None else numbers)
     else:
-        found = tuple(dict.fromkeys(value if value is None else str(value) for value in spec))
-    if not found:
+        values = tuple(dict.fromkeys(value if value is None else str(value) for value in spec))
+    if not values:
         raise UsageError("a domain without values", hint="--domain COL=FILE or COL=LOW..HIGH")
-    if len(found) > MOST_VALUES:
+    if len(values) > MOST_VALUES:
         raise _too_many()
-    return found
+    return values
 
 
 def _too_many() -> UsageError:
@@ -227,10 +227,10 @@ def _too_many() -> UsageError:
 
 
 def _range(spec: str) -> list[str] | None:
-    if found := _RANGE.fullmatch(spec):
-        if max(len(found[1]), len(found[2])) > LONGEST:
+    if match := _RANGE.fullmatch(spec):
+        if max(len(match[1]), len(match[2])) > LONGEST:
             raise _too_many()
-        low, high = int(found[1]), int(found[2])
+        low, high = int(match[1]), int(match[2])
         if high - low >= MOST_VALUES:
             raise _too_many()
         return [str(i) for i in range(low, high + 1)]
@@ -240,7 +240,7 @@ def _range(spec: str) -> list[str] | None:
     return None
 
 
-def _listed(path: Path) -> list[str]:
+def _lines(path: Path) -> list[str]:
     """The lines of a file, or the first column of a hierarchy."""
     try:
         if not path.is_file():
@@ -254,12 +254,12 @@ def _listed(path: Path) -> list[str]:
         raise InputError(f"{path.name}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name}: not UTF-8 at byte {error.start}") from None
-    if any(_cut(text, delimiter) for delimiter in DELIMITERS):
+    if any(_splits_lines(text, delimiter) for delimiter in DELIMITERS):
         return list(Hierarchy.read(path).labels)
-    return list(dict.fromkeys(_unquoted(line) for line in text.split("\n") if line.strip()))
+    return list(dict.fromkeys(_unquote(line) for line in text.split("\n") if line.strip()))
 
 
-def _cut(text: str, delimiter: str) -> bool:
+def _splits_lines(text: str, delimiter: str) -> bool:
     """Whether a delimiter cuts every line."""
     try:
         rows = [
@@ -270,7 +270,7 @@ def _cut(text: str, delimiter: str) -> bool:
     return bool(rows) and all(len(row) > 1 for row in rows)
 
 
-def _unquoted(line: str) -> str:
+def _unquote(line: str) -> str:
     line = line.rstrip("\r")
     if len(line) > 1 and line[0] == line[-1] == '"':
         return line[1:-1].replace('""', '"')
@@ -300,7 +300,7 @@ def public_domain(
     if observed:
         if not seen:
             raise UsageError("an observed domain needs the original table", hint="--original FILE")
-        return Domain(_ordered(seen), "original", False)
+        return Domain(_sort_values(seen), "original", False)
     texts = dict.fromkeys(released)
     missing = None in texts and (None in seen or not wildcard)
     texts.pop(None, None)
@@ -314,10 +314,10 @@ def public_domain(
         known = labels.union(values)
         plain = (t for t in texts if t is not None and t not in known)
         extra = (t for t in _plain(plain, seen) if t not in known)
-        values |= dict.fromkeys(_ordered(extra))
+        values |= dict.fromkeys(_sort_values(extra))
     else:
-        named, enough = _named(texts, seen)
-        values = dict.fromkeys(_ordered(named))
+        named, enough = _named_values(texts, seen)
+        values = dict.fromkeys(_sort_values(named))
     if missing:
         values[None] = None
     fresh = [value for value in seen if value not in values]
@@ -327,11 +327,11 @@ def public_domain(
                 f"column {column!r}: the release does not say which values there may be",
                 hint=f"--domain {column or 'COL'}=FILE or {column or 'COL'}=LOW..HIGH",
             )
-        return Domain(_ordered([*values, *fresh]), "original", False, len(fresh))
-    return Domain((*values, *_ordered(fresh)), source, not fresh, len(fresh))
+        return Domain(_sort_values([*values, *fresh]), "original", False, len(fresh))
+    return Domain((*values, *_sort_values(fresh)), source, not fresh, len(fresh))
 
 
-def _ordered(values: Iterable[Text]) -> tuple[Text, ...]:
+def _sort_values(values: Iterable[Text]) -> tuple[Text, ...]:
     """Numbers by size, then other texts, then what is missing."""
     spelt = {value: None if value is None else number(value) for value in values}
     numbers = {value: n for value, n in spelt.items() if n is not None}
@@ -352,7 +352,7 @@ def _plain(texts: Iterable[Text], seen: Collection[Text]) -> Iterator[str]:
             yield from (m for m in meant.texts if m in seen or pattern(m) is None)
 
 
-def _named(texts: Iterable[Text], seen: Collection[Text]) -> tuple[set[str], bool]:
+def _named_values(texts: Iterable[Text], seen: Collection[Text]) -> tuple[set[str], bool]:
     """The values that a release names, and whether these are likely to be all."""
     texts = list(texts)
     named = set(_plain(texts, seen))
@@ -366,7 +366,7 @@ def _named(texts: Iterable[Text], seen: Collection[Text]) -> tuple[set[str], boo
     masks = {p.text for p in meant if isinstance(p, Mask)}
     listed = {m for m in masks if _DIGIT_MASK.fullmatch(m)}
     work = sum(10 ** min(m.count(ROOT), 18) for m in listed)
-    merged = _merged(spans)
+    merged = _merge_spans(spans)
     wide = sum(high - low for low, high in merged)
     if len(spans) < len(ends) or wide > MOST_VALUES or work > MOST_VALUES:
         return named, False
@@ -376,22 +376,22 @@ def _named(texts: Iterable[Text], seen: Collection[Text]) -> tuple[set[str], boo
             map("".join, itertools.product(*("0123456789" if c == ROOT else c for c in mask)))
         )
     order = sorted(named) if masks - listed else []
-    return named, bool(named) and all(_begun(m, order) for m in masks - listed)
+    return named, bool(named) and all(_starts_like(m, order) for m in masks - listed)
 
 
-def _begun(mask: str, order: Sequence[str]) -> bool:
+def _starts_like(mask: str, order: Sequence[str]) -> bool:
     """Whether one of these texts starts as a mask does."""
     start = mask[: mask.index(ROOT)]
     place = bisect_left(order, start)
     return place < len(order) and order[place].startswith(start)
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans of whole numbers that do not overlap."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for low, high in sorted(spans):
-        if found and low <= found[-1][1]:
-            found[-1] = found[-1][0], max(high, found[-1][1])
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
         elif low < high:
-            found.append((low, high))
-    return found
+            merged.append((low, high))
+    return merged

@@ -15,20 +15,20 @@ Text = str | None
 
 
 def of_secrets(
-    alpha: Floats, held: Ints, secrets: Sequence[Text], truth: Ints | None
+    alpha: Floats, secret_counts: Ints, secrets: Sequence[Text], truth: Ints | None
 ) -> tuple[dict[Text, dict[str, float]], dict[str, Any]]:
     """The secret's distribution, exactly: means, 90 % intervals; and its distance to the truth."""
-    weights = alpha + held
+    weights = alpha + secret_counts
     total = float(weights.sum())
     shares = None if truth is None else _shares(truth.sum(axis=0)[: len(secrets)])
-    found = {}
+    shares_by_secret = {}
     for s, text in enumerate(secrets):
         b = float(weights[s])
         low, high = credible_intervals.interval(b, total - b, LEVEL) if total > b else (1.0, 1.0)
-        found[text] = {"mean": b / total, "low": low, "high": high}
+        shares_by_secret[text] = {"mean": b / total, "low": low, "high": high}
         if shares is not None:
-            found[text]["truth"] = float(shares[s])
-    return found, {} if shares is None else _distance(shares, weights / total)
+            shares_by_secret[text]["truth"] = float(shares[s])
+    return shares_by_secret, {} if shares is None else _distance(shares, weights / total)
 
 
 def of_keys(
@@ -43,20 +43,26 @@ def of_keys(
     `atoms` are the values that are asked about and their atoms; `truth[s, a]` counts the original.
     """
     low, high = credible_intervals.empirical(drawn, LEVEL)
-    found: dict[Text, dict[Any, dict[str, float]]] = {}
+    shares_by_secret: dict[Text, dict[Any, dict[str, float]]] = {}
     for s, text in enumerate(secrets):
         own = None if truth is None else _shares(truth[s])
-        found[text] = {}
+        shares_by_secret[text] = {}
         for name, a in atoms.items():
-            told = {"mean": float(mean[s, a]), "low": float(low[s, a]), "high": float(high[s, a])}
-            found[text][name] = told if own is None else {**told, "truth": float(own[a])}
+            estimate = {
+                "mean": float(mean[s, a]),
+                "low": float(low[s, a]),
+                "high": float(high[s, a]),
+            }
+            shares_by_secret[text][name] = (
+                estimate if own is None else {**estimate, "truth": float(own[a])}
+            )
     if truth is None:
-        return found, {}
+        return shares_by_secret, {}
     people = _shares(truth.sum(axis=1))
     each = [
         _distance(_shares(truth[s]), mean[s]) if people[s] else None for s in range(len(secrets))
     ]
-    return found, {
+    return shares_by_secret, {
         name: _mean(people, [None if e is None else e[name] for e in each])
         for name in ("total_variation", "bits")
     }

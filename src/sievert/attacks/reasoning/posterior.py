@@ -107,7 +107,7 @@ def believe(
     """
     method = model.method
     if method == "gibbs":
-        return _sampled(model, truth, seed, many_chains, sweeps, threads, progress)
+        return _sample(model, truth, seed, many_chains, sweeps, threads, progress)
     block = model.exact()
     populations = block.populations
     attacker, learner = normalise(block.expected), normalise(block.learned)
@@ -136,14 +136,14 @@ class _Moments:
     def __init__(self) -> None:
         self.many = 0
 
-    def add(self, found: Floats) -> None:
+    def add(self, numbers: Floats) -> None:
         self.many += 1
         if self.many == 1:
-            self.mean, self.squares = found.copy(), np.zeros_like(found)
+            self.mean, self.squares = numbers.copy(), np.zeros_like(numbers)
             return
-        step = found - self.mean
+        step = numbers - self.mean
         self.mean += step / self.many
-        self.squares += step * (found - self.mean)
+        self.squares += step * (numbers - self.mean)
 
     @property
     def error(self) -> float:
@@ -157,7 +157,7 @@ def _draws(populations: Sequence[Floats]) -> int:
     return int(np.clip(MOST_HELD // max(1, sum(p.size for p in populations)), 100, DRAWS))
 
 
-def _sampled(
+def _sample(
     model: Model,
     truth: Ints | None,
     seed: int,
@@ -167,22 +167,22 @@ def _sampled(
     progress: Progress,
 ) -> PosteriorBeliefs:
     most = int(np.clip(WORK // max(1, model.work), 500, 20_000)) if sweeps is None else sweeps
-    effort = SamplingPlan.of(many_chains, most)
+    plan = SamplingPlan.of(many_chains, most)
     quantities, reported = _quantities(truth, model.shape, seed)
-    found = chains.run(
+    samples = chains.run(
         lambda chain: model.walk(np.random.default_rng([seed, 1, chain])),
         quantities,
         reported,
-        effort,
+        plan,
         threads,
         progress,
         min(DRAWS, max(100, MOST_HELD // max(1, sum(p.size for p in model.priors)))),
         model.shape,
     )
-    means = found.mean()
-    errors = tuple(_error(found, kind) for kind in (EXPECTED, LEARNED))
-    printed_error = float(_error(found, PRINTED).max(initial=0.0))
-    drawn = tuple(np.array(each) for each in zip(*found.drawn, strict=True))
+    means = samples.mean()
+    errors = tuple(_error(samples, kind) for kind in (EXPECTED, LEARNED))
+    printed_error = float(_error(samples, PRINTED).max(initial=0.0))
+    drawn = tuple(np.array(each) for each in zip(*samples.drawn, strict=True))
     return PosteriorBeliefs(
         normalise(means[EXPECTED]),
         normalise(means[LEARNED]),
@@ -190,17 +190,17 @@ def _sampled(
         (errors[0], errors[1]),
         printed_error,
         means[EXPECTED],
-        found.populations,
+        samples.populations,
         drawn,
         "gibbs",
-        found,
+        samples,
     )
 
 
-def _error(found: ChainSamples, kind: int) -> Floats:
+def _error(samples: ChainSamples, kind: int) -> Floats:
     """The standard error of beliefs, from batches that are about independent."""
-    beliefs = normalise(found.batches[:, kind])
-    share = found.weights / found.weights.sum()
+    beliefs = normalise(samples.batches[:, kind])
+    share = samples.weights / samples.weights.sum()
     mean = np.tensordot(share, beliefs, axes=1)
     spread = np.tensordot(share, (beliefs - mean) ** 2, axes=1)
     error: Floats = np.sqrt(spread / max(1, len(share) - 1))
@@ -216,26 +216,26 @@ def _quantities(
     if truth is None:
         places = rng.integers(victims, size=WATCHED), rng.integers(secrets, size=WATCHED)
     else:
-        held = np.flatnonzero(truth[:, :secrets])
-        chosen = rng.choice(held, WATCHED) if len(held) else held
+        cells = np.flatnonzero(truth[:, :secrets])
+        chosen = rng.choice(cells, WATCHED) if len(cells) else cells
         places = chosen // secrets, chosen % secrets
 
-    def seen(block: Block) -> Floats:
+    def numbers_of(block: Block) -> Floats:
         attacker, learner = normalise(block.expected), normalise(block.learned)
-        found = []
+        numbers = []
         for beliefs in (attacker, learner):
             if truth is None:
-                found.append(_hoped(block.expected, beliefs))
+                numbers.append(_expected_accuracy(block.expected, beliefs))
             else:
                 records = truth.sum()
-                found.append(CorrectGuesses.of(truth, likeliest(beliefs)).fractional / records)
-                found.append(float((truth[:, :secrets] * beliefs).sum()) / records)
-        return np.concatenate([found, attacker[places]])
+                numbers.append(CorrectGuesses.of(truth, likeliest(beliefs)).fractional / records)
+                numbers.append(float((truth[:, :secrets] * beliefs).sum()) / records)
+        return np.concatenate([numbers, attacker[places]])
 
-    return seen, 2 if truth is None else 4
+    return numbers_of, 2 if truth is None else 4
 
 
-def _hoped(expected: Floats, beliefs: Floats) -> float:
+def _expected_accuracy(expected: Floats, beliefs: Floats) -> float:
     """How often the likeliest secret is expected to be right."""
     best = beliefs.argmax(axis=1)
     return float(expected[np.arange(len(best)), best].sum() / max(expected.sum(), 1e-300))

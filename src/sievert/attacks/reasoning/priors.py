@@ -46,10 +46,10 @@ def of_values(
     >>> of_values({"flu": {"M": 2}}, "sex", ["M", "F"], ["flu", "hiv"], ["sex"]).tolist()
     [[2.0, 1.0], [1.0, 1.0]]
     """
-    found = np.ones((len(secrets), len(values)))
+    weights = np.ones((len(secrets), len(values)))
     if not isinstance(beta, Mapping):
-        found[:] = _weight("beta", beta)
-        return found
+        weights[:] = _weight("beta", beta)
+        return weights
     keys = set(beta)
     readings = [
         name
@@ -68,11 +68,11 @@ def of_values(
     if readings == ["secrets"]:
         for s, text in enumerate(secrets):
             if text in beta:
-                found[s] = of_values(beta[text], column, values, (NOBODY,), ())[0]
-        return found
+                weights[s] = of_values(beta[text], column, values, (NOBODY,), ())[0]
+        return weights
     _known("beta", beta, values)
-    found[:] = [_weight("beta", beta.get(value, 1.0)) for value in values]
-    return found
+    weights[:] = [_weight("beta", beta.get(value, 1.0)) for value in values]
+    return weights
 
 
 def _known(name: str, given: Mapping[Any, Any], known: Sequence[Any]) -> None:

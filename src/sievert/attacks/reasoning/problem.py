@@ -1,7 +1,8 @@
-"""The world of somebody who reasons: who may be there, what may be known of them, and weights."""
+"""The attacker's problem: who may be in the release, what they may have, and prior weights."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +12,13 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import population, priors, value_sets
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
-from sievert.attacks.reasoning.candidates import CandidatePairs
+from sievert.attacks.reasoning.candidates import CandidatePairs, distinct_rows
 from sievert.attacks.reasoning.domains import Domain
 from sievert.attacks.reasoning.mcmc.chains import Progress
 from sievert.attacks.reasoning.model import Factor
 from sievert.attacks.reasoning.posterior import Model, PosteriorBeliefs, believe
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.settings import ReasoningSettings
-from sievert.attacks.reasoning.victims import distinct_rows
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
@@ -36,7 +36,7 @@ class Victims:
     complete: bool  # whether it is everybody who may be in the release
 
     @classmethod
-    def known(
+    def from_original(
         cls, original: Cube, domains: Sequence[Domain], secrets: Sequence[Text], ordered: bool
     ) -> Victims:
         """The people of the original, the secret in its last column."""
@@ -61,17 +61,17 @@ class Victims:
 class ReleasedSecrets:
     """What the release says of the secrets: their texts, and how many records have each."""
 
-    secret: str
+    name: str
     columns: tuple[str, ...]
     texts: tuple[Text, ...]
-    held: Ints
+    counts: Ints
 
 
 @dataclass(frozen=True)
 class Problem:
     """The release's columns and secrets, the victims, and how to reason."""
 
-    told: ReleasedSecrets
+    secrets: ReleasedSecrets
     domains: Sequence[Domain]
     victims: Victims
     settings: ReasoningSettings
@@ -81,27 +81,24 @@ class Problem:
         """How many combinations of values the attacker thinks possible."""
         if self.settings.observed:
             return len(self.victims.places)
-        found = 1
-        for domain in self.domains:
-            found *= len(domain)
-        return found
+        return math.prod(len(domain) for domain in self.domains)
 
     def _weights(self, place: int) -> Floats:
         return priors.of_values(
             self.settings.beta,
-            self.told.columns[place],
+            self.secrets.columns[place],
             self.domains[place].values,
-            self.told.texts,
-            self.told.columns,
+            self.secrets.texts,
+            self.secrets.columns,
         )
 
     def people(self, places: Ints) -> tuple[tuple[Text, ...], ...]:
         """Victims by the texts of their values."""
-        held = [
+        columns = [
             [domain.values[i] for i in column.tolist()]
             for domain, column in zip(self.domains, places.T, strict=True)
         ]
-        return tuple(zip(*held, strict=True))
+        return tuple(zip(*columns, strict=True))
 
     # -- factors of a release whose values were made coarser ----------------------------------
 
@@ -111,12 +108,12 @@ class Problem:
         """One factor a column."""
         factors, atoms = [], []
         for place, own in enumerate(labels):
-            asked = np.unique(self.victims.places[:, place])
-            made = merge_positions(own, asked, self._weights(place))
+            separate = np.unique(self.victims.places[:, place])
+            merged = merge_positions(own, separate, self._weights(place))
             counts = np.zeros((len(own), holds.shape[1]), dtype=np.int64)
             np.add.at(counts, classes[:, place], holds)
-            factors.append(Factor(made.prior, made.sets.starts, made.sets.members, counts))
-            atoms.append(made.atom_of[self.victims.places[:, place]])
+            factors.append(Factor(merged.prior, merged.sets.starts, merged.sets.members, counts))
+            atoms.append(merged.atom_of[self.victims.places[:, place]])
         return factors, np.stack(atoms, axis=1), classes
 
     def as_observed(self, pairs: CandidatePairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
@@ -140,7 +137,7 @@ class Problem:
                 kept.append(own)
         own_sets = value_sets.PositionSets.of(kept)
         prior = priors.of_values(
-            self.settings.beta, None, self.people(self.victims.places), self.told.texts, ()
+            self.settings.beta, None, self.people(self.victims.places), self.secrets.texts, ()
         )
         counts = np.zeros((len(own_sets), holds.shape[1]), dtype=np.int64)
         np.add.at(counts, label_of, holds)
@@ -153,16 +150,16 @@ class Problem:
         """All columns as one factor of all combinations of public values."""
         sizes = [len(domain) for domain in self.domains]
         beta, overrides = self._of_tuples()
-        made = boxes(sizes, labels, classes, self.victims.places, beta, overrides=overrides)
-        counts = np.zeros((len(made.sets), holds.shape[1]), dtype=np.int64)
-        np.add.at(counts, made.label_of, holds)
-        prior = np.broadcast_to(made.prior, (holds.shape[1], made.prior.shape[1])).copy()
-        factor = Factor(prior, made.sets.starts, made.sets.members, counts)
-        return [factor], made.atom_of[:, None], made.label_of[:, None]
+        boxed = boxes(sizes, labels, classes, self.victims.places, beta, overrides=overrides)
+        counts = np.zeros((len(boxed.sets), holds.shape[1]), dtype=np.int64)
+        np.add.at(counts, boxed.label_of, holds)
+        prior = np.broadcast_to(boxed.prior, (holds.shape[1], boxed.prior.shape[1])).copy()
+        factor = Factor(prior, boxed.sets.starts, boxed.sets.members, counts)
+        return [factor], boxed.atom_of[:, None], boxed.label_of[:, None]
 
     def _of_tuples(self) -> tuple[Floats, dict[tuple[int, ...], Floats]]:
         """Weights of combinations by secret: of all, and of single ones."""
-        beta, texts = self.settings.beta, self.told.texts
+        beta, texts = self.settings.beta, self.secrets.texts
         base, single = np.ones(len(texts)), dict[tuple[int, ...], Floats]()
         each: list[Any] = [beta] * len(texts)
         if isinstance(beta, Mapping) and set(beta) <= set(texts):
@@ -172,10 +169,10 @@ class Problem:
                 base[s] = priors.of_values(own, None, ((),), (None,), ())[0, 0]
                 continue
             for key, weight in own.items():
-                held = single.setdefault(self._places(key), np.full(len(texts), -1.0))
-                held[s] = priors.of_values(weight, None, ((),), (None,), ())[0, 0]
-        for held in single.values():
-            held[held < 0] = base[held < 0]
+                weights = single.setdefault(self._places(key), np.full(len(texts), -1.0))
+                weights[s] = priors.of_values(weight, None, ((),), (None,), ())[0, 0]
+        for weights in single.values():
+            weights[weights < 0] = base[weights < 0]
         return base, single
 
     def _places(self, key: Any) -> tuple[int, ...]:
@@ -195,9 +192,9 @@ class Problem:
         weights, atoms = [], []
         for place, domain in enumerate(self.domains):
             every_value = value_sets.PositionSets.of([range(len(domain))])
-            made = merge_positions(every_value, np.unique(every[:, place]), self._weights(place))
-            weights.append(made.prior)
-            atoms.append(made.atom_of[every[:, place]])
+            merged = merge_positions(every_value, np.unique(every[:, place]), self._weights(place))
+            weights.append(merged.prior)
+            atoms.append(merged.atom_of[every[:, place]])
         return weights, np.stack(atoms, axis=1)
 
     def weights_of_all(self, every: Ints) -> tuple[list[Floats], Ints]:
@@ -218,7 +215,7 @@ class Problem:
 
     # -- the end ------------------------------------------------------------------------------
 
-    def believed(self, model: Model, progress: Progress, *, draws: bool = True) -> PosteriorBeliefs:
+    def solve(self, model: Model, progress: Progress, *, draws: bool = True) -> PosteriorBeliefs:
         """The model, solved."""
         return believe(
             model,
@@ -231,37 +228,37 @@ class Problem:
             draws=draws,
         )
 
-    def reasoned(
+    def reason(
         self, model: Model, atoms: Ints, progress: Progress, details: Mapping[str, Any]
     ) -> Reasoning:
         """Solve the model and say what was found."""
-        settings, told, victims = self.settings, self.told, self.victims
-        believed = self.believed(model, progress)
-        alpha = priors.of_secrets(settings.alpha, told.secret, told.texts)
-        means, distance = population.of_secrets(alpha, told.held, told.texts, victims.truth)
+        settings, secrets, victims = self.settings, self.secrets, self.victims
+        posterior = self.solve(model, progress)
+        alpha = priors.of_secrets(settings.alpha, secrets.name, secrets.texts)
+        means, distance = population.of_secrets(alpha, secrets.counts, secrets.texts, victims.truth)
         keys: dict[str, Any] = {}
         distances: dict[str, Any] = {"secret": distance, "key": {}}
-        each = len(believed.populations) == len(told.columns)
-        names = told.columns if each else ("key",)
+        each = len(posterior.populations) == len(secrets.columns)
+        names = secrets.columns if each else ("key",)
         for f, name in enumerate(names):
-            asked = self._asked(f if each else None, atoms[:, f])
+            atom_by_value = self._atom_by_value(f if each else None, atoms[:, f])
             keys[name], distances["key"][name] = population.of_keys(
-                believed.populations[f],
-                believed.drawn[f],
-                asked,
-                told.texts,
-                _by_atom(victims.truth, atoms[:, f], believed.populations[f].shape),
+                posterior.populations[f],
+                posterior.drawn[f],
+                atom_by_value,
+                secrets.texts,
+                _by_atom(victims.truth, atoms[:, f], posterior.populations[f].shape),
             )
         people = self.people(victims.places)
-        records = int(told.held.sum())
+        records = int(secrets.counts.sum())
         weights = [float(prior.sum(axis=1).mean()) for prior in model.priors]
         return Reasoning(
-            told.secret,
-            told.columns,
+            secrets.name,
+            secrets.columns,
             people,
-            told.texts,
-            believed,
-            told.held,
+            secrets.texts,
+            posterior,
+            secrets.counts,
             victims.truth,
             victims.rows,
             {
@@ -273,21 +270,21 @@ class Problem:
                 **details,
                 "likelihood": settings.likelihood,
                 "released": records,
-                "secrets": len(told.texts),
+                "secrets": len(secrets.texts),
                 "victims": len(people),
                 "victims_are_all": victims.complete,
                 "keys": self.keys,
-                "records_a_secret": records / len(told.texts),
+                "records_a_secret": records / len(secrets.texts),
                 "prior_records_a_secret": dict(zip(names, weights, strict=True)),
                 "domains": {
                     column: {"values": len(d), "from": d.source, "public": d.public}
-                    for column, d in zip(told.columns, self.domains, strict=True)
+                    for column, d in zip(secrets.columns, self.domains, strict=True)
                 },
                 "seed": settings.seed,
             },
         )
 
-    def _asked(self, place: int | None, atoms: Ints) -> dict[Any, int]:
+    def _atom_by_value(self, place: int | None, atoms: Ints) -> dict[Any, int]:
         """Values that victims have, and their atoms."""
         names: Iterable[Any]
         if place is None:
@@ -302,6 +299,6 @@ def _by_atom(truth: Ints | None, atoms: Ints, shape: tuple[int, ...]) -> Ints | 
     """The original's records by secret and atom."""
     if truth is None:
         return None
-    found = np.zeros(shape, dtype=np.int64)
-    np.add.at(found.T, atoms, truth[:, : shape[0]])
-    return found
+    counts = np.zeros(shape, dtype=np.int64)
+    np.add.at(counts.T, atoms, truth[:, : shape[0]])
+    return counts

@@ -49,7 +49,7 @@ def shares(gammas: Sequence[float], betas: Sequence[Mixture]) -> Floats:
     """
     runners = _runners(gammas, betas)
     # A small parameter has a long tail. Enlarged by 1 it has none; the rest is a simple factor.
-    parts = [_lifted(a, pairs) for a, mixture in runners for _, pairs in mixture]
+    parts = [_lift(a, pairs) for a, mixture in runners for _, pairs in mixture]
     low = min(_end(part.a, part.pairs, -1.0) for part in parts)
     near = _points(low, max(_end(part.a, part.pairs, 1.0) for part in parts))
     high = max(_end(a, pairs, 1.0) for a, mixture in runners for _, pairs in mixture)
@@ -57,21 +57,21 @@ def shares(gammas: Sequence[float], betas: Sequence[Mixture]) -> Floats:
     rows = _transforms(parts, _angles(near)) * np.exp(1j * low * _angles(near))
     rows[:, -1] = 0.0
     t = _angles(points)
-    held = np.zeros((len(runners), len(t)), dtype=np.complex128)
+    transforms = np.zeros((len(runners), len(t)), dtype=np.complex128)
     place = 0
     for s, (_, mixture) in enumerate(runners):
         for weight, _ in mixture:
             row = rows[place]
             if points > near:
                 row = np.fft.rfft(np.fft.irfft(row, near), points)
-            held[s] += weight * row * parts[place].factor(t)
+            transforms[s] += weight * row * parts[place].factor(t)
             place += 1
-    held[:, -1] = 0.0
-    density = np.fft.irfft(held, points, axis=1) / STEP
+    transforms[:, -1] = 0.0
+    density = np.fft.irfft(transforms, points, axis=1) / STEP
     # The integral of a Fourier series: its mean grows, every other term is divided by it.
-    held[:, 0] = 0.0
-    held[:, 1:] /= 1j * t[1:]
-    waves = np.fft.irfft(held, points, axis=1) / STEP
+    transforms[:, 0] = 0.0
+    transforms[:, 1:] /= 1j * t[1:]
+    waves = np.fft.irfft(transforms, points, axis=1) / STEP
     later = 1.0 - (np.arange(points) / points + (waves - waves[:, :1]))
     return np.asarray(np.maximum(0.0, (density * _others(later)).sum(axis=1) * STEP))
 
@@ -120,15 +120,15 @@ class _Part:
 
     def factor(self, t: Floats) -> Any:
         """The missing factor of the transform."""
-        found: Any = 1.0
+        factor: Any = 1.0
         for x in self.small:
-            found = found / (1.0 + 1j * (t / x))
+            factor = factor / (1.0 + 1j * (t / x))
         for x in self.beside:
-            found = found * (1.0 + 1j * (t / x))
-        return found
+            factor = factor * (1.0 + 1j * (t / x))
+        return factor
 
 
-def _lifted(a: float, pairs: BetaParameters) -> _Part:
+def _lift(a: float, pairs: BetaParameters) -> _Part:
     small = [b for b, _ in pairs if b < 1]
     return _Part(
         a + 1 if a < 1 else a,
@@ -175,7 +175,7 @@ def _transforms(parts: Sequence[_Part], t: Floats) -> Complex:
         numbers.add(part.a)
         numbers.update(x for b, c in part.pairs for x in (b, b + c))
     place = {x: k for k, x in enumerate(sorted(numbers))}
-    found = np.empty((len(parts), len(t)), dtype=np.complex128)
+    transforms = np.empty((len(parts), len(t)), dtype=np.complex128)
     step = max(1, CELLS // len(place))
     for at in range(0, len(t), step):
         table = gamma_ratios(np.array(sorted(numbers)), t[at : at + step])
@@ -183,17 +183,17 @@ def _transforms(parts: Sequence[_Part], t: Floats) -> Complex:
             product = table[place[part.a]] * table[place[1.0]].conj()
             for b, c in part.pairs:
                 product = product * (table[place[b]] / table[place[b + c]])
-            found[k, at : at + step] = product
-    return found
+            transforms[k, at : at + step] = product
+    return transforms
 
 
 def _others(later: Floats) -> Floats:
     """For every row the product of all others."""
-    found = np.ones_like(later)
+    products = np.ones_like(later)
     for s in range(1, len(later)):
-        found[s] = found[s - 1] * later[s - 1]
+        products[s] = products[s - 1] * later[s - 1]
     after = np.ones(later.shape[1])
     for s in range(len(later) - 1, -1, -1):
-        found[s] *= after
+        products[s] *= after
         after = after * later[s]
-    return found
+    return products

@@ -1,4 +1,4 @@
-"""What reasoning has found: beliefs, who is right, and what anybody learns of the population."""
+"""The result of reasoning: beliefs, who is right, and what anybody learns of the population."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ class Reasoning:
     columns: tuple[str, ...]
     people: tuple[tuple[Text, ...], ...]
     secrets: tuple[Text, ...]
-    believed: PosteriorBeliefs
-    held: Ints  # released records of each secret
+    posterior: PosteriorBeliefs
+    secret_counts: Ints  # released records of each secret
     truth: Ints | None  # victims by secrets: the original's records; other secrets in a last column
     rows: tuple[Ints, Ints] | None = None  # of each record of the original: victim, secret
     population: Mapping[str, Any] = field(default_factory=dict)
@@ -98,30 +98,30 @@ class Reasoning:
     def beliefs(self) -> Beliefs:
         """Beliefs by the values known of a victim: attacker, learner, and learner as printed."""
         tables = {
-            "attacker": self.believed.attacker,
-            "learner": self.believed.learner,
-            "learner_printed": self.believed.printed,
+            "attacker": self.posterior.attacker,
+            "learner": self.posterior.learner,
+            "learner_printed": self.posterior.printed,
         }
         return Beliefs(self.people, self.secrets, tables)
 
     @property
     def records(self) -> int:
         """The people attacked: those of the original, or else those of the release."""
-        return int(self.held.sum() if self.truth is None else self.truth.sum())
+        return int(self.secret_counts.sum() if self.truth is None else self.truth.sum())
 
     @cached_property
-    def chosen(self) -> tuple[Ints, Ints]:
+    def likeliest_secrets(self) -> tuple[Ints, Ints]:
         """The likeliest secrets of each victim, for the attacker and for the learner."""
-        b = self.believed
+        b = self.posterior
         return likeliest(b.attacker, b.errors[0]), likeliest(b.learner, b.errors[1])
 
     @cached_property
-    def right(self) -> tuple[CorrectGuesses, CorrectGuesses] | None:
+    def correct(self) -> tuple[CorrectGuesses, CorrectGuesses] | None:
         """The records that attacker and learner have right; None without the original."""
         if self.truth is None:
             return None
-        return CorrectGuesses.of(self.truth, self.chosen[0]), CorrectGuesses.of(
-            self.truth, self.chosen[1]
+        return CorrectGuesses.of(self.truth, self.likeliest_secrets[0]), CorrectGuesses.of(
+            self.truth, self.likeliest_secrets[1]
         )
 
     @cached_property
@@ -129,17 +129,17 @@ class Reasoning:
         """Records of the original that fit no released class."""
         if self.truth is None:
             return 0
-        return int(self.truth[self.believed.expected.sum(axis=1) <= 0].sum())
+        return int(self.truth[self.posterior.expected.sum(axis=1) <= 0].sum())
 
     @property
     def believable(self) -> bool:
         """Whether there are numbers to be told."""
-        return self.believed.converged and self.misplaced <= MOST_MISPLACED * self.records
+        return self.posterior.converged and self.misplaced <= MOST_MISPLACED * self.records
 
     @cached_property
     def ratio(self) -> Floats:
         """Relative risk of each victim and secret that is at risk under the attacker."""
-        return ratios(self.believed.attacker, self.believed.learner, self.chosen[0])
+        return ratios(self.posterior.attacker, self.posterior.learner, self.likeliest_secrets[0])
 
     def status(self) -> tuple[Floats, Floats, Ints] | None:
         """Of each record of the original: the attacker's belief, the learner's, and its state.
@@ -151,35 +151,28 @@ class Reasoning:
         victims, secrets = self.rows
         known = secrets < len(self.secrets)
         s = np.where(known, secrets, 0)
-        attacker = np.where(known, self.believed.attacker[victims, s], 0.0)
-        learner = np.where(known, self.believed.learner[victims, s], 0.0)
-        chosen = self.chosen[0]
-        state = np.where(known & chosen[victims, s], 1, 0)
-        if self.believed.sampled is not None:
-            several = self._torn()[victims]
-            state[(state == 1) & several] = -1
+        attacker = np.where(known, self.posterior.attacker[victims, s], 0.0)
+        learner = np.where(known, self.posterior.learner[victims, s], 0.0)
+        state = np.where(known & self.likeliest_secrets[0][victims, s], 1, 0)
+        if self.posterior.sampled is not None:
+            state[(state == 1) & self._torn()[victims]] = -1
         return attacker, learner, state
 
     def by_record(self) -> dict[str, tuple[str, list[Any]]] | None:
-        """One line a record: of the original, or of the release where there is no original."""
+        """One line per record: of the original, or of the release where there is no original."""
+        converged = self.posterior.converged
         if self.released is not None:
-            lost = not self.believed.converged
             return {
-                name: ("DOUBLE", [None if lost or np.isnan(x) else x for x in held.tolist()])
-                for name, held in self.released.items()
+                name: ("DOUBLE", [x if converged and not np.isnan(x) else None for x in numbers])
+                for name, numbers in ((n, each.tolist()) for n, each in self.released.items())
             }
-        told = self.status()
-        if told is None:
+        status = self.status()
+        if status is None:
             return None
-        attacker, learner, state = told
+        attacker, learner, state = status
+        if not converged:  # what was not told in words is not told in numbers
+            attacker, learner, state = (np.full(len(state), x) for x in (None, None, -1))
         words = np.array(["no", "yes", "undecided"])
-        if not self.believed.converged:  # what was not told in words is not told in numbers
-            none = [None] * len(state)
-            return {
-                "attacker": ("DOUBLE", none),
-                "learner": ("DOUBLE", none),
-                "at_risk": ("VARCHAR", ["undecided"] * len(state)),
-            }
         return {
             "attacker": ("DOUBLE", attacker.tolist()),
             "learner": ("DOUBLE", learner.tolist()),
@@ -188,33 +181,36 @@ class Reasoning:
 
     def _torn(self) -> Ints:
         """Victims of whom several secrets may be the likeliest, as far as chains can tell."""
-        b = self.believed
-        found: Ints = (self.chosen[0] & (b.errors[0] > SAME)).sum(axis=1) > 1
-        return found
+        unsure = self.posterior.errors[0] > SAME
+        torn: Ints = (self.likeliest_secrets[0] & unsure).sum(axis=1) > 1
+        return torn
 
-    # -- numbers --------------------------------------------------------------------------------
+    def _why_no_numbers(self) -> str | None:
+        """Why there is nothing but the baseline; None if there is more."""
+        if not self.posterior.converged:
+            return NOT_CONVERGED
+        if self.truth is None:
+            return NEEDS_ORIGINAL
+        return None if self.believable else MISPLACED
 
+    @cached_property
     def _headline(self) -> dict[str, tuple[float | None, str | None]]:
-        held = int(self.held.max(initial=0)) / max(1, int(self.held.sum()))
-        found: dict[str, tuple[float | None, str | None]] = {"baseline": (held, None)}
-        if self.right is None:
-            why = NEEDS_ORIGINAL if self.believed.converged else NOT_CONVERGED
-            return found | {name: (None, why) for name in HEADLINES if name != "baseline"}
+        """The numbers that a reader wants first, or why there is none."""
+        counts = self.secret_counts
+        base = int(counts.max(initial=0)) / max(1, int(counts.sum()))
         if self.truth is not None:
-            known = self.truth.sum(axis=0)[: len(self.secrets)]
-            found["baseline"] = (float(known[self.held.argmax()]) / self.records, None)
-        if not self.believed.converged:
-            return found | {n: (None, NOT_CONVERGED) for n in HEADLINES if n != "baseline"}
-        if self.misplaced > MOST_MISPLACED * self.records:
-            return found | {n: (None, MISPLACED) for n in HEADLINES if n != "baseline"}
-        attacker, learner = self.right
+            base = float(self.truth.sum(axis=0)[counts.argmax()]) / self.records
+        reason = self._why_no_numbers()
+        if self.truth is None or self.correct is None or reason is not None:
+            return dict.fromkeys(HEADLINES, (None, reason)) | {"baseline": (base, None)}
+        attacker, learner = self.correct
         n = self.records
-        assert self.truth is not None
         there = (self.truth[:, : len(self.secrets)] > 0) & ~self._torn()[:, None]
         worst = self.ratio[there].max(initial=0.0)
-        return found | {
+        return {
             "attacker_accuracy": (attacker.fractional / n, None),
             "learner_accuracy": (learner.fractional / n, None),
+            "baseline": (base, None),
             "global_relative_risk": (excess(attacker.fractional, learner.fractional, n), None),
             "global_relative_risk_literal": (excess(attacker.literal, learner.literal, n), None),
             "max_relative_risk": (float(worst), None) if worst else (None, "nobody is at risk"),
@@ -223,60 +219,53 @@ class Reasoning:
     @cached_property
     def headlines(self) -> dict[str, Any]:
         """The numbers that a reader wants first."""
-        found = {name: number for name, (number, _) in self._headline().items()}
-        return {name: found[name] for name in HEADLINES} | {
-            "converged": self.believed.converged,
-            "method": self.believed.method,
+        return {name: self._headline[name][0] for name in HEADLINES} | {
+            "converged": self.posterior.converged,
+            "method": self.posterior.method,
         }
 
     @cached_property
     def numbers(self) -> dict[str, Value]:
         """The same, each with its unit and its risky side, and what they are made of."""
-        told = self._headline()
-        found = {name: value(name, *told[name]) for name in HEADLINES}
-        if self.right is not None and self.believable:
-            attacker, learner = self.right
-            n = self.records
-            found["attacker_accuracy_literal"] = value(
-                "attacker_accuracy_literal", attacker.literal / n
-            )
-            found["learner_accuracy_literal"] = value(
-                "learner_accuracy_literal", learner.literal / n
-            )
-            found["at_risk"] = value("at_risk", attacker.literal)
-            if self.believed.sampled is not None and self.truth is not None:
-                torn = self.truth[:, : len(self.secrets)] * self.chosen[0]
-                found["undecided"] = value("undecided", int(torn[self._torn()].sum()))
-        if self.truth is None and self.believed.converged:
-            best = self.believed.expected.max(axis=1).sum()
-            total = self.believed.expected.sum()
-            found["attacker_expects"] = value("attacker_expects", float(best / total))
-        return found
+        values = {name: value(name, *self._headline[name]) for name in HEADLINES}
+        more: dict[str, float] = {}
+        if self.truth is not None and self.correct is not None and self.believable:
+            attacker, learner = self.correct
+            more["attacker_accuracy_literal"] = attacker.literal / self.records
+            more["learner_accuracy_literal"] = learner.literal / self.records
+            more["at_risk"] = attacker.literal
+            if self.posterior.sampled is not None:
+                tied = self.truth[:, : len(self.secrets)] * self.likeliest_secrets[0]
+                more["undecided"] = int(tied[self._torn()].sum())
+        if self.truth is None and self.posterior.converged:
+            expected = self.posterior.expected
+            more["attacker_expects"] = float(expected.max(axis=1).sum() / expected.sum())
+        return values | {name: value(name, number) for name, number in more.items()}
 
     @cached_property
     def intervals(self) -> dict[str, list[float]]:
         """95 % intervals of accuracies that were sampled: what more sweeps might change."""
-        sampled, truth = self.believed.sampled, self.truth
+        sampled, truth = self.posterior.sampled, self.truth
         if sampled is None or truth is None or not self.believable:
             return {}
-        found = {}
+        intervals = {}
         for kind, name in enumerate(("attacker_accuracy", "learner_accuracy")):
-            errors = self.believed.errors[kind]
+            errors = self.posterior.errors[kind]
 
             def accuracy(means: Floats, errors: Floats = errors) -> float:
                 chosen = likeliest(normalise(means), errors)
                 return CorrectGuesses.of(truth, chosen).fractional / self.records
 
-            middle = self._headline()[name][0]
+            middle = self._headline[name][0]
             _, error = jackknife(sampled.batches[:, kind], accuracy)
             assert middle is not None
-            found[name] = [max(0.0, middle - WIDE * error), min(1.0, middle + WIDE * error)]
-        return found
+            intervals[name] = [max(0.0, middle - WIDE * error), min(1.0, middle + WIDE * error)]
+        return intervals
 
     @cached_property
     def by_chain(self) -> list[float]:
         """The attacker's accuracy, or what is hoped for, by each chain; empty if not sampled."""
-        sampled = self.believed.sampled
+        sampled = self.posterior.sampled
         if sampled is None:
             return []
         if self.truth is None:
@@ -296,10 +285,10 @@ class Reasoning:
 
     def worst(self) -> list[dict[str, Any]]:
         """The records whom the release exposes most, by relative risk: numbers of rows."""
-        found = self.status()
-        if found is None or self.rows is None or not self.believable:
+        status = self.status()
+        if status is None or self.rows is None or not self.believable:
             return []
-        attacker, learner, state = found
+        attacker, learner, state = status
         ratio = np.where(state == 1, attacker / np.maximum(learner, 1e-300), 0.0)
         many = min(MOST_WORST, int((state == 1).sum()))
         order = np.lexsort((np.arange(len(ratio)), -ratio))[:many]
@@ -313,21 +302,15 @@ class Reasoning:
             for i in order
         ]
 
-    # -- words ----------------------------------------------------------------------------------
-
     def reading(self) -> str:
         """The finding in words."""
-        columns = plural(len(self.columns), "column")
-        these = "this column" if len(self.columns) == 1 else f"these {columns}"
-        if not self.believed.converged:
-            chains = self.by_chain
-            right = "hopes to be right" if self.truth is None else "is right"
-            spread = (
-                f" By chain, the attacker {right} for {percent(min(chains))} to "
-                f"{percent(max(chains))}."
-                if chains
-                else ""
-            )
+        columns = len(self.columns)
+        these = "this column" if columns == 1 else f"these {plural(columns, 'column')}"
+        if not self.posterior.converged:
+            spread = ""
+            if chains := [percent(end(self.by_chain)) for end in (min, max) if self.by_chain]:
+                right = "hopes to be right" if self.truth is None else "is right"
+                spread = f" By chain, the attacker {right} for {' to '.join(chains)}."
             return (
                 "The chains do not agree, so that no number is given: what an attacker would "
                 f"believe is not known.{spread} More sweeps may help (--sweeps); with many secrets "
@@ -339,30 +322,27 @@ class Reasoning:
                 "released class, so that no number is given. How were values made coarser "
                 "(--hierarchy COL=FILE), or is it another table?"
             )
-        told = {name: number for name, (number, _) in self._headline().items()}
-        base = percent(told["baseline"] or 0.0)
+        base = self.headlines["baseline"]
         if self.truth is None:
             hoped = self.numbers["attacker_expects"].value or 0.0
             return (
                 f"An attacker who knows {these} expects to name the {self.secret} of "
                 f"{percent(hoped)} of the people in the release; guessing the commonest gets "
-                f"{base}. Whether the attacker is right cannot be told without the original."
+                f"{percent(base)}. Whether the attacker is right cannot be told without the "
+                "original."
             )
-        sure = self.intervals
+        attacker, learner = self.headlines["attacker_accuracy"], self.headlines["learner_accuracy"]
         text = (
             f"An attacker who knows {these} names the {self.secret} of "
-            f"{percent(told['attacker_accuracy'] or 0.0)} of the people in the release"
-            f"{_between(sure.get('attacker_accuracy'))}; "
-            f"{percent(told['learner_accuracy'] or 0.0)} could be named from what anybody learns "
-            f"about the population"
-            f"{_between(sure.get('learner_accuracy'))}; guessing the commonest gets {base}."
+            f"{percent(attacker)} of the people in the release"
+            f"{_interval(self.intervals.get('attacker_accuracy'))}; "
+            f"{percent(learner)} could be named from what anybody learns about the population"
+            f"{_interval(self.intervals.get('learner_accuracy'))}; "
+            f"guessing the commonest gets {percent(base)}."
         )
-        least = told["baseline"] or 0.0
-        if (told["attacker_accuracy"] or 0.0) < least:
+        if attacker < base:
             text += " Less than guessing: are these tables of the same people, values unchanged?"
-        worst = self.worst()
-        if worst:
-            first = worst[0]
+        for first in self.worst()[:1]:
             text += (
                 f" The release adds most about row {first['row']:,}: believed with "
                 f"{percent(first['attacker'])}, where a learner has {percent(first['learner'])}."
@@ -375,14 +355,14 @@ class Reasoning:
     def attack(self, *, show: bool = False) -> Attack:
         """As one attack among others."""
         details: dict[str, Any] = {
-            "method": self.believed.method,
-            "converged": self.believed.converged,
+            "method": self.posterior.method,
+            "converged": self.posterior.converged,
             **self.details,
             "worst": self.worst(),
             "intervals": self.intervals,
-            "learner_printed_error": self.believed.printed_error,
+            "learner_printed_error": self.posterior.printed_error,
         }
-        sampled = self.believed.sampled
+        sampled = self.posterior.sampled
         if sampled is not None:
             details["sampling"] = {
                 "chains": sampled.chains,
@@ -393,29 +373,26 @@ class Reasoning:
                 "attacker_by_chain": self.by_chain,
                 **self._so_far(sampled),
             }
-        details["population"] = _distances(self.population) if self.believed.converged else {}
+        # Distances tell of the population without naming a value.
+        distances = dict(self.population.get("distances", {}))
+        details["population"] = distances if self.posterior.converged else {}
         if show:
             details["beliefs"] = [
                 {
                     "values": dict(zip(self.columns, person, strict=True)),
-                    **_listed(self.beliefs[person]),
+                    **_list_beliefs(self.beliefs[person]),
                 }
                 for person in self.people[:1000]
             ]
         return Attack(self.numbers, self.reading(), details=details)
 
 
-def _between(interval: list[float] | None) -> str:
+def _interval(interval: list[float] | None) -> str:
     return "" if interval is None else f" ({percent(interval[0])} to {percent(interval[1])})"
 
 
-def _listed(beliefs: Mapping[str, Mapping[Text, float]]) -> dict[str, Any]:
+def _list_beliefs(beliefs: Mapping[str, Mapping[Text, float]]) -> dict[str, Any]:
     return {
-        who: [{"secret": s, "probability": p} for s, p in held.items()]
-        for who, held in beliefs.items()
+        who: [{"secret": s, "probability": p} for s, p in shares.items()]
+        for who, shares in beliefs.items()
     }
-
-
-def _distances(population: Mapping[str, Any]) -> dict[str, Any]:
-    """What can be told of the population without naming a value."""
-    return dict(population.get("distances", {}))

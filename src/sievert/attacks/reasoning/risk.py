@@ -14,8 +14,8 @@ SAME = 1e-9  # probabilities that are no further apart are a tie
 def normalise(weights: Floats) -> Floats:
     """Each row as probabilities; a row of nothing stays so."""
     totals = weights.sum(axis=-1, keepdims=True)
-    found: Floats = np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
-    return found
+    shares: Floats = np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
+    return shares
 
 
 def likeliest(beliefs: Floats, errors: Floats | float = 0.0) -> Ints:
@@ -25,8 +25,8 @@ def likeliest(beliefs: Floats, errors: Floats | float = 0.0) -> Ints:
     own = np.take_along_axis(unsure, beliefs.argmax(axis=1)[:, None], axis=1)
     # The error of a difference is at most the sum of both.
     near = best - beliefs <= np.maximum(SAME, 2.0 * (unsure + own))
-    found: Ints = near & (best > 0)
-    return found
+    tied: Ints = near & (best > 0)
+    return tied
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class CorrectGuesses:
     def of(cls, truth: Ints, chosen: Ints) -> CorrectGuesses:
         """`truth[v, s]` records of victim v have secret s; `chosen` are the likeliest."""
         ties = np.maximum(1, chosen.sum(axis=1, keepdims=True))
-        held = truth[:, : chosen.shape[1]] * chosen
-        return cls(int(held.sum()), float((held / ties).sum()))
+        correct = truth[:, : chosen.shape[1]] * chosen
+        return cls(int(correct.sum()), float((correct / ties).sum()))
 
 
 def excess(attacker: float, learner: float, records: int) -> float:
@@ -51,7 +51,7 @@ def excess(attacker: float, learner: float, records: int) -> float:
 
 def ratios(attacker: Floats, learner: Floats, chosen: Ints) -> Floats:
     """Relative risk p_A/p_L of each victim and secret at risk under the attacker; otherwise 0."""
-    found: Floats = np.divide(
+    quotients: Floats = np.divide(
         attacker, learner, out=np.zeros_like(attacker), where=chosen & (learner > 0)
     )
-    return found
+    return quotients

@@ -1,8 +1,8 @@
-"""Somebody reasons about a release: from counted tables to beliefs."""
+"""An attacker reasons about a release: from counted tables to beliefs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,29 +10,66 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import priors, value_sets
-from sievert.attacks.reasoning.candidates import CandidatePairs, contains
+from sievert.attacks.reasoning.candidates import (
+    CandidatePairs,
+    candidate_pairs,
+    distinct_rows,
+    imagine_victims,
+)
 from sievert.attacks.reasoning.domains import Domain, Source, public_domain, read_domain
 from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, HorizontalModel
 from sievert.attacks.reasoning.mcmc.chains import Progress
 from sievert.attacks.reasoning.model import Buckets
 from sievert.attacks.reasoning.problem import Problem, ReleasedSecrets, Victims
 from sievert.attacks.reasoning.result import Reasoning
-from sievert.attacks.reasoning.settings import (
-    ReasoningSettings,
-    Remark,
-    remark_domains,
-    remark_misplaced,
-    remark_secrets,
-)
+from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.attacks.reasoning.vertical.release import VerticalModel
-from sievert.attacks.reasoning.victims import distinct_rows, imagine_victims
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, InvariantError
 from sievert.formatting import plural
+from sievert.notes import Count, Name, Note
 
 Text = str | None
+Remark = Callable[[Note], None]
 MOST_PAIRS = 2 * 10**7  # of victims and classes that may hold them
 SENSITIVITY = (1.0, 0.1)  # weights of a value that a saturated model is shown for
+SENSITIVE_HEADLINES = (
+    "attacker_accuracy",
+    "learner_accuracy",
+    "global_relative_risk",
+    "global_relative_risk_literal",
+    "max_relative_risk",
+)
+
+
+def remark_domains(public: Mapping[str, bool], remark: Remark) -> None:
+    """Say whose domain is taken from the original."""
+    secret = [column for column, known in public.items() if not known]
+    if secret:
+        who = Name(secret[0]) if len(secret) == 1 else Count(len(secret), "column")
+        text = "the values that {} may have are known from the original: an attacker may know fewer"
+        remark(Note(text + " (--domain)", who))
+
+
+def remark_secrets(victims: Victims, remark: Remark) -> None:
+    """Say how many records of the original have a secret that the release does not have."""
+    truth = victims.truth
+    assert truth is not None
+    strange = int(truth[:, -1].sum())
+    if strange == truth.sum():
+        raise InputError(
+            "no secret of the original occurs in the release", hint="are they of the same people?"
+        )
+    if strange:
+        text = "{} of the original with a secret that the release does not have"
+        remark(Note(text, Count(strange)))
+
+
+def remark_misplaced(records: int, remark: Remark) -> None:
+    """Say how many records of the original fit no released class."""
+    if records:
+        text = "{} of the original fit no released class: how were values made coarser?"
+        remark(Note(text + " (--hierarchy COL=FILE)", Count(records)))
 
 
 def occurring(cube: Cube, place: int) -> tuple[list[Text], Ints]:
@@ -59,99 +96,96 @@ def horizontal(
     columns = released.columns[:-1]
     texts, at = occurring(released, len(columns))
     secret = at[released.codes[-1]]
-    held = np.bincount(secret, released.counts, len(texts)).astype(np.int64)
-    told = ReleasedSecrets(released.columns[-1], columns, tuple(texts), held)
-    domains, labels = [], []
-    for place, column in enumerate(columns):
-        there, _ = occurring(released, place)
-        domain = _domain(there, original, place, column, settings)
-        domains.append(domain)
-        labels.append(
-            value_sets.Labels.read(
-                released.values[place]
-                if None in there
-                else [*there[:1], *released.values[place][1:]],
-                domain,
-                settings.hierarchies.get(column),
-                wildcard=settings.wildcard,
-                column=column,
-            )
-        )
+    counts = np.bincount(secret, released.counts, len(texts)).astype(np.int64)
+    domains = [_domain(released, original, place, settings) for place in range(len(columns))]
+    labels = [_labels(released, place, domain, settings) for place, domain in enumerate(domains)]
     remark_domains({c: d.public for c, d in zip(columns, domains, strict=True)}, remark)
-    cells = np.stack([n.of[c] for n, c in zip(labels, released.codes[:-1], strict=True)], axis=1)
-    classes, which = distinct_rows(cells)
-    holds = np.bincount(which * len(texts) + secret, released.counts, len(classes) * len(texts))
-    holds = holds.reshape(len(classes), len(texts)).astype(np.int64)
-    sets_of = [n.sets for n in labels]
+    classes, which = distinct_rows(_label_numbers(labels, released))
+    class_counts = np.bincount(
+        which * len(texts) + secret, released.counts, len(classes) * len(texts)
+    )
+    class_counts = class_counts.reshape(len(classes), len(texts)).astype(np.int64)
+    sets = [each.sets for each in labels]
     if original is None:
         rng = np.random.default_rng([settings.seed, 3])
-        pairs_of = [(s.starts, s.members) for s in sets_of]
-        places, complete = imagine_victims(pairs_of, classes, holds.sum(axis=1), rng)
+        places, complete = imagine_victims(sets, classes, class_counts.sum(axis=1), rng)
         victims = Victims(places, None, None, complete)
     else:
-        victims = Victims.known(original, domains, texts, ordered)
-        assert victims.truth is not None
-        remark_secrets(victims.truth, remark)
-    pairs = contains(classes, sets_of, victims.places, MOST_PAIRS)
-    world = Problem(told, domains, victims, settings)
+        victims = Victims.from_original(original, domains, texts, ordered)
+        remark_secrets(victims, remark)
+    pairs = candidate_pairs(classes, sets, victims.places, MOST_PAIRS)
+    secrets = ReleasedSecrets(released.columns[-1], columns, tuple(texts), counts)
+    problem = Problem(secrets, domains, victims, settings)
     if settings.likelihood == "product" or len(columns) == 1:
-        factors, atoms, label_of = world.by_column(sets_of, classes, holds)
+        factors, atoms, label_of = problem.by_column(sets, classes, class_counts)
     elif settings.observed:
-        factors, atoms, label_of = world.as_observed(pairs, holds)
+        factors, atoms, label_of = problem.as_observed(pairs, class_counts)
     else:
-        factors, atoms, label_of = world.as_boxes(sets_of, classes, holds)
-    alpha = priors.of_secrets(settings.alpha, told.secret, texts)
-    model = HorizontalModel.of(factors, holds, label_of, atoms, pairs, alpha, settings.method)
-    unplaced = len(victims.places) - len(np.unique(pairs.victims))
-    details = {"kind": "horizontal", "classes": len(classes), "victims_without_a_class": unplaced}
-    found = world.reasoned(model, atoms, progress, details)
-    remark_misplaced(found.misplaced, remark)
-    if listed is not None:
-        own = np.stack([n.of[c] for n, c in zip(labels, listed.codes[:-1], strict=True)], axis=1)
-        _, both = distinct_rows(np.concatenate([classes, own]))
-        mine = both[len(classes) :]  # classes are all there is, in ascending order
-        if listed.values != released.values:
-            raise InvariantError("two counts of the release have different values")
-        return replace(found, released=_fitting(found, pairs, mine, at[listed.codes[-1]]))
-    closed = model.method in (CLOSED, EXACT)
-    if settings.likelihood == "product" or not closed or victims.truth is None:
-        return found
-    if isinstance(settings.beta, Mapping) or settings.method != "auto":
-        return found
+        factors, atoms, label_of = problem.as_boxes(sets, classes, class_counts)
+    alpha = priors.of_secrets(settings.alpha, secrets.name, texts)
+    model = HorizontalModel.of(
+        factors, class_counts, label_of, atoms, pairs, alpha, settings.method
+    )
+    details = {
+        "kind": "horizontal",
+        "classes": len(classes),
+        "victims_without_a_class": len(victims.places) - len(np.unique(pairs.victims)),
+    }
+    reasoning = problem.reason(model, atoms, progress, details)
+    remark_misplaced(reasoning.misplaced, remark)
+    if listed is None:
+        return _with_sensitivity(reasoning, problem, model)
+    _, both = distinct_rows(np.concatenate([classes, _label_numbers(labels, listed)]))
+    mine = both[len(classes) :]  # classes are all there is, in ascending order
+    if listed.values != released.values:
+        raise InvariantError("two counts of the release have different values")
     return replace(
-        found,
-        details={
-            **found.details,
-            "sensitivity": [
-                _line(
-                    beta,
-                    replace(
-                        found,
-                        believed=world.believed(
-                            model.weighted(beta / settings.beta), Progress(), draws=False
-                        ),
-                    ),
-                )
-                for beta in SENSITIVITY
-            ],
-        },
+        reasoning, released=_fitting_beliefs(reasoning, pairs, mine, at[listed.codes[-1]])
     )
 
 
-def _line(beta: float, found: Reasoning) -> dict[str, Any]:
-    named = (
-        "attacker_accuracy",
-        "learner_accuracy",
-        "global_relative_risk",
-        "global_relative_risk_literal",
-        "max_relative_risk",
+def _labels(
+    released: Cube, place: int, domain: Domain, settings: ReasoningSettings
+) -> value_sets.Labels:
+    """What the released texts of a column stand for; a missing value is read if it occurs."""
+    used, _ = occurring(released, place)
+    texts = released.values[place]
+    column = released.columns[place]
+    return value_sets.Labels.read(
+        texts if None in used else [*used[:1], *texts[1:]],
+        domain,
+        settings.hierarchies.get(column),
+        wildcard=settings.wildcard,
+        column=column,
     )
-    return {"beta": beta, **{name: found.headlines[name] for name in named}}
+
+
+def _label_numbers(labels: Sequence[value_sets.Labels], cube: Cube) -> Ints:
+    """The labels of each cell of a table, by column."""
+    columns = zip(labels, cube.codes[:-1], strict=True)
+    return np.stack([each.numbers[codes] for each, codes in columns], axis=1)
+
+
+def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalModel) -> Reasoning:
+    """Of a saturated model that is solved exactly: the headlines under other weights of values."""
+    settings = problem.settings
+    exact = model.method in (CLOSED, EXACT) and problem.victims.truth is not None
+    if settings.likelihood == "product" or settings.method != "auto" or not exact:
+        return reasoning
+    if isinstance(settings.beta, Mapping):
+        return reasoning
+    lines: list[dict[str, Any]] = []
+    for beta in SENSITIVITY:
+        reweighted = model.reweight(beta / settings.beta)
+        posterior = problem.solve(reweighted, Progress(), draws=False)
+        headlines = replace(reasoning, posterior=posterior).headlines
+        lines.append({"beta": beta, **{name: headlines[name] for name in SENSITIVE_HEADLINES}})
+    return replace(reasoning, details={**reasoning.details, "sensitivity": lines})
 
 
 def vertical(
     people: Cube,
-    secrets: Cube,
+    secret_lists: Cube,
     original: Cube | None,
     ordered: bool,
     settings: ReasoningSettings,
@@ -164,118 +198,120 @@ def vertical(
     `listed` is the people's table record by record, where each of its records is to be told of.
     """
     columns = people.columns[:-1]
-    texts, at = occurring(secrets, 1)
-    group, sizes = _groups(people, secrets)
+    texts, at = occurring(secret_lists, 1)
+    group, sizes = _groups(people, secret_lists)
     rows = np.repeat(np.arange(len(group)), people.counts)
     rows = rows[np.argsort(group[rows], kind="stable")]
-    starts = np.append(0, np.cumsum(sizes))
-    secret = at[secrets.codes[1]]
-    theirs = _matched(secrets, people)
-    order = np.lexsort((secret, theirs))
-    held = np.repeat(secret[order], secrets.counts[order])
-    told = ReleasedSecrets(
-        secrets.columns[1], columns, tuple(texts), np.bincount(held, minlength=len(texts))
-    )
-    domains = []
-    for place, column in enumerate(columns):
-        there, _ = occurring(people, place)
-        domains.append(_domain(there, original, place, column, settings, plain=True))
+    secret = at[secret_lists.codes[1]]
+    order = np.lexsort((secret, _group_numbers(secret_lists, people)))
+    row_secrets = np.repeat(secret[order], secret_lists.counts[order])
+    counts = np.bincount(row_secrets, minlength=len(texts))
+    domains = [
+        _domain(people, original, place, settings, plain=True) for place in range(len(columns))
+    ]
     remark_domains({c: d.public for c, d in zip(columns, domains, strict=True)}, remark)
-    places = np.stack(
-        [domain.positions(people.values[c])[people.codes[c]] for c, domain in enumerate(domains)],
-        axis=1,
-    )
-    if (places < 0).any():
-        lost = int(people.counts[(places < 0).any(axis=1)].sum())
-        raise InputError(
-            f"{plural(lost, 'released record')} fit nobody in the original", hint="--domain cross"
-        )
-    kinds, kind = distinct_rows(places)
+    kinds, kind = distinct_rows(_positions(people, domains))
     if original is None:
         victims = Victims(kinds, None, None, True)
     else:
-        victims = Victims.known(original, domains, texts, ordered)
-        assert victims.truth is not None
-        remark_secrets(victims.truth, remark)
-    world = Problem(told, domains, victims, settings)
+        victims = Victims.from_original(original, domains, texts, ordered)
+        remark_secrets(victims, remark)
+    secrets = ReleasedSecrets(secret_lists.columns[1], columns, tuple(texts), counts)
+    problem = Problem(secrets, domains, victims, settings)
     every, which = distinct_rows(np.concatenate([victims.places, kinds]))
-    asked, present = which[: len(victims.places)], which[len(victims.places) :]
+    own, present = which[: len(victims.places)], which[len(victims.places) :]
     owner = np.full(len(every), -1, dtype=np.int64)
-    owner[asked] = np.arange(len(asked))
+    owner[own] = np.arange(len(own))
     if settings.likelihood == "product" or len(columns) == 1:
-        weights, atoms_of = world.weights_by_column(every)
+        weights, atoms = problem.weights_by_column(every)
     else:
-        weights, atoms_of = world.weights_of_all(every)
-    of_rows = present[kind[rows]]
-    buckets = Buckets(tuple(weights), atoms_of[of_rows], held, starts)
-    alpha = priors.of_secrets(settings.alpha, told.secret, texts)
-    model = VerticalModel.of(buckets, owner[of_rows], atoms_of[asked], alpha, settings.method)
-    unplaced = len(asked) - len(np.unique(owner[of_rows][owner[of_rows] >= 0]))
+        weights, atoms = problem.weights_of_all(every)
+    row_keys = present[kind[rows]]
+    starts = np.append(0, np.cumsum(sizes))
+    buckets = Buckets(tuple(weights), atoms[row_keys], row_secrets, starts)
+    alpha = priors.of_secrets(settings.alpha, secrets.name, texts)
+    owners = owner[row_keys]
+    model = VerticalModel.of(buckets, owners, atoms[own], alpha, settings.method)
     details = {
         "kind": "vertical",
         "groups": len(sizes),
         "largest_group": int(sizes.max(initial=0)),
-        "victims_without_a_class": unplaced,
+        "victims_without_a_class": len(own) - len(np.unique(owners[owners >= 0])),
     }
-    found = world.reasoned(model, atoms_of[asked], progress, details)
-    remark_misplaced(found.misplaced, remark)
+    reasoning = problem.reason(model, atoms[own], progress, details)
+    remark_misplaced(reasoning.misplaced, remark)
     if listed is None:
-        return found
-    own = [domain.positions(listed.values[c])[listed.codes[c]] for c, domain in enumerate(domains)]
-    _, both = distinct_rows(np.concatenate([victims.places, np.stack(own, axis=1)]))
-    return replace(found, released=_best(found, both[len(victims.places) :]))
+        return reasoning
+    positions = [d.positions(listed.values[c])[listed.codes[c]] for c, d in enumerate(domains)]
+    _, both = distinct_rows(np.concatenate([victims.places, np.stack(positions, axis=1)]))
+    return replace(reasoning, released=_largest_beliefs(reasoning, both[len(victims.places) :]))
 
 
-def _fitting(
-    found: Reasoning, pairs: CandidatePairs, classes: Ints, secrets: Ints
+def _positions(people: Cube, domains: Sequence[Domain]) -> Ints:
+    """Of each cell of the people's table the positions of its values in their domains."""
+    places = np.stack(
+        [domain.positions(people.values[c])[people.codes[c]] for c, domain in enumerate(domains)],
+        axis=1,
+    )
+    lost = (places < 0).any(axis=1)
+    if lost.any():
+        records = int(people.counts[lost].sum())
+        raise InputError(
+            f"{plural(records, 'released record')} fit nobody in the original",
+            hint="--domain cross",
+        )
+    return places
+
+
+def _fitting_beliefs(
+    reasoning: Reasoning, pairs: CandidatePairs, classes: Ints, secrets: Ints
 ) -> dict[str, Floats]:
     """Of each released record: how much those whose values fit it believe in its secret."""
     order = np.argsort(pairs.classes, kind="stable")
     starts = np.flatnonzero(np.diff(pairs.classes[order], prepend=-1))
-    victims, told = pairs.victims[order], dict[str, Floats]()
-    for who, beliefs in (
-        ("attacker", found.believed.attacker),
-        ("learner", found.believed.learner),
-    ):
+    ranges = dict[str, Floats]()
+    for who in ("attacker", "learner"):
+        beliefs = getattr(reasoning.posterior, who)
         for end, extreme in (("least", np.minimum), ("most", np.maximum)):
             table = np.full((int(classes.max(initial=0)) + 1, beliefs.shape[1]), np.nan)
-            table[pairs.classes[order][starts]] = extreme.reduceat(beliefs[victims], starts, axis=0)
-            told[f"{who}_{end}"] = table[classes, secrets]
-    return told
+            fitting = beliefs[pairs.victims[order]]
+            table[pairs.classes[order][starts]] = extreme.reduceat(fitting, starts, axis=0)
+            ranges[f"{who}_{end}"] = table[classes, secrets]
+    return ranges
 
 
-def _best(found: Reasoning, victims: Ints) -> dict[str, Floats]:
+def _largest_beliefs(reasoning: Reasoning, victims: Ints) -> dict[str, Floats]:
     """Of each person of a release by groups: the largest belief, and the learner's in the same."""
-    best = found.believed.attacker.argmax(axis=1)
+    posterior = reasoning.posterior
+    best = posterior.attacker.argmax(axis=1)
     every = np.arange(len(best))
     return {
-        "attacker": found.believed.attacker[every, best][victims],
-        "learner": found.believed.learner[every, best][victims],
+        "attacker": posterior.attacker[every, best][victims],
+        "learner": posterior.learner[every, best][victims],
     }
 
 
 def _domain(
-    there: Sequence[Text],
+    released: Cube,
     original: Cube | None,
     place: int,
-    column: str,
     settings: ReasoningSettings,
     *,
     plain: bool = False,
 ) -> Domain:
-    """The public domain of a column; of a `plain` one released values stand for themselves."""
+    """The public domain of a column; in a `plain` one released values stand for themselves."""
+    column, used = released.columns[place], occurring(released, place)[0]
     seen = None if original is None else occurring(original, place)[0]
-    given = settings.given(column)
-    hierarchy = settings.hierarchies.get(column)
+    given, hierarchy = settings.domain_for(column), settings.hierarchies.get(column)
     if plain and not settings.observed:
         known = None if given is None else read_domain(given)
         values = dict.fromkeys(known or (hierarchy.labels if hierarchy is not None else ()))
-        values |= dict.fromkeys(there)
+        values |= dict.fromkeys(used)
         fresh = [v for v in seen or () if v not in values]
         source: Source = "given" if known else "hierarchy" if hierarchy is not None else "release"
         return Domain((*values, *fresh), source, not fresh, len(fresh))
     return public_domain(
-        there,
+        used,
         given=given,
         hierarchy=hierarchy,
         original=seen,
@@ -285,31 +321,29 @@ def _domain(
     )
 
 
-def _matched(secrets: Cube, people: Cube) -> Ints:
+def _group_numbers(secret_lists: Cube, people: Cube) -> Ints:
     """The group of each cell of the secrets' table, as numbered by the people's table."""
-    place = {text: code for code, text in enumerate(people.values[-1])}
-    used = np.unique(people.codes[-1])
-    number = np.full(len(people.values[-1]), -1, dtype=np.int64)
-    number[used] = np.arange(len(used))
-    of = np.array([place.get(text, -1) for text in secrets.values[0]], dtype=np.int64)
-    codes = of[secrets.codes[0]]
-    found = np.where(codes >= 0, number[codes], -1)
-    if (found < 0).any():
-        lost = len(np.unique(secrets.codes[0][found < 0]))
+    used = np.unique(people.codes[-1]).tolist()
+    number = {people.values[-1][code]: i for i, code in enumerate(used)}
+    by_code = np.array([number.get(text, -1) for text in secret_lists.values[0]], dtype=np.int64)
+    groups: Ints = by_code[secret_lists.codes[0]]
+    if (groups < 0).any():
+        lost = len(np.unique(secret_lists.codes[0][groups < 0]))
         raise InputError(
             f"{plural(lost, 'group')} of the table of secrets without people",
             hint="are both tables of one release?",
         )
-    return found
+    return groups
 
 
-def _groups(people: Cube, secrets: Cube) -> tuple[Ints, Ints]:
+def _groups(people: Cube, secret_lists: Cube) -> tuple[Ints, Ints]:
     """The group of each cell of the people's table, and the size of each group."""
     _, group = np.unique(people.codes[-1], return_inverse=True)
     group = group.ravel()
     sizes = np.bincount(group, people.counts).astype(np.int64)
-    theirs = np.bincount(_matched(secrets, people), secrets.counts, len(sizes)).astype(np.int64)
-    wrong = int((sizes != theirs).sum())
+    numbers = _group_numbers(secret_lists, people)
+    listed = np.bincount(numbers, secret_lists.counts, len(sizes)).astype(np.int64)
+    wrong = int((sizes != listed).sum())
     if wrong:
         raise InputError(
             f"{wrong:,} of {plural(len(sizes), 'group')} have other numbers of people and secrets",

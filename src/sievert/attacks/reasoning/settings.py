@@ -1,22 +1,19 @@
-"""What somebody who reasons is told: the model, the priors, the domains, how long to think."""
+"""How the attacker reasons: the model, the priors, the domains, and how long to sample."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.arrays import Ints
 from sievert.attacks.reasoning.horizontal.release import METHODS
 from sievert.attacks.reasoning.priors import Weights
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import UsageError, unknown
 from sievert.hierarchies import Hierarchy
-from sievert.notes import Count, Name, Note
 
 LIKELIHOODS = ("product", "saturated")
 DOMAINS = ("cross", "observed")
 MOST_CHAINS = 64
-Text = str | None
 
 
 @dataclass(frozen=True)
@@ -70,37 +67,6 @@ class ReasoningSettings:
         """Whether the original's values are the domain."""
         return self.domain == "observed"
 
-    def given(self, column: str) -> Any:
+    def domain_for(self, column: str) -> Any:
         """The domain given for a column, if any."""
         return self.domain.get(column) if isinstance(self.domain, Mapping) else None
-
-
-Remark = Callable[[Note], None]
-
-
-def remark_domains(public: Mapping[str, bool], remark: Remark) -> None:
-    """Say whose domain is taken from the original."""
-    secret = [column for column, known in public.items() if not known]
-    if secret:
-        who = Name(secret[0]) if len(secret) == 1 else Count(len(secret), "column")
-        text = "the values that {} may have are known from the original: an attacker may know fewer"
-        remark(Note(text + " (--domain)", who))
-
-
-def remark_secrets(truth: Ints, remark: Remark) -> None:
-    """Say how many records of the original have a secret that the release does not have."""
-    strange = int(truth[:, -1].sum())
-    if strange == truth.sum():
-        raise InputError(
-            "no secret of the original occurs in the release", hint="are they of the same people?"
-        )
-    if strange:
-        text = "{} of the original with a secret that the release does not have"
-        remark(Note(text, Count(strange)))
-
-
-def remark_misplaced(records: int, remark: Remark) -> None:
-    """Say how many records of the original fit no released class."""
-    if records:
-        text = "{} of the original fit no released class: how were values made coarser?"
-        remark(Note(text + " (--hierarchy COL=FILE)", Count(records)))

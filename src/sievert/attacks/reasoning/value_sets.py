@@ -63,7 +63,7 @@ class PositionSets:
         starts = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
         return cls(starts, np.concatenate([_NONE, *pieces]).astype(np.int64))
 
-    def taken(self, which: Ints) -> PositionSets:
+    def select(self, which: Ints) -> PositionSets:
         """Only these sets, in this order."""
         sizes = self.sizes[which]
         starts = np.append(0, np.cumsum(sizes))
@@ -112,17 +112,17 @@ class _Reader:
         if text == ROOT and self.rooted:
             return self.everything
         own = self.domain.places.get(text)
-        found = set() if text is None else self.ladder.get(text, set())
-        if own is not None or found:
-            return np.array(sorted(found if own is None else found | {own}), dtype=np.int64)
+        below = set() if text is None else self.ladder.get(text, set())
+        if own is not None or below:
+            return np.array(sorted(below if own is None else below | {own}), dtype=np.int64)
         meant = None if text is None else pattern(text)
         match meant:
             case Everything():
                 return self.everything
             case Interval():
-                return self._between(meant)
+                return self._numbers_in(meant)
             case Mask():
-                return self._masked(meant.text)
+                return self._fitting(meant.text)
             case Members() if not inside:
                 return self._union(meant.texts)
         return _NONE
@@ -143,7 +143,7 @@ class _Reader:
         pairs.sort()
         return [n for n, _ in pairs], np.array([i for _, i in pairs], dtype=np.int64)
 
-    def _between(self, meant: Interval) -> Ints:
+    def _numbers_in(self, meant: Interval) -> Ints:
         numbers, order = self._numbers
         first, last = 0, len(numbers)
         if meant.low is not None:
@@ -154,18 +154,18 @@ class _Reader:
 
     @cached_property
     def _lengths(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
+        places: dict[int, list[int]] = defaultdict(list)
         for place, value in enumerate(self.domain.values):
             if value is not None:
-                found[len(value)].append(place)
-        return found
+                places[len(value)].append(place)
+        return places
 
     @cached_property
     def _alphabetical(self) -> tuple[list[str], Ints]:
         pairs = sorted((v, i) for i, v in enumerate(self.domain.values) if v is not None)
         return [v for v, _ in pairs], np.array([i for _, i in pairs], dtype=np.int64)
 
-    def _masked(self, mask: str) -> Ints:
+    def _fitting(self, mask: str) -> Ints:
         """A star is one character. If that fits no value, stars at the end are any rest.
 
         So is one star at the end of a text that is not made of digits.
@@ -176,9 +176,9 @@ class _Reader:
             places = self._lengths.get(len(mask), [])
             if places:
                 stars = tuple(i for i, c in enumerate(mask) if c == ROOT)
-                found = self._shaped(len(mask), stars, places).get(mask)
-                if found:
-                    return np.array(found, dtype=np.int64)
+                matching = self._under_stars(len(mask), stars, places).get(mask)
+                if matching:
+                    return np.array(matching, dtype=np.int64)
         if not ends:
             return _NONE
         texts, order = self._alphabetical
@@ -187,7 +187,9 @@ class _Reader:
         last = bisect_right(texts, start, lo=first, key=lambda text: text[:size])
         return np.sort(order[first:last])
 
-    def _shaped(self, size: int, stars: tuple[int, ...], places: list[int]) -> dict[str, list[int]]:
+    def _under_stars(
+        self, size: int, stars: tuple[int, ...], places: list[int]
+    ) -> dict[str, list[int]]:
         """Values of one length by what is left of them under stars at these places."""
         if (size, *stars) not in self.shapes:
             table: dict[str, list[int]] = defaultdict(list)
@@ -202,15 +204,15 @@ class _Reader:
 
 def _texts(texts: Iterable[Text]) -> set[str]:
     """The texts, and the members of those that are sets."""
-    found = {text for text in texts if text is not None}
-    for text in list(found):
+    every = {text for text in texts if text is not None}
+    for text in list(every):
         meant = pattern(text)
         if isinstance(meant, Members):
-            found.update(meant.texts)
-    return found
+            every.update(meant.texts)
+    return every
 
 
-def _unfit(column: str, wrong: int, texts: int) -> InputError:
+def _unknown_labels(column: str, wrong: int, texts: int) -> InputError:
     name = column or "COL"
     return InputError(
         f"column {column!r}: no known value fits {wrong:,} of {plural(texts, 'label')}",
@@ -220,10 +222,10 @@ def _unfit(column: str, wrong: int, texts: int) -> InputError:
 
 @dataclass(frozen=True)
 class Labels:
-    """The different sets that the released texts of a column stand for; `of` is each text's."""
+    """The different sets that a column's released texts stand for, and which is each text's."""
 
     sets: PositionSets
-    of: Ints
+    numbers: Ints
 
     @classmethod
     def read(
@@ -238,24 +240,26 @@ class Labels:
         """Two spellings of the same set are one label."""
         texts = dict.fromkeys(released)
         reader = _Reader(domain, hierarchy, wildcard, texts)
-        numbers: dict[Text, int] = {}
+        number_of: dict[Text, int] = {}
         known: dict[bytes, int] = {}
         sets: list[Ints] = []
         wrong = total = 0
         for text in texts:
-            found = reader.read(text)
-            wrong += not len(found)
-            key = hashlib.blake2b(found.tobytes(), digest_size=16).digest()
-            numbers[text] = known.setdefault(key, len(sets))
-            if numbers[text] == len(sets):
-                sets.append(found)
-                total += len(found)
+            members = reader.read(text)
+            wrong += not len(members)
+            key = hashlib.blake2b(members.tobytes(), digest_size=16).digest()
+            number_of[text] = known.setdefault(key, len(sets))
+            if number_of[text] == len(sets):
+                sets.append(members)
+                total += len(members)
                 if total > MOST_MEMBERS:
                     raise ExhaustedError(
                         f"column {column!r}: labels for more than {MOST_MEMBERS:,} values",
                         hint=f"--domain {column or 'COL'}=FILE with fewer values",
                     )
         if wrong:
-            raise _unfit(column, wrong, len(texts))
-        of = np.fromiter((numbers[text] for text in released), dtype=np.int64, count=len(released))
-        return cls(PositionSets.of(sets), of)
+            raise _unknown_labels(column, wrong, len(texts))
+        numbers = np.fromiter(
+            (number_of[text] for text in released), dtype=np.int64, count=len(released)
+        )
+        return cls(PositionSets.of(sets), numbers)

@@ -14,7 +14,8 @@ from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.mcmc.chains import Progress
 from sievert.attacks.reasoning.priors import Weights
 from sievert.attacks.reasoning.result import Reasoning
-from sievert.attacks.reasoning.settings import ReasoningSettings, Remark
+from sievert.attacks.reasoning.run import Remark
+from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.commands._common import Clock
 from sievert.counts import record_pairs
 from sievert.counts.cube import Cube

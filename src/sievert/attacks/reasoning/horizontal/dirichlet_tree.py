@@ -47,24 +47,24 @@ class Forest:
 
     def masses(self, prior: Floats) -> Floats:
         """The prior weight of the atoms of each node."""
-        order, cuts = self._owned
+        order, cuts = self._atoms_by_owner
         own = np.zeros(len(self.parents))
         own[self.owners[order[cuts]]] = np.add.reduceat(prior[order], cuts)
         return np.asarray(self.sums(own))
 
     @cached_property
-    def _owned(self) -> tuple[Ints, Ints]:
+    def _atoms_by_owner(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.owners, kind="stable")
         return order, _starts(self.owners[order])
 
     def sums(self, own: Floats | Ints) -> Floats | Ints:
         """What each node has, and all nodes inside it have."""
-        found = own.copy()
+        sums = own.copy()
         for level in reversed(self.levels):
             parents = self.parents[level]
             cuts = _starts(parents)
-            found[parents[cuts]] += np.add.reduceat(found[level], cuts)
-        return found
+            sums[parents[cuts]] += np.add.reduceat(sums[level], cuts)
+        return sums
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class DirichletTree:
         seen = np.flatnonzero(self.counts[1:] > 0)
         places, sizes = _places(factor, forest.labels[seen])
         atoms, nodes = factor.members[places], np.repeat(seen + 1, sizes)
-        inside[places] = _scaled(parts[atoms] / part[nodes], powers[atoms] - power[nodes])
-        return FactorPosterior(_scaled(parts, powers), inside)
+        inside[places] = _scale(parts[atoms] / part[nodes], powers[atoms] - power[nodes])
+        return FactorPosterior(_scale(parts, powers), inside)
 
     def draw(self, rng: np.random.Generator, times: int) -> Floats:
         """Independent draws of the shares of all atoms, one a row."""
@@ -129,20 +129,20 @@ class DirichletTree:
 
     def betas(self, atom: int) -> list[tuple[float, float]]:
         """Parameters of independent Betas whose product is the share of an atom."""
-        found = []
+        parameters = []
         node = int(self.forest.owners[atom])
         first, second = float(self.prior[atom]), self._beside(node, atom=atom)
         while node:
             up = int(self.forest.parents[node])
             beside = self._beside(up, node=node)
             if self.counts[node]:
-                found.append((first, second))
+                parameters.append((first, second))
                 first, second = float(self.weights[node]), beside
             else:
                 second += beside
             node = up
-        found.append((first, second))
-        return [(b, c) for b, c in reversed(found) if c > 0]
+        parameters.append((first, second))
+        return [(b, c) for b, c in reversed(parameters) if c > 0]
 
     def _beside(self, parent: int, *, node: int = 0, atom: int = -1) -> float:
         """The weight of all that a node is split into but one."""
@@ -210,13 +210,13 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
 
 def weights_of(factor: Factor, secret: int) -> Floats:
     """The prior weights of one secret, each a number that can be divided by."""
-    found = np.asarray(factor.prior[secret], dtype=np.float64)
-    if not np.all((found >= LEAST) & (found <= MOST)):
+    weights = np.asarray(factor.prior[secret], dtype=np.float64)
+    if not np.all((weights >= LEAST) & (weights <= MOST)):
         raise UsageError(
             "a prior weight is 0, negative, or out of range",
             hint=f"take one from {LEAST} to {MOST}",
         )
-    return found
+    return weights
 
 
 def log_gammas(rng: np.random.Generator, shapes: Floats) -> Floats:
@@ -225,16 +225,16 @@ def log_gammas(rng: np.random.Generator, shapes: Floats) -> Floats:
     Gamma(a) is Gamma(a + 1) times a uniform number to the power 1/a.
     """
     small = shapes < 1
-    found = np.log(rng.standard_gamma(np.where(small, shapes + 1, shapes)))
-    found[small] -= rng.standard_exponential(np.count_nonzero(small)) / shapes[small]
-    return np.asarray(found)
+    logs = np.log(rng.standard_gamma(np.where(small, shapes + 1, shapes)))
+    logs[small] -= rng.standard_exponential(np.count_nonzero(small)) / shapes[small]
+    return np.asarray(logs)
 
 
 def dirichlets(rng: np.random.Generator, shapes: Floats) -> Floats:
     """A Dirichlet draw for every row of weights."""
     logs = log_gammas(rng, shapes)
-    found = np.exp(logs - logs.max(axis=1)[:, None])
-    return np.asarray(found / found.sum(axis=1)[:, None])
+    shares = np.exp(logs - logs.max(axis=1)[:, None])
+    return np.asarray(shares / shares.sum(axis=1)[:, None])
 
 
 def _tree(factor: Factor, forest: Forest, secret: int) -> DirichletTree:
@@ -257,11 +257,11 @@ def _starts(values: Ints) -> Ints:
 
 
 def _depths(parents: Ints) -> Ints:
-    found = [0]
+    depths = [0]
     for parent in parents[1:].tolist():
-        found.append(found[parent] + 1)
-    return np.array(found[1:])
+        depths.append(depths[parent] + 1)
+    return np.array(depths[1:])
 
 
-def _scaled(parts: Floats, powers: Ints) -> Floats:
+def _scale(parts: Floats, powers: Ints) -> Floats:
     return np.asarray(np.ldexp(parts, np.maximum(powers, -2000).astype(np.int32)))

@@ -40,7 +40,7 @@ class CompatibleTables:
     @property
     def counts(self) -> Ints:
         """Records by table and atom."""
-        return self._filled(self.varied)
+        return self._all_counts(self.varied)
 
     def number(self, atom: int) -> Ints:
         """Records with one atom, by table."""
@@ -67,17 +67,17 @@ class CompatibleTables:
         """Independent draws of the shares of all atoms, one a row."""
         spots = rng.random(times) * self._sums[-1]
         rows = np.searchsorted(self._sums, spots, side="right")
-        tables = self._filled(self.varied[np.minimum(rows, len(self.weights) - 1)])
+        tables = self._all_counts(self.varied[np.minimum(rows, len(self.weights) - 1)])
         return dirichlets(rng, weights_of(self.factor, self.secret) + tables)
 
     @cached_property
     def _sums(self) -> Floats:
         return np.asarray(np.cumsum(self.weights))
 
-    def _filled(self, varied: Ints) -> Ints:
-        found = np.tile(self.sure, (len(varied), 1))
-        found[:, self.atoms] += varied
-        return found
+    def _all_counts(self, varied: Ints) -> Ints:
+        tables = np.tile(self.sure, (len(varied), 1))
+        tables[:, self.atoms] += varied
+        return tables
 
 
 def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> CompatibleTables | None:
@@ -88,27 +88,27 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
     array([[1, 0]])
     """
     prior = weights_of(factor, secret)
-    found = np.asarray(factor.counts[:, secret], dtype=np.int64)
+    records = np.asarray(factor.counts[:, secret], dtype=np.int64)
     sizes = np.diff(factor.starts)
-    telling = (found > 0) & (sizes < len(prior))
+    telling = (records > 0) & (sizes < len(prior))
     single = np.flatnonzero(telling & (sizes == 1))
     sure = np.zeros(len(prior), dtype=np.int64)
-    np.add.at(sure, factor.members[factor.starts[single]], found[single])
+    np.add.at(sure, factor.members[factor.starts[single]], records[single])
     several = np.flatnonzero(telling & (sizes > 1))
-    ways = [_ways(int(found[label]), int(sizes[label]), most) for label in several.tolist()]
+    ways = [_ways(int(records[label]), int(sizes[label]), most) for label in several.tolist()]
     if 1 + sum(way - 1 for way in ways) > most:  # sums of two sets have at least |A| + |B| - 1
         return None
     labels = [several[i] for i in np.argsort(ways, kind="stable").tolist()]
     atoms = np.unique(np.concatenate([sure[:0], *(factor.label(label) for label in labels)]))
     tops = np.zeros(len(atoms), dtype=np.int64)
     for label in labels:
-        tops[np.searchsorted(atoms, factor.label(label))] += found[label]
+        tops[np.searchsorted(atoms, factor.label(label))] += records[label]
     states = _States.empty(tops, int(sizes[labels].sum()) if labels else 0)
     left, column, places = most * WORK, 0, []
     for label in labels:
         within = np.searchsorted(atoms, factor.label(label))
         columns = range(column, column + len(within))
-        added = states.with_label(within, int(found[label]), columns, most, left)
+        added = states.with_label(within, int(records[label]), columns, most, left)
         if added is None:
             return None
         states, left = added
@@ -154,11 +154,11 @@ class _States:
         return cls(table, tops, nothing, np.full(1, 0.5), one, np.zeros((1, columns)))
 
     def counts(self) -> Ints:
-        found = np.empty((len(self.words), len(self.tops)), dtype=np.int64)
+        counts = np.empty((len(self.words), len(self.tops)), dtype=np.int64)
         for atom, top in enumerate(self.tops.tolist()):
             word = int(np.argmax(self.factors[atom]))
-            found[:, atom] = self.words[:, word] // self.factors[atom, word] % (top + 1)
-        return found
+            counts[:, atom] = self.words[:, word] // self.factors[atom, word] % (top + 1)
+        return counts
 
     def with_label(
         self, atoms: Ints, records: int, columns: range, most: int, left: int
@@ -193,9 +193,9 @@ class _States:
         power = (self.powers[:, None] + power).reshape(size) + step
         means = np.repeat(self.means[:, None], len(splits), axis=1)
         means[:, :, columns.start : columns.stop] += splits * share
-        return self._merged(words, part, power, means.reshape(size, -1))
+        return self._merge(words, part, power, means.reshape(size, -1))
 
-    def _merged(self, words: Ints, parts: Floats, powers: Ints, means: Floats) -> _States:
+    def _merge(self, words: Ints, parts: Floats, powers: Ints, means: Floats) -> _States:
         order = np.lexsort(words.T)
         words, parts, powers, means = words[order], parts[order], powers[order], means[order]
         starts = np.flatnonzero(np.append(True, (words[1:] != words[:-1]).any(axis=1)))
@@ -218,8 +218,8 @@ def _weights(states: _States, varied: Ints, prior: Floats) -> Floats:
         each, power = _rising(weight, top)
         parts, step = np.frexp(parts * each[column])
         powers = powers + power[column] + step
-    found = np.ldexp(parts, np.maximum(powers - powers.max(), -2000).astype(np.int32))
-    return np.asarray(found / math.fsum(found.tolist()))
+    weights = np.ldexp(parts, np.maximum(powers - powers.max(), -2000).astype(np.int32))
+    return np.asarray(weights / math.fsum(weights.tolist()))
 
 
 def _rising(base: float, times: int) -> tuple[Floats, Ints]:
@@ -243,13 +243,13 @@ def _ways(records: int, atoms: int, most: int) -> int:
     >>> _ways(2, 3, 100), _ways(10**9, 10**9, 100) > 100
     (6, True)
     """
-    found = 1
+    ways = 1
     few, many = sorted((records, atoms - 1))
     for k in range(1, few + 1):
-        found = found * (many + k) // k
-        if found > most:
+        ways = ways * (many + k) // k
+        if ways > most:
             break
-    return found
+    return ways
 
 
 def _splits(records: int, atoms: int) -> Ints:

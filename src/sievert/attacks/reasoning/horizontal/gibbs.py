@@ -22,6 +22,7 @@ from sievert.attacks.reasoning.model import Factor
 from sievert.errors import UsageError
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
+Loops = tuple[Callable[..., None], Callable[..., None]]
 NOTHING, CERTAIN, ANYTHING = -1, -2, -3  # labels of no record, of one atom, of all atoms
 NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the others from there
 
@@ -130,7 +131,8 @@ class UrnSampler:
         )
         self.counts = self._urns.counts
         self._rng, self._sweeps = rng, 0
-        self._sweep, self._add = _compiled_loops() if compiled else (sweep_cells, add_records)
+        loops: Loops = _compiled_loops() if compiled else (sweep_cells, add_records)
+        self._sweep, self._add = loops
         self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
@@ -165,7 +167,7 @@ class UrnSampler:
 
 
 @cache
-def _compiled_loops() -> tuple[Callable[..., None], Callable[..., None]]:
+def _compiled_loops() -> Loops:
     loops = compile_loops(sweep_cells, add_records)
     return (sweep_cells, add_records) if loops is None else (loops[0], loops[1])
 

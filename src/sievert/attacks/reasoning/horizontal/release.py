@@ -15,12 +15,12 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import published_learner as printed
+from sievert.attacks.reasoning.candidates import Candidates, distinct_rows
 from sievert.attacks.reasoning.horizontal import dirichlet_tree, enumeration
 from sievert.attacks.reasoning.horizontal.gibbs import WHOLE, ShareLayout, UrnSampler
 from sievert.attacks.reasoning.mcmc.chains import Block
 from sievert.attacks.reasoning.model import Factor
 from sievert.attacks.reasoning.risk import normalise
-from sievert.attacks.reasoning.victims import Candidates, distinct_rows
 from sievert.errors import UsageError
 
 Solved = dirichlet_tree.DirichletTree | enumeration.CompatibleTables
@@ -50,7 +50,7 @@ class HorizontalModel:
     def of(
         cls,
         factors: Sequence[Factor],
-        held: Ints,
+        class_counts: Ints,
         labels: Ints,
         atoms: Ints,
         pairs: tuple[Ints, Ints],
@@ -58,8 +58,8 @@ class HorizontalModel:
         method: str = "auto",
     ) -> HorizontalModel:
         """Solve what can be solved by the methods allowed."""
-        found = _solutions(factors, method)
-        if method in (CLOSED, EXACT) and any(each is None for row in found for each in row):
+        solved = _solutions(factors, method)
+        if method in (CLOSED, EXACT) and any(each is None for row in solved for each in row):
             raise UsageError(
                 "sets of values overlap: there is no closed form"
                 if method == CLOSED
@@ -67,7 +67,7 @@ class HorizontalModel:
                 hint="method='auto'",
             )
         candidates = Candidates.of(len(atoms), pairs, factors, labels, atoms)
-        return cls(tuple(factors), held, atoms, candidates, alpha, found)
+        return cls(tuple(factors), class_counts, atoms, candidates, alpha, solved)
 
     @property
     def priors(self) -> tuple[Floats, ...]:
@@ -98,7 +98,7 @@ class HorizontalModel:
         return [[s for s, each in enumerate(row) if each is None] for row in self.solved]
 
     @cached_property
-    def asked(self) -> VictimTerms:
+    def terms(self) -> VictimTerms:
         """What is looked up after every few sweeps: the same for all chains."""
         pairs, secrets = np.nonzero(self.held[self.candidates.classes])
         populations, shares = self.fixed()
@@ -114,9 +114,11 @@ class HorizontalModel:
             layouts.append(ShareLayout.of(self.factors[f], moving) if moving else None)
             spots.append(np.zeros(0, dtype=np.int64))
             if (layout := layouts[-1]) is not None:
-                found = layout.spots(own[sampled], self.candidates.places[f][pairs[sampled]])
-                spots[-1] = np.full(len(pairs), WHOLE, dtype=found.dtype)
-                spots[-1][sampled] = found
+                sampled_spots = layout.spots(
+                    own[sampled], self.candidates.places[f][pairs[sampled]]
+                )
+                spots[-1] = np.full(len(pairs), WHOLE, dtype=sampled_spots.dtype)
+                spots[-1][sampled] = sampled_spots
         cells = self.candidates.victims[pairs] * len(self.alpha) + secrets
         return VictimTerms(cells, fixed, tuple(layouts), tuple(spots), tuple(populations))
 
@@ -153,10 +155,10 @@ class HorizontalModel:
 
     def learned(self, populations: Sequence[Floats]) -> Floats:
         """The population's weight of each victim's kind with each secret."""
-        found = np.broadcast_to(self.weights, (len(self.atoms), len(self.alpha))).copy()
+        weights = np.broadcast_to(self.weights, (len(self.atoms), len(self.alpha))).copy()
         for population, atoms in zip(populations, self.atoms.T, strict=True):
-            found *= population[:, atoms].T
-        return found
+            weights *= population[:, atoms].T
+        return weights
 
     def exact(self) -> Block:
         """All beliefs, where nothing is sampled; the printed learner's are left out."""
@@ -171,11 +173,14 @@ class HorizontalModel:
             return None
         kinds: dict[Mixture, int] = {}
         numbers = [
-            _numbered(row, np.unique(atoms), kinds)
+            _number_mixtures(row, np.unique(atoms), kinds)
             for row, atoms in zip(self.solved, self.atoms.T, strict=True)
         ]
         keys = np.concatenate(
-            [held[:, atoms] for held, atoms in zip(numbers, self.atoms.T, strict=True)]
+            [
+                mixture_numbers[:, atoms]
+                for mixture_numbers, atoms in zip(numbers, self.atoms.T, strict=True)
+            ]
         ).T
         different, which = distinct_rows(keys)
         if len(different) > MOST_PRINTED:
@@ -185,27 +190,27 @@ class HorizontalModel:
         least = min(b for mixture in every for _, pairs in mixture for b, _ in pairs or ((1.0, 0),))
         if min(least, *gammas) < SMALL:
             return None
-        found = []
+        beliefs = []
         for key in different.reshape(-1, len(numbers), many).tolist():
-            mixtures = [_multiplied([every[own[s]] for own in key]) for s in range(many)]
+            mixtures = [_multiply([every[own[s]] for own in key]) for s in range(many)]
             if max(map(len, mixtures)) > MOST_COMPONENTS:
                 return None
-            found.append(printed.shares(gammas, mixtures))
-        return np.array(found)[which]
+            beliefs.append(printed.shares(gammas, mixtures))
+        return np.array(beliefs)[which]
 
     def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
         """Draws of the population, where nothing is sampled: a factor's draws, secrets, atoms."""
-        found = []
+        draws = []
         for row in self.solved:
             drawn = [each.draw(rng, many) for each in row if each is not None]
-            found.append(np.stack(drawn, axis=1))
-        return found
+            draws.append(np.stack(drawn, axis=1))
+        return draws
 
     def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
         """The printed learner's shares under one draw of the population."""
         return shares_under(self.alpha + self.held.sum(axis=0), drawn, self.atoms, rng)
 
-    def weighted(self, times: float) -> HorizontalModel:
+    def reweight(self, times: float) -> HorizontalModel:
         """The same with so many times the weights of values, solved anew."""
         factors = tuple(replace(f, prior=f.prior * times) for f in self.factors)
         return replace(self, factors=factors, solved=_solutions(factors, "auto"))
@@ -239,12 +244,12 @@ def shares_under(
     `weights` are those of the secrets, `drawn` the atoms of each factor by secret.
     """
     with np.errstate(divide="ignore"):
-        found = np.broadcast_to(np.log(rng.standard_gamma(weights)), (len(atoms), len(weights)))
+        logs = np.broadcast_to(np.log(rng.standard_gamma(weights)), (len(atoms), len(weights)))
         for population, own in zip(drawn, atoms.T, strict=True):
-            found = found + np.log(population)[:, own].T
-    best = found.max(axis=1, keepdims=True)
+            logs = logs + np.log(population)[:, own].T
+    best = logs.max(axis=1, keepdims=True)
     lost = np.isneginf(best)  # below what can be told from 0, for every secret: nothing is known
-    return normalise(np.where(lost, 1.0, np.exp(found - np.where(lost, 0.0, best))))
+    return normalise(np.where(lost, 1.0, np.exp(logs - np.where(lost, 0.0, best))))
 
 
 class HorizontalChain:
@@ -255,10 +260,10 @@ class HorizontalChain:
         self.urns = [
             None if layout is None else UrnSampler(factor, secrets, rng, layout=layout)
             for factor, secrets, layout in zip(
-                model.factors, model.moving, model.asked.layouts, strict=True
+                model.factors, model.moving, model.terms.layouts, strict=True
             )
         ]
-        self.populations = [p.copy() for p in model.asked.populations]
+        self.populations = [p.copy() for p in model.terms.populations]
         self.ahead: list[list[Floats]] = []  # draws of what is solved
 
     def burn(self, sweeps: int) -> None:
@@ -270,16 +275,16 @@ class HorizontalChain:
 
     def block(self, sweeps: int) -> Block:
         """The next few sweeps; factors are independent, so that means multiply."""
-        drawn, asked = self._drawn(), self.model.asked
-        terms = asked.fixed.copy()
+        drawn, lookup = self._next_draw(), self.model.terms
+        terms = lookup.fixed.copy()
         for f, (urns, secrets) in enumerate(zip(self.urns, self.model.moving, strict=True)):
             if urns is not None:
                 urns.sweep(sweeps)
                 self.populations[f][secrets], inside = urns.read()
-                terms *= inside.take(asked.spots[f])
+                terms *= inside.take(lookup.spots[f])
                 drawn[f][secrets] = urns.draw(self.rng)
         victims, many = self.model.shape
-        expected = np.bincount(asked.cells, terms, victims * many).reshape(victims, many)
+        expected = np.bincount(lookup.cells, terms, victims * many).reshape(victims, many)
         return Block(
             np.asarray(expected, np.float64),
             self.model.learned(self.populations),
@@ -288,34 +293,34 @@ class HorizontalChain:
             tuple(drawn),
         )
 
-    def _drawn(self) -> list[Floats]:
+    def _next_draw(self) -> list[Floats]:
         """One draw of what is solved, from many at a time."""
         if not self.ahead:
-            many = [self._some(f) for f in range(len(self.model.factors))]
+            many = [self._draws_of_factor(f) for f in range(len(self.model.factors))]
             self.ahead = [[each[i] for each in many] for i in range(AHEAD)]
         return self.ahead.pop()
 
-    def _some(self, f: int) -> Floats:
-        found = np.zeros((AHEAD, *self.populations[f].shape))
+    def _draws_of_factor(self, f: int) -> Floats:
+        draws = np.zeros((AHEAD, *self.populations[f].shape))
         for s, each in enumerate(self.model.solved[f]):
             if each is not None:
-                found[:, s] = each.draw(self.rng, AHEAD)
-        return found
+                draws[:, s] = each.draw(self.rng, AHEAD)
+        return draws
 
 
 def _solutions(factors: Sequence[Factor], method: str) -> tuple[tuple[Solved | None, ...], ...]:
     """Every secret of every factor, solved as the method allows."""
-    found: list[list[Solved | None]] = [[None] * f.counts.shape[1] for f in factors]
+    solved: list[list[Solved | None]] = [[None] * f.counts.shape[1] for f in factors]
     if method in ("auto", CLOSED):
-        found = [list(dirichlet_tree.solve_trees(factor)) for factor in factors]
-    left = [(f, s) for f, row in enumerate(found) for s, each in enumerate(row) if each is None]
+        solved = [list(dirichlet_tree.solve_trees(factor)) for factor in factors]
+    left = [(f, s) for f, row in enumerate(solved) for s, each in enumerate(row) if each is None]
     if method == EXACT or (method == "auto" and all(_few(factors[f], s) for f, s in left)):
         for f, s in left:
             tables = enumeration.enumerate_tables(factors[f], s, MOST_TABLES)
             if tables is None:  # the rest need not be counted: something is sampled anyway
                 break
-            found[f][s] = tables
-    return tuple(tuple(row) for row in found)
+            solved[f][s] = tables
+    return tuple(tuple(row) for row in solved)
 
 
 def _few(factor: Factor, secret: int) -> bool:
@@ -327,9 +332,9 @@ def _few(factor: Factor, secret: int) -> bool:
     return sum(ways) <= MOST_WAYS
 
 
-def _numbered(row: Sequence[Solved | None], atoms: Ints, kinds: dict[Mixture, int]) -> Ints:
+def _number_mixtures(row: Sequence[Solved | None], atoms: Ints, kinds: dict[Mixture, int]) -> Ints:
     """Of each secret and atom the number of its mixture; a new one is numbered here."""
-    found = np.zeros((len(row), int(atoms.max(initial=-1)) + 1), dtype=np.int64)
+    numbers = np.zeros((len(row), int(atoms.max(initial=-1)) + 1), dtype=np.int64)
     for s, each in enumerate(row):
         assert each is not None
         for atom in atoms.tolist():
@@ -337,18 +342,18 @@ def _numbered(row: Sequence[Solved | None], atoms: Ints, kinds: dict[Mixture, in
                 mixture: Mixture = ((1.0, tuple(each.betas(atom))),)
             else:
                 mixture = _mixture(each, atom)
-            found[s, atom] = kinds.setdefault(mixture, len(kinds))
-    return found
+            numbers[s, atom] = kinds.setdefault(mixture, len(kinds))
+    return numbers
 
 
-def _multiplied(mixtures: Sequence[Mixture]) -> Mixture:
+def _multiply(mixtures: Sequence[Mixture]) -> Mixture:
     """The mixture of products of independent mixtures."""
-    found: Mixture = ((1.0, ()),)
+    product: Mixture = ((1.0, ()),)
     for each in mixtures:
-        if len(found) * len(each) > MOST_COMPONENTS:
-            return found * (MOST_COMPONENTS + 1)
-        found = tuple((p * q, (*a, *b)) for p, a in found for q, b in each)
-    return found
+        if len(product) * len(each) > MOST_COMPONENTS:
+            return product * (MOST_COMPONENTS + 1)
+        product = tuple((p * q, (*a, *b)) for p, a in product for q, b in each)
+    return product
 
 
 def _mixture(tables: enumeration.CompatibleTables, atom: int) -> Mixture:

@@ -40,11 +40,6 @@ class Block:
     populations: tuple[Floats, ...]
     drawn: tuple[Floats, ...] = ()
 
-    @property
-    def held(self) -> Floats:
-        """The three beliefs in one array."""
-        return np.stack([self.expected, self.learned, self.printed])
-
 
 class MarkovChain(Protocol):
     """One chain."""
@@ -106,22 +101,19 @@ class _ChainRecord:
     populations: list[Floats] = field(default_factory=list)  # sums
 
     def add(self, block: Block, quantities: Floats, keep_draw: bool) -> None:
-        held = block.held
+        beliefs = np.stack([block.expected, block.learned, block.printed])
         if self.sums and self.filled < self.length:
-            self.sums[-1] += held
+            self.sums[-1] += beliefs
             self.filled += 1
         else:
             if len(self.sums) == self.most:
                 self.sums = [a + b for a, b in zip(self.sums[::2], self.sums[1::2], strict=True)]
                 self.length *= 2
-            self.sums.append(held)
+            self.sums.append(beliefs)
             self.filled = 1
         self.series.append(quantities)
-        if not self.populations:
-            self.populations = [p.copy() for p in block.populations]
-        else:
-            for total, one in zip(self.populations, block.populations, strict=True):
-                total += one
+        sums = self.populations or [np.zeros_like(p) for p in block.populations]
+        self.populations = [total + one for total, one in zip(sums, block.populations, strict=True)]
         if keep_draw:
             self.drawn.append(block.drawn)
 
@@ -172,10 +164,10 @@ class ChainSamples:
 
 
 def run(
-    walk: Callable[[int], MarkovChain],
+    start_chain: Callable[[int], MarkovChain],
     quantities: Callable[[Block], Floats],
     reported: int,
-    effort: SamplingPlan,
+    plan: SamplingPlan,
     threads: int,
     progress: Progress,
     draws: int,
@@ -186,53 +178,54 @@ def run(
     A chain's sweeps depend on its number and nothing else: threads change the time, not the result.
     `draws` is about how many draws of the population are kept; `shape` counts victims and secrets.
     """
-    victims, secrets = shape
-    if 12 * effort.chains * victims * secrets > MOST_NUMBERS:
+    records = [_ChainRecord(most=_most_batches(plan, *shape)) for _ in range(plan.chains)]
+    progress.total, progress.done = plan.chains * (plan.burn + plan.most), 0
+    every = max(1, plan.chains * plan.least // plan.block // max(1, draws))
+
+    def burn(number: int) -> MarkovChain:
+        chain = start_chain(number)
+        for _ in range(0, plan.burn, plan.block):
+            if not progress.check():
+                break
+            chain.burn(plan.block)
+            progress.done += plan.block
+        return chain
+
+    def go_on(chain: MarkovChain, record: _ChainRecord, blocks: int) -> None:
+        for _ in range(blocks):
+            if not progress.check():
+                return
+            block = chain.block(plan.block)
+            few = len(record.drawn) * plan.chains < 2 * draws
+            record.add(block, quantities(block), few and len(record.series) % every == 0)
+            progress.done += plan.block
+
+    with _quick_turns(), ThreadPoolExecutor(max(1, min(threads, plan.chains))) as pool:
+        try:
+            chains = list(pool.map(burn, range(plan.chains)))
+            target = plan.least
+            while True:
+                blocks = max(1, target // plan.block) - len(records[0].series)
+                list(pool.map(go_on, chains, records, [blocks] * plan.chains))
+                samples = _samples(records, plan, reported)
+                hopeless = target >= PATIENCE * plan.least and samples.rhat > APART
+                if samples.converged or hopeless or target >= plan.most:
+                    return samples
+                target = min(plan.most, int(GROWTH * target))
+        except BaseException:
+            progress.stopped.set()
+            raise
+
+
+def _most_batches(plan: SamplingPlan, victims: int, secrets: int) -> int:
+    """How many batches of a chain there is room for, an even number."""
+    if 12 * plan.chains * victims * secrets > MOST_NUMBERS:
         raise ExhaustedError(
             f"{victims:,} kinds of victims and {secrets:,} secrets are too many to be sampled",
             hint="fewer quasi-identifiers, a coarser secret, or --no-reasoning",
         )
-    room = MOST_NUMBERS // (effort.chains * 3 * max(1, victims * secrets))
-    batches = 2 * min(MOST_BATCHES // 2, max(2, room // 2))
-    kept = [_ChainRecord(most=batches) for _ in range(effort.chains)]
-    progress.total = effort.chains * (effort.burn + effort.most)
-    progress.done = 0
-    every = max(1, effort.chains * effort.least // effort.block // max(1, draws))
-
-    def burnt(chain: int) -> MarkovChain:
-        made = walk(chain)
-        for _ in range(0, effort.burn, effort.block):
-            if not progress.check():
-                break
-            made.burn(effort.block)
-            progress.done += effort.block
-        return made
-
-    def go_on(chain: int, blocks: int) -> None:
-        for _ in range(blocks):
-            if not progress.check():
-                return
-            found = walks[chain].block(effort.block)
-            few = len(kept[chain].drawn) * effort.chains < 2 * draws
-            keep = few and len(kept[chain].series) % every == 0
-            kept[chain].add(found, quantities(found), keep)
-            progress.done += effort.block
-
-    with _quick_turns(), ThreadPoolExecutor(max(1, min(threads, effort.chains))) as pool:
-        try:
-            walks = list(pool.map(burnt, range(effort.chains)))
-            target = effort.least
-            while True:
-                blocks = max(1, target // effort.block) - len(kept[0].series)
-                list(pool.map(go_on, range(effort.chains), [blocks] * effort.chains))
-                found = _read(kept, effort, reported)
-                hopeless = target >= PATIENCE * effort.least and found.rhat > APART
-                if found.converged or hopeless or target >= effort.most:
-                    return found
-                target = min(effort.most, int(GROWTH * target))
-        except BaseException:
-            progress.stopped.set()
-            raise
+    room = MOST_NUMBERS // (plan.chains * 3 * max(1, victims * secrets))
+    return 2 * min(MOST_BATCHES // 2, max(2, room // 2))
 
 
 @contextmanager
@@ -246,14 +239,14 @@ def _quick_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _read(kept: Sequence[_ChainRecord], effort: SamplingPlan, reported: int) -> ChainSamples:
+def _samples(records: Sequence[_ChainRecord], plan: SamplingPlan, reported: int) -> ChainSamples:
     batches, weights, chain = [], [], []
-    for number, each in enumerate(kept):
+    for number, each in enumerate(records):
         sums, sizes = each.batches()
         batches += [s / n for s, n in zip(sums, sizes, strict=True)]
         weights += sizes
         chain += [number] * len(sizes)
-    series = np.array([each.series for each in kept])
+    series = np.array([each.series for each in records])
     agreed = diagnostics.diagnose(series)
     rhat = float(agreed.rhat[:reported].max(initial=1.0))
     ess = float(agreed.ess[:reported].min(initial=float(series.shape[0] * series.shape[1])))
@@ -262,13 +255,13 @@ def _read(kept: Sequence[_ChainRecord], effort: SamplingPlan, reported: int) -> 
         np.array(weights, dtype=np.float64),
         np.array(chain),
         series,
-        tuple(d for each in kept for d in each.drawn),
+        tuple(d for each in records for d in each.drawn),
         tuple(
             np.sum(each, axis=0) / (series.shape[0] * series.shape[1])
-            for each in zip(*(k.populations for k in kept), strict=True)
+            for each in zip(*(record.populations for record in records), strict=True)
         ),
-        series.shape[1] * effort.block,
-        effort.burn,
+        series.shape[1] * plan.block,
+        plan.burn,
         rhat,
         ess,
         bool(rhat < RHAT and ess > ESS),

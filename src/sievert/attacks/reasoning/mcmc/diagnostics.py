@@ -45,25 +45,25 @@ def diagnose(series: Any) -> ChainDiagnostics:
     >>> float(found.mean), float(found.rhat)
     (1.5, inf)
     """
-    held = np.asarray(series)
-    if held.ndim not in (2, 3):
+    numbers = np.asarray(series)
+    if numbers.ndim not in (2, 3):
         raise UsageError("a series has chains, draws and at most one axis more")
-    if held.shape[1] < LEAST:
+    if numbers.shape[1] < LEAST:
         raise UsageError(f"a chain has {LEAST} draws at least")
-    if held.shape[0] == 0:
+    if numbers.shape[0] == 0:
         raise UsageError("a series has one chain at least")
-    wide = held if held.ndim == 3 else held[:, :, None]
+    wide = numbers if numbers.ndim == 3 else numbers[:, :, None]
     chains, draws, quantities = wide.shape
     step = max(1, CELLS // (chains * draws))
-    found = np.empty((5, quantities))
+    results = np.empty((5, quantities))
     for at in range(0, quantities, step):
-        found[:, at : at + step] = _measured(wide[:, :, at : at + step])
-    return ChainDiagnostics(*(found if held.ndim == 3 else found[:, 0]))
+        results[:, at : at + step] = _diagnostics(wide[:, :, at : at + step])
+    return ChainDiagnostics(*(results if numbers.ndim == 3 else results[:, 0]))
 
 
-def _measured(held: NDArray[Any]) -> Floats:
+def _diagnostics(series: NDArray[Any]) -> Floats:
     """Mean, sd, R-hat, ESS and MCSE of the quantities of some (chains, draws, quantities)."""
-    x = np.array(held.transpose(2, 0, 1), dtype=np.float64, order="C")
+    x = np.array(series.transpose(2, 0, 1), dtype=np.float64, order="C")
     if not np.isfinite(x).all():
         raise UsageError("a series has finite numbers")
     count, chains, draws = x.shape
@@ -124,13 +124,13 @@ def so_far(series: Any, most: int = 50) -> tuple[list[int], Floats]:
     >>> after, means[:, 0].tolist()
     ([2, 4], [2.0, 4.0])
     """
-    held = np.asarray(series, dtype=np.float64)
-    if held.ndim < 2 or most < 1:
+    numbers = np.asarray(series, dtype=np.float64)
+    if numbers.ndim < 2 or most < 1:
         raise UsageError("a series has chains and draws, and is looked at once at least")
-    draws = held.shape[1]
+    draws = numbers.shape[1]
     many = min(most, draws)
     after = [draws * (i + 1) // many for i in range(many)]
-    summed = np.cumsum(held, axis=1)
+    summed = np.cumsum(numbers, axis=1)
     return after, np.stack([summed[:, n - 1] / n for n in after]) if after else summed[:0]
 
 
@@ -144,13 +144,13 @@ def jackknife(parts: Any, statistic: Callable[[Floats], Any]) -> tuple[Any, Any]
     >>> value, round(error, 12)
     (3.0, 1.080123449735)
     """
-    held = np.asarray(parts, dtype=np.float64)
-    if held.ndim == 0 or len(held) < 2:
+    numbers = np.asarray(parts, dtype=np.float64)
+    if numbers.ndim == 0 or len(numbers) < 2:
         raise UsageError("a standard error needs two batches at least")
-    blocks = len(held)
-    mean = held.mean(axis=0)
+    blocks = len(numbers)
+    mean = numbers.mean(axis=0)
     value = statistic(mean)
-    without = np.array([statistic(mean + (mean - part) / (blocks - 1)) for part in held])
+    without = np.array([statistic(mean + (mean - part) / (blocks - 1)) for part in numbers])
     error = np.sqrt(((without - without.mean(axis=0)) ** 2).sum(axis=0) * (blocks - 1) / blocks)
     if np.ndim(value) == 0:
         return float(value), float(error)

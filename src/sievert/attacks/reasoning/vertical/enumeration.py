@@ -44,7 +44,8 @@ class AssignmentTables:
         cells = self.fixed.copy()
         cells[self.places] += self.moving[t]
         return tuple(
-            part.reshape(shape) for part, shape in zip(self._cut(cells), self.shapes, strict=True)
+            part.reshape(shape)
+            for part, shape in zip(self._by_factor(cells), self.shapes, strict=True)
         )
 
     @property
@@ -53,7 +54,8 @@ class AssignmentTables:
         cells = self.fixed.astype(np.float64)
         cells[self.places] += self.weights @ self.moving
         return tuple(
-            part.reshape(shape) for part, shape in zip(self._cut(cells), self.shapes, strict=True)
+            part.reshape(shape)
+            for part, shape in zip(self._by_factor(cells), self.shapes, strict=True)
         )
 
     def draw(self, rng: np.random.Generator) -> tuple[Ints, ...]:
@@ -65,7 +67,7 @@ class AssignmentTables:
     def _chances(self) -> Floats:
         return np.cumsum(self.weights)
 
-    def _cut(self, cells: Ints | Floats) -> list[Ints | Floats]:
+    def _by_factor(self, cells: Ints | Floats) -> list[Ints | Floats]:
         return np.split(cells, np.cumsum([s * a for s, a in self.shapes])[:-1])
 
 
@@ -91,18 +93,18 @@ def enumerate_tables(buckets: Buckets, most: int = MOST) -> AssignmentTables | N
     >>> found.weights.round(4).tolist(), found.shares.round(4).tolist()
     ([0.3333, 0.6667], [0.6667, 0.3333, 0.3333, 0.6667, 1.0])
     """
-    held = slots(buckets)
+    share_slots = slots(buckets)
     # A group that can change has two ways at least, and every such group adds a table at least.
-    if len(held.free) * (len(held.free) + 1) > most:
+    if len(share_slots.free) * (len(share_slots.free) + 1) > most:
         return None
     shapes = tuple((len(prior), prior.shape[1]) for prior in buckets.priors)
     ends = np.cumsum([0] + [secrets * atoms for secrets, atoms in shapes])
     widths = np.array([atoms for _, atoms in shapes])
     firsts = np.asarray(buckets.atoms, dtype=np.int64) + ends[:-1]
-    fixed = _settled(buckets, held, firsts, widths, int(ends[-1]))
+    fixed = _fixed_counts(buckets, share_slots, firsts, widths, int(ends[-1]))
     groups: list[_Ways] = []
-    for group in held.free.tolist():
-        ways = _ways(held, group, firsts, widths, most)
+    for group in share_slots.free.tolist():
+        ways = _ways(share_slots, group, firsts, widths, most)
         if ways is None:
             return None
         groups.append(ways)
@@ -115,9 +117,9 @@ def enumerate_tables(buckets: Buckets, most: int = MOST) -> AssignmentTables | N
         steps += len(states) * len(ways.times)
         if steps > most or len(states) * len(ways.times) * len(places) > CELLS:
             return None
-        more = _moved(ways, places).astype(states.dtype)
+        more = _added_counts(ways, places).astype(states.dtype)
         both = (states[:, None] + more).reshape(-1, len(places))
-        states, link = _merged(both)
+        states, link = _merge_lines(both)
         times = np.outer(ahead[-1], ways.times).ravel()
         ahead.append(np.zeros(len(states)))
         np.add.at(ahead[-1], link, times)
@@ -127,45 +129,45 @@ def enumerate_tables(buckets: Buckets, most: int = MOST) -> AssignmentTables | N
     )
     weights = ahead[-1] * behind
     whole = math.fsum(weights.tolist())
-    shares = held.settled.copy()
+    shares = share_slots.settled.copy()
     for place in range(len(groups) - 1, -1, -1):
         ways, link = groups[place], links[place]
         chances = ways.times * (ahead[place] @ behind[link]) / whole
         sizes = np.bincount(ways.people)
         mean = np.tensordot(chances, ways.given, 1) / sizes[:, None]
-        begin, end = held.share_starts[held.free[place] :][:2]
+        begin, end = share_slots.share_starts[share_slots.free[place] :][:2]
         shares[begin:end] = mean[ways.people].ravel()
         behind = behind[link] @ ways.times
-    return AssignmentTables(held, shares, weights / whole, states, places, fixed, shapes)
+    return AssignmentTables(share_slots, shares, weights / whole, states, places, fixed, shapes)
 
 
-def _settled(buckets: Buckets, held: Slots, firsts: Ints, widths: Ints, cells: int) -> Ints:
+def _fixed_counts(buckets: Buckets, slots: Slots, firsts: Ints, widths: Ints, cells: int) -> Ints:
     """How many have each cell in the groups where that is known."""
-    sizes = np.diff(held.starts)
+    sizes = np.diff(slots.starts)
     known = np.ones(len(sizes), dtype=bool)
-    known[held.free] = False
+    known[slots.free] = False
     rows = np.repeat(known, sizes)
     secrets = np.asarray(buckets.secrets, dtype=np.int64)[rows]
     return np.bincount((firsts[rows] + secrets[:, None] * widths).ravel(), minlength=cells)
 
 
-def _ways(held: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _Ways | None:
-    rows = firsts[held.starts[group] : held.starts[group + 1]]
+def _ways(slots: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _Ways | None:
+    rows = firsts[slots.starts[group] : slots.starts[group + 1]]
     distinct, people = np.unique(rows, axis=0, return_inverse=True)
-    here = slice(held.kind_starts[group], held.kind_starts[group + 1])
-    sizes, left = np.bincount(people.ravel()).tolist(), held.times[here].tolist()
-    found = _handed(sizes, left, most)
-    if found is None:
+    here = slice(slots.kind_starts[group], slots.kind_starts[group + 1])
+    sizes, left = np.bincount(people.ravel()).tolist(), slots.times[here].tolist()
+    given = _tables_with_margins(sizes, left, most)
+    if given is None:
         return None
     ways = math.fsum(math.lgamma(size + 1) for size in sizes)
     lost = np.array([math.lgamma(k + 1) for k in range(max(sizes) + 1)])
-    times = np.exp(ways - lost[found].sum(axis=(1, 2)))
-    kinds = held.kinds[here]
+    times = np.exp(ways - lost[given].sum(axis=(1, 2)))
+    kinds = slots.kinds[here]
     cells = distinct[:, None, :] + kinds[:, None] * widths
-    return _Ways(people.ravel(), found, np.rint(times) if times.max() < 2**50 else times, cells)
+    return _Ways(people.ravel(), given, np.rint(times) if times.max() < 2**50 else times, cells)
 
 
-def _handed(sizes: list[int], left: list[int], most: int) -> Ints | None:
+def _tables_with_margins(sizes: list[int], left: list[int], most: int) -> Ints | None:
     """All tables with these sums of lines and of columns; None if they are too many."""
     given = np.zeros((1, len(sizes), len(left)), dtype=np.min_scalar_type(sum(left)))
     rest = np.array([left])
@@ -185,7 +187,7 @@ def _handed(sizes: list[int], left: list[int], most: int) -> Ints | None:
     return given
 
 
-def _merged(lines: Ints) -> tuple[Ints, Ints]:
+def _merge_lines(lines: Ints) -> tuple[Ints, Ints]:
     """The distinct lines, and which of them each line is."""
     words = np.zeros((len(lines), -(-lines.shape[1] * lines.itemsize // 8)), dtype=np.uint64)
     words.view(lines.dtype)[:, : lines.shape[1]] = lines
@@ -197,15 +199,15 @@ def _merged(lines: Ints) -> tuple[Ints, Ints]:
     return lines[order[new]], link
 
 
-def _moved(ways: _Ways, places: Ints) -> Ints:
+def _added_counts(ways: _Ways, places: Ints) -> Ints:
     """What each way adds to each place."""
     many = len(ways.times)
-    found = np.zeros((many, len(places)), dtype=np.int32)
+    added = np.zeros((many, len(places)), dtype=np.int32)
     at = np.searchsorted(places, ways.cells)
     for c, k in np.ndindex(*at.shape[:2]):
         for place in at[c, k].tolist():
-            found[:, place] += ways.given[:, c, k]
-    return found
+            added[:, place] += ways.given[:, c, k]
+    return added
 
 
 def _likelihoods(priors: Floats, fixed: Ints, places: Ints, states: Ints) -> Floats:

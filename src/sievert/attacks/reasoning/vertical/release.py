@@ -109,10 +109,10 @@ class VerticalModel:
     def learned(self, populations: Sequence[Floats]) -> Floats:
         """The population's weight of each victim's kind with each secret, given a table."""
         weights = normalise(self.alpha + self.held)
-        found = np.broadcast_to(weights, self.shape).copy()
+        products = np.broadcast_to(weights, self.shape).copy()
         for population, atoms in zip(populations, self.atoms.T, strict=True):
-            found *= population[:, atoms].T
-        return found
+            products *= population[:, atoms].T
+        return products
 
     def exact(self) -> Block:
         """All beliefs, where nothing is sampled; the printed learner's are left out."""
@@ -131,7 +131,7 @@ class VerticalModel:
         gammas = (self.alpha + self.held).tolist()
         if min(*(float(p.min()) for p in self.buckets.priors), *gammas) < SMALL:
             return None
-        found = np.zeros(self.shape)
+        beliefs = np.zeros(self.shape)
         for weight, table in self.solved.tables:
             shapes = [p + t for p, t in zip(self.buckets.priors, table, strict=True)]
             totals = [shape.sum(axis=1) for shape in shapes]
@@ -141,8 +141,8 @@ class VerticalModel:
                     first = [float(shape[s, a]) for shape, a in zip(shapes, person, strict=True)]
                     both = zip(first, totals, strict=True)
                     mixtures.append([(1.0, [(b, float(total[s]) - b) for b, total in both])])
-                found[v] += weight * printed.shares(gammas, mixtures)
-        return found
+                beliefs[v] += weight * printed.shares(gammas, mixtures)
+        return beliefs
 
     def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
         """Draws of the population, where nothing is sampled: a factor's draws, secrets, atoms."""
