@@ -1,0 +1,235 @@
+"""Attacks with a second table: the original (white box, linkage) or a register (grey box)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.attacks.attack import Attack, to_hierarchy, value
+from sievert.attacks.identity import Matching, grey_box, white_box
+from sievert.commands._common import describe_table, treat_missing
+from sievert.commands.attack.run import AttackedRelease, AttackRun
+from sievert.counts import record_pairs
+from sievert.counts.cube import Cube
+from sievert.errors import InputError, InvariantError, UsageError, unknown
+from sievert.formatting import percent
+from sievert.hierarchies import NUMBER
+from sievert.notes import Count, Name
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+
+
+def _shared_columns(
+    run: AttackRun, release: AttackedRelease, questions: Questions, what: str, name: str
+) -> list[str]:
+    """The quasi-identifiers that another table has as well."""
+    quasi = release.roles.quasi
+    shared = [q for q in quasi if q in questions.columns]
+    if not shared:
+        raise UsageError(
+            f"{name}: the {what} has none of the quasi-identifiers",
+            hint="the same names of columns in both tables",
+        )
+    for column in shared:
+        questions.engine.check_usable(column)
+    if absent := len(quasi) - len(shared):
+        run.note(f"the {what} lacks {{}}", Count(absent, "quasi-identifier"))
+    return shared
+
+
+# -- the original -------------------------------------------------------------------------------
+
+
+def attack_with_original(
+    run: AttackRun, release: AttackedRelease, data: Any
+) -> tuple[dict[str, Attack], AttackedRelease]:
+    """White box: what released values tell of the original ones; whom reasoning is about.
+
+    Returns the attacks and the release, which has the keys of the original from then on.
+    """
+    key, people, reasoner = run.settings.key, release.people, run.reasoner
+    with run.read(data, **run.other_source) as (table, questions):
+        shared = _shared_columns(run, release, questions, "original", table.name)
+        run.clock("comparing with the original", questions)
+        if reasoner is not None and (release.hidden or reasoner.cells):
+            secrets = release.hidden or tuple(reasoner.cells)
+            reasoner.original(questions, shared, secrets, table.name)
+        if people is None:  # groups are in an order of their own
+            return {}, release
+        original = _original_people(run, release, people, questions, shared, table.name)
+        description = describe_table(table, questions)
+    if release.keyed:
+        mine, theirs = record_pairs.match_keys(people, original)
+        if not len(mine):
+            raise InputError("no record of the release has a key of the other table")
+    else:
+        mine = theirs = np.arange(len(people.counts))
+    pairs = record_pairs.pair_columns(people, mine, original, theirs, shared)
+    attacks = {
+        "white_box": replace(
+            white_box(pairs, shared, show=run.settings.show_values),
+            details={
+                "original": description,
+                "columns_compared": list(shared),
+                "paired": len(mine),
+                "released_only": people.records - len(mine),
+            },
+        ),
+        "linkage": _linkage(run, people, original, mine, theirs, shared),
+    }
+    if not release.keyed and key is not None:
+        release = replace(release, people=_with_keys(people, original, key), keyed=True)
+    return attacks, release
+
+
+def _original_people(
+    run: AttackRun,
+    release: AttackedRelease,
+    people: Cube,
+    questions: Questions,
+    shared: Sequence[str],
+    name: str,
+) -> Cube:
+    """The original record by record: by the key of the release, else in its order."""
+    key = run.settings.key
+    if release.keyed:
+        if key not in questions.columns:
+            raise unknown("--key: column of the original", str(key), questions.columns)
+        return record_pairs.by_key(questions, shared, str(key), name)
+    if questions.records != people.records:
+        raise UsageError(
+            f"{name} has {questions.records:,} records and the release "
+            f"{people.records:,}: their order does not tell who is who",
+            hint="--key COLUMN",
+        )
+    if key is not None and key not in questions.columns:
+        raise unknown("--key: column", key, questions.columns)
+    columns = [*shared, *([] if key is None else [key])]
+    original = record_pairs.in_order(questions, columns, name)
+    run.note("records of the release and of the original are paired by their order")
+    return original
+
+
+def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
+    """The records of a release without a key with the keys of the original, record by record."""
+    keys = original.codes[-1]
+    if np.bincount(keys[keys > 0]).max(initial=0) > 1:
+        raise InputError(
+            f"the key {key!r} of the original is not unique",
+            hint="a column with one value a person",
+        )
+    keyed = Cube(
+        (*people.columns, key),
+        (*people.codes, keys),
+        people.counts,
+        (*people.values, original.values[-1]),
+    )
+    return record_pairs.select_cells(keyed, np.flatnonzero(keys > 0))
+
+
+def _linkage(
+    run: AttackRun, people: Cube, original: Cube, mine: Ints, theirs: Ints, columns: Sequence[str]
+) -> Attack:
+    """Every released record to its nearest original, by all columns at once."""
+    from sievert.attacks.linkage import link
+
+    scaled = [_same_scale(people, original, column) for column in columns]
+    origin = np.full(len(people.counts), -1, dtype=np.int64)
+    origin[mine] = theirs
+    threads = run.source.get("threads")
+    linkage = link([a for a, _ in scaled], [b for _, b in scaled], origin, threads=threads)
+    low, high = linkage.interval
+    reading = (
+        f"{percent(linkage.correct_linkage)} of the released records are nearest to their own "
+        f"original (interval at {percent(linkage.level)}: {percent(low)} to {percent(high)}); by "
+        f"chance it would be {percent(linkage.baseline)}."
+    )
+    if low <= linkage.baseline:
+        reading += " That is not shown to be better than chance."
+    numbers = ("correct_linkage", "spruill_confidentiality", "baseline")
+    return Attack(
+        {n: value(n, getattr(linkage, n)) for n in numbers},
+        reading,
+        details={"linkage": linkage.to_dict()},
+    )
+
+
+def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
+    """A column of both tables as numbers, where all its values are; otherwise as common codes."""
+    places = [c.columns.index(column) for c in (first, second)]
+    texts = [c.values[p] for c, p in zip((first, second), places, strict=True)]
+    codes = [c.codes[p] for c, p in zip((first, second), places, strict=True)]
+    if all(v is None or NUMBER.fullmatch(v) for column_texts in texts for v in column_texts):
+        return tuple(
+            np.array([np.nan if v is None else float(v) for v in text])[own]
+            for text, own in zip(texts, codes, strict=True)
+        )  # type: ignore[return-value]
+    every = sorted({v for column_texts in texts for v in column_texts if v is not None})
+    number: dict[str | None, int] = {v: i for i, v in enumerate(every, 1)}
+    number[None] = 0
+    return tuple(
+        np.array([number[v] for v in text], dtype=np.int64)[own]
+        for text, own in zip(texts, codes, strict=True)
+    )  # type: ignore[return-value]
+
+
+# -- a register ---------------------------------------------------------------------------------
+
+
+def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) -> Attack:
+    """Grey box: the candidates of each row of a register."""
+    key, truth = run.settings.key, None
+    with run.read(data, **run.other_source) as (table, questions):
+        shared = _shared_columns(run, release, questions, "register", table.name)
+        if dropped := treat_missing(run.settings.missing, questions, shared):
+            run.note("{} of the register dropped: they lack a column", Count(dropped, "row"))
+        run.clock("looking for candidates", questions)
+        register = questions.cube(shared)
+        if release.people is not None and release.keyed and key in questions.columns:
+            questions.engine.check_usable(str(key))
+            rows = record_pairs.by_key(questions, shared, str(key), table.name)
+            truth = _true_pairs(rows, release.people, register, shared)
+        elif key is not None:
+            run.note("the register has no key: true and false matches cannot be told")
+        description = describe_table(table, questions)
+    classes = release.classes.roll_up(shared)
+    matchings = [_matching(run, c, register, classes) for c in shared]
+    attack = grey_box(classes, register, matchings, truth=truth, show=run.settings.show_values)
+    if attack.numbers["candidates"].value is None:
+        run.note("no row of the register has a candidate: are values spelled alike in both?")
+    return replace(attack, details={"register": description, "columns_shared": list(shared)})
+
+
+def _true_pairs(rows: Cube, people: Cube, register: Cube, shared: Sequence[str]) -> Cube:
+    """People who are in both tables: the values of the register, then the released ones."""
+    theirs, mine = record_pairs.match_keys(rows, people)
+    pairs = record_pairs.pair_columns(rows, theirs, people, mine, shared)
+    if pairs.values[: len(shared)] != register.values:
+        raise InvariantError("two counts of the register have different values")
+    return pairs
+
+
+def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Matching:
+    """Which released values of a column fit which values of the register."""
+    values = register.values[register.columns.index(column)]
+    matching = Matching.of(
+        values,
+        release.values[release.columns.index(column)],
+        to_hierarchy(run.settings.hierarchies.get(column), [v for v in values if v is not None]),
+        run.settings.missing == "wildcard",
+    )
+    for number, text in (
+        (matching.strange, "{} of the released column {} fit no row of the register"),
+        (
+            matching.placeless,
+            "{} of the register's column {} without a place in its hierarchy",
+        ),
+    ):
+        if number:
+            run.note(text, Count(number, "value"), Name(column))
+    return matching

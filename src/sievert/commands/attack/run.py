@@ -1,0 +1,261 @@
+"""The release: what it gives away alone, and what attacks with other tables need of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievert import files
+from sievert.attacks.attack import Attack
+from sievert.attacks.reasoning.result import Reasoning
+from sievert.attacks.release_attacks import attack_release, check_named
+from sievert.commands._common import Clock, Reading, RequestedRoles, describe_input
+from sievert.commands.attack.reasoning import Reasoner, group_of
+from sievert.counts import record_pairs
+from sievert.counts.cube import Cube
+from sievert.errors import UsageError, unknown
+from sievert.notes import Count, Name, Note
+from sievert.roles import Roles
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+
+LARGE = 10**5  # records from which plain columns are counted from packed keys
+FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
+
+
+@dataclass(frozen=True)
+class AttackSettings:
+    """What attackers have besides the tables."""
+
+    hierarchies: Mapping[str, Any]
+    partitions: Mapping[str, Mapping[str, Any]]
+    named: Mapping[str, str]  # the value of a secret whose rise in a class matters
+    key: str | None
+    missing: str
+    show_values: bool
+
+
+class AttackRun:
+    """What all attacks of one run share: settings, a clock, how tables are read, notes."""
+
+    def __init__(
+        self,
+        settings: AttackSettings,
+        clock: Clock,
+        source: Mapping[str, Any],
+        reasoner: Reasoner | None,
+        notes: list[Note],
+    ) -> None:
+        self.settings, self.clock, self.source = settings, clock, source
+        self.reasoner, self.notes = reasoner, notes
+        self.read = Reading(clock, {}, LARGE)
+        self.other_source = {k: v for k, v in source.items() if k not in FOR_THE_RELEASE}
+
+    def note(self, text: str, *parts: Count | Name) -> None:
+        """Add a note."""
+        self.notes.append(Note(text, *parts))
+
+
+@dataclass(frozen=True)
+class AttackedRelease:
+    """What is known of the release once it was read."""
+
+    roles: Roles
+    hidden: tuple[str, ...]  # secrets in a table of their own, or known by group only
+    description: Mapping[str, Any]
+    unassessed: tuple[str, ...]
+    attacks: Mapping[str, Mapping[str, Attack]]
+    classes: Cube
+    people: Cube | None  # one cell per record, where records are found in other tables
+    keyed: bool
+
+
+def read_secrets(
+    run: AttackRun, data: Any, release: Any, requested: RequestedRoles
+) -> tuple[str, ...]:
+    """Read the second table of a release: groups and their secrets, which are returned."""
+    if data is None:
+        return ()
+    assert run.reasoner is not None
+    with run.read(data, **run.other_source) as (_, questions):
+        secrets = requested.names(questions.columns)[1]
+        if not secrets:
+            raise UsageError("no secret given", hint="-s COLUMN of the table of secrets")
+        if run.reasoner.group is None:
+            with run.read(release, **run.source) as (_, people):
+                used = (*requested.names(people.columns)[0], *secrets)
+                run.reasoner.group = group_of(people.columns, questions.columns, used)
+        run.reasoner.listed(questions, secrets)
+    return secrets
+
+
+def read_release(
+    run: AttackRun,
+    data: Any,
+    requested: RequestedRoles,
+    hidden: tuple[str, ...],
+    *,
+    verify: bool,
+    ordered: bool,
+    listed: bool,
+) -> AttackedRelease:
+    """Attack the release alone, and keep what the attacks with other tables need of it.
+
+    Its records are `ordered` where an original goes with it, and `listed` where each is reported.
+    """
+    settings, reasoner = run.settings, run.reasoner
+    group = None if reasoner is None else reasoner.group
+    with run.read(data, verify=verify, **run.source) as (table, questions):
+        columns = questions.columns
+        quasi, sensitive, _ = requested.names(columns)
+        absent = [s for s in sensitive if s not in columns]
+        if quasi and absent and not hidden and group is not None:
+            raise UsageError(
+                f"the release has no column {absent[0]!r}", hint="--sensitive-table FILE"
+            )
+        roles, warnings = requested.assign(questions, secrets_apart=bool(hidden))
+        run.notes += warnings
+        _check_columns(run, roles, (*columns, *hidden))
+        dropped, notes = requested.prepare(questions, roles, settings.missing)
+        run.notes += notes
+        description = describe_input(table, questions, settings.missing, dropped)
+        run.clock("attacking", questions)
+        if reasoner is not None and group is not None:
+            reasoner.in_groups(questions, roles.quasi)
+            if not hidden:
+                reasoner.listed(questions, roles.sensitive)
+                hidden, roles = roles.sensitive, replace(roles, sensitive=())
+            run.note(
+                "in a release by groups, attacks on classes are left out; who finds somebody's row "
+                "knows the group and its secrets"
+            )
+        attacks, classes = _attack_alone(run, questions, roles)
+        if reasoner is not None and listed:
+            reasoner.listed_people(questions, roles.quasi, table.name)
+        people = _released_people(
+            run, questions, roles, table.name, dropped, ordered=ordered and group is None
+        )
+        used = {*roles.measured_columns, *roles.identifier, settings.key, group}
+        return AttackedRelease(
+            roles,
+            hidden,
+            description,
+            tuple(c for c in columns if c not in used),
+            attacks,
+            classes,
+            people,
+            keyed=settings.key is not None and settings.key in columns,
+        )
+
+
+def _check_columns(run: AttackRun, roles: Roles, columns: Sequence[str]) -> None:
+    """Make sure that the settings of columns make sense for them."""
+    settings = run.settings
+    check_named(settings.named, roles.sensitive)
+    for what, by_column in (
+        ("hierarchy", settings.hierarchies),
+        ("partition", settings.partitions),
+    ):
+        for column in by_column:
+            if column not in columns:
+                raise unknown(f"{what}: column", column, columns)
+    for column in settings.partitions:
+        if column not in roles.sensitive:
+            run.note("the partition of {} is not used: it is not a secret here", Name(column))
+    if settings.key is not None and settings.key in roles.measured_columns:
+        raise UsageError(
+            f"the key {settings.key!r} tells everybody apart: it is no role of a release",
+            hint="-q and -s without it",
+        )
+
+
+def _attack_alone(
+    run: AttackRun, questions: Questions, roles: Roles
+) -> tuple[Mapping[str, Mapping[str, Attack]], Cube]:
+    """The attacks that need nothing else, and the classes.
+
+    There are no attacks where missing values match anything and make no classes.
+    """
+    settings, quasi = run.settings, roles.quasi
+    secrets = [s for s in roles.sensitive if s not in quasi]
+    cubes: dict[tuple[str, ...], Cube] = {}
+
+    def count(columns: Sequence[str]) -> Cube:
+        if tuple(columns) not in cubes:
+            cubes[tuple(columns)] = questions.cube(columns)
+        return cubes[tuple(columns)]
+
+    attacks: Mapping[str, Mapping[str, Attack]] = {"identity": {}}
+    if settings.missing == "wildcard" and bool(questions.missing(quasi)):
+        run.note("a missing value matches anything: there are no classes to attack")
+    else:
+        attacks, notes = attack_release(
+            count,
+            quasi,
+            roles.sensitive,
+            hierarchies=settings.hierarchies,
+            partitions=settings.partitions,
+            named=settings.named,
+            show=settings.show_values,
+        )
+        run.notes += notes
+    classes = next(iter(cubes.values())).roll_up(quasi) if cubes else count(quasi)
+    if run.reasoner is not None and run.reasoner.group is None:
+        run.reasoner.cells = {s: count((*quasi, s)) for s in secrets}
+    return attacks, classes
+
+
+def _released_people(
+    run: AttackRun, questions: Questions, roles: Roles, name: str, dropped: int, *, ordered: bool
+) -> Cube | None:
+    """The release record by record, where a person is to be found in another table too."""
+    key = run.settings.key
+    if key is not None and key in questions.columns:
+        questions.engine.check_usable(key)
+        people = record_pairs.by_key(questions, roles.quasi, key, name)
+        if lacking := questions.records - people.records:
+            run.note("{} of the release without a key", Count(lacking))
+        return people
+    if ordered:
+        if dropped:
+            raise UsageError(
+                "records were dropped: their order does not tell who is who any more",
+                hint="--missing value, or a --key that the release has",
+            )
+        return record_pairs.in_order(questions, roles.quasi, name)
+    if key is not None:
+        raise unknown("--key: column", key, questions.columns)
+    return None
+
+
+def write_beliefs(
+    run: AttackRun,
+    beliefs: Mapping[str, Reasoning],
+    path: Path,
+    inputs: Sequence[Any],
+    force: bool,
+) -> None:
+    """Write one row per record: what is believed of its secrets."""
+    kind = files.record_format(path)
+    columns: dict[str, tuple[str, Any]] = {}
+    for secret, reasoning in beliefs.items():
+        by_record = reasoning.by_record()
+        if by_record is None:
+            raise UsageError("the source has no order of records: no file can name them")
+        prefix = files.escape_formula(secret) if kind == "csv" else secret
+        records = len(next(iter(by_record.values()))[1])
+        columns.setdefault("record", ("BIGINT", range(1, records + 1)))
+        columns |= {f"{prefix}_{name}": column for name, column in by_record.items()}
+    if not columns:
+        raise UsageError("nobody has reasoned here: there is no record to tell of")
+    with (
+        files.write_whole(path, sources=inputs, force=force) as target,
+        run.read({"record": ["1"]}, outputs=[target]) as (_, questions),
+        files.name_output(path),
+    ):
+        run.clock("writing records", questions)
+        assert target is not None
+        questions.write_columns(columns, target, kind)
