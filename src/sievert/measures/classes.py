@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -72,11 +73,16 @@ def average_class_risk(target: RecordTarget, _: Options) -> Number:
     return float(whole / target.classes)
 
 
+def _below_each(counts: Callable[[int], int], options: Options) -> MeasureResult:
+    """The records below every k of the options; the value is that of the largest k."""
+    by_k = {str(k): counts(k) for k in sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})}
+    last = list(by_k)[-1]
+    return MeasureResult(by_k[last], details={"k": int(last), "by_k": by_k})
+
+
 def records_below(target: RecordTarget, options: Options) -> MeasureResult:
-    """Records in classes smaller than k, for every k asked; the value is for the largest."""
-    asked = sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})
-    by_k = {str(k): _records_below(target.sizes, k) for k in asked}
-    return MeasureResult(by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k})
+    """Records in classes smaller than k, for every k of the options; the value is the largest's."""
+    return _below_each(lambda k: _records_below(target.sizes, k), options)
 
 
 def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, MeasureResult]:
@@ -84,13 +90,11 @@ def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, MeasureRe
 
     `frequencies` tells how many records match so many records, themselves included.
     """
-    asked = sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})
-    by_k = {str(k): int(frequencies.times[frequencies.sizes < k].sum()) for k in asked}
+    below = _below_each(lambda k: int(frequencies.times[frequencies.sizes < k].sum()), options)
+    reading = {"reading": "wildcard"}
     return {
-        "k_anonymity": MeasureResult(frequencies.least, details={"reading": "wildcard"}),
-        "records_below": MeasureResult(
-            by_k[str(asked[-1])], details={"k": asked[-1], "by_k": by_k, "reading": "wildcard"}
-        ),
+        "k_anonymity": MeasureResult(frequencies.least, details=reading),
+        "records_below": replace(below, details={**below.details, **reading}),
     }
 
 

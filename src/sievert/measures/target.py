@@ -12,42 +12,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
 
 from sievert.arrays import Floats
 from sievert.counts.answers import RecordCounts, SecretCounts
 from sievert.measures import kernel
-
-
-class Target(Protocol):
-    """The numbers every information measure is made of; entropies in bits."""
-
-    @property
-    def classes(self) -> int: ...
-    @property
-    def smallest_class(self) -> int: ...
-    @property
-    def entropy(self) -> float: ...
-    @property
-    def conditional_entropy(self) -> float: ...
-    @property
-    def mutual_information(self) -> float: ...
-    @property
-    def class_entropy(self) -> float: ...
-    @property
-    def least_entropy(self) -> float: ...
-    @property
-    def effective_values(self) -> float: ...
-    @property
-    def least_share(self) -> float: ...
-    @property
-    def itpr(self) -> float: ...
-    @property
-    def entropy_variation(self) -> float: ...
-    @property
-    def prior(self) -> Fraction: ...
-    @property
-    def posterior(self) -> Fraction: ...
 
 
 def _difference(large: float, small: float, precisely: Callable[[], Decimal]) -> float:
@@ -246,3 +214,6 @@ class SecretTarget:
     def posterior(self) -> Fraction:
         best = (self.profiles.largest * self.profiles.times).sum()
         return Fraction(int(best), self.records)
+
+
+Target = RecordTarget | SecretTarget  # entropies in bits

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -30,14 +30,13 @@ from sievert.measures.approximate.distributions import (
     adding_up,
     different,
     distribution,
-    domain_of,
     merge_values,
     numbers,
     spread_of_values,
 )
 
-EXACT, MOST = 500_000, 20_000_000  # differences: for all steps unless asked; at most
-WORK = 50_000_000  # values times windows tried, for all steps unless asked
+EXACT, MOST = 500_000, 20_000_000  # differences: to find all steps by default; at all
+WORK = 50_000_000  # values times windows tried, up to which all steps are found by default
 TRIED = 40  # windows a value that finding all steps may need
 MOST_VALUES = 1_000  # of a domain with many distributions
 ROOM = 1 << 18  # costs that are kept at a time
@@ -163,38 +162,31 @@ def approximate_compromise(
     if not tolerance > 0.0:
         raise UsageError("the tolerance of an area is not above 0", hint="0.001")
     every, p = distribution(values, probabilities)
-    held = p > 0.0
+    possible = p > 0.0
     axis = Axis.from_values(every)
-    places, p = axis.places[held], p[held]
-    within = every if domain is None else domain_of(domain)
-    if domain is not None and not np.isin(every[held], within).all():
+    places, p = axis.places[possible], p[possible]
+    within = every if domain is None else merge_values(numbers(domain, "the domain", 1))[0]
+    if domain is not None and not np.isin(every[possible], within).all():
         raise UsageError("a value is not in the domain", hint="a domain with all values")
-    beside = spread_of_values(axis.real(places - places[0]), p)
+    spread = spread_of_values(axis.real(places - places[0]), p)
     size, top = len(p), float(places[-1] - places[0])
     if size == 1:
-        return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *beside, _domain=within)
-    windows = None if exact is False else axis.differences(MOST if exact else EXACT, places)
-    tried = TRIED * size if windows is None else min(TRIED * size, len(windows))
-    if exact is None and tried * size > WORK:
-        windows = None
-    if exact and windows is None:
-        raise UsageError(
-            f"{size:,} values have too many differences for an exact curve",
-            hint="bounds of the area (exact=False), or rounded values",
-        )
+        return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *spread, _domain=within)
+    windows, tried = _windows(axis, places, exact)
     if compiled is None:
         compiled = windows is None or tried * size >= COMPILE
     at = least(places, p[None], compiled=compiled, threads=thread_count(threads))
     if windows is None:
         low, high, points = enclose_area(at, top, axis.whole, tolerance)
-
-        def entropy(eps: float) -> float:
-            return float(at(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
     else:
         _, where, h = descents(at, windows, 1)
         points = list(zip(windows[where].tolist(), h.tolist(), strict=True))
         low = high = math.fsum(a[1] * (b[0] - a[0]) for a, b in pairwise(points))
     low, high = axis.real(low), axis.real(high)
+
+    def entropy(eps: float) -> float:
+        return float(at(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
+
     return Compromise(
         points[0][1],
         low + (high - low) / 2.0,
@@ -202,11 +194,24 @@ def approximate_compromise(
         tuple((axis.real(eps), h) for eps, h in points),
         (low, high),
         low == high,
-        *beside,
+        *spread,
         _domain=within,
         _at=None if low == high else entropy,
         _tolerance=tolerance,
     )
+
+
+def _windows(axis: Axis, places: Floats, exact: bool | None) -> tuple[Floats | None, int]:
+    """The windows at which the curve may fall, None for an enclosed area; how many are tried."""
+    size = len(places)
+    windows = None if exact is False else axis.differences(MOST if exact else EXACT, places)
+    tried = TRIED * size if windows is None else min(TRIED * size, len(windows))
+    if exact and windows is None:
+        raise UsageError(
+            f"{size:,} values have too many differences for an exact curve",
+            hint="bounds of the area (exact=False), or rounded values",
+        )
+    return (None if exact is None and tried * size > WORK else windows), tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,36 +261,40 @@ def compromises(
     axis = Axis.from_values(values)
     windows = axis.differences(math.inf)
     assert windows is not None
-    asked = np.array([axis.window(min(e, LARGEST)) for e in wanted.tolist()])
+    chosen = np.array([axis.window(min(e, LARGEST)) for e in wanted.tolist()])
     rows, size = matrix.shape
     if compiled is None:
-        work = rows * size * size * (min(len(windows), TRIED * size) + len(asked))
+        work = rows * size * size * (min(len(windows), TRIED * size) + len(chosen))
         compiled = work >= COMPILE_MANY
-
-    def measured(some: Floats) -> Floats:
-        possible = some[0] > 0.0 if len(some) == 1 else np.ones(size, dtype=bool)
-        at = least(axis.places[possible], some[:, possible], compiled=compiled)
-        row, where, h = descents(at, windows, len(some))
-        begin = run_starts(row)
-        width = np.append(windows[where[1:]] - windows[where[:-1]], 0.0)
-        width[begin[1:] - 1] = 0.0
-        held = some > 0.0
-        last = size - 1 - np.argmax(held[:, ::-1], axis=1)
-        out = np.empty((len(some), 3 + len(asked)))
-        out[:, 0] = h[begin]
-        out[:, 1] = axis.real(np.add.reduceat(h * width, begin))
-        out[:, 2] = axis.real(axis.places[last] - axis.places[np.argmax(held, axis=1)])
-        every = np.arange(len(some))
-        for k, eps in enumerate(asked.tolist()):
-            out[:, 3 + k] = at(every, np.full(len(some), eps))
-        return out
-
     step = max(1, ROOM // (size * (size + 1) // 2))
+    measure = partial(_measure_rows, axis, windows, chosen, compiled)
     with ThreadPoolExecutor(thread_count(threads)) as pool:
-        parts = list(pool.map(measured, (matrix[k : k + step] for k in range(0, rows, step))))
+        parts = list(pool.map(measure, (matrix[k : k + step] for k in range(0, rows, step))))
     whole = np.concatenate(parts)[place]
     initial, area, top = whole[:, :3].T.copy()
     return CompromiseBatch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
+
+
+def _measure_rows(
+    axis: Axis, windows: Floats, chosen: Floats, compiled: bool, matrix: Floats
+) -> Floats:
+    """Of each distribution: initial entropy, area, range, and H of each of the chosen windows."""
+    rows, size = matrix.shape
+    positive = matrix > 0.0
+    possible = positive[0] if rows == 1 else np.ones(size, dtype=bool)
+    at = least(axis.places[possible], matrix[:, possible], compiled=compiled)
+    row, where, h = descents(at, windows, rows)
+    begin = run_starts(row)
+    width = np.append(windows[where[1:]] - windows[where[:-1]], 0.0)
+    width[begin[1:] - 1] = 0.0
+    last = size - 1 - np.argmax(positive[:, ::-1], axis=1)
+    out = np.empty((rows, 3 + len(chosen)))
+    out[:, 0] = h[begin]
+    out[:, 1] = axis.real(np.add.reduceat(h * width, begin))
+    out[:, 2] = axis.real(axis.places[last] - axis.places[np.argmax(positive, axis=1)])
+    for k, eps in enumerate(chosen.tolist()):
+        out[:, 3 + k] = at(np.arange(rows), np.full(rows, eps))
+    return out
 
 
 def _uniform_area(domain: Floats, tolerance: float) -> float:
@@ -297,8 +306,8 @@ def _uniform_area(domain: Floats, tolerance: float) -> float:
     if size == 1:
         return 0.0
     if not axis.whole or axis.places[-1] != size - 1:
-        found = approximate_compromise(domain, np.full(size, 1.0 / size), tolerance=tolerance)
-        return found.area
+        uniform = np.full(size, 1.0 / size)
+        return approximate_compromise(domain, uniform, tolerance=tolerance).area
     lengths = np.arange(1.0, size)
     full, left = size // lengths * lengths, size % lengths
     h = full * np.log2(size / lengths) + left * np.log2(size / np.maximum(left, 1.0))

@@ -149,29 +149,29 @@ def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int
         if not compiled:
             return _plain(places, np.ascontiguousarray(table.T))
 
-        def work(at: Ints, epsilons: Floats, found: Floats) -> None:
-            windows.least_entropy_from_table(table, places, at, epsilons, found)
+        def work(at: Ints, epsilons: Floats, out: Floats) -> None:
+            windows.least_entropy_from_table(table, places, at, epsilons, out)
 
     elif not compiled:
         return lambda _, epsilons: np.array([_direct(places, masses, e) for e in epsilons.tolist()])
     else:
         parts = (masses.high[0], masses.low[0], masses.rest[0])
 
-        def work(at: Ints, epsilons: Floats, found: Floats) -> None:
-            windows.least_entropy_by_search(places, *parts, epsilons, found)
+        def work(at: Ints, epsilons: Floats, out: Floats) -> None:
+            windows.least_entropy_by_search(places, *parts, epsilons, out)
 
     from sievert.measures.approximate import windows
 
     def entropies(at: Ints, epsilons: Floats) -> Floats:
-        found = np.empty(len(at))
+        out = np.empty(len(at))
         step = max(1, -(-len(at) // (4 * threads)))
         pieces = [np.s_[k : k + step] for k in range(0, len(at), step)]
         if threads == 1 or len(at) * size < 1 << 14:
-            work(at, epsilons, found)
+            work(at, epsilons, out)
         else:
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(lambda k: work(at[k], epsilons[k], found[k]), pieces))
-        return found
+                list(pool.map(lambda k: work(at[k], epsilons[k], out[k]), pieces))
+        return out
 
     return entropies
 
@@ -272,8 +272,8 @@ def enclose_area(
     """
 
     def at(windows: list[float]) -> list[float]:
-        found = entropies(np.zeros(len(windows), dtype=np.int64), np.array(windows))
-        return [float(h) for h in found]
+        values = entropies(np.zeros(len(windows), dtype=np.int64), np.array(windows))
+        return [float(h) for h in values]
 
     points = {0.0: at([0.0])[0], top: 0.0}
     ends: dict[float, float] = {}  # of the interval that begins somewhere
@@ -308,10 +308,10 @@ def enclose_area(
                 points[m] = min(max(value, points[b]), points[a])
                 low += add(a, m) + add(m, b) - old
     each = [bounds(start) for start in ends]
-    found = sorted(points.items())
+    curve = sorted(points.items())
     if not heap:  # every step is known
-        found[1:] = [b for a, b in pairwise(found) if a[1] - b[1] > FLAT * a[1]]
-    return math.fsum(x for x, _ in each), math.fsum(x for _, x in each), found
+        curve[1:] = [b for a, b in pairwise(curve) if a[1] - b[1] > FLAT * a[1]]
+    return math.fsum(x for x, _ in each), math.fsum(x for _, x in each), curve
 
 
 def _middle(a: float, b: float, whole: bool) -> float:

@@ -46,11 +46,6 @@ def merge_values(values: Floats) -> tuple[Floats, Ints, Ints]:
     return distinct + 0.0, order, starts
 
 
-def domain_of(given: ArrayLike) -> Floats:
-    """Different values in order."""
-    return merge_values(numbers(given, "the domain", 1))[0]
-
-
 def adding_up(matrix: Floats) -> Floats:
     """Rows of probabilities, each divided by its sum; the smallest are 0."""
     if (matrix < 0.0).any():

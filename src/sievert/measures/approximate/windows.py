@@ -11,6 +11,8 @@ the `cols`, beyond which a window no longer reaches as far back. An older j that
 younger one stays so for all larger i that it reaches (the inverse quadrangle inequality). And rows
 come in chunks: those of a chunk all reach back to its start, so that only columns of the chunk
 before expire.
+
+Compiled loops take arrays, not objects that hold them: hence the many parameters.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ def reach(x: Floats, eps: float, first: Ints) -> None:
 
 @compile_if_possible
 def least_entropy_from_table(
-    costs: Floats, x: Floats, rows: Ints, epsilons: Floats, found: Floats
+    costs: Floats, x: Floats, rows: Ints, epsilons: Floats, entropies: Floats
 ) -> None:
     """The least entropy of distributions for windows, pair by pair, all costs being known.
 
@@ -83,7 +85,7 @@ def least_entropy_from_table(
                 if value < least:
                     least = value
             h[i] = least
-        found[pair] = h[size]
+        entropies[pair] = h[size]
 
 
 @compile_if_possible
@@ -254,7 +256,7 @@ def _one_by_one(
 
 @compile_if_possible
 def least_entropy_by_search(
-    x: Floats, high: Floats, low: Floats, rest: Floats, epsilons: Floats, found: Floats
+    x: Floats, high: Floats, low: Floats, rest: Floats, epsilons: Floats, entropies: Floats
 ) -> None:
     """The least entropy for each window in O(n log² n), for positive probabilities."""
     size = len(x)
@@ -290,7 +292,7 @@ def least_entropy_by_search(
             tries += before[rows[r]] - begin[r]
         if tries <= FEW * nrows:
             _one_by_one(high, low, rest, h, rows, first, cols, begin, before, nrows)
-            found[number] = h[size]
+            entropies[number] = h[size]
             continue
         start = r = 0
         while r < nrows:
@@ -306,4 +308,4 @@ def least_entropy_by_search(
                 _staircase(
                     high, low, rest, h, best, rows, cols, begin, todo, r, last - 1, before[start]
                 )
-        found[number] = h[size]
+        entropies[number] = h[size]
