@@ -1,4 +1,4 @@
-"""What makes large tables fast: threads, and loops compiled by numba where it is installed."""
+"""What the machine has for large tables: memory, threads, and loops compiled by numba."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def thread_count(threads: int | None) -> int:
     if threads is not None:
         return threads
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+
+
+def physical_memory() -> int:
+    """The bytes of memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def jit(function: F) -> F:

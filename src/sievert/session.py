@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from sievert.acceleration import thread_count
+from sievert.acceleration import physical_memory, thread_count
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.sources import csv_header, isolation, unpack
 from sievert.sources.options import ReaderOptions
@@ -162,12 +162,8 @@ def _questions(
     if source is None:
         return questions
     memory, threads = options.get("memory"), thread_count(options.get("threads"))
-    room = unpack.size(memory, "--memory") if memory else int(SHARE * _physical_memory())
+    room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
     return packed.PackedQuestions(adapter, questions.records, source, room, threads)
-
-
-def _physical_memory() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager

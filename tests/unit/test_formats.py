@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sievert.counts.duckdb.reading import _typed
+from sievert.counts.duckdb.reading import _common_type
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.sources import formats
 
@@ -26,7 +26,7 @@ def read(path: Path, sheet: str | None = None) -> formats.FileColumns:
     assert kind is not None
     found = formats.read_columns(path, kind, sheet)
     for name, values in found.columns.items():
-        _typed(name, values)  # one type a column
+        _common_type(name, values)  # one type a column
         assert len({type(v) for v in values} - {type(None)}) <= 1, name
     return found
 
@@ -363,7 +363,10 @@ def test_damaged_sas(tmp_path: Path) -> None:
     ],
 )
 def test_dates_of_sas(display: str, value: float, expected: object) -> None:
-    assert formats._dated([float(value), None], "sas7bdat", display, Counter()) == [expected, None]
+    assert formats._convert_dates([float(value), None], "sas7bdat", display, Counter()) == [
+        expected,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(("kind", "name"), [("sav", "pyreadstat"), ("xlsx", "python-calamine")])

@@ -228,7 +228,7 @@ def test_the_weights_of_sizes() -> None:
 
 
 def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sievert.counts.packed.kernels", None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     suda._fast.cache_clear()
     codes, counts = big_table(50, [2, 3, 4], 0.0)
     try:

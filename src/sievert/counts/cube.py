@@ -79,7 +79,7 @@ class Cube:
 
     @cached_property
     def keys(self) -> Ints:
-        """One integer a cell: the codes side by side, the last column's lowest."""
+        """One integer per cell: the codes side by side, the last column's lowest."""
         if self.bits > MOST_BITS:
             raise InvariantError(f"a key of {self.bits} bits")
         return pack_codes(self.codes, self.widths, len(self.counts))
@@ -129,7 +129,7 @@ def rank_texts(codes: Any, texts: Sequence[str | None]) -> tuple[Ints, tuple[str
 
 
 def pack_codes(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
-    """Codes side by side in one integer a cell, the last column's lowest."""
+    """Codes side by side in one integer per cell, the last column's lowest."""
     keys = np.zeros(cells, dtype=np.uint64)
     for column, width in zip(codes, widths, strict=True):
         keys = (keys << np.uint64(width)) | column

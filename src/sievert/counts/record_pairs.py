@@ -1,6 +1,6 @@
 """Two tables record by record: the same person found in both, by a key or by the records' order.
 
-A table is held as codes, one cell a record. Texts stay in this process.
+A table is a cube of codes with one cell per record. Texts stay in this process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOGETHER = 12  # columns that are looked up in one question: more take ever long
 
 
 def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) -> Cube:
-    """One cell a record that has a key, the key last; nobody may share a key."""
+    """One cell per record that has a key, the key last; no two records may share a key."""
     cube = questions.cube((*columns, key))
     totals = cube.totals(-1)[1:]
     shared = int(totals[totals > 1].sum())
@@ -37,7 +37,7 @@ def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) ->
 
 
 def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
-    """One cell a record, in the order of the input."""
+    """One cell per record, in the order of the input."""
     engine = questions.engine
     if engine.name != "duckdb":
         raise UsageError(f"{name}: {engine.name} knows no order of records", hint="--key COLUMN")

@@ -69,7 +69,7 @@ def _has_crc(header: bytes) -> bool:
     """Whether a page header in Thrift's compact protocol has its fourth field, the checksum.
 
     The first fields are 32-bit integers: a byte with the distance to the last field and the type,
-    then the number, seven bits a byte.
+    then the number, seven bits per byte.
     """
     at = field = 0
     while at < len(header):

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from sievert.acceleration import physical_memory
 from sievert.errors import EngineError, ExhaustedError, SievertError
 from sievert.sources import scratch
 
@@ -128,7 +129,7 @@ def _limit() -> None:
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = physical_memory()
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         if soft == resource.RLIM_INFINITY or soft > memory:
             resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))

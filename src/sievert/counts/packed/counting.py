@@ -69,7 +69,7 @@ def count(
 def _count_dense(
     source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
-    """Keys counted into one array a thread."""
+    """Keys counted into one array per thread."""
     all_batches = source.batches()
     batches = iter(all_batches)
     pace.start(len(all_batches))

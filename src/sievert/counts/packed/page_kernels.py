@@ -14,7 +14,7 @@ NO_CODE = 1 << 63
 
 @jit
 def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
-    """A number of 7 bits a byte, and where it ends; -1 if it does not."""
+    """A number of 7 bits per byte, and where it ends; -1 if it does not."""
     number = np.int64(0)
     for septet in range(0, 63, 7):
         if at >= end:

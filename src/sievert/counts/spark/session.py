@@ -22,6 +22,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sievert.acceleration import physical_memory
 from sievert.errors import EngineError, ExhaustedError, UsageError
 from sievert.sources import unpack
 from sievert.sources.table import Table
@@ -258,8 +259,7 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
 
 def _mebibytes(memory: str | None) -> int:
     if memory is None:
-        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return max(1024, whole // SHARE // MIB)
+        return max(1024, physical_memory() // SHARE // MIB)
     mebibytes = unpack.size(memory, "--memory") // MIB
     if mebibytes < LEAST_MEMORY:
         raise UsageError(f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
