@@ -50,7 +50,7 @@ def report(
     check_outputs((page.html, page.markdown), sources, force=force)
     settings = builder.ReportSettings(page.internal, page.title, texts, min_cell, mask_names)
     built = build_page(results, settings)
-    if page.wanted:
+    if page.exists:
         write_page(built, page, sources, force=force)
         sys.stdout.write(summary.first(built) + "\n")
     else:
@@ -109,7 +109,7 @@ def paper(
         recomputed = papers.recompute(name, Given(tables, seed, lambda what: watch(what, None)))
     if json_ is not None:
         write_json(json_, pages.as_dict(recomputed), sources, force=force)
-    if page.wanted:
+    if page.exists:
         write_page(pages.page(recomputed), page, sources, force=force)
     if json_ != "-":
         sys.stdout.write(pages.terminal(recomputed, everything=all_) + "\n")

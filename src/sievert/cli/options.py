@@ -164,13 +164,13 @@ class PageOptions:
     """With --html or --markdown: a TOML file with the page's sentences in another language."""
 
     @property
-    def wanted(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is a page at all."""
         return self.html is not None or self.markdown is not None
 
     def __post_init__(self) -> None:
         beside = self.internal or self.title is not None or self.texts is not None
-        if beside and not self.wanted:
+        if beside and not self.exists:
             raise UsageError("--internal, --title and --texts go with --html or --markdown")
         self.check_endings(existing=False)  # whether others may be replaced is asked first
 

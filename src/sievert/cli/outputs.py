@@ -75,7 +75,7 @@ class Outputs:
     ) -> None:
         self.output, self.page, self.charts = output, page, charts
         self.inputs = [i for i in (*inputs, page.texts) if i is not None]
-        if (output.mask_names or output.min_cell is not None) and not (output.share or page.wanted):
+        if (output.mask_names or output.min_cell is not None) and not (output.share or page.exists):
             raise UsageError("--mask-names and --min-cell go with --share, --html or --markdown")
         self.settings = _settings(output, page)
         given = (output.json_, output.timings, page.html, page.markdown, *others)
@@ -103,7 +103,7 @@ class Outputs:
 
 
 def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:
-    if not page.wanted:
+    if not page.exists:
         return None
     from sievert.report.builder import ReportSettings
     from sievert.report.texts import read_texts

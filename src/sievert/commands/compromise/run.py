@@ -108,7 +108,7 @@ def run_experiment(
         if show_values:
             domain |= {"low": float(data.values[0]), "high": float(data.values[-1])}
         queries = _queries(tables, settings, data)
-        released = _released(tables, secret, records, settings.step, data.values)
+        released = _released_codes(tables, secret, records, settings.step, data.values)
         number = max(1, len(settings.parameters))
         titles = iter(
             f"{secret}: run {i} of {number * settings.rounds}"
@@ -191,7 +191,7 @@ def _queries(
         return None
 
 
-def _released(
+def _released_codes(
     tables: ExperimentTables, secret: str, records: Ints, step: float | None, values: Floats
 ) -> tuple[Ints, Ints] | None:
     """Of each original record its released number, as the code of a value, and released class."""

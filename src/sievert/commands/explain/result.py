@@ -34,14 +34,14 @@ class Explanation(Result):
     def subset(self, *columns: str) -> Subset:
         """What these columns give away, if they were measured."""
         wanted = set(columns)
-        for found in self.subsets:
-            if set(found.columns) == wanted:
-                return found
+        for subset in self.subsets:
+            if set(subset.columns) == wanted:
+                return subset
         raise UsageError("this subset was not measured", hint="max_size, or a larger budget")
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""
-        found = {
+        content = {
             "sievert": __version__,
             "table": dict(self.table),
             "roles": self.roles.to_dict(self.unassessed),
@@ -49,24 +49,21 @@ class Explanation(Result):
             "warnings": list(self.warnings),
         }
         if self.subsets:
-            found["subsets"] = {
+            content["subsets"] = {
                 **self.chapters["subsets"],
                 "list": [subset.to_dict() for subset in self.subsets],
             }
-        return found
+        return content
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for subset in self.subsets:
-            held: list[tuple[str, str | None, Mapping[str, Any]]]
-            held = [("reidentification", None, subset.reidentification)]
-            held += [("inference", s, numbers) for s, numbers in subset.inference.items()]
-            for risk, secret, numbers in held:
+            for secret in (None, *subset.inference):
                 yield {
                     "columns": ", ".join(subset.columns),
                     "known": len(subset.columns),
-                    "risk": risk,
+                    "risk": "reidentification" if secret is None else "inference",
                     "sensitive": secret,
-                    **numbers,
+                    **subset.numbers(secret),
                 }
 
     def charts(self) -> dict[str, Any]:

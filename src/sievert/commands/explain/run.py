@@ -104,7 +104,7 @@ def explain_risk(
     """The subsets and the chapters of the quasi-identifiers; writes the record file if wanted."""
     combinations = _count(run)
     subsets, chapters = _measure(run, combinations)
-    chapters |= _coarsen(run, combinations, subsets)
+    chapters |= _coarser_columns(run, combinations, subsets)
     run.clock("looking at values", None)
     tallies, show = values.tallies(combinations), run.settings.show_values
     chapters["values"] = {
@@ -231,7 +231,7 @@ def _shapley(
     return chapter, prefixes
 
 
-def _coarsen(
+def _coarser_columns(
     run: ExplanationRun, combinations: CombinationCounts, subsets: Subsets
 ) -> dict[str, Any]:
     """Each column left out or coarsened, and the columns coarsened together."""

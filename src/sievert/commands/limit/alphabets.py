@@ -46,9 +46,9 @@ class ReleaseAlphabet:
         return tuple(c.name for c in self.columns)
 
     @property
-    def ordered(self) -> bool:
+    def is_ordered(self) -> bool:
         """Whether it is one ordered column."""
-        return len(self.columns) == 1 and self.columns[0].ordered and not self.merged
+        return len(self.columns) == 1 and self.columns[0].is_ordered and not self.merged
 
     def texts(self, *, released: bool) -> list[tuple[Text, ...]]:
         """The combinations in words."""

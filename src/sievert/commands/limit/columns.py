@@ -46,7 +46,7 @@ class ReleasedColumn:
     numeric: bool
 
     @property
-    def ordered(self) -> bool:
+    def is_ordered(self) -> bool:
         """Whether neighbours are near: intervals of the values make sense."""
         return self.numeric and None not in self.values
 

@@ -26,6 +26,18 @@ from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladd
 from sievert.tradeoff import matrix as distances
 
 SMALL, FINE = 20_000, 1e-7  # true, released and secret values multiplied; the gap asked for then
+NUMBERS = (
+    "at",
+    "objective",
+    "bound",
+    "gap",
+    "risk",
+    "loss",
+    "identity",
+    "distortion",
+    "information",
+    "epsilon",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,22 +82,7 @@ class Limit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON holds them."""
-        names = (
-            "model",
-            "at",
-            "objective",
-            "bound",
-            "gap",
-            "risk",
-            "loss",
-            "identity",
-            "distortion",
-            "information",
-            "epsilon",
-            "reached",
-            "spread",
-            "iterations",
-        )
+        names = ("model", *NUMBERS, "reached", "spread", "iterations")
         return {name: getattr(self, name) for name in names} | {
             "epsilon_reason": "unbounded" if self.epsilon is None else None,
             "unit": UNITS[self.model],
@@ -96,19 +93,7 @@ class Limit:
         """One row a number, as a pandas or Polars frame, whichever is installed."""
         numbers = self.to_dict()
         return frame(
-            {"what": k, "value": None if numbers[k] is None else float(numbers[k])}
-            for k in (
-                "at",
-                "objective",
-                "bound",
-                "gap",
-                "risk",
-                "loss",
-                "identity",
-                "distortion",
-                "information",
-                "epsilon",
-            )
+            {"what": k, "value": None if numbers[k] is None else float(numbers[k])} for k in NUMBERS
         )
 
     def __repr__(self) -> str:

@@ -162,7 +162,7 @@ class AlphabetResult:
     )
 
     @property
-    def requested(self) -> tuple[TradeoffPoint, ...]:
+    def requested_points(self) -> tuple[TradeoffPoint, ...]:
         """The points of the constraints that the user gave."""
         return tuple(p for p in self.points if p.asked)
 

@@ -246,7 +246,7 @@ def _solve(
     points = [_point(alphabet, joint, model, t, True) for t in best]
     points += [_point(alphabet, joint, model, t, False) for t in others]
     recodings: Sequence[Any] = ()
-    if alphabet.ordered and model in (1, 2, IDENTITY, REVERSE):
+    if alphabet.is_ordered and model in (1, 2, IDENTITY, REVERSE):
         recodings = interval_recodings(joint, distances, most=MOST_INTERVALS)
     part = AlphabetResult(
         alphabet.names,

@@ -25,7 +25,7 @@ def render(result: Limited, *, width: int = 100, everything: bool = False) -> st
     """The whole text."""
     lines = [*heading_lines(result, width), ""]
     for part in result.parts:
-        for point in part.requested:
+        for point in part.requested_points:
             lines += wrap(sentence(part, point, result), width, "")
     for part in result.parts:
         lines += ["", *_points(part, result, width, everything)]
@@ -40,10 +40,10 @@ def render(result: Limited, *, width: int = 100, everything: bool = False) -> st
 
 
 def secrets(result: Limited) -> str:
-    """The secrets in words."""
-    if result.settings["model"] in ("identity", "identity reverse"):
-        return "the values themselves"
-    return " with ".join(printable(s) for s in result.roles.sensitive)
+    """The sensitive attributes in words."""
+    names = " with ".join(printable(s) for s in result.roles.sensitive)
+    itself = result.settings["model"] in ("identity", "identity reverse")
+    return "the values themselves" if itself else names
 
 
 def who(part: AlphabetResult, result: Limited) -> str:
@@ -70,20 +70,11 @@ def _far(part: AlphabetResult, at: float) -> str:
 
 def sentence(part: AlphabetResult, point: TradeoffPoint, result: Limited) -> str:
     """What the limit says, in a sentence."""
-    about, none = secrets(result), who(part, result)
-    first = ""
-    if len(result.parts) > 1:
-        first = f"{printable(part.columns[0])}: "
-    whole = (
-        ""
-        if part.information is None
-        else (f"; the table itself {significant(part.information.value)}")
-    )
-    tells = (
-        ""
-        if part.information is None
-        else (f" The table tells {significant(part.information.value)} bits about {about}.")
-    )
+    about, none, whole, tells = secrets(result), who(part, result), "", ""
+    first = f"{printable(part.columns[0])}: " if len(result.parts) > 1 else ""
+    if part.information is not None:
+        bits = significant(part.information.value)
+        whole, tells = f"; the table itself {bits}", f" The table tells {bits} bits about {about}."
     if point.objective is None or point.bound is None:
         return f"{first}At {point.at:g} what is disclosed about {about} is unbounded."
     best, bound = significant(point.objective), significant(point.bound)
@@ -120,21 +111,26 @@ def sentence(part: AlphabetResult, point: TradeoffPoint, result: Limited) -> str
 def _points(part: AlphabetResult, result: Limited, width: int, everything: bool) -> list[str]:
     what = HEADS.get(part.points[0].model, "disclosed")
     names = ", ".join(printable(c) for c in part.columns)
-    size = (
-        ""
-        if not part.values
-        else (f": {plural(part.values, 'combination')}, released as {part.released:,}")
-    )
-    lines = wrap(f"{names}{size}. Distortion: {part.words}", width, "", "  ")
+    if part.values:
+        names += f": {plural(part.values, 'combination')}, released as {part.released:,}"
+    lines = wrap(f"{names}. Distortion: {part.words}", width, "", "  ")
+    at = "at" if part.points[0].model in (1, "identity") else "at, bits"
     unit = "" if what == "distorted" else ", bits"
-    rows = [[f"at{_unit_of_at(part)}", what + unit, "no less than", "gap", "I(X';Y)", "I(X;X')"]]
-    rows[0] += ["distortion", "epsilon"]
-    marks = [""]
-    for p in _select_points(part.points, everything):
-        rows.append([f"{p.at:.4g}", *map(_number, (p.objective, p.bound)), _gap(p)])
-        rows[-1] += [*map(_number, (p.risk, p.identity, p.distortion)), _number(p.epsilon)]
-        marks.append("asked" if p.asked and len(part.points) > len(part.requested) else "")
-    lines += tabulate(rows, marks, width)
+    head = [at, what + unit, "no less than", "gap", "I(X';Y)", "I(X;X')", "distortion", "epsilon"]
+    chosen = _select_points(part.points, everything)
+    rows = [
+        [
+            f"{p.at:.4g}",
+            *map(_number, (p.objective, p.bound)),
+            "" if p.gap is None else f"{p.gap:.1e}",
+            *map(_number, (p.risk, p.identity, p.distortion, p.epsilon)),
+        ]
+        for p in chosen
+    ]
+    several = len(part.points) > len(part.requested_points)
+    lines += tabulate(
+        [head, *rows], ["", *("asked" if p.asked and several else "" for p in chosen)], width
+    )
     late = sum(1 for p in part.points if p.reached is False)
     if late:
         lines += wrap(
@@ -143,23 +139,14 @@ def _points(part: AlphabetResult, result: Limited, width: int, everything: bool)
             width,
             "  ",
         )
-    if part.recodings:
+    if part.recodings[1:]:
         intervals = ", ".join(
             f"{r.intervals}: {significant(r.risk)} at {significant(r.distortion)}"
             for r in part.recodings[1:6]
         )
-        if intervals:
-            text = f"Best recodings into intervals, bits disclosed at their distortion: {intervals}"
-            lines += wrap(text, width, "  ", "    ")
+        text = f"Best recodings into intervals, bits disclosed at their distortion: {intervals}"
+        lines += wrap(text, width, "  ", "    ")
     return lines
-
-
-def _unit_of_at(part: AlphabetResult) -> str:
-    return "" if part.points[0].model in (1, "identity") else ", bits"
-
-
-def _gap(point: TradeoffPoint) -> str:
-    return "" if point.gap is None else f"{point.gap:.1e}"
 
 
 def _select_points(points: Sequence[TradeoffPoint], everything: bool) -> list[TradeoffPoint]:
@@ -185,26 +172,20 @@ def _channel(part: AlphabetResult, result: Limited, width: int) -> list[str]:
     promise = part.promise
     assert promise is not None
     written = "this release" if result.settings["released"] else "one draw"
-    rows = [["", "promised", "95 % of draws", written, ""]]
-    done = part.achieved
-    ends = promise.risk_range
-    rows.append(
-        ["bits about the secret", _digits(promise.risk), _range(ends)]
-        + (["", ""] if done is None else [significant(done.risk.value), _inside(done.risk_inside)])
-    )
-    ends = promise.distortion_range
-    rows.append(
-        ["distortion", significant(promise.distortion), _range(ends)]
-        + (
-            ["", ""]
-            if done is None
-            else [significant(done.distortion), _inside(done.distortion_inside)]
-        )
-    )
-    if done is not None and result.alphabet != "gaussian":
-        corrected = significant(done.risk.corrected)
-        rows.append(["bits without chance", "", "", corrected, ""])
-    title = "The channel" + ("" if done is None else ", and a release drawn from it")
+    check, title = part.achieved, "The channel"
+    risk, distortion = ["", ""], ["", ""]
+    if check is not None:
+        risk = [significant(check.risk.value), _inside(check.risk_inside)]
+        distortion = [significant(check.distortion), _inside(check.distortion_inside)]
+        title += ", and a release drawn from it"
+    far, far_range = significant(promise.distortion), _range(promise.distortion_range)
+    rows = [
+        ["", "promised", "95 % of draws", written, ""],
+        ["bits about the secret", _digits(promise.risk), _range(promise.risk_range), *risk],
+        ["distortion", far, far_range, *distortion],
+    ]
+    if check is not None and result.alphabet != "gaussian":
+        rows.append(["bits without chance", "", "", significant(check.risk.corrected), ""])
     if len(result.parts) > 1:
         title += f": {printable(part.columns[0])}"
     local = "unbounded" if part.epsilon is None else f"{significant(part.epsilon)} nats"
@@ -248,14 +229,11 @@ def _meaning(result: Limited, width: int) -> list[str]:
         " I(X';Y): bits told about the secret; I(X;X'): bits told of who is who; both, and epsilon "
         "(nats), are risky when high. Bits are of these records, chance included."
     )
-    drawn = [p for p in result.parts if p.promise is not None]
-    if drawn:
-        assert drawn[0].promise is not None
+    promises = [p.promise for p in result.parts if p.promise is not None]
+    if promises:
         text += (
-            f" 95 %: {drawn[0].promise.by}, given these records; one in twenty is outside. A draw "
-            "of few records tells more than was promised by chance alone: the range has it."
-        )
-        text += (
+            f" 95 %: {promises[0].by}, given these records; one in twenty is outside. A draw of "
+            "few records tells more than was promised by chance alone: the range has it."
             " Local epsilon: max ln W(x'|x1)/W(x'|x2) of the channel; it is no differential "
             "privacy of the release, since the channel was computed from the same records."
         )
