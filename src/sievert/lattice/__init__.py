@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,8 @@ class Lattice:
             place = cube.columns.index(secret)
             self._values = len(cube.values[place])
             self._totals = cube.totals(place)
-            self.prior = _entropy(self._totals, self.records)
+            present = self._totals[self._totals > 0]
+            self.prior = kernel.entropy(present, np.ones_like(present), self.records)
         self._cells, self._table = self._root(cube, columns)
 
     def all(self) -> dict[tuple[str, ...], SubsetSummary]:
@@ -249,12 +251,11 @@ def _join_sizes(small: Ints, large: Ints) -> Sizes:
     )
 
 
-def _entropy(totals: Ints, records: int) -> float:
-    present = totals[totals > 0]
-    return kernel.entropy(present, np.ones(len(present), dtype=np.int64), records)
+@cache
+def _logs() -> Any:
+    from sievert.lattice import rollup
 
-
-_logs: list[Any] = []
+    return rollup.table_of_logs()
 
 
 def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
@@ -262,9 +263,7 @@ def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
 
     if counts.ndim == 1:
         return rollup.about(keys, counts, low)
-    if not _logs:
-        _logs.append(rollup.table_of_logs())
-    return rollup.about_rows(counts, _logs[0])
+    return rollup.about_rows(counts, _logs())
 
 
 def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.errors import InputError, UsageError, unknown
 from sievert.formatting import plural
-from sievert.methods.intruder import Seed, generator
+from sievert.methods.intruder import Seed, check_whole, generator
 from sievert.methods.recoding import Columns, Text, check_columns, encode, save
 
 GROUP = "group"
@@ -80,8 +80,7 @@ def anatomised(
             f"a quasi-identifier is not the secret, and neither is called {GROUP!r}",
             hint="rename the column" if GROUP in (*quasi, sensitive) else None,
         )
-    if not isinstance(l, int) or l < 2:
-        raise UsageError("l is a whole number of at least 2")
+    check_whole(l, "l", least=2)
     secret, values = _sorted_codes(columns[sensitive])
     counts = np.bincount(secret)
     records = len(secret)

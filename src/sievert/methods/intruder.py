@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError
-from sievert.methods.known_columns import Groups, compact
+from sievert.methods.known_columns import Groups, compact, matrix
 
 Seed = int | Sequence[int]
 WHOLE = 2**53  # up to which a double is exact
@@ -58,6 +58,30 @@ def check_codes(codes: Any, size: int, *, least: int = 0) -> Ints:
     if int(checked.min()) < least or int(checked.max()) >= size:
         raise UsageError(f"codes of a domain of {size} values run from {least} to {size - 1}")
     return checked.astype(np.int64)
+
+
+def check_whole(number: Any, name: str, least: int = 1) -> None:
+    """An error unless it is a whole number of at least so much."""
+    if not isinstance(number, int) or number < least:
+        raise UsageError(f"{name} is a whole number of at least {least}")
+
+
+def check_table(
+    known: Any, secret: Any, values: Any, sizes: Sequence[int] | None
+) -> tuple[Ints, Ints, Floats, tuple[int, ...]]:
+    """Codes of the known and of the confidential column, its domain, and the known columns' sizes.
+
+    A known column has as many values as its largest code says unless sizes are given.
+    """
+    codes, domain = matrix(known), check_domain(values)
+    hidden = check_codes(secret, len(domain))
+    if len(hidden) != len(codes):
+        raise UsageError("known and confidential columns have one place a record each")
+    tops = tuple(int(top) + 1 for top in codes.max(axis=0))
+    widths = tops if sizes is None else tuple(int(size) for size in sizes)
+    if len(widths) != len(tops) or any(a < b for a, b in zip(widths, tops, strict=True)):
+        raise UsageError("a known column has at least as many values as its codes say")
+    return codes, hidden, domain, widths
 
 
 def check_records(groups: Groups, records: int) -> None:

@@ -13,7 +13,7 @@ from sievert.arrays import Floats, Ints
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER, Hierarchy
-from sievert.methods.intruder import WHOLE
+from sievert.methods.intruder import WHOLE, check_whole
 from sievert.methods.recoding import Columns, Released, Text, check_columns, encode
 
 Labels = Literal["tight", "region"]
@@ -49,8 +49,7 @@ def mondrian(
     (['[27, 31]', '[27, 31]', '[38, 45]', '[38, 45]'], ['Bonn', 'Bonn', '{Bonn,Ulm}', '{Bonn,Ulm}'])
     """
     columns = check_columns(data, quasi)
-    if not isinstance(k, int) or k < 1:
-        raise UsageError("k is a whole number of at least 1")
+    check_whole(k, "k")
     if labels not in ("tight", "region"):
         raise UsageError("labels are 'tight' or 'region'")
     for name in orders or {}:

@@ -13,15 +13,14 @@ from sievert.arrays import Floats, Ints
 from sievert.errors import InputError, UsageError
 from sievert.methods.intruder import (
     Seed,
-    check_codes,
-    check_domain,
     check_records,
+    check_table,
     generator,
     mean_rows,
     nearest,
     windows,
 )
-from sievert.methods.known_columns import Groups, grouped, matrix
+from sievert.methods.known_columns import Groups, grouped
 
 Weights = Literal["uniform", "posterior"]
 Matching = Literal["oracle", "likelihood"]
@@ -147,14 +146,7 @@ def noisy(
     >>> found.spans, found.span
     ((2,), 0)
     """
-    codes, domain = matrix(known), check_domain(values)
-    hidden = check_codes(secret, len(domain))
-    if len(hidden) != len(codes):
-        raise UsageError("known and confidential columns have one place a record each")
-    tops = tuple(int(top) + 1 for top in codes.max(axis=0))
-    widths = tops if sizes is None else tuple(int(size) for size in sizes)
-    if len(widths) != len(tops) or any(a < b for a, b in zip(widths, tops, strict=True)):
-        raise UsageError("a known column has at least as many values as its codes say")
+    codes, hidden, domain, widths = check_table(known, secret, values, sizes)
     spans = tuple(span_of(size, percent) for size in widths)
     span = span_of(len(domain), percent)
     released = np.empty_like(codes)

@@ -21,6 +21,7 @@ from sievert.arrays import Bools, Ints
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
+from sievert.methods.intruder import check_whole
 from sievert.methods.known_columns import MOST, compact, grouped
 
 Text = str | None
@@ -88,7 +89,7 @@ def recoded(
     columns = check_columns(data, quasi_levels)
     quasi = tuple(quasi_levels)
     if suppress is not None:
-        _at_least_one(suppress, "suppress")
+        check_whole(suppress, "suppress")
     ladders = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
     return _on(columns, ladders, [quasi_levels[c] for c in quasi], suppress)
 
@@ -117,7 +118,7 @@ def smallest_recoding(
     ({'age': 2, 'sex': 0}, 0.333)
     """
     columns = check_columns(data, quasi)
-    _at_least_one(k, "k")
+    check_whole(k, "k")
     if not 0 <= suppressed <= 1:
         raise UsageError("the share of suppressed records is from 0 to 1")
     ladders = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
@@ -330,8 +331,3 @@ def save(
         with target.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerows(itertools.chain([list(columns)], zip(*columns.values(), strict=True)))
-
-
-def _at_least_one(number: Any, name: str) -> None:
-    if not isinstance(number, int) or number < 1:
-        raise UsageError(f"{name} is a whole number of at least 1")

@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.errors import InputError, UsageError
-from sievert.methods.intruder import Seed, check_codes, check_domain, generator
+from sievert.methods.intruder import Seed, check_table, generator
 from sievert.methods.known_columns import matrix
 
 USE = 0x5A3D1E04  # tells the random numbers of queries from those of the methods
@@ -59,15 +59,10 @@ def range_queries(
     One known column or two different ones, as likely; the ends of a range are two codes drawn alike
     from the column's values.
     """
-    codes, domain = matrix(known), check_domain(values)
-    numbers = domain[check_codes(secret, len(domain))]
+    codes, hidden, domain, columns = check_table(known, secret, values, sizes)
     if number < 1:
         raise UsageError("at least one query is needed")
-    if len(numbers) != len(codes):
-        raise UsageError("known and confidential columns have one place a record each")
-    widths = codes.max(axis=0) + 1 if sizes is None else np.asarray(sizes, dtype=np.int64)
-    if widths.shape != codes.shape[1:] or np.any(widths <= codes.max(axis=0)):
-        raise UsageError("a known column has at least as many values as its codes say")
+    numbers, widths = domain[hidden], np.array(columns, dtype=np.int64)
     rng = generator(seed, USE)
     kept: list[Queries] = []
     missing = number
