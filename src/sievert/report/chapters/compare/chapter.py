@@ -17,7 +17,7 @@ from sievert.report.chapters.limit.numbers import (
     about,
     divisible,
     interval,
-    listed,
+    join_names,
     rounding,
     too_small,
 )
@@ -70,7 +70,7 @@ def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
     """Releases in a sentence; of many the first ones."""
     texts, left = view.part.texts, len(releases) - MOST_NAMED
     if left < 2:
-        return listed(texts, [r.label for r in releases])
+        return join_names(texts, [r.label for r in releases])
     first = ", ".join(r.label for r in releases[:MOST_NAMED])
     return texts("compared.others", releases=first, number=left)
 
@@ -114,7 +114,7 @@ def _dominated(view: ComparisonView) -> list[str]:
     for release in view.releases:
         if by := view.dominated[release.number]:
             key = "compared.dominated_by" if len(by) == 1 else "compared.dominated_by_several"
-            others = listed(texts, [names[n] for n in by])
+            others = join_names(texts, [names[n] for n in by])
             sentences.append(texts(key, release=release.label, others=others))
     none = "compared.none_dominated" if view.redactor.internal else "compared.none_shown"
     return sentences or [texts(none)]
@@ -133,7 +133,7 @@ def _keeps(view: ComparisonView, secret: str) -> str:
         return texts("compared.keeps_one", share=str(shares[0][1]), **values)
     if len(shares) <= MOST_NAMED:
         items = [texts("compared.keeps_item", release=r.label, share=str(s)) for r, s in shares]
-        return texts("compared.keeps", items=listed(texts, items), **values)
+        return texts("compared.keeps", items=join_names(texts, items), **values)
     low, high = str(shares[known[0][1]][1]), str(shares[known[-1][1]][1])
     return texts("compared.keeps_range", low=low, high=high, **values)
 
@@ -147,7 +147,7 @@ def _smallest(view: ComparisonView) -> str:
         texts("compared.k_item", release=r.label, k=str(compared_tables.smallest(view, r.data)))
         for r in shown
     ]
-    return texts("compared.k", items=listed(texts, items))
+    return texts("compared.k", items=join_names(texts, items))
 
 
 # -- the key --------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def _key(view: ComparisonView) -> Chapter:
         Row("suppressed_records", "suppressed", "", suppressed),
     ]
     if view.secrets and len(releases) > 1:
-        by = [listed(texts, [names[n] for n in view.dominated[r.number]]) for r in releases]
+        by = [join_names(texts, [names[n] for n in view.dominated[r.number]]) for r in releases]
         rows.append(Row("dominated", "dominated", "", by))
     caption, reading = texts.each("compared.key", ("caption", "reading"))
     blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]

@@ -10,7 +10,7 @@ from typing import Any
 
 from sievert.formatting import significant
 from sievert.measures import BY_ID, Decides, decided_by
-from sievert.report.chapters.limit.numbers import labels, listed
+from sievert.report.chapters.limit.numbers import join_names, labels
 from sievert.report.chapters.numbers import SHARES, said, scale, titled, why, within
 from sievert.report.definitions import linked
 from sievert.report.page import Block, BulletList, Cell, Grid, Paragraph
@@ -140,7 +140,7 @@ def _some(part: ReportPart, more: str, items: Sequence[str]) -> str:
     """Things in a sentence; of many the first ones."""
     left = len(items) - MOST_NAMED
     if left < 2:
-        return listed(part.texts, items)
+        return join_names(part.texts, items)
     first = ", ".join(items[:MOST_NAMED])
     return part.texts(more, releases=first, limits=first, number=left)
 

@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sievert.formatting import percent, printable, significant
+from sievert.charts.drawing import short_name
+from sievert.formatting import percent, significant
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
 from sievert.report.redaction import NumberText, Redactor
@@ -20,7 +21,7 @@ from sievert.sharing import FINEST, round_step
 NOISE = 1e-9  # bits: rounding alone
 TELLING = 10  # steps of rounding that a number must have before others are divided by it
 LONGEST = 18  # letters of a release's name
-NOTHING = 1e-3  # bits: a ratio to less is not told
+NOTHING = 1e-3  # bits: a ratio to less is not disclosed
 
 Blocks = tuple[Block | Chapter, ...]
 
@@ -41,8 +42,8 @@ def bits(redactor: Redactor, value: float | None) -> NumberText:
 
 def proportion(redactor: Redactor, value: float | None) -> NumberText:
     """A mean share of cells that were changed, in per cent; nothing is drawn as nothing."""
-    found = redactor.mean(clean(value))
-    return found if found.number is None else NumberText(percent(found.number), found.number)
+    mean = redactor.mean(clean(value))
+    return mean if mean.number is None else NumberText(percent(mean.number), mean.number)
 
 
 def step(redactor: Redactor) -> float:
@@ -74,15 +75,15 @@ def share_of(
     return NumberText(percent(clean(share) or 0.0), share)
 
 
-def times(redactor: Redactor, told: NumberText, least: NumberText) -> NumberText:
-    """How many times the least possible is told; not where that is next to nothing."""
-    if told.number is None or least.number is None:
+def times(redactor: Redactor, disclosed: NumberText, least: NumberText) -> NumberText:
+    """How many times the least possible is disclosed; not where that is next to nothing."""
+    if disclosed.number is None or least.number is None:
         return redactor.undefined()
     if not divisible(redactor, least) or least.number <= NOTHING:
         return redactor.undefined() if redactor.internal else redactor.withheld()
-    found = told.number / least.number
-    found = found if redactor.internal else float(f"{found:.2g}")
-    return NumberText(significant(found), found)
+    ratio = disclosed.number / least.number
+    ratio = ratio if redactor.internal else float(f"{ratio:.2g}")
+    return NumberText(significant(ratio), ratio)
 
 
 def about(redactor: Redactor, said: NumberText) -> str:
@@ -92,7 +93,7 @@ def about(redactor: Redactor, said: NumberText) -> str:
     return redactor.texts("words.about", number=str(said))
 
 
-def listed(texts: Texts, items: Sequence[str]) -> str:
+def join_names(texts: Texts, items: Sequence[str]) -> str:
     """Things in a sentence."""
     if len(items) < 2:
         return items[0] if items else texts("words.none")
@@ -108,15 +109,11 @@ def interval(redactor: Redactor, low: NumberText, high: NumberText) -> str:
 
 def labels(part: ReportPart, releases: Iterable[Mapping[str, Any]]) -> list[str]:
     """What releases are called: by their number, and by their name for the operator."""
-    found = []
-    for number, release in enumerate(releases, 1):
-        text = part.texts("compared.release", number=number)
-        if part.redactor.internal:
-            name = printable(str(release["name"])[: LONGEST + 1])
-            name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
-            text = part.texts("compared.named", number=number, name=name)
-        found.append(text)
-    return found
+    key = "compared.named" if part.redactor.internal else "compared.release"
+    return [
+        part.texts(key, number=number, name=short_name(str(release["name"]), LONGEST))
+        for number, release in enumerate(releases, 1)
+    ]
 
 
 def too_small(part: ReportPart) -> Blocks:

@@ -5,14 +5,13 @@ Constraints that were asked for are settings; those of other points follow from 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from sievert.formatting import percent, significant
 from sievert.report.chapters.limit.numbers import bits, proportion
-from sievert.report.parts import ReportPart
+from sievert.report.parts import Data, ReportPart
 from sievert.report.redaction import NumberText, Redactor
 
 CERTAIN = ("1", "2", "identity", "identity_reverse")  # models with a certificate
@@ -34,7 +33,7 @@ class CurvePointTexts:
     distortion: NumberText
     gap: NumberText
     epsilon: NumberText
-    asked: bool
+    wanted: bool
     reached: bool | None
     unbounded: bool
 
@@ -57,13 +56,13 @@ class AlphabetTexts:
     information: NumberText
     values: str
     released: str
-    data: Mapping[str, Any]
-    recoded: tuple[RecodingTexts, ...] = ()  # none where the page is passed on
+    data: Data
+    recodings: tuple[RecodingTexts, ...] = ()  # none where the page is passed on
 
     @property
-    def asked(self) -> tuple[CurvePointTexts, ...]:
+    def wanted(self) -> tuple[CurvePointTexts, ...]:
         """The points that were asked for."""
-        return tuple(p for p in self.points if p.asked)
+        return tuple(p for p in self.points if p.wanted)
 
 
 @dataclass(frozen=True)
@@ -128,32 +127,34 @@ class LimitView:
         return "values" if single else "combinations"
 
     @cached_property
-    def columns(self) -> tuple[AlphabetTexts, ...]:
+    def alphabets(self) -> tuple[AlphabetTexts, ...]:
         """Each alphabet with its points."""
-        held = self.part.data["points"]
+        points = self.part.data["points"]
         return tuple(
             AlphabetTexts(
                 tuple(p["columns"]),
-                tuple(self._point(x) for x in held if x["columns"] == p["columns"]),
+                tuple(self._point(x) for x in points if x["columns"] == p["columns"]),
                 bits(
                     self.redactor, None if p["information"] is None else p["information"]["value"]
                 ),
                 self._size(p["values"]),
                 self._size(p["released"]),
                 p,
-                tuple(self._recoded(r) for r in self._recodings(p)),
+                tuple(self._recodings(p)),
             )
             for p in self.part.data["channel"]["parts"]
         )
 
-    def _recodings(self, part: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        ordered = self.redactor.internal and self.certain
-        return list(part["recodings"][:MOST_INTERVALS]) if ordered else []
-
-    def _recoded(self, found: Mapping[str, Any]) -> RecodingTexts:
-        ends = proportion(self.redactor, found["distortion"]), bits(self.redactor, found["risk"])
-        far, told = ends if self.model in AT_DISTORTION else ends[::-1]
-        return RecodingTexts(int(found["intervals"]), far, told)
+    def _recodings(self, part: Data) -> Iterator[RecodingTexts]:
+        """None where the page is shareable, or where the model has no certificate."""
+        certain = self.redactor.internal and self.certain
+        for recoding in part["recodings"][:MOST_INTERVALS] if certain else ():
+            ends = (
+                proportion(self.redactor, recoding["distortion"]),
+                bits(self.redactor, recoding["risk"]),
+            )
+            at, objective = ends if self.model in AT_DISTORTION else ends[::-1]
+            yield RecodingTexts(int(recoding["intervals"]), at, objective)
 
     def _size(self, number: int) -> str:
         """So many combinations; not where their number would tell of people who are alone."""
@@ -173,18 +174,17 @@ class LimitView:
             else bits(self.redactor, value)
         )
 
-    def _at(self, point: Mapping[str, Any]) -> NumberText:
-        far = self.model in AT_DISTORTION
+    def _at(self, point: Data) -> NumberText:
+        far, value = self.model in AT_DISTORTION, point["at"]
         if point["asked"]:
-            told = point["at"]
-            return NumberText(percent(told) if far else significant(told), told)
-        return proportion(self.redactor, point["at"]) if far else bits(self.redactor, point["at"])
+            return NumberText(percent(value) if far else significant(value), value)
+        return (proportion if far else bits)(self.redactor, value)
 
-    def _point(self, point: Mapping[str, Any]) -> CurvePointTexts:
+    def _point(self, point: Data) -> CurvePointTexts:
         redactor, unbounded = self.redactor, point["reason"]
         endless = NumberText(self.part.texts("words.unbounded"), None)
 
-        def said(what: str) -> NumberText:
+        def number(what: str) -> NumberText:
             return endless if what in unbounded else bits(redactor, point[what])
 
         lacking = point["objective"] is None or point["bound"] is None
@@ -192,8 +192,8 @@ class LimitView:
             self._at(point),
             endless if lacking else self._result(point["objective"]),
             endless if lacking else self._result(point["bound"]),
-            said("risk"),
-            said("identity"),
+            number("risk"),
+            number("identity"),
             proportion(redactor, point["distortion"]),
             redactor.only_internal(None if point["gap"] is None else float(f"{point['gap']:.2g}")),
             endless if point["epsilon"] is None else redactor.only_internal(point["epsilon"]),
