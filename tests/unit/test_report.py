@@ -224,7 +224,7 @@ def test_the_template_is_a_translation(tmp_path: Path) -> None:
     path.write_text(texts.template(), encoding="utf-8")
     again = texts.read_texts(path)
     assert again("words.few", least=10) == "fewer than 10"
-    assert again._held == texts.english()
+    assert again._by_key == texts.english()
 
 
 def test_every_text_is_used() -> None:

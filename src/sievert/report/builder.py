@@ -1,8 +1,8 @@
-"""Results become a page: parts with their pens, chapters, the first screen, definitions."""
+"""Results become a page: parts with their redactors, chapters, the first screen, definitions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
@@ -12,12 +12,12 @@ from sievert.errors import UsageError
 from sievert.formatting import printable
 from sievert.report import definitions
 from sievert.report.chapters.attack import chapter as attacked
-from sievert.report.chapters.compare.policy import asked
+from sievert.report.chapters.compare.policy import limit_text
 from sievert.report.chapters.explain import chapter as explained
 from sievert.report.declarations import keep_declared
 from sievert.report.first_screen import front, subject
-from sievert.report.page import Block, Chapter, Page, Paragraph
-from sievert.report.parts import ReportPart, command_name
+from sievert.report.page import Chapter, Page, Paragraph
+from sievert.report.parts import Data, ReportPart, command_name
 from sievert.report.redaction import Redactor, masks
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import FEWEST, LEAST
@@ -61,12 +61,12 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
     parts = [make_part(r, i, texts, settings) for i, r in enumerate(results, 1)]
     chapters = tuple(_chapter(part, alone=len(parts) == 1) for part in parts)
     first = front(parts, tuple(dict.fromkeys(_sentences(parts))))
-    meant = definitions.chapter(texts, (*first, *chapters))
+    terms = definitions.chapter(texts, (*first, *chapters))
     return Page(
         title=_title(parts, settings),
         language=texts("words.language"),
         front=first,
-        chapters=chapters if meant is None else (*chapters, meant),
+        chapters=chapters if terms is None else (*chapters, terms),
         foot=(texts("front.made", version=__version__),),
         contents=texts("front.contents"),
         warning=texts("front.internal") if parts[0].redactor.internal else "",
@@ -109,62 +109,53 @@ def module(part: ReportPart) -> ModuleType:
 
 
 def _chapter(part: ReportPart, *, alone: bool) -> Chapter:
-    texts, room = part.texts, module(part)
+    texts = part.texts
     title = texts(f"{CHAPTERS[part.kind]}.title")
     if not alone:
         title = texts("front.part", number=part.number, title=title)
-    found: list[Block | Chapter] = list(room.blocks(part))
-    told = _attacked(part)
-    if told is not None:
-        found.append(Chapter(texts("attacked.title"), part.anchor("attacks"), told))
-    return Chapter(title, part.anchor("chapter"), tuple(found))
+    return Chapter(title, part.anchor("chapter"), (*module(part).blocks(part), *_attacks(part)))
 
 
-def _attacked(part: ReportPart) -> tuple[Block | Chapter, ...] | None:
+def _attacks(part: ReportPart) -> Iterator[Chapter]:
     """The attacks that an assessment brings along."""
-    data = part.exact or part.data
+    data, redactor, texts = part.exact or part.data, part.redactor, part.texts
     if part.kind != "assess" or "attacks" not in data:
-        return None
-    texts = part.texts
-    redactor = part.redactor
+        return
     if part.exact is not None and redactor.masks is not None:
         redactor = replace(redactor, masks=masks(data["roles"], texts))
     data = data if redactor.internal else keep_declared(data)
-    return attacked.blocks(replace(part, data=data, redactor=redactor)) or (
-        Paragraph(texts("words.none")),
-    )
+    blocks = attacked.blocks(replace(part, data=data, redactor=redactor))
+    none = (Paragraph(texts("words.none")),)
+    yield Chapter(texts("attacked.title"), part.anchor("attacks"), blocks or none)
 
 
 def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
     """The three sentences that matter: who is found, what is learnt, what would help."""
-    told = [(part, module(part).sentences(part)) for part in parts]
     if len(parts) == 1:
-        part, found = told[0]
-        yield from found[:3]
-        if part.kind == "assess":
-            yield part.texts("front.help")
+        yield from module(parts[0]).sentences(parts[0])[:3]
+        if parts[0].kind == "assess":
+            yield parts[0].texts("front.help")
         return
-    for part, found in told:
+    for part in parts:
+        sentences = module(part).sentences(part)
         if part.kind == "assess":
-            yield from found[:2]
-        elif found:
-            text = found[min(HELPS.get(part.kind, 0), len(found) - 1)]
+            yield from sentences[:2]
+        elif sentences:
+            text = sentences[min(HELPS.get(part.kind, 0), len(sentences) - 1)]
             left = explained.alone_after_best_change(part) if part.kind == "explain" else None
-            limits = [v for each in parts for v in _on_uniques(each, part)]
-            short = [v for v in limits if left is not None and left > v["max"]]
-            yield f"{text} {_still(part, short[0])}" if short else text
+            limits = (v for each in parts for v in _limits_on_uniques(each, part))
+            short = next((v for v in limits if left is not None and left > v["max"]), None)
+            if short is not None:
+                text = f"{text} {part.texts('front.still', asked=limit_text(part, short))}"
+            yield text
 
 
-def _on_uniques(part: ReportPart, other: ReportPart) -> list[Mapping[str, Any]]:
+def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
     """Limits of an assessment of the same table on how many people may be alone."""
     if part.kind != "assess" or subject(part)[::2] != subject(other)[::2]:
         return []
-    held = (part.data.get("policy") or {}).get("limits", ())
-    return [v for v in held if v["measure"] == "unique_records" and v["max"] is not None]
-
-
-def _still(part: ReportPart, verdict: Mapping[str, Any]) -> str:
-    return part.texts("front.still", asked=asked(part, verdict))
+    limits = (part.data.get("policy") or {}).get("limits", ())
+    return [v for v in limits if v["measure"] == "unique_records" and v["max"] is not None]
 
 
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:

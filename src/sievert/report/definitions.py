@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
@@ -19,53 +20,38 @@ def linked(key: str, text: str) -> Link:
 
 def chapter(texts: Texts, blocks: Sequence[Block | Chapter]) -> Chapter | None:
     """The definitions that these blocks lead to, in alphabetical order of their titles."""
-    keys = list(dict.fromkeys(_keys(blocks)))
-    found = sorted((_definition(texts, key) for key in keys), key=lambda c: c.title.casefold())
-    if not found:
-        return None
-    return Chapter(texts("definitions.heading"), "definitions", tuple(found))
+    definitions = (_definition(texts, key) for key in dict.fromkeys(_keys(blocks)))
+    order = tuple(sorted(definitions, key=lambda c: c.title.casefold()))
+    return Chapter(texts("definitions.heading"), "definitions", order) if order else None
 
 
 def _keys(blocks: Sequence[Block | Chapter]) -> Iterator[str]:
     for block in walk(tuple(blocks)):
         grid = block.behind if isinstance(block, Picture) else block
-        if isinstance(grid, Grid):
-            for row in grid.rows:
-                for cell in row:
-                    if isinstance(cell, Link) and cell.anchor.startswith(ANCHOR):
-                        yield cell.anchor.removeprefix(ANCHOR)
+        for cell in (cell for row in grid.rows for cell in row) if isinstance(grid, Grid) else ():
+            if isinstance(cell, Link) and cell.anchor.startswith(ANCHOR):
+                yield cell.anchor.removeprefix(ANCHOR)
 
 
 def _definition(texts: Texts, key: str) -> Chapter:
+    anchor = f"{ANCHOR}{key}"
+    record: Any = MEASURES.get(key) or LOSSES.get(key)
+    if record is None:
+        words = Paragraph(texts(f"definitions.{key}.text"))
+        return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
     if key in MEASURES:
-        m = MEASURES[key]
-        side = texts(f"risky.{m.riskier}")
-        facts = [
-            texts("definitions.formula", formula=m.formula),
-            texts("definitions.scale", unit=unit(texts, m.unit), bounds=m.bounds, side=side),
-            texts("definitions.source", source=m.source),
-            texts("definitions.id", id=key),
-        ]
-        words = Paragraph(texts(f"measures.{key}.reading"))
-        title = texts(f"measures.{key}.title")
-        return Chapter(title, f"{ANCHOR}{key}", (words, BulletList(tuple(facts))))
-    if key in LOSSES:
-        loss = LOSSES[key]
-        facts = [
-            texts("definitions.formula", formula=loss.formula),
-            texts(
-                "definitions.loss_scale",
-                unit=unit(texts, loss.unit),
-                side=texts(f"worse.{loss.worse}"),
-            ),
-            texts("definitions.source", source=loss.source),
-            texts("definitions.id", id=key),
-        ]
-        words = Paragraph(texts(f"losses.{key}.reading"))
-        title = texts(f"losses.{key}.title")
-        return Chapter(title, f"{ANCHOR}{key}", (words, BulletList(tuple(facts))))
-    words = Paragraph(texts(f"definitions.{key}.text"))
-    return Chapter(texts(f"definitions.{key}.title"), f"{ANCHOR}{key}", (words,))
+        kind, scale, side = "measures", "scale", texts(f"risky.{record.riskier}")
+    else:
+        kind, scale, side = "losses", "loss_scale", texts(f"worse.{record.worse}")
+    bounds = getattr(record, "bounds", "")
+    facts = (
+        texts("definitions.formula", formula=record.formula),
+        texts(f"definitions.{scale}", unit=unit(texts, record.unit), bounds=bounds, side=side),
+        texts("definitions.source", source=record.source),
+        texts("definitions.id", id=key),
+    )
+    words = Paragraph(texts(f"{kind}.{key}.reading"))
+    return Chapter(texts(f"{kind}.{key}.title"), anchor, (words, BulletList(facts)))
 
 
 def unit(texts: Texts, name: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sievert.measures.value import SUPPRESSED
 from sievert.report.chapters.compare import policy as compared_policy
-from sievert.report.chapters.compare.policy import asked, figure, side, where
-from sievert.report.chapters.numbers import titled, why
+from sievert.report.chapters.compare.policy import figure, limit_text, side, where
+from sievert.report.chapters.numbers import measure_title, why
 from sievert.report.page import Block, BulletList, Chapter, Paragraph
 from sievert.report.parts import ReportPart
 
@@ -17,25 +17,31 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
     """The blocks below the title."""
     texts, redactor = parts[0].texts, parts[0].redactor
     verdicts = [v for part in parts for v in _verdicts(part)]
-    compared = [part for part in parts if compared_policy.judged(part)]
+    compared = [part for part in parts if compared_policy.has_limits(part)]
     leads = [_lead(parts[0], verdicts, bool(compared))] if verdicts or not compared else []
     leads += [compared_policy.lead(part) for part in compared]
-    found: list[Block | Chapter] = []
-    if redactor.internal:
-        found.append(Paragraph(texts("front.internal"), "warning"))
-    found.append(Paragraph(" ".join(leads), "lead"))
-    if sentences:
-        found.append(Chapter(texts("front.short"), "short", (BulletList(tuple(sentences)),)))
-    found.append(Chapter(texts("front.assessed"), "assessed", (BulletList(tuple(_what(parts))),)))
+    lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
+    lists = {
+        "short": sentences,
+        "assessed": tuple(_what(parts)),
+        "limits": (),
+        "not_measured": tuple(lacking),
+    }
+    chapters = {
+        key: Chapter(texts(f"front.{key}"), key.replace("_", "-"), (BulletList(tuple(items)),))
+        for key, items in lists.items()
+        if items
+    }
     if verdicts or compared:
-        found.append(_limits(parts, compared))
-    lacking = tuple(
-        texts(f"front.{key}") for key in ("no_dp", "no_tables", "no_outside", "no_judgement")
+        chapters["limits"] = _limits(parts, compared)
+    warning = [Paragraph(texts("front.internal"), "warning")] if redactor.internal else []
+    shared = Paragraph(texts("front.shared", least=redactor.least), "note")
+    return (
+        *warning,
+        Paragraph(" ".join(leads), "lead"),
+        *(chapters[key] for key in lists if key in chapters),
+        *([] if redactor.internal else [shared]),
     )
-    found.append(Chapter(texts("front.not_measured"), "not-measured", (BulletList(lacking),)))
-    if not redactor.internal:
-        found.append(Paragraph(texts("front.shared", least=redactor.least), "note"))
-    return tuple(found)
 
 
 def _verdicts(part: ReportPart) -> list[Mapping[str, Any]]:
@@ -149,10 +155,10 @@ def _limit(part: ReportPart, verdict: Mapping[str, Any]) -> str:
         about = f"{about}, {texts('front.without_missing')}"
     return texts(
         "front.limit",
-        what=titled(texts, verdict["measure"]),
+        what=measure_title(texts, verdict["measure"]),
         where=about,
         value=_value(part, verdict),
-        asked=asked(part, verdict),
+        asked=limit_text(part, verdict),
     )
 
 

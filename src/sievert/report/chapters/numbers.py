@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID, Decides, decided_by
@@ -11,24 +10,25 @@ from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.measures.value import SUPPRESSED
 from sievert.report.definitions import linked, unit
 from sievert.report.page import Cell
+from sievert.report.parts import Data
 from sievert.report.redaction import NumberText, Redactor
 from sievert.report.texts import Texts
 from sievert.sharing import COARSEST, SHAREABLE, rounding
 
 SHORT = "_short"  # in tables and pictures
-SHARES = {"unique_records"}  # of people: said in per cent
+SHARES = {"unique_records"}  # of people: value_text in per cent
 
 
-def said(
-    redactor: Redactor, measure: str, held: Mapping[str, Any], bits: float | None = None
+def value_text(
+    redactor: Redactor, measure: str, entry: Data, bits: float | None = None
 ) -> NumberText:
     """A value of an assessment that is exact, or has been made fit to pass on already.
 
     `bits` is the entropy of the secret it is about.
     """
-    texts, value = redactor.texts, held["value"]
+    texts, value = redactor.texts, entry["value"]
     if value is None:
-        return NumberText(why(texts, held), None)
+        return NumberText(why(texts, entry), None)
     if not redactor.internal and decided_by(measure) not in SHAREABLE:
         return redactor.withheld()
     if isinstance(value, int):
@@ -73,21 +73,17 @@ def within(value: float) -> float:
     return min(max(value, COARSEST), 1 - COARSEST)
 
 
-def why(texts: Texts, held: Mapping[str, Any]) -> str:
+REASONS = {UNBOUNDED: "unbounded", NOTHING_TO_LEARN: "nothing_to_learn", SUPPRESSED: "withheld"}
+
+
+def why(texts: Texts, entry: Data) -> str:
     """In place of a number that is not there."""
-    reason = held["reason"]
-    if reason == SUPPRESSED:
-        if "below" in held:
-            return texts("words.few", least=held["below"])
-        return texts("words.withheld")
-    if reason == UNBOUNDED:
-        return texts("words.unbounded")
-    if reason == NOTHING_TO_LEARN:
-        return texts("words.nothing_to_learn")
-    return texts("words.undefined")
+    if entry["reason"] == SUPPRESSED and "below" in entry:
+        return texts("words.few", least=entry["below"])
+    return texts(f"words.{REASONS.get(entry['reason'], 'undefined')}")
 
 
-def titled(texts: Texts, measure: str) -> str:
+def measure_title(texts: Texts, measure: str) -> str:
     """A measure by its title; by its id where this version does not know it."""
     key = f"measures.{measure}.title"
     return texts(key) if key in texts else printable(measure)
@@ -104,16 +100,16 @@ def scale(texts: Texts, measure: str) -> str:
 
 
 def row(
-    redactor: Redactor, measure: str, held: Mapping[str, Any], bits: float | None = None
+    redactor: Redactor, measure: str, entry: Data, bits: float | None = None
 ) -> tuple[Cell, ...]:
     """A line of a table of measures: what, how much, in what, which side is risky."""
     texts = redactor.texts
-    title = titled(texts, measure)
-    if measure == "records_below" and "k" in held:
-        title = texts("words.below_k", title=title, k=held["k"])
+    title = measure_title(texts, measure)
+    if measure == "records_below" and "k" in entry:
+        title = texts("words.below_k", title=title, k=entry["k"])
     return (
         linked(measure, title),
-        said(redactor, measure, held, bits).text,
+        value_text(redactor, measure, entry, bits).text,
         scale(texts, measure),
         texts(f"risky.{BY_ID[measure].riskier}"),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sievert.charts import Bar, bars, lines
@@ -12,10 +12,10 @@ from sievert.charts.results import make_unique
 from sievert.formatting import percent, significant
 from sievert.measures import Decides, decided_by
 from sievert.measures.value import SUPPRESSED
-from sievert.report.chapters.numbers import SHORT, near_end, row, said, titled, why
-from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture
-from sievert.report.parts import ReportPart
-from sievert.report.redaction import NumberText, Redactor
+from sievert.report.chapters.numbers import SHORT, measure_title, near_end, row, value_text, why
+from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
+from sievert.report.redaction import Redactor
 
 FOUND = (
     "k_anonymity",
@@ -52,14 +52,18 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
     texts, data = part.texts, part.data
-    found: list[Block] = [Paragraph(s) for s in _found(part)]
-    sizes = _sizes(part)
-    found += [sizes] if sizes is not None else []
-    found.append(_table(part, texts("assessed.found_table"), FOUND, data["reidentification"]))
-    found.append(Paragraph(texts("assessed.found_reading"), "reading"))
-    yield Chapter(texts("assessed.found"), part.anchor("found"), tuple(found))
+    yield Chapter(
+        texts("assessed.found"),
+        part.anchor("found"),
+        (
+            *(Paragraph(text) for text in _identity_sentences(part)),
+            *_sizes(part),
+            _table(part, texts("assessed.found_table"), FOUND, data["reidentification"]),
+            Paragraph(texts("assessed.found_reading"), "reading"),
+        ),
+    )
     if data["inference"]:
-        yield Chapter(texts("assessed.learnt"), part.anchor("learnt"), tuple(_learnt(part)))
+        yield Chapter(texts("assessed.learnt"), part.anchor("learnt"), tuple(_secrets(part)))
     yield _everything(part)
     if data["warnings"]:
         remarks = BulletList(tuple(data["warnings"]))
@@ -68,92 +72,78 @@ def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """How easily somebody is found; what is learnt of the secret that is given away most."""
-    first = _found(part)[:1]
-    worst = _worst_first(part)
-    return (*first, *(_about(part, worst[0])[:1] if worst else ()))
+    worst = (_secret_sentences(part, secret)[:1] for secret in _worst_first(part)[:1])
+    return (*_identity_sentences(part)[:1], *(text for texts in worst for text in texts))
 
 
 # -- a person is found ----------------------------------------------------------------------------
 
 
-def _found(part: ReportPart) -> list[str]:
+def _identity_sentences(part: ReportPart) -> list[str]:
     texts, values, redactor = part.texts, part.data["reidentification"], part.redactor
-    found = []
-    unique, k = values.get("unique_records"), values.get("k_anonymity")
+    sentences = []
+    unique, k, rate = map(values.get, ("unique_records", "k_anonymity", "discrimination_rate"))
     if unique is not None and unique["value"] is not None:
         alone = unique.get("records")
         if unique["value"] and alone is not None:
-            number = said(redactor, "classes", {"value": alone, "reason": None})
-            rows, share = f"{part.rows:,}", said(redactor, "unique_records", unique)
-            key = "assessed.one_alone" if redactor.internal and alone == 1 else "assessed.alone"
-            columns = _columns(part)
-            text = texts(key, number=number, rows=rows, share=share, columns=columns)
-            found.append(text[:1].upper() + text[1:])
+            places = {
+                "number": value_text(redactor, "classes", {"value": alone, "reason": None}),
+                "rows": f"{part.rows:,}",
+                "share": value_text(redactor, "unique_records", unique),
+                "columns": _columns(part),
+            }
+            key = "one_alone" if redactor.internal and alone == 1 else "alone"
+            sentences.append(_capital(texts(f"assessed.{key}", **places)))
         elif k is not None and k["value"] is not None:
-            found.append(texts("assessed.nobody_alone", k=f"{k['value']:,}"))
+            sentences.append(texts("assessed.nobody_alone", k=f"{k['value']:,}"))
     elif unique is not None and unique["reason"] == SUPPRESSED:
-        few = why(texts, unique)
         key = "assessed.few_alone" if "below" in unique else "assessed.alone_withheld"
-        text = texts(key, few=few)
-        found.append(text[:1].upper() + text[1:])
-    rate = values.get("discrimination_rate")
+        sentences.append(_capital(texts(key, few=why(texts, unique))))
     if rate is not None and rate["value"] is not None:
         gone = _share(part, values, "discrimination_rate")
-        found.append(texts("assessed.identity_gone", share=gone))
-    return found
+        sentences.append(texts("assessed.identity_gone", share=gone))
+    return sentences
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _columns(part: ReportPart) -> str:
-    held = part.data["roles"]["quasi"]
-    if len(held) > NAMED:
-        return part.texts("assessed.many_columns", number=len(held))
-    return part.redactor.names(held)
+    columns = part.data["roles"]["quasi"]
+    if len(columns) > NAMED:
+        return part.texts("assessed.many_columns", number=len(columns))
+    return part.redactor.names(columns)
 
 
-def _sizes(part: ReportPart) -> Picture | None:
-    """Records by the size of their class; to be passed on, only in whole cells."""
+def _sizes(part: ReportPart) -> Iterator[Picture]:
+    """Records by the size of their class; on a shareable page, only in whole cells."""
     spans = (part.exact or part.data)["table"].get("class_sizes")
+    texts, count = part.texts, part.redactor.count
     if not spans or part.redactor.silent:
-        return None
-    texts, redactor = part.texts, part.redactor
-    if redactor.internal:
-        rows = [
-            (_span(part, s), redactor.count(s["records"]), redactor.count(s["classes"]))
-            for s in spans
-            if s["records"]
-        ]
-        given = [Bar(name, records.number) for name, records, _ in rows]
-        below = (texts("assessed.sizes_below"),)
-        behind = Grid(
-            texts("assessed.behind"),
-            (texts("assessed.size"), texts("units.records"), texts("units.classes")),
-            tuple((name, str(records), str(classes)) for name, records, classes in rows),
-            right=(1, 2),
-        )
-        title, caption = texts("assessed.sizes"), texts("assessed.sizes_caption")
+        return
+    if part.redactor.internal:
+        key, units = "sizes", ["records", "classes"]
+        rows = [(_span(part, s), [count(s[unit]) for unit in units]) for s in spans if s["records"]]
     else:
-        held = _below(spans, part.rows)
-        told = [(texts("assessed.below_k", k=f"{k:,}"), _held(part, n)) for k, n in held.items()]
-        while len(told) > 1 and told[-1][1] == told[-2][1]:
-            told.pop()  # nothing more to see
-        given = [Bar(name, number.number) for name, number in told]
-        below = (texts("assessed.below_below", least=redactor.least),)
-        behind = Grid(
-            texts("assessed.behind"),
-            (texts("assessed.size"), texts("units.records")),
-            tuple((name, str(number)) for name, number in told),
-            right=(1,),
-        )
-        title, caption = texts("assessed.below"), texts("assessed.below_caption")
-    if not any(bar.number for bar in given):
-        return None
-    spec = bars(title, below, given, axis=texts("units.records"))
-    return Picture(spec, caption, behind)
-
-
-def _held(part: ReportPart, number: int) -> NumberText:
-    """Everybody only where the table says so, as `_below` knows."""
-    return part.redactor.everybody() if number == part.rows else part.redactor.count(number)
+        key, units = "below", ["records"]
+        rows = [
+            (
+                texts("assessed.below_k", k=f"{k:,}"),  # everybody where `_below` says so
+                [part.redactor.everybody() if n == part.rows else count(n)],
+            )
+            for k, n in _below(spans, part.rows).items()
+        ]
+        while len(rows) > 1 and rows[-1][1] == rows[-2][1]:
+            rows.pop()  # nothing more to see
+    given = [Bar(name, counts[0].number) for name, counts in rows]
+    if any(bar.number for bar in given):
+        below = (texts(f"assessed.{key}_below", least=part.redactor.least),)
+        heads = texts.each("units", units, ".")
+        head, body = (texts("assessed.size"), *heads), ((name, *counts) for name, counts in rows)
+        grid = make_grid(texts("assessed.behind"), head, body)
+        spec = bars(texts(f"assessed.{key}"), below, given, axis=heads[0])
+        yield Picture(spec, texts(f"assessed.{key}_caption"), grid)
 
 
 def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
@@ -178,164 +168,138 @@ def _below(spans: list[dict[str, Any]], rows: int) -> dict[int, int]:
 # -- a secret is learnt -------------------------------------------------------------------------
 
 
-def _learnt(part: ReportPart) -> Iterator[Block | Chapter]:
-    texts, data = part.texts, part.data
-    worst = _worst_first(part)
-    picture = _guesses(part, worst)
-    if picture is not None:
-        yield picture
+def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
+    texts, redactor, worst = part.texts, part.redactor, _worst_first(part)
+    yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
-        inside: list[Block] = [Paragraph(s) for s in _about(part, secret)]
-        caption = texts("assessed.learnt_table", secret=part.redactor.name(secret))
-        inside.append(_table(part, caption, LEARNT, data["inference"][secret]))
-        near = _near(part, secret)
-        inside += [near] if near is not None else []
-        yield Chapter(part.redactor.name(secret), part.anchor(f"learnt{number}"), tuple(inside))
+        name, values = redactor.name(secret), part.data["inference"][secret]
+        inside: tuple[Block, ...] = (
+            *(Paragraph(text) for text in _secret_sentences(part, secret)),
+            _table(part, texts("assessed.learnt_table", secret=name), LEARNT, values),
+            *_near(part, secret),
+        )
+        yield Chapter(name, part.anchor(f"learnt{number}"), inside)
     yield Paragraph(texts("assessed.learnt_reading"), "reading")
+
+
+def _number(values: Data, measure: str) -> float | None:
+    """A value of an assessment; None where it is not measured or not told."""
+    value: float | None = values.get(measure, {"value": None})["value"]
+    return value
 
 
 def _worst_first(part: ReportPart) -> list[str]:
     """Secrets by the share of uncertainty that is gone, as it is shown."""
-    held = part.data["inference"]
-
-    def gone(secret: str) -> float:
-        rate = held[secret].get("discrimination_rate", {"value": None})["value"]
-        return 2.0 if rate is None else float(rate)
-
-    return sorted(held, key=lambda s: (-gone(s), part.redactor.name(s)))
+    rates = {s: _number(v, "discrimination_rate") for s, v in part.data["inference"].items()}
+    order = {s: 2.0 if rate is None else float(rate) for s, rate in rates.items()}
+    return sorted(order, key=lambda s: (-order[s], part.redactor.name(s)))
 
 
-def _about(part: ReportPart, secret: str) -> list[str]:
-    texts, values = part.texts, part.data["inference"][secret]
-    name = part.redactor.name(secret)
+def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
+    texts, values, name = part.texts, part.data["inference"][secret], part.redactor.name(secret)
     rate = values.get("discrimination_rate")
     if rate is None:
         return []
     if rate["value"] is None and rate["reason"] != SUPPRESSED:
         return [texts("assessed.constant", secret=name)]
-    found = []
-    before = values.get("bayes_vulnerability_prior", {"value": None})["value"]
-    after = values.get("bayes_vulnerability_posterior", {"value": None})["value"]
-    if None not in (before, after, rate["value"]):
-        found.append(
-            texts(
-                "assessed.guess",
-                secret=name,
-                after=_share(part, values, "bayes_vulnerability_posterior"),
-                before=_share(part, values, "bayes_vulnerability_prior"),
-                gone=_share(part, values, "discrimination_rate"),
-            )
-        )
-    certain = values.get("max_confidence", {"value": None})["value"]
-    if part.redactor.internal and certain == 1.0:
-        found.append(texts("assessed.certain", secret=name))
-    return found or [texts("assessed.learnt_withheld", secret=name)]
+    measures = {
+        "after": "bayes_vulnerability_posterior",
+        "before": "bayes_vulnerability_prior",
+        "gone": "discrimination_rate",
+    }
+    sentences = []
+    if all(_number(values, m) is not None for m in measures.values()):
+        places = {place: _share(part, values, m) for place, m in measures.items()}
+        sentences.append(texts("assessed.guess", secret=name, **places))
+    if part.redactor.internal and _number(values, "max_confidence") == 1.0:
+        sentences.append(texts("assessed.certain", secret=name))
+    return sentences or [texts("assessed.learnt_withheld", secret=name)]
 
 
-def _share(part: ReportPart, values: Mapping[str, Any], measure: str, short: str = "") -> str:
-    value = values[measure]["value"]
-    near = near_end(part.redactor, measure, value, _entropy(values), percent, short)
-    return near or percent(value)
+def _share(part: ReportPart, values: Data, measure: str, short: str = "") -> str:
+    value, bits = values[measure]["value"], _number(values, "entropy")
+    return near_end(part.redactor, measure, value, bits, percent, short) or percent(value)
 
 
-def _guesses(part: ReportPart, secrets: list[str]) -> Picture | None:
+def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
     """How often the best guess is right, without and with the columns."""
-    texts, held = part.texts, part.data["inference"]
-    series = (
-        (texts("assessed.guess_before"), "bayes_vulnerability_prior"),
-        (texts("assessed.guess_after"), "bayes_vulnerability_posterior"),
+    texts, inference = part.texts, part.data["inference"]
+    series = dict(
+        zip(
+            ("bayes_vulnerability_prior", "bayes_vulnerability_posterior"),
+            texts.each("assessed.guess", ("before", "after")),
+            strict=True,
+        )
     )
-    labels = dict(zip(secrets, make_unique(part.redactor.name(s) for s in secrets), strict=True))
-    given, told = [], []
-    for secret, label in labels.items():
-        numbers = [held[secret].get(m, {"value": None, "reason": None}) for _, m in series]
-        if all(n["value"] is not None for n in numbers):
-            given += [
-                Bar(label, n["value"], name) for (name, _), n in zip(series, numbers, strict=True)
-            ]
-            told.append((label, *(_share(part, held[secret], m, SHORT) for _, m in series)))
-    if not given:
-        return None
-    spec = caption_bars(
-        bars(
-            texts("assessed.guesses"),
-            (texts("assessed.guesses_below"),),
-            given,
-            axis=texts("assessed.guesses_axis"),
-        ),
-        [text for _, *each in told for text in each],
-    )
-    head = (texts("assessed.secret"), *(name for name, _ in series))
-    behind = Grid(texts("assessed.behind"), head, tuple(told), right=(1, 2))
-    return Picture(spec, texts("assessed.guesses_caption"), behind)
+    given, rows = [], []
+    for secret, label in zip(secrets, make_unique(map(part.redactor.name, secrets)), strict=True):
+        values = inference[secret]
+        numbers = {name: _number(values, m) for m, name in series.items()}
+        if None not in numbers.values():
+            given += [Bar(label, number, name) for name, number in numbers.items()]
+            rows.append((label, *(_share(part, values, m, SHORT) for m in series)))
+    if given:
+        title, below, axis, caption = (
+            texts(f"assessed.guesses{k}") for k in ("", "_below", "_axis", "_caption")
+        )
+        words = [text for _, *each in rows for text in each]
+        spec = caption_bars(bars(title, (below,), given, axis=axis), words)
+        head = (texts("assessed.secret"), *series.values())
+        yield Picture(spec, caption, make_grid(texts("assessed.behind"), head, rows))
 
 
-def _near(part: ReportPart, secret: str) -> Picture | None:
+def _near(part: ReportPart, secret: str) -> Iterator[Picture]:
     """H(eps) of a secret number: windows may be values, so only for the operator."""
-    texts = part.texts
-    near = getattr(part.result, "approximate", {}).get(secret)
+    texts, near = part.texts, getattr(part.result, "approximate", {}).get(secret)
     if near is None or not part.redactor.internal:
-        return None
-    steps = {texts(f"assessed.near_{w}"): near[w]["steps"] for w in ("table", "worst")}
-    stairs = close_stairs(steps)
-    spec = lines(
-        texts("assessed.near", secret=part.redactor.name(secret)),
-        (texts("assessed.near_below"),),
-        stairs,
-        across=texts("assessed.near_across"),
-        up=texts("units.bits"),
-        stair=True,
+        return
+    stairs = close_stairs(
+        {texts(f"assessed.near_{w}"): near[w]["steps"] for w in ("table", "worst")}
     )
-    rows = [
+    line, across, below, caption = texts.each(
+        "assessed.near", ("line", "across", "below", "caption")
+    )
+    title, up = texts("assessed.near", secret=part.redactor.name(secret)), texts("units.bits")
+    rows = (
         (name, significant(x), significant(y))
         for name, steps in stairs.items()
         for x, y in steps[:: max(1, len(steps) // MOST_BEHIND)]
-    ]
-    head = (texts("assessed.near_line"), texts("assessed.near_across"), texts("units.bits"))
-    behind = Grid(texts("assessed.behind"), head, tuple(rows), right=(1, 2))
-    return Picture(spec, texts("assessed.near_caption"), behind)
+    )
+    grid = make_grid(texts("assessed.behind"), (line, across, up), rows)
+    spec = lines(title, (below,), stairs, across=across, up=up, stair=True)
+    yield Picture(spec, caption, grid)
 
 
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _head(part: ReportPart) -> tuple[str, ...]:
-    return tuple(part.texts(f"assessed.head_{word}") for word in ("what", "number", "unit", "side"))
-
-
 def _table(
-    part: ReportPart, caption: str, wanted: tuple[str, ...], values: Mapping[str, Any]
+    part: ReportPart, caption: str, measures: Iterable[str], values: Data, *, folded: bool = False
 ) -> Grid:
-    bits = _entropy(values)
-    rows = [row(part.redactor, m, values[m], bits) for m in wanted if m in values]
-    return Grid(caption, _head(part), tuple(rows), right=(1,))
+    bits = _number(values, "entropy")
+    rows = (row(part.redactor, m, values[m], bits) for m in measures if m in values)
+    head = part.texts.each("assessed.head", ("what", "number", "unit", "side"))
+    return make_grid(caption, head, rows, (1,), folded=folded)
 
 
-def _entropy(values: Mapping[str, Any]) -> float | None:
-    """Bits of what is asked for, where they are told."""
-    held: float | None = values.get("entropy", {"value": None})["value"]
-    return held
-
-
-def _hidden(redactor: Redactor, measure: str, held: Mapping[str, Any]) -> bool:
+def _is_hidden(redactor: Redactor, measure: str, value: Data) -> bool:
     """Whether nothing is told of a number."""
     undeclared = not redactor.internal and decided_by(measure) is Decides.UNDECLARED
-    return undeclared or (held["reason"] == SUPPRESSED and "below" not in held)
+    return undeclared or (value["reason"] == SUPPRESSED and "below" not in value)
 
 
 def _everything(part: ReportPart) -> Chapter:
     """Every measure of every target, folded."""
     texts, data = part.texts, part.data
-    grids: list[Block] = [Paragraph(texts("assessed.everything_reading"), "reading")]
+    blocks: list[Block] = [Paragraph(texts("assessed.everything_reading"), "reading")]
     targets = [(texts("assessed.record"), data["reidentification"])]
     targets += [(part.redactor.name(s), v) for s, v in data["inference"].items()]
     for name, values in targets:
-        hidden = [m for m, v in values.items() if _hidden(part.redactor, m, v)]
-        bits = _entropy(values)
-        rows = tuple(row(part.redactor, m, v, bits) for m, v in values.items() if m not in hidden)
+        hidden = [m for m, v in values.items() if _is_hidden(part.redactor, m, v)]
         caption = texts("assessed.everything_of", target=name)
-        grids.append(Grid(caption, _head(part), rows, right=(1,), folded=True))
+        shown = [m for m in values if m not in hidden]
+        blocks.append(_table(part, caption, shown, values, folded=True))
         if hidden:
-            names = ", ".join(titled(texts, m) for m in hidden)
-            grids.append(Paragraph(texts("assessed.withheld_too", names=names), "note"))
-    return Chapter(texts("assessed.everything"), part.anchor("everything"), tuple(grids))
+            names = ", ".join(measure_title(texts, m) for m in hidden)
+            blocks.append(Paragraph(texts("assessed.withheld_too", names=names), "note"))
+    return Chapter(texts("assessed.everything"), part.anchor("everything"), tuple(blocks))

@@ -5,39 +5,36 @@ Passed on are verdicts only, as in an assessment; the numbers they are of stay i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from sievert.formatting import significant
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.report.chapters.limit.numbers import join_names, labels
-from sievert.report.chapters.numbers import SHARES, said, scale, titled, why, within
+from sievert.report.chapters.numbers import SHARES, measure_title, scale, value_text, why, within
 from sievert.report.definitions import linked
-from sievert.report.page import Block, BulletList, Cell, Grid, Paragraph
-from sievert.report.parts import ReportPart
+from sievert.report.page import Block, BulletList, Grid, Paragraph, make_grid
+from sievert.report.parts import Data, ReportPart
 
 ABREAST = 4  # releases beside each other
 MOST_NAMED = 4  # releases or limits in a sentence
 BOUND = ".12g"
 MARKS = {True: "met", False: "breached", None: "doubtful"}
 
-Data = Mapping[str, Any]
-
 
 # -- a limit in words -----------------------------------------------------------------------------
 
 
-def asked(part: ReportPart, verdict: Data) -> str:
+def limit_text(part: ReportPart, verdict: Data) -> str:
     """What a limit asks for."""
     texts, least, most = part.texts, verdict["min"], verdict["max"]
+    least, most = (None if n is None else _bound_text(verdict, n) for n in (least, most))
     if least is not None and most is not None:
-        return texts("front.between", least=_bound(verdict, least), most=_bound(verdict, most))
-    if least is not None:
-        return texts("front.at_least", bound=_bound(verdict, least))
-    return texts("front.at_most", bound=_bound(verdict, most))
+        return texts("front.between", least=least, most=most)
+    key = "front.at_most" if least is None else "front.at_least"
+    return texts(key, bound=most if least is None else least)
 
 
-def _bound(verdict: Data, number: float) -> str:
+def _bound_text(verdict: Data, number: float) -> str:
     in_per_cent = verdict["measure"] in SHARES
     return f"{100 * number:{BOUND}} %" if in_per_cent else f"{number:,{BOUND}}"
 
@@ -60,7 +57,7 @@ def side(part: ReportPart, verdict: Data) -> str | None:
         if beyond is not met and value != bound:
             return None
     key = {"max": ("above", "not_above"), "min": ("below", "not_below")}[end][met]
-    return part.texts(f"front.{key}", bound=_bound(verdict, bound))
+    return part.texts(f"front.{key}", bound=_bound_text(verdict, bound))
 
 
 def figure(part: ReportPart, verdict: Data) -> str:
@@ -72,9 +69,9 @@ def figure(part: ReportPart, verdict: Data) -> str:
     exact = significant(value)
     bounds = [verdict[b] for b in ("min", "max") if verdict[b] is not None and value != verdict[b]]
     if any(float(exact.replace(",", "")) == bound for bound in bounds):
-        number = _bound(verdict, value)  # as many digits as tell on which side it lies
+        number = _bound_text(verdict, value)  # as many digits as tell on which side it lies
     else:
-        number = said(part.redactor, measure, {"value": value, "reason": None}).text
+        number = value_text(part.redactor, measure, {"value": value, "reason": None}).text
     unit = scale(texts, measure) if BY_ID[measure].unit != "1" else ""
     return texts("front.limit_value", number=number, unit=unit).strip()
 
@@ -88,7 +85,7 @@ def where(part: ReportPart, verdict: Data) -> str:
 # -- releases -------------------------------------------------------------------------------------
 
 
-def judged(part: ReportPart) -> bool:
+def has_limits(part: ReportPart) -> bool:
     """Whether limits were held against releases."""
     return part.kind == "compare" and any(_limits(r) for r in part.data["releases"])
 
@@ -98,22 +95,22 @@ def lead(part: ReportPart) -> str:
     texts, releases = part.texts, part.data["releases"]
     states = [_state(release) for release in releases]
     if len(releases) == 1:
-        held = _limits(releases[0])
-        counts = {MARKS[m]: sum(v["met"] is m for v in held) for m in MARKS}
+        limits = _limits(releases[0])
+        counts = {MARKS[m]: sum(v["met"] is m for v in limits) for m in MARKS}
         key = f"compared.policy_one_{MARKS[states[0]]}"
         key += "_one" if states[0] is False and counts["breached"] == 1 else ""
-        return texts(key, number=len(held), **counts)
+        return texts(key, number=len(limits), **counts)
     if all(state is False for state in states):
         return texts("compared.policy_none", number=len(releases))
     if all(state is True for state in states):
         return texts("compared.policy_all", number=len(releases))
-    found, named = [], labels(part, releases)
+    sentences, names = [], labels(part, releases)
     for state, mark in MARKS.items():
-        such = [name for name, s in zip(named, states, strict=True) if s is state]
+        such = [name for name, s in zip(names, states, strict=True) if s is state]
         if such:
-            key = f"compared.policy_{mark}" if len(such) == 1 else f"compared.policy_{mark}_several"
-            found.append(texts(key, releases=_some(part, "compared.others", such)))
-    return " ".join(found)
+            key = f"compared.policy_{mark}{'' if len(such) == 1 else '_several'}"
+            sentences.append(texts(key, releases=_some(part, "compared.others", such)))
+    return " ".join(sentences)
 
 
 def blocks(part: ReportPart) -> tuple[Block, ...]:
@@ -132,8 +129,8 @@ def _limits(table: Data) -> list[Data]:
 
 def _state(release: Data) -> bool | None:
     """Met, breached, or neither for sure."""
-    found = {v["met"] for v in _limits(release)}
-    return False if False in found else None if None in found else True
+    met = {v["met"] for v in _limits(release)}
+    return False if False in met else None if None in met else True
 
 
 def _some(part: ReportPart, more: str, items: Sequence[str]) -> str:
@@ -151,36 +148,42 @@ def _points(part: ReportPart) -> BulletList:
     items, marks = [], []
     for name, release in zip(labels(part, releases), releases, strict=True):
         state = _state(release)
-        limits = [_named(part, v) for v in _limits(release) if v["met"] is state]
+        limits = [_limit_name(part, v) for v in _limits(release) if v["met"] is state]
         some = _some(part, "compared.policy_more", limits)
         items.append(texts(f"compared.{words[state]}", release=name, limits=some))
         marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
     return BulletList(tuple(items), tuple(marks))
 
 
-def _named(part: ReportPart, verdict: Data) -> str:
-    title = titled(part.texts, verdict["measure"])
+def _limit_name(part: ReportPart, verdict: Data) -> str:
+    title = measure_title(part.texts, verdict["measure"])
     return part.texts("compared.policy_limit", what=title, where=where(part, verdict))
 
 
 def _grids(part: ReportPart) -> Iterator[Grid]:
     """Limits as rows, the original and the releases as columns."""
     texts, releases = part.texts, part.data["releases"]
-    original, named = _limits(part.data["original"]), labels(part, releases)
-    heads = (texts(f"compared.policy_head_{h}") for h in ("limit", "where", "asked"))
-    head = (*heads, texts("compared.original"))
-    caption = texts("compared.policy_caption")
+    names, caption = labels(part, releases), texts("compared.policy_caption")
+    head = (
+        *texts.each("compared.policy_head", ("limit", "where", "asked")),
+        texts("compared.original"),
+    )
     for start in range(0, len(releases), ABREAST):
-        held = [_limits(release) for release in releases[start : start + ABREAST]]
-        rows: list[tuple[Cell, ...]] = []
-        for verdict, *others in zip(original, *held, strict=True):
-            title = titled(texts, verdict["measure"])
-            cells = [_cell(part, v) for v in (verdict, *others)]
-            link = linked(verdict["measure"], title)
-            rows.append((link, where(part, verdict), asked(part, verdict), *cells))
-        many = texts("compared.several", caption=caption, first=start + 1, last=start + len(held))
+        abreast = slice(start, start + ABREAST)
+        tables = [part.data["original"], *releases[abreast]]
+        rows = (
+            (
+                linked(verdicts[0]["measure"], measure_title(texts, verdicts[0]["measure"])),
+                where(part, verdicts[0]),
+                limit_text(part, verdicts[0]),
+                *(_cell(part, v) for v in verdicts),
+            )
+            for verdicts in zip(*map(_limits, tables), strict=True)
+        )
+        last = start + len(tables) - 1
+        many = texts("compared.several", caption=caption, first=start + 1, last=last)
         title = caption if len(releases) <= ABREAST else many
-        yield Grid(title, (*head, *named[start : start + ABREAST]), tuple(rows))
+        yield make_grid(title, (*head, *names[abreast]), rows, ())
 
 
 def _cell(part: ReportPart, verdict: Data) -> str:
