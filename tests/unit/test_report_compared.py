@@ -14,6 +14,7 @@ import pytest
 
 import sievert
 from sievert.commands.report.api import build_page
+from sievert.formatting import significant
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
 from sievert.report import builder, texts
@@ -113,7 +114,7 @@ def test_examples() -> None:
 
 def test_internal_numbers_are_those_of_the_json(data: dict[str, Any]) -> None:
     blocks = compared.blocks(part(data, internal=True))
-    say = sievert.commands.assess.terminal.significant
+    say = significant
     held = data["releases"]
     told = row(blocks, "Told of the quasi-identifiers")
     assert told[1:] == [say(r["identity_disclosure"]["value"]) for r in held]
