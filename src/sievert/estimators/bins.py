@@ -23,7 +23,8 @@ def quantile_bins(values: Any, number: int | None = None) -> Floats:
     >>> quantile_bins([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
     [5.0]
     """
-    ordered = np.sort(_without_missing(values))
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]  # NaN comes last
     if number is None:
         number = min(MOST_BINS, _cube_root(len(ordered)))
     if number < 2 or not len(ordered):
@@ -54,20 +55,10 @@ def continuous(values: Any) -> tuple[bool, str | None]:
         return False, "some values are missing or infinite"
     if len(numbers) < LEAST_RECORDS:
         return False, f"fewer than {LEAST_RECORDS} values"
-    if tied_records(numbers) > MOST_TIED * len(numbers):
+    _, times = np.unique(numbers, return_counts=True)
+    if int(times[times > 1].sum()) > MOST_TIED * len(numbers):
         return False, f"more than {MOST_TIED:.0%} of the values are tied"
     return True, None
-
-
-def tied_records(values: Floats) -> int:
-    """How many records share their value with another."""
-    _, times = np.unique(values, return_counts=True)
-    return int(times[times > 1].sum())
-
-
-def _without_missing(values: Any) -> Floats:
-    numbers = np.asarray(values, dtype=np.float64)
-    return np.asarray(numbers[~np.isnan(numbers)])
 
 
 def _cube_root(n: int) -> int:

@@ -134,7 +134,11 @@ def dense(keys: Ints, bound: int) -> bool:
 
 
 def count_keys(keys: Ints, bound: int) -> tuple[Ints, Ints]:
-    """The different keys below a bound, ascending, and how often each occurs."""
+    """The different keys below a bound, ascending, and how often each occurs.
+
+    >>> [x.tolist() for x in count_keys(np.array([4, 1, 4]), 6)]
+    [[1, 4], [1, 2]]
+    """
     if dense(keys, bound):
         counts = np.bincount(keys)
         occupied = np.flatnonzero(counts)

@@ -9,11 +9,10 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, PairedColumn, Release, without
+from sievert.losses.loss import Kind, Loss, PairedColumn, Release, needs_records
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
-NO_RECORDS = "the original has no records"
 NO_SCALE = "the numbers of the original do not vary: no scale for an error"
 NO_NUMBERS = "the original has no numbers"
 TOO_LARGE = "numbers too large to be squared"
@@ -21,14 +20,13 @@ TOO_SMALL = "numbers too close to each other to be squared"
 NO_COLUMN = "no column has a distortion"
 
 
+@needs_records
 def expected_distortion(release: Release) -> Loss:
     """The mean distance of a released value from the original one, over the quasi-identifiers.
 
     Squared error by the original's variance where both are numbers, the level of the lowest common
     ancestor by the height where there is a hierarchy, else 0 or 1.
     """
-    if not release.records:
-        return without(NO_RECORDS)
     columns = {c.name: _distortion(c) for c in release.quasi}
     secrets = {c.name: _distortion(c) for c in release.secrets}
     distortions = [c["value"] for c in columns.values() if c["value"] is not None]

@@ -13,22 +13,28 @@ from sievert.arrays import Floats
 from sievert.hierarchies import ROOT
 from sievert.losses.interval_labels import interval
 from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
-from sievert.losses.loss import Kind, Loss, PairedColumn, Release, as_numbers, without
+from sievert.losses.loss import (
+    Kind,
+    Loss,
+    PairedColumn,
+    Release,
+    as_numbers,
+    needs_records,
+    without,
+)
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
-NO_RECORDS = "the original has no records"
 ALL_SUPPRESSED = "every record was suppressed"
 NO_HIERARCHY = "no hierarchy was given"
 NOT_IN_IT = "labels that the hierarchy lacks have no level"
 ONE_VALUE = "the original has one value: there is nothing to lose"
 
 
+@needs_records
 def discernability(release: Release) -> Loss:
     """Sum of the squared class sizes; a suppressed record counts as many as there are."""
     records = release.records
-    if not records:
-        return without(NO_RECORDS)
     sizes, suppressed = _classes(release)
     value = int(np.dot(sizes, sizes)) + suppressed * records
     details = {
@@ -40,10 +46,9 @@ def discernability(release: Release) -> Loss:
     return Loss(value, details=details)
 
 
+@needs_records
 def average_class_size(release: Release) -> Loss:
     """Records a class, of those that were not suppressed."""
-    if not release.records:
-        return without(NO_RECORDS)
     sizes, suppressed = _classes(release)
     details = {"suppressed": suppressed, "classes": len(sizes)}
     if not len(sizes):
@@ -57,10 +62,9 @@ def _classes(release: Release) -> tuple[Any, int]:
     return sizes[sizes > 0], int(np.count_nonzero(release.suppressed))
 
 
+@needs_records
 def generalization_loss(release: Release) -> Loss:
     """How much of the way from one value to all values the labels have gone."""
-    if not release.records:
-        return without(NO_RECORDS)
     losses = {c.name: _column_loss(label_coverage(c), release.records) for c in release.quasi}
     logs = math.fsum(math.log1p(loss) for loss in losses.values())
     value = min(1.0, math.expm1(logs / len(losses)))
@@ -76,10 +80,9 @@ def _column_loss(coverage: LabelCoverage, records: int) -> float:
     )
 
 
+@needs_records
 def precision(release: Release) -> Loss:
     """How far below the top of their hierarchies the labels still are."""
-    if not release.records:
-        return without(NO_RECORDS)
     precisions: list[Fraction] = []
     columns: dict[str, float | None] = {}
     reasons: dict[str, str] = {}
@@ -103,11 +106,10 @@ def precision(release: Release) -> Loss:
     )
 
 
+@needs_records
 def non_uniform_entropy(release: Release) -> Loss:
     """Bits that are missing to tell the original value of each cell from what was released."""
     records = release.records
-    if not records:
-        return without(NO_RECORDS)
     columns: dict[str, Any] = {}
     lost, most = [], []
     for column in release.quasi:
@@ -130,10 +132,9 @@ def _entropy(bits: float, most: float, number: int) -> dict[str, Any]:
     return {**totals, "share": share, **({} if most else {"reason": ONE_VALUE})}
 
 
+@needs_records
 def normalized_certainty_penalty(release: Release) -> Loss:
     """How much of its column's range, or of its values, a released label leaves open."""
-    if not release.records:
-        return without(NO_RECORDS)
     columns, readings = {}, {}
     for column in release.quasi:
         shares = _widths(column)

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from sievert.arrays import Bools, Ints
+from sievert.estimators.contingency import count_keys
 from sievert.hierarchies import Hierarchy
 from sievert.losses.loss import PairedColumn
 
@@ -92,20 +93,6 @@ def cached_on_column(
         cache[key] = compute(column)
     value: Thing = cache[key]
     return value
-
-
-def count_keys(keys: Ints, size: int) -> tuple[Ints, Ints]:
-    """Which of the keys 0..size-1 occur, and how often.
-
-    >>> [x.tolist() for x in count_keys(np.array([4, 1, 4]), 6)]
-    [[1, 4], [1, 2]]
-    """
-    if size <= max(SMALL, 2 * len(keys)):
-        counts = np.bincount(keys, minlength=size)
-        present = np.flatnonzero(counts)
-        return present, counts[present]
-    present, times = np.unique(keys, return_counts=True)
-    return present, times
 
 
 def sum_by_code(codes: Ints, times: Ints, size: int) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Literal
 
 import numpy as np
@@ -146,6 +146,16 @@ class Loss:
 def without(reason: str, **details: Any) -> Loss:
     """A loss that does not exist, and why."""
     return Loss(None, reason, details=details)
+
+
+def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Loss]:
+    """A loss that does not exist where the original has no records."""
+
+    @wraps(compute)
+    def guarded(release: Release) -> Loss:
+        return compute(release) if release.records else without("the original has no records")
+
+    return guarded
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,25 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.estimators.contingency import count_keys
 from sievert.hierarchies import ROOT
 from sievert.losses.label_sets import (
     SMALL,
     cached_on_column,
-    count_keys,
     sum_by_code,
     value_code_of_label,
     value_label_pairs,
 )
-from sievert.losses.loss import Kind, Loss, PairedColumn, Release, without
+from sievert.losses.loss import Kind, Loss, PairedColumn, Release, needs_records, without
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
-NO_RECORDS = "the original has no records"
 ONE_COLUMN = "there is one column: no pair"
 
 
+@needs_records
 def hellinger_margins(release: Release) -> Loss:
     """The mean over columns of the distance of its distribution from the original's."""
-    if not release.records:
-        return without(NO_RECORDS)
     columns = {c.name: _texts(c).distance for c in release.columns}
     worst = min(columns, key=lambda name: (-columns[name], name))
     value = math.fsum(columns.values()) / len(columns)
@@ -37,10 +35,9 @@ def hellinger_margins(release: Release) -> Loss:
     return Loss(value, columns=columns, details=details)
 
 
+@needs_records
 def hellinger_pairs(release: Release) -> Loss:
     """The mean over pairs of columns of the distance of their joint distribution."""
-    if not release.records:
-        return without(NO_RECORDS)
     if len(release.columns) == 1:
         return without(ONE_COLUMN)
     texts = {c.name: _texts(c) for c in release.columns}

@@ -75,18 +75,14 @@ def conditional_privacy(target: Target, _: Options) -> Number:
 
 def maximum_information_leakage(target: Target, _: Options) -> Number:
     """max over q of H(X) - h_q."""
-    if target.classes == 1:
-        return 0.0
-    return target.entropy - target.least_share
+    return 0.0 if target.classes == 1 else target.entropy - target.least_share
 
 
 def itpr_unnormalized(target: Target, _: Options) -> Number | MeasureResult:
     """max over q of 1 - h_q/H(X)."""
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN)
-    if target.classes == 1:
-        return 0.0
-    return 1.0 - target.least_share / target.entropy
+    return 0.0 if target.classes == 1 else 1.0 - target.least_share / target.entropy
 
 
 def itpr(target: Target, options: Options) -> Number | MeasureResult:
@@ -94,11 +90,8 @@ def itpr(target: Target, options: Options) -> Number | MeasureResult:
     beside: dict[str, Any] = {"k": target.smallest_class, "classes": target.classes}
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN, beside=beside)
-    for other, name in (
-        (discrimination_rate(target, options), "discrimination_rate"),
-        (itpr_unnormalized(target, options), "itpr_unnormalized"),
-    ):
-        beside[name] = other
+    beside["discrimination_rate"] = discrimination_rate(target, options)
+    beside["itpr_unnormalized"] = itpr_unnormalized(target, options)
     return MeasureResult(target.itpr, details={"beside": beside})
 
 
@@ -109,9 +102,8 @@ def entropy_l_diversity(target: Target, _: Options) -> Number:
 
 def reciprocal_entropy(target: Target, _: Options) -> Number | MeasureResult:
     """max over q of 1/H(X|q)."""
-    if target.least_entropy == 0.0:
-        return undefined(UNBOUNDED)
-    return 1.0 / target.least_entropy
+    bits = target.least_entropy
+    return 1.0 / bits if bits else undefined(UNBOUNDED)
 
 
 def joint_entropy(target: Target, _: Options) -> Number:

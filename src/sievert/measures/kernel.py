@@ -12,13 +12,11 @@ import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from sievert.arrays import Floats, Ints
-
+from sievert.arrays import Floats, Ints
 
 LN2 = math.log(2.0)
 # Products of two counts stay exact in 64 bits up to this many records; above, Python's integers.

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from sievert.arrays import Floats
-from sievert.counts.answers import RecordCounts, SecretCounts
+from sievert.counts.answers import RecordCounts, SecretCounts, Sizes
 from sievert.measures import kernel
 
 
@@ -27,21 +27,20 @@ def _difference(large: float, small: float, precisely: Callable[[], Decimal]) ->
         return float(precisely())
 
 
-class RecordTarget:
+class _Classes:
+    """What both targets share: the sizes of the classes."""
+
+    def __init__(self, records: int, sizes: Sizes) -> None:
+        self.records, self.sizes = records, sizes
+        self.classes, self.smallest_class = sizes.things, sizes.least
+
+
+class RecordTarget(_Classes):
     """The record itself: N equally likely values, H(X) = log2 N, H(X|q) = log2 n_q."""
 
     def __init__(self, counts: RecordCounts) -> None:
+        super().__init__(counts.records, counts.sizes)
         self.counts = counts
-        self.records = counts.records
-        self.sizes = counts.sizes
-
-    @property
-    def classes(self) -> int:
-        return self.sizes.things
-
-    @property
-    def smallest_class(self) -> int:
-        return self.sizes.least
 
     @cached_property
     def entropy(self) -> float:
@@ -103,23 +102,12 @@ class RecordTarget:
         return Fraction(self.classes, self.records)
 
 
-class SecretTarget:
+class SecretTarget(_Classes):
     """A sensitive attribute: H(X) = H(S), H(X|q) = H(S | class q)."""
 
     def __init__(self, counts: SecretCounts) -> None:
-        self.counts = counts
-        self.records = counts.records
-        self.sizes = counts.sizes
-        self.values = counts.values
-        self.profiles = counts.profiles
-
-    @property
-    def classes(self) -> int:
-        return self.sizes.things
-
-    @property
-    def smallest_class(self) -> int:
-        return self.sizes.least
+        super().__init__(counts.records, counts.sizes)
+        self.counts, self.values, self.profiles = counts, counts.values, counts.profiles
 
     @cached_property
     def entropy(self) -> float:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sievert.measures.measure import Number
-
-if TYPE_CHECKING:
-    pass
-
 
 SUPPRESSED = "suppressed"
 
