@@ -165,7 +165,7 @@ def look(release: Release, trees: Mapping[str, Any], beta: float | None = 1.0, *
     told = found.reasoning[SECRET]
     numbers, details = told.numbers, found["reasoning"][SECRET].details
     assert told.truth is not None and details["keys"] == keys
-    printed = CorrectGuesses.of(told.truth, likeliest(told.posterior.printed))
+    printed = CorrectGuesses.count(told.truth, likeliest(told.posterior.printed))
     unsure = told.posterior.printed_error > UNSURE or not told.posterior.converged
     line: Result = {
         "release": release.name, "groups": release.groups, "suppressed": release.suppressed,

@@ -88,7 +88,7 @@ def test_all_tables_agree_with_fractions(block: int) -> None:
             for w, table in found.tables
         }
         assert seen == pytest.approx({k: float(w) for k, w in tables.items()}, rel=1e-12)
-        mean = np.concatenate([part.ravel() for part in found.expected])
+        mean = np.concatenate([part.ravel() for part in found.expected_counts])
         exact = [float(sum(w * t[c] for t, w in tables.items())) for c in range(len(mean))]
         np.testing.assert_allclose(mean, exact, rtol=1e-12, atol=1e-15)
 

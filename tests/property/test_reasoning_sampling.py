@@ -96,7 +96,7 @@ def model(name: str) -> HorizontalModel | VerticalModel:
         ]
         labels = np.repeat(np.arange(4)[:, None], len(sets), axis=1)
         places = np.array(pairs).T
-        return HorizontalModel.of(
+        return HorizontalModel.build(
             factors, factors[0].counts, labels, victims, (places[0], places[1]), np.ones(5), "gibbs"
         )
     people = np.stack([NATION, ZIP], axis=1)[:, : victims.shape[1]]
@@ -105,7 +105,7 @@ def model(name: str) -> HorizontalModel | VerticalModel:
     priors = tuple(np.ones((5, many)) for many in (4, 6)[: victims.shape[1]])
     known = {tuple(person): v for v, person in enumerate(victims.tolist())}
     owners = np.array([known.get(tuple(person), -1) for person in people.tolist()])
-    return VerticalModel.of(
+    return VerticalModel.build(
         Buckets(priors, people, secrets, starts), owners, victims, np.ones(5), "gibbs"
     )
 
@@ -262,7 +262,7 @@ def two_worlds() -> VerticalModel:
     people = np.tile([[0], [1]], (20, 1))
     secrets = np.tile([0, 1], 20)
     buckets = Buckets((np.full((2, 2), 0.001),), people, secrets, np.arange(0, 41, 2))
-    return VerticalModel.of(buckets, people[:, 0], np.array([[0], [1]]), np.ones(2), "gibbs")
+    return VerticalModel.build(buckets, people[:, 0], np.array([[0], [1]]), np.ones(2), "gibbs")
 
 
 def test_a_release_that_can_be_seen_in_two_ways() -> None:

@@ -144,7 +144,7 @@ def test_lumped(seed: int) -> None:
     weights = rng.random((secrets, size))
     asked = np.flatnonzero(rng.random(size) < 0.3)
     given_as = np.isin(np.arange(size), asked) if seed % 2 else asked.tolist()
-    found = merge_positions(PositionSets.of(held), given_as, weights)
+    found = merge_positions(PositionSets.from_lists(held), given_as, weights)
     groups: dict[Any, list[int]] = defaultdict(list)
     for i in range(size):
         alone = i if i in asked else None
@@ -181,7 +181,9 @@ def test_contains(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         for c, labels in enumerate(classes.tolist())
         if all(x in h[label] for x, h, label in zip(values, held, labels, strict=True))
     ]
-    found = candidate_pairs(classes, [PositionSets.of(h) for h in held], victims, len(expected))
+    found = candidate_pairs(
+        classes, [PositionSets.from_lists(h) for h in held], victims, len(expected)
+    )
     assert list(zip(found.victims.tolist(), found.classes.tolist(), strict=True)) == expected
 
 
@@ -201,7 +203,7 @@ def test_boxes(seed: int) -> None:
     every = list(itertools.product(*map(range, sizes)))
     beta = rng.random(int(rng.integers(1, 4)))
     overrides = {every[i]: float(rng.random()) for i in rng.integers(0, len(every), seed % 3)}
-    columns = [PositionSets.of(h) for h in held]
+    columns = [PositionSets.from_lists(h) for h in held]
     most = 10**7
     if seed % 2:  # so few that boxes which meet no other must not be cut
         most = next(m for m in itertools.count(0) if cut(sizes, columns, classes, victims, m))

@@ -384,7 +384,7 @@ def test_a_large_group_settles_on_its_exact_shares(part: int) -> None:
     mean, error = batches(np.array(seen))
     np.testing.assert_array_less(np.abs(mean - exact.shares), 4 * error + 1e-12)
     mean, error = batches(np.array(counts, dtype=float))
-    wanted = np.concatenate([each.ravel() for each in exact.expected])
+    wanted = np.concatenate([each.ravel() for each in exact.expected_counts])
     np.testing.assert_array_less(np.abs(mean - wanted), 4 * error + 1e-12)
 
 

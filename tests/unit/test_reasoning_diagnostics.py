@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from reasoningtools import batch_means, ess, mcse, rhat
 
-from sievert.attacks.reasoning.credible_intervals import (
+from sievert.attacks.reasoning.mcmc.diagnostics import diagnose, jackknife, so_far
+from sievert.attacks.reasoning.population import (
     below,
     bits,
     empirical,
@@ -17,7 +18,6 @@ from sievert.attacks.reasoning.credible_intervals import (
     quantile,
     total_variation,
 )
-from sievert.attacks.reasoning.mcmc.diagnostics import diagnose, jackknife, so_far
 from sievert.errors import UsageError
 
 

@@ -361,24 +361,28 @@ def test_too_many_members(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lumps_of_table_1() -> None:
     # {M,J}, {J}, {C,J}, {I,M}; nobody asks about I and C, nor about two values in no set
-    sets = PositionSets.of([[0, 1], [1], [1, 2], [0, 3]])
+    sets = PositionSets.from_lists([[0, 1], [1], [1, 2], [0, 3]])
     weights = np.array([[1.0, 1, 1, 1, 0.25, 0.5], [2, 2, 2, 2, 2, 2]])
     found = merge_positions(sets, np.array([True, True, False, False, False, False]), weights)
     assert found.atom_of.tolist() == [0, 1, 2, 3, 4, 4] and found.atoms == 5
     assert found.prior.tolist() == [[1, 1, 1, 1, 0.75], [2, 2, 2, 2, 4]]
     assert [found.sets[i].tolist() for i in range(4)] == [[0, 1], [1], [1, 2], [0, 3]]
-    whole = merge_positions(PositionSets.of([[0, 1, 2]]), [], np.full((1, 3), 0.1))
+    whole = merge_positions(PositionSets.from_lists([[0, 1, 2]]), [], np.full((1, 3), 0.1))
     assert whole.atoms == 1 and whole.sets.members.tolist() == [0]
 
 
 def test_lumped_weights_keep_their_digits() -> None:
-    found = merge_positions(PositionSets.of([np.arange(10**6)]), [7], np.full((1, 10**6), 0.1))
+    found = merge_positions(
+        PositionSets.from_lists([np.arange(10**6)]), [7], np.full((1, 10**6), 0.1)
+    )
     assert found.prior[0].tolist() == pytest.approx([99_999.9, 0.1], rel=1e-14)
 
 
 def test_boxes_are_small_where_the_product_is_not() -> None:
     size = 10**5
-    halves = PositionSets.of([np.arange(size // 2), np.arange(size // 2, size), np.arange(size)])
+    halves = PositionSets.from_lists(
+        [np.arange(size // 2), np.arange(size // 2, size), np.arange(size)]
+    )
     found = boxes(
         [size] * 7,
         [halves] * 7,
@@ -396,14 +400,14 @@ def test_boxes_are_small_where_the_product_is_not() -> None:
 
 
 def test_boxes_give_up() -> None:
-    ones = PositionSets.of([[i] for i in range(200)] + [range(200)])
+    ones = PositionSets.from_lists([[i] for i in range(200)] + [range(200)])
     classes = np.array([*([i, i, i] for i in range(200)), [200] * 3])
     with pytest.raises(ExhaustedError, match="--likelihood product"):
         boxes([200] * 3, [ones] * 3, classes, np.zeros((1, 3), dtype=np.int64), most=10**6)
 
 
 def test_too_many_pairs() -> None:
-    sets = [PositionSets.of([[0, 1], [0]])]
+    sets = [PositionSets.from_lists([[0, 1], [0]])]
     classes = np.array([[0]] * 100 + [[1]] * 100)
     victims = np.zeros((50, 1), dtype=np.int64)
     assert len(candidate_pairs(classes, sets, victims, 10_000).victims) == 10_000

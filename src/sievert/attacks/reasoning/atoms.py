@@ -1,4 +1,4 @@
-"""Values that nobody asks about, merged; and all columns as one, without listing what may be."""
+"""Values merged into atoms; and all columns as one factor, without listing all combinations."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ class MergedPositions(NamedTuple):
 def merge_positions(
     sets: PositionSets, separate: Ints | Sequence[int], weights: Floats
 ) -> MergedPositions:
-    """Merges positions nobody asks about that are in exactly the same sets; weights are added.
+    """Merge positions that need not be told apart and are in the same sets; weights are added.
 
-    `asked` are positions, or a truth for each; `weights` has a column for each position.
+    `separate` are positions, or a truth for each; `weights` has a column for each position.
 
-    >>> merge_positions(PositionSets.of([[0, 1, 2], [2]]), [0], np.ones((1, 5))).atom_of.tolist()
+    >>> sets = PositionSets.from_lists([[0, 1, 2], [2]])
+    >>> merge_positions(sets, [0], np.ones((1, 5))).atom_of.tolist()
     [0, 1, 2, 3, 3]
     """
     size = weights.shape[1]

@@ -34,12 +34,14 @@ def candidate_pairs(
     `classes` holds a label of each column for each class, `victims` a position in each domain, -1
     for a value outside of it.
 
-    >>> both = [PositionSets.of([[0, 1], [1, 2]]), PositionSets.of([[0], [0, 1]])]
+    >>> both = [PositionSets.from_lists([[0, 1], [1, 2]]), PositionSets.from_lists([[0], [0, 1]])]
     >>> classes, victims = np.array([[0, 0], [1, 1]]), np.array([[1, 0], [1, 1]])
     >>> candidate_pairs(classes, both, victims, 9).classes.tolist()
     [0, 1, 1]
     """
-    columns = [_CandidateColumn.of(classes[:, k], sets[k], victims[:, k]) for k in range(len(sets))]
+    columns = [
+        _CandidateColumn.build(classes[:, k], sets[k], victims[:, k]) for k in range(len(sets))
+    ]
     if all(column.single for column in columns):
         pairs = _look_up(columns, most)
     else:
@@ -59,7 +61,7 @@ class _CandidateColumn:
     single: bool
 
     @classmethod
-    def of(cls, label: Ints, sets: PositionSets, victims: Ints) -> _CandidateColumn:
+    def build(cls, label: Ints, sets: PositionSets, victims: Ints) -> _CandidateColumn:
         used, label = np.unique(label, return_inverse=True)
         values, value = np.unique(victims, return_inverse=True)
         taken = sets.select(used)
@@ -182,7 +184,7 @@ class Candidates:
     places: tuple[Ints, ...]
 
     @classmethod
-    def of(
+    def build(
         cls,
         many: int,
         pairs: tuple[Ints, Ints],
@@ -200,7 +202,7 @@ class Candidates:
             places.append(np.searchsorted(keys, labels[classes, f] * size + atoms[victims, f]))
         return cls(many, victims, classes, tuple(places))
 
-    def expected(self, shares: Sequence[Floats], class_counts: Ints) -> Floats:
+    def expected_records(self, shares: Sequence[Floats], class_counts: Ints) -> Floats:
         """How many records with each secret are expected of each victim's kind.
 
         `shares[f]`, secrets by pairs, is what the factor gives the victim's atom within the class's

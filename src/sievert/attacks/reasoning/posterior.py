@@ -4,65 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.horizontal.release import HorizontalModel
 from sievert.attacks.reasoning.mcmc import chains
 from sievert.attacks.reasoning.mcmc.chains import (
     Block,
     ChainSamples,
-    MarkovChain,
     Progress,
     SamplingPlan,
 )
 from sievert.attacks.reasoning.risk import CorrectGuesses, likeliest, normalise
+from sievert.attacks.reasoning.vertical.release import VerticalModel
 
 WATCHED = 200  # beliefs whose chains are looked at, besides the reported numbers
 DRAWS = 1000  # of the population
 MOST_HELD = 5 * 10**6  # numbers, in draws that are kept
 WORK = 2 * 10**9  # redrawn records of one chain, unless sweeps are given
 EXPECTED, LEARNED, PRINTED = range(3)
-
-
-class Model(Protocol):
-    """A release, the victims, and priors."""
-
-    @property
-    def chains(self) -> int:
-        """How many chains it takes to be believed."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many victims and secrets there are."""
-
-    @property
-    def priors(self) -> tuple[Floats, ...]:
-        """Of each factor the weights of atoms for each secret."""
-
-    @property
-    def method(self) -> str:
-        """How it is solved."""
-
-    @property
-    def work(self) -> int:
-        """Records that a sweep redraws."""
-
-    def exact(self) -> Block:
-        """All beliefs, where nothing is sampled; the printed learner's are left out."""
-
-    def printed(self) -> Floats | None:
-        """The printed learner, integrated where victims are few."""
-
-    def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
-        """Draws of the population, where nothing is sampled."""
-
-    def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
-        """The printed learner's shares under one draw."""
-
-    def walk(self, rng: np.random.Generator) -> MarkovChain:
-        """One chain."""
+Model = HorizontalModel | VerticalModel
 
 
 @dataclass(frozen=True)
@@ -119,7 +81,7 @@ def believe(
     rng = np.random.default_rng([seed, 0])
     many = _draws(populations)
     drawn = tuple(model.draws(rng, many))
-    printed, error = model.printed(), 0.0
+    printed, error = model.published_learner(), 0.0
     if printed is None:
         shares = _Moments()
         for i in range(many):
@@ -167,7 +129,7 @@ def _sample(
     progress: Progress,
 ) -> PosteriorBeliefs:
     most = int(np.clip(WORK // max(1, model.work), 500, 20_000)) if sweeps is None else sweeps
-    plan = SamplingPlan.of(many_chains, most)
+    plan = SamplingPlan.with_limit(many_chains, most)
     quantities, reported = _quantities(truth, model.shape, seed)
     samples = chains.run(
         lambda chain: model.walk(np.random.default_rng([seed, 1, chain])),
@@ -228,7 +190,7 @@ def _quantities(
                 numbers.append(_expected_accuracy(block.expected, beliefs))
             else:
                 records = truth.sum()
-                numbers.append(CorrectGuesses.of(truth, likeliest(beliefs)).fractional / records)
+                numbers.append(CorrectGuesses.count(truth, likeliest(beliefs)).fractional / records)
                 numbers.append(float((truth[:, :secrets] * beliefs).sum()) / records)
         return np.concatenate([numbers, attacker[places]])
 

@@ -27,7 +27,7 @@ def of_secrets(alpha: Weights, secret: str, texts: Sequence[Text]) -> Floats:
         alpha = alpha[secret]
     if not isinstance(alpha, Mapping):
         return np.full(len(texts), _weight("alpha", alpha))
-    _known("alpha", alpha, texts)
+    _check_keys("alpha", alpha, texts)
     return np.array([_weight("alpha", alpha.get(text, 1.0)) for text in texts])
 
 
@@ -70,12 +70,12 @@ def of_values(
             if text in beta:
                 weights[s] = of_values(beta[text], column, values, (NOBODY,), ())[0]
         return weights
-    _known("beta", beta, values)
+    _check_keys("beta", beta, values)
     weights[:] = [_weight("beta", beta.get(value, 1.0)) for value in values]
     return weights
 
 
-def _known(name: str, given: Mapping[Any, Any], known: Sequence[Any]) -> None:
+def _check_keys(name: str, given: Mapping[Any, Any], known: Sequence[Any]) -> None:
     strange = len(set(given) - set(known))
     if strange:
         raise UsageError(

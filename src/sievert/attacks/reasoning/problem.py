@@ -135,7 +135,7 @@ class Problem:
             label_of[g] = known.setdefault(own.tobytes(), len(kept))
             if label_of[g] == len(kept):
                 kept.append(own)
-        own_sets = value_sets.PositionSets.of(kept)
+        own_sets = value_sets.PositionSets.from_lists(kept)
         prior = priors.of_values(
             self.settings.beta, None, self.people(self.victims.places), self.secrets.texts, ()
         )
@@ -191,7 +191,7 @@ class Problem:
         """One factor a column; values that nobody has are one atom."""
         weights, atoms = [], []
         for place, domain in enumerate(self.domains):
-            every_value = value_sets.PositionSets.of([range(len(domain))])
+            every_value = value_sets.PositionSets.from_lists([range(len(domain))])
             merged = merge_positions(every_value, np.unique(every[:, place]), self._weights(place))
             weights.append(merged.prior)
             atoms.append(merged.atom_of[every[:, place]])

@@ -120,7 +120,7 @@ class Reasoning:
         """The records that attacker and learner have right; None without the original."""
         if self.truth is None:
             return None
-        return CorrectGuesses.of(self.truth, self.likeliest_secrets[0]), CorrectGuesses.of(
+        return CorrectGuesses.count(self.truth, self.likeliest_secrets[0]), CorrectGuesses.count(
             self.truth, self.likeliest_secrets[1]
         )
 
@@ -254,7 +254,7 @@ class Reasoning:
 
             def accuracy(means: Floats, errors: Floats = errors) -> float:
                 chosen = likeliest(normalise(means), errors)
-                return CorrectGuesses.of(truth, chosen).fractional / self.records
+                return CorrectGuesses.count(truth, chosen).fractional / self.records
 
             middle = self._headline[name][0]
             _, error = jackknife(sampled.batches[:, kind], accuracy)
@@ -272,7 +272,7 @@ class Reasoning:
             each = (sampled.mean(c)[0] for c in range(sampled.chains))
             return [float(e.max(axis=1).sum() / e.sum()) for e in each]
         return [
-            CorrectGuesses.of(self.truth, likeliest(normalise(sampled.mean(c)[0]))).fractional
+            CorrectGuesses.count(self.truth, likeliest(normalise(sampled.mean(c)[0]))).fractional
             / self.records
             for c in range(sampled.chains)
         ]

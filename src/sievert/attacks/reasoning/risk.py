@@ -37,7 +37,7 @@ class CorrectGuesses:
     fractional: float
 
     @classmethod
-    def of(cls, truth: Ints, chosen: Ints) -> CorrectGuesses:
+    def count(cls, truth: Ints, chosen: Ints) -> CorrectGuesses:
         """`truth[v, s]` records of victim v have secret s; `chosen` are the likeliest."""
         ties = np.maximum(1, chosen.sum(axis=1, keepdims=True))
         correct = truth[:, : chosen.shape[1]] * chosen

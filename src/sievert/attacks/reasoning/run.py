@@ -96,15 +96,12 @@ def horizontal(
     columns = released.columns[:-1]
     texts, at = occurring(released, len(columns))
     secret = at[released.codes[-1]]
-    counts = np.bincount(secret, released.counts, len(texts)).astype(np.int64)
     domains = [_domain(released, original, place, settings) for place in range(len(columns))]
     labels = [_labels(released, place, domain, settings) for place, domain in enumerate(domains)]
     remark_domains({c: d.public for c, d in zip(columns, domains, strict=True)}, remark)
     classes, which = distinct_rows(_label_numbers(labels, released))
-    class_counts = np.bincount(
-        which * len(texts) + secret, released.counts, len(classes) * len(texts)
-    )
-    class_counts = class_counts.reshape(len(classes), len(texts)).astype(np.int64)
+    class_counts = np.zeros((len(classes), len(texts)), dtype=np.int64)
+    np.add.at(class_counts, (which, secret), released.counts)
     sets = [each.sets for each in labels]
     if original is None:
         rng = np.random.default_rng([settings.seed, 3])
@@ -114,7 +111,7 @@ def horizontal(
         victims = Victims.from_original(original, domains, texts, ordered)
         remark_secrets(victims, remark)
     pairs = candidate_pairs(classes, sets, victims.places, MOST_PAIRS)
-    secrets = ReleasedSecrets(released.columns[-1], columns, tuple(texts), counts)
+    secrets = ReleasedSecrets(released.columns[-1], columns, tuple(texts), class_counts.sum(axis=0))
     problem = Problem(secrets, domains, victims, settings)
     if settings.likelihood == "product" or len(columns) == 1:
         factors, atoms, label_of = problem.by_column(sets, classes, class_counts)
@@ -123,7 +120,7 @@ def horizontal(
     else:
         factors, atoms, label_of = problem.as_boxes(sets, classes, class_counts)
     alpha = priors.of_secrets(settings.alpha, secrets.name, texts)
-    model = HorizontalModel.of(
+    model = HorizontalModel.build(
         factors, class_counts, label_of, atoms, pairs, alpha, settings.method
     )
     details = {
@@ -205,7 +202,6 @@ def vertical(
     secret = at[secret_lists.codes[1]]
     order = np.lexsort((secret, _group_numbers(secret_lists, people)))
     row_secrets = np.repeat(secret[order], secret_lists.counts[order])
-    counts = np.bincount(row_secrets, minlength=len(texts))
     domains = [
         _domain(people, original, place, settings, plain=True) for place in range(len(columns))
     ]
@@ -216,6 +212,7 @@ def vertical(
     else:
         victims = Victims.from_original(original, domains, texts, ordered)
         remark_secrets(victims, remark)
+    counts = np.bincount(row_secrets, minlength=len(texts))
     secrets = ReleasedSecrets(secret_lists.columns[1], columns, tuple(texts), counts)
     problem = Problem(secrets, domains, victims, settings)
     every, which = distinct_rows(np.concatenate([victims.places, kinds]))
@@ -226,12 +223,11 @@ def vertical(
         weights, atoms = problem.weights_by_column(every)
     else:
         weights, atoms = problem.weights_of_all(every)
-    row_keys = present[kind[rows]]
-    starts = np.append(0, np.cumsum(sizes))
+    row_keys, starts = present[kind[rows]], np.append(0, np.cumsum(sizes))
     buckets = Buckets(tuple(weights), atoms[row_keys], row_secrets, starts)
     alpha = priors.of_secrets(settings.alpha, secrets.name, texts)
     owners = owner[row_keys]
-    model = VerticalModel.of(buckets, owners, atoms[own], alpha, settings.method)
+    model = VerticalModel.build(buckets, owners, atoms[own], alpha, settings.method)
     details = {
         "kind": "vertical",
         "groups": len(sizes),

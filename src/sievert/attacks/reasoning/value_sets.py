@@ -53,10 +53,10 @@ class PositionSets:
         return np.diff(self.starts)
 
     @classmethod
-    def of(cls, sets: Sequence[Iterable[int]]) -> PositionSets:
+    def from_lists(cls, sets: Sequence[Iterable[int]]) -> PositionSets:
         """Sets from lists, each in ascending order.
 
-        >>> PositionSets.of([[0, 2], [1]]).starts.tolist()
+        >>> PositionSets.from_lists([[0, 2], [1]]).starts.tolist()
         [0, 2, 3]
         """
         pieces = [np.asarray(list(s) if not isinstance(s, np.ndarray) else s) for s in sets]
@@ -262,4 +262,4 @@ class Labels:
         numbers = np.fromiter(
             (number_of[text] for text in released), dtype=np.int64, count=len(released)
         )
-        return cls(PositionSets.of(sets), numbers)
+        return cls(PositionSets.from_lists(sets), numbers)

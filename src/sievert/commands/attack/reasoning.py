@@ -1,4 +1,4 @@
-"""Reasoning over real tables: what it needs of a release and of its original."""
+"""Reasoning over real tables: the counts that it needs of a release and of its original."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
 
 MOST_SECRETS = 5000
-MADE = re.compile(r"prefix|interval:.*")
+GENERATED = re.compile(r"prefix|interval:.*")
 MOST_RECORDS = 5 * 10**7  # of an original, held one by one
 
 
@@ -105,18 +105,15 @@ class Reasoner:
 
     def reason(self, clock: Clock) -> dict[str, Reasoning]:
         """Every secret."""
-        found = {}
-        every = self.cells if self.people is None else self.secrets
-        for secret in every:
+        results = {}
+        for secret in self.cells if self.people is None else self.secrets:
             try:
-                result = self._one(secret, clock)
+                results[secret] = self._one(secret, clock)
             except (ExhaustedError, InputError) as error:
                 if self.asked:
                     raise
                 self.remark(Note("no reasoning about {}: {}", Name(secret), Reason(str(error))))
-                continue
-            found[secret] = result
-        return found
+        return results
 
     def _one(self, secret: str, clock: Clock) -> Reasoning:
         release = self.people if self.people is not None else self.cells[secret]
@@ -137,8 +134,10 @@ class Reasoner:
         trees = {}
         for column in columns:
             given = self.hierarchies.get(column)
-            made = isinstance(given, str) and MADE.fullmatch(given)  # labels say what they mean
-            trees[column] = None if made else to_hierarchy(given, ["*"])
+            generated = isinstance(given, str) and GENERATED.fullmatch(
+                given
+            )  # labels say what they mean
+            trees[column] = None if generated else to_hierarchy(given, ["*"])
         every = tuple(self.cells or self.secrets)
         settings = replace(
             self.settings,

@@ -40,7 +40,7 @@ class ShareLayout:
     end: int
 
     @classmethod
-    def of(cls, factor: Factor, secrets: Sequence[int] | Ints) -> ShareLayout:
+    def build(cls, factor: Factor, secrets: Sequence[int] | Ints) -> ShareLayout:
         """For chains of these secrets."""
         sizes = np.diff(factor.starts)
         there = (factor.counts[:, np.asarray(secrets, dtype=np.int64)] > 0).T
@@ -106,7 +106,7 @@ class UrnSampler:
         compiled: bool = True,
     ) -> None:
         secrets = np.asarray(secrets, dtype=np.int64)
-        self.layout = ShareLayout.of(factor, secrets) if layout is None else layout
+        self.layout = ShareLayout.build(factor, secrets) if layout is None else layout
         prior = np.array([weights_of(factor, int(s)) for s in secrets])
         prior = prior.reshape(len(secrets), factor.prior.shape[1])
         records = np.asarray(factor.counts, dtype=np.int64)[:, secrets].T

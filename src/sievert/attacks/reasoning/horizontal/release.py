@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning import published_learner as printed
+from sievert.attacks.reasoning import published_learner
 from sievert.attacks.reasoning.candidates import Candidates, distinct_rows
 from sievert.attacks.reasoning.horizontal import dirichlet_tree, enumeration
 from sievert.attacks.reasoning.horizontal.gibbs import WHOLE, ShareLayout, UrnSampler
@@ -40,14 +40,14 @@ class HorizontalModel:
     """Factors, the classes with their labels and secrets, the victims, and what is solved."""
 
     factors: tuple[Factor, ...]
-    held: Ints  # classes by secrets
+    class_counts: Ints  # classes by secrets
     atoms: Ints  # victims by factors
     candidates: Candidates
     alpha: Floats
     solved: tuple[tuple[Solved | None, ...], ...]  # by factor and secret
 
     @classmethod
-    def of(
+    def build(
         cls,
         factors: Sequence[Factor],
         class_counts: Ints,
@@ -66,7 +66,7 @@ class HorizontalModel:
                 else "there are too many tables to count them all",
                 hint="method='auto'",
             )
-        candidates = Candidates.of(len(atoms), pairs, factors, labels, atoms)
+        candidates = Candidates.build(len(atoms), pairs, factors, labels, atoms)
         return cls(tuple(factors), class_counts, atoms, candidates, alpha, solved)
 
     @property
@@ -100,9 +100,9 @@ class HorizontalModel:
     @cached_property
     def terms(self) -> VictimTerms:
         """What is looked up after every few sweeps: the same for all chains."""
-        pairs, secrets = np.nonzero(self.held[self.candidates.classes])
-        populations, shares = self.fixed()
-        fixed = self.held[self.candidates.classes[pairs], secrets].astype(np.float64)
+        pairs, secrets = np.nonzero(self.class_counts[self.candidates.classes])
+        populations, shares = self.solved_shares()
+        fixed = self.class_counts[self.candidates.classes[pairs], secrets].astype(np.float64)
         layouts, spots = [], []
         for f, moving in enumerate(self.moving):
             rows = np.full(len(self.alpha), -1)
@@ -111,7 +111,7 @@ class HorizontalModel:
             sampled = np.flatnonzero(own >= 0)
             solved = np.flatnonzero(own < 0)
             fixed[solved] *= shares[f][secrets[solved], pairs[solved]]
-            layouts.append(ShareLayout.of(self.factors[f], moving) if moving else None)
+            layouts.append(ShareLayout.build(self.factors[f], moving) if moving else None)
             spots.append(np.zeros(0, dtype=np.int64))
             if (layout := layouts[-1]) is not None:
                 sampled_spots = layout.spots(
@@ -125,17 +125,15 @@ class HorizontalModel:
     @property
     def work(self) -> int:
         """Records that a sweep redraws, about."""
-        return sum(
-            int(f.counts[:, [s for s, each in enumerate(row) if each is None]].sum())
-            for f, row in zip(self.factors, self.solved, strict=True)
-        )
+        both = zip(self.factors, self.moving, strict=True)
+        return sum(int(factor.counts[:, moving].sum()) for factor, moving in both)
 
     @property
     def weights(self) -> Floats:
         """The expected share of each secret in the population."""
-        return normalise(self.alpha + self.held.sum(axis=0))
+        return normalise(self.alpha + self.class_counts.sum(axis=0))
 
-    def fixed(self) -> tuple[list[Floats], list[Floats]]:
+    def solved_shares(self) -> tuple[list[Floats], list[Floats]]:
         """What is solved, 0 for what is sampled.
 
         Of each factor the population, and the shares of the candidates' atoms in their labels.
@@ -153,21 +151,18 @@ class HorizontalModel:
             shares.append(share)
         return populations, shares
 
-    def learned(self, populations: Sequence[Floats]) -> Floats:
+    def learner_weights(self, populations: Sequence[Floats]) -> Floats:
         """The population's weight of each victim's kind with each secret."""
-        weights = np.broadcast_to(self.weights, (len(self.atoms), len(self.alpha))).copy()
-        for population, atoms in zip(populations, self.atoms.T, strict=True):
-            weights *= population[:, atoms].T
-        return weights
+        return kind_weights(self.weights, populations, self.atoms)
 
     def exact(self) -> Block:
         """All beliefs, where nothing is sampled; the printed learner's are left out."""
-        populations, shares = self.fixed()
-        expected = self.candidates.expected(shares, self.held)
-        learned = self.learned(populations)
+        populations, shares = self.solved_shares()
+        expected = self.candidates.expected_records(shares, self.class_counts)
+        learned = self.learner_weights(populations)
         return Block(expected, learned, np.zeros_like(learned), tuple(populations))
 
-    def printed(self) -> Floats | None:
+    def published_learner(self) -> Floats | None:
         """The printed learner's beliefs, integrated; None where too many victims differ."""
         if self.method == GIBBS:
             return None
@@ -186,7 +181,7 @@ class HorizontalModel:
         if len(different) > MOST_PRINTED:
             return None
         every, many = list(kinds), len(self.alpha)
-        gammas = (self.alpha + self.held.sum(axis=0)).tolist()
+        gammas = (self.alpha + self.class_counts.sum(axis=0)).tolist()
         least = min(b for mixture in every for _, pairs in mixture for b, _ in pairs or ((1.0, 0),))
         if min(least, *gammas) < SMALL:
             return None
@@ -195,20 +190,20 @@ class HorizontalModel:
             mixtures = [_multiply([every[own[s]] for own in key]) for s in range(many)]
             if max(map(len, mixtures)) > MOST_COMPONENTS:
                 return None
-            beliefs.append(printed.shares(gammas, mixtures))
+            beliefs.append(published_learner.shares(gammas, mixtures))
         return np.array(beliefs)[which]
 
     def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
         """Draws of the population, where nothing is sampled: a factor's draws, secrets, atoms."""
         draws = []
         for row in self.solved:
-            drawn = [each.draw(rng, many) for each in row if each is not None]
-            draws.append(np.stack(drawn, axis=1))
+            solved = [each.draw(rng, many) for each in row if each is not None]
+            draws.append(np.stack(solved, axis=1))
         return draws
 
     def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
         """The printed learner's shares under one draw of the population."""
-        return shares_under(self.alpha + self.held.sum(axis=0), drawn, self.atoms, rng)
+        return shares_under(self.alpha + self.class_counts.sum(axis=0), drawn, self.atoms, rng)
 
     def reweight(self, times: float) -> HorizontalModel:
         """The same with so many times the weights of values, solved anew."""
@@ -234,6 +229,14 @@ class VictimTerms:
     layouts: tuple[ShareLayout | None, ...]
     spots: tuple[Ints, ...]
     populations: tuple[Floats, ...]
+
+
+def kind_weights(weights: Floats, populations: Sequence[Floats], atoms: Ints) -> Floats:
+    """The weight of each secret, times the shares of a victim's atoms among those who have it."""
+    products = np.broadcast_to(weights, (len(atoms), len(weights))).copy()
+    for population, own in zip(populations, atoms.T, strict=True):
+        products *= population[:, own].T
+    return products
 
 
 def shares_under(
@@ -287,7 +290,7 @@ class HorizontalChain:
         expected = np.bincount(lookup.cells, terms, victims * many).reshape(victims, many)
         return Block(
             np.asarray(expected, np.float64),
-            self.model.learned(self.populations),
+            self.model.learner_weights(self.populations),
             self.model.printed_under(drawn, self.rng),
             tuple(p.copy() for p in self.populations),
             tuple(drawn),

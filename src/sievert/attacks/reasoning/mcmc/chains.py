@@ -62,7 +62,7 @@ class SamplingPlan:
     block: int = 5
 
     @classmethod
-    def of(cls, chains: int, most: int, block: int = 5) -> SamplingPlan:
+    def with_limit(cls, chains: int, most: int, block: int = 5) -> SamplingPlan:
         """With so many sweeps at most, burnt ones included."""
         burn = min(500, most // 5)
         kept = max(20, most - burn)

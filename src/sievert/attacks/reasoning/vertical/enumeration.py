@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -43,20 +44,14 @@ class AssignmentTables:
         """How many have each secret and atom in one table, by factor."""
         cells = self.fixed.copy()
         cells[self.places] += self.moving[t]
-        return tuple(
-            part.reshape(shape)
-            for part, shape in zip(self._by_factor(cells), self.shapes, strict=True)
-        )
+        return self._by_factor(cells)
 
     @property
-    def expected(self) -> tuple[Floats, ...]:
+    def expected_counts(self) -> tuple[Floats, ...]:
         """How many have each secret and atom in the mean, by factor."""
         cells = self.fixed.astype(np.float64)
         cells[self.places] += self.weights @ self.moving
-        return tuple(
-            part.reshape(shape)
-            for part, shape in zip(self._by_factor(cells), self.shapes, strict=True)
-        )
+        return self._by_factor(cells)
 
     def draw(self, rng: np.random.Generator) -> tuple[Ints, ...]:
         """A table at random, with its chance."""
@@ -67,8 +62,9 @@ class AssignmentTables:
     def _chances(self) -> Floats:
         return np.cumsum(self.weights)
 
-    def _by_factor(self, cells: Ints | Floats) -> list[Ints | Floats]:
-        return np.split(cells, np.cumsum([s * a for s, a in self.shapes])[:-1])
+    def _by_factor(self, cells: Any) -> tuple[Any, ...]:
+        parts = np.split(cells, np.cumsum([s * a for s, a in self.shapes])[:-1])
+        return tuple(p.reshape(shape) for p, shape in zip(parts, self.shapes, strict=True))
 
 
 @dataclass(frozen=True)

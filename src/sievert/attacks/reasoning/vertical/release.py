@@ -9,9 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning import published_learner as printed
+from sievert.attacks.reasoning import published_learner
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets
-from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, GIBBS, SMALL, shares_under
+from sievert.attacks.reasoning.horizontal.release import (
+    CLOSED,
+    EXACT,
+    GIBBS,
+    SMALL,
+    kind_weights,
+    shares_under,
+)
 from sievert.attacks.reasoning.mcmc.chains import Block
 from sievert.attacks.reasoning.model import Buckets
 from sievert.attacks.reasoning.risk import normalise
@@ -34,7 +41,7 @@ class VerticalModel:
     solved: enumeration.AssignmentTables | None
 
     @classmethod
-    def of(
+    def build(
         cls, buckets: Buckets, owners: Ints, atoms: Ints, alpha: Floats, method: str = "auto"
     ) -> VerticalModel:
         """Count all tables where that is allowed and they are few."""
@@ -72,7 +79,7 @@ class VerticalModel:
         return 10 * len(self.buckets.secrets)
 
     @cached_property
-    def held(self) -> Ints:
+    def secret_counts(self) -> Ints:
         """Records of each secret."""
         return np.bincount(self.buckets.secrets, minlength=len(self.alpha))
 
@@ -88,13 +95,13 @@ class VerticalModel:
         kept = np.flatnonzero(victims >= 0)
         return kept, victims[kept] * len(self.alpha) + self.slots.secrets[kept]
 
-    def expected(self, shares: Floats) -> Floats:
+    def expected_records(self, shares: Floats) -> Floats:
         """How many records with each secret are expected of each victim's kind."""
         kept, cells = self._cells
         size = len(self.atoms) * len(self.alpha)
         return np.asarray(np.bincount(cells, shares[kept], size).reshape(self.shape), np.float64)
 
-    def counted(self, shares: Floats) -> Floats:
+    def expected_counts(self, shares: Floats) -> Floats:
         """How many are expected to have each secret and atom of the only factor."""
         many, atoms = self.buckets.priors[0].shape
         cells = self.slots.secrets * atoms + self.buckets.atoms[self.slots.rows, 0]
@@ -106,29 +113,26 @@ class VerticalModel:
             normalise(prior + held) for prior, held in zip(self.buckets.priors, counts, strict=True)
         )
 
-    def learned(self, populations: Sequence[Floats]) -> Floats:
+    def learner_weights(self, populations: Sequence[Floats]) -> Floats:
         """The population's weight of each victim's kind with each secret, given a table."""
-        weights = normalise(self.alpha + self.held)
-        products = np.broadcast_to(weights, self.shape).copy()
-        for population, atoms in zip(populations, self.atoms.T, strict=True):
-            products *= population[:, atoms].T
-        return products
+        weights = normalise(self.alpha + self.secret_counts)
+        return kind_weights(weights, populations, self.atoms)
 
     def exact(self) -> Block:
         """All beliefs, where nothing is sampled; the printed learner's are left out."""
         assert self.solved is not None
         learned = np.zeros(self.shape)
         for weight, table in self.solved.tables:
-            learned += weight * self.learned(self.populations(table))
-        expected = self.expected(self.solved.shares)
-        mean = self.populations(self.solved.expected)
+            learned += weight * self.learner_weights(self.populations(table))
+        expected = self.expected_records(self.solved.shares)
+        mean = self.populations(self.solved.expected_counts)
         return Block(expected, learned, np.zeros(self.shape), mean)
 
-    def printed(self) -> Floats | None:
+    def published_learner(self) -> Floats | None:
         """The printed learner's beliefs, integrated; None where tables or victims are many."""
         if self.solved is None or len(self.solved.weights) * len(self.atoms) > MOST_PRINTED:
             return None
-        gammas = (self.alpha + self.held).tolist()
+        gammas = (self.alpha + self.secret_counts).tolist()
         if min(*(float(p.min()) for p in self.buckets.priors), *gammas) < SMALL:
             return None
         beliefs = np.zeros(self.shape)
@@ -141,7 +145,7 @@ class VerticalModel:
                     first = [float(shape[s, a]) for shape, a in zip(shapes, person, strict=True)]
                     both = zip(first, totals, strict=True)
                     mixtures.append([(1.0, [(b, float(total[s]) - b) for b, total in both])])
-                beliefs[v] += weight * printed.shares(gammas, mixtures)
+                beliefs[v] += weight * published_learner.shares(gammas, mixtures)
         return beliefs
 
     def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
@@ -155,7 +159,7 @@ class VerticalModel:
 
     def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
         """The printed learner's shares under one draw of the population."""
-        return shares_under(self.alpha + self.held, drawn, self.atoms, rng)
+        return shares_under(self.alpha + self.secret_counts, drawn, self.atoms, rng)
 
     def walk(self, rng: np.random.Generator) -> VerticalChain:
         """A chain."""
@@ -179,14 +183,16 @@ class VerticalChain:
         self.chain.sweep(sweeps)
         shares, counts = self.chain.read(), self.chain.counts
         one = len(counts) == 1  # what is learnt is then linear in the counts
-        populations = self.model.populations([self.model.counted(shares)] if one else counts)
+        populations = self.model.populations(
+            [self.model.expected_counts(shares)] if one else counts
+        )
         drawn = tuple(
-            dirichlets(self.rng, prior + held)
-            for prior, held in zip(self.model.buckets.priors, counts, strict=True)
+            dirichlets(self.rng, prior + table)
+            for prior, table in zip(self.model.buckets.priors, counts, strict=True)
         )
         return Block(
-            self.model.expected(shares),
-            self.model.learned(populations),
+            self.model.expected_records(shares),
+            self.model.learner_weights(populations),
             self.model.printed_under(drawn, self.rng),
             populations,
             drawn,
