@@ -1,5 +1,6 @@
 # make demo     sets up, assesses the example, writes a report and says where it is
 # make test     sets up, lints, runs every test
+# make quick    unit tests, pages and examples without those marked slow; between two edits
 # make install  .venv with all extras
 # make lint     ruff and mypy
 # make bench    benchmarks, each with its ratio (NAMES="startup overhead", QUICK=1)
@@ -23,7 +24,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
-.PHONY: generate demo test install lint bench soak docs lock clean
+.PHONY: generate demo test quick install lint bench soak docs lock clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -76,6 +77,9 @@ lint: $(VENV)/.full
 
 test: $(VENV)/.full lint
 	$(PYTEST) $(BY_FILE)
+
+quick: $(VENV)/.full
+	$(PYTEST) $(BY_FILE) -m "not slow" tests/unit tests/docs src
 
 bench: $(VENV)/.full
 	$(BIN)/python -m bench $(NAMES) $(if $(QUICK),--quick)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 # Tests run side by side: threads of a library that wait for each other would only get in the way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Thousands of tests are collected and stay: nothing is gained by looking at them again and again.
+gc.disable()
 
 HERE = Path(__file__).parent
 # The soak tests go on where the laws stop, and share what mutates files.
@@ -32,6 +36,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Folders with long files first, so that no worker is left alone with one in the end."""
     places = {folder: place for place, folder in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(LONG)))
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

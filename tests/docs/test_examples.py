@@ -131,6 +131,7 @@ SHOWN = [page for page in PAGES if blocks(page, "console")]
 
 
 @pytest.mark.parametrize("page", SHOWN, ids=[p.stem for p in SHOWN])
+@pytest.mark.slow
 def test_console_blocks(
     page: Path,
     demo: Path,

@@ -93,6 +93,7 @@ def test_limits_are_shown_as_met_only_where_no_column_is_left_over(name: str, de
         ("gone", 3, "exit 3"),
     ],
 )
+@pytest.mark.slow
 def test_the_gate_of_the_guide(
     demo: Path, tmp_path: Path, release: str, code: int, words: str
 ) -> None:

@@ -66,6 +66,7 @@ def stated() -> list[tuple[str, str, str, int, int]]:
 
 
 @pytest.mark.parametrize(("name", "columns", "policy", "breached", "limits"), stated())
+@pytest.mark.slow
 def test_policies_give_what_the_guide_says(
     demo: Path, name: str, columns: str, policy: str, breached: int, limits: int
 ) -> None:
@@ -155,6 +156,7 @@ def at_most(low: float | None, high: float | None) -> bool:
 
 
 @pytest.mark.parametrize("data", tables(), ids=map(str, range(30)))
+@pytest.mark.slow
 def test_links_between_finding_measures_hold(data: dict[str, list[str]]) -> None:
     found = sievert.assess(data, ["q"], ["s"])
     r: dict[str, Any] = {name: v.value for name, v in found.reidentification.items()}
@@ -181,6 +183,7 @@ def test_links_between_finding_measures_hold(data: dict[str, list[str]]) -> None
 
 
 @pytest.mark.parametrize("data", tables(), ids=map(str, range(30)))
+@pytest.mark.slow
 def test_links_between_measures_of_a_secret_hold(data: dict[str, list[str]]) -> None:
     orders = {"s": ["v", "w", "x", "y", "z"]}
     found = sievert.assess(data, ["q"], ["s"], orders=orders)

@@ -76,6 +76,7 @@ def test_records_read_alike() -> None:
 
 
 @pytest.mark.parametrize("page", ["losses", "estimation", "compare"])
+@pytest.mark.slow
 def test_examples(page: str) -> None:
     failed, run = doctest.testfile(
         str(DOCS / f"{page}.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE

@@ -64,6 +64,7 @@ def pages(built: Path) -> dict[PurePosixPath, Seen]:
 # -- the real site ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_file_has_its_page(pages: dict[PurePosixPath, Seen]) -> None:
     assert set(pages) == {page(source) for source in Site(ROOT).sources}
     assert PurePosixPath("index.html") in pages
@@ -234,6 +235,7 @@ def test_a_failing_rename_is_taken_back(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "repository"]
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "out")]) == 0
     assert "pages: " in capsys.readouterr().out

@@ -272,6 +272,7 @@ def large() -> tuple[Any, Any]:
     return rng.lognormal(3, 1, 400), rng.dirichlet(np.full(400, 0.5))
 
 
+@pytest.mark.slow
 def test_bounds_hold_the_exact_area(large: tuple[Any, Any]) -> None:
     exact = approximate_compromise(*large)
     assert exact.exact

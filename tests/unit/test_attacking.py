@@ -100,6 +100,7 @@ def everything(files: dict[str, Path], command: str = "attack") -> list[object]:
 
 @pytest.mark.parametrize("command", ["assess", "attack"])
 @pytest.mark.parametrize("options", [[], ["--all"], ["--json", "-"]])
+@pytest.mark.slow
 def test_no_value_is_told(
     command: str, options: list[str], files: dict[str, Path], capsys: pytest.CaptureFixture
 ) -> None:
@@ -118,6 +119,7 @@ def test_no_value_is_told(
 
 
 @pytest.mark.parametrize("command", ["assess", "attack"])
+@pytest.mark.slow
 def test_json(command: str, files: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
     arguments = [*everything(files, command), "--json", "-"]
     assert run(*arguments) == 0
@@ -314,6 +316,7 @@ def test_packed_keys_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- mistakes -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_mistakes_on_the_command_line(
     files: dict[str, Path], capsys: pytest.CaptureFixture, tmp_path: Path
 ) -> None:

@@ -239,6 +239,7 @@ def merged(rows: Rows, label: dict[Any, Any]) -> Rows:
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.slow
 def test_semantic(seed: int) -> None:
     for case in tables(40, 300 + seed):
         given, rows = cells(case)

@@ -64,6 +64,7 @@ from sievert.cli import app
 from sievert.errors import InputError, SievertError, UsageError
 
 Build = Callable[[Path], Any]
+pytestmark = pytest.mark.slow
 SHORT = {
     "rows": "table/rows",
     "k": "reidentification/k_anonymity/value",

@@ -59,6 +59,7 @@ from sievert.cli import outputs as written
 
 # -- tokens -------------------------------------------------------------------------------------
 
+pytestmark = pytest.mark.slow
 KINDS = {"cell": "qxc", "name": "jqh", "file": "wqf", "place": "vqd"}
 PART = 8  # so many characters of a token are a hit
 WORD = re.compile("(?=(" + "|".join(f"{start}[a-z]{{5}}" for start in KINDS.values()) + "))")

@@ -240,6 +240,7 @@ TEXTS = ["a\x1b", "\ufffe", "\ud800", "\0", "x" * 10**6, "", "\n"]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.slow
 def test_no_text_ends_the_renderer(text: str) -> None:
     """Some characters abort its process, and it measures long texts letter by letter."""
     table = {"q": [text or "''", "b", "b"], "r": ["1", "1", "2"], "s": ["x", "y", "y"]}
@@ -277,6 +278,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.slow
 def test_charts_become_files(
     command: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:

@@ -326,6 +326,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_timeout(big: Path, tmp_path: Path, capsys) -> None:
     begun = time.monotonic()
     options = ["-q", "a,b", "-s", "s", "--temp", tmp_path, "--records", tmp_path / "r.csv"]

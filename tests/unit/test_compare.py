@@ -166,6 +166,7 @@ def test_json_is_the_contract() -> None:
     assert text == outputs.as_json(json.loads(text))
 
 
+@pytest.mark.slow
 def test_the_same_twice_and_another_seed() -> None:
     original = people()
 
@@ -309,6 +310,7 @@ def amounts(number: int = 600) -> Table:
     }
 
 
+@pytest.mark.slow
 def test_columns_of_real_numbers_are_cut_alike_before_and_after() -> None:
     original = amounts()
     random = Random(2)
@@ -351,6 +353,7 @@ def test_bins_that_make_no_sense() -> None:
 # -- several releases -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_dominated_releases_are_marked() -> None:
     original = people(6000)
     original["zip"] = [z[0] for z in original["zip"]]

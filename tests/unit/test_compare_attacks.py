@@ -165,6 +165,7 @@ def odd(seed: int) -> tuple[Table, dict[str, Table], list[str], list[str], dict[
 
 
 @pytest.mark.parametrize("start", range(0, 40, 10))
+@pytest.mark.slow
 def test_odd_tables_give_numbers_or_reasons(start: int) -> None:
     done = 0
     for seed in range(start, start + 10):
@@ -194,6 +195,7 @@ def test_odd_tables_give_numbers_or_reasons(start: int) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 7])
 @pytest.mark.parametrize("released", ["x", "*", "3", None])
+@pytest.mark.slow
 def test_tables_in_which_nothing_varies(number: int, released: str | None) -> None:
     """A secret and a key of one value: nothing is told, nothing is lost, nothing is divided by."""
     original = {"q": ["3"] * number, "s": ["y"] * number}
@@ -463,6 +465,7 @@ def test_interrupted_in_the_middle(tmp_path: Path) -> None:
 # -- the text -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_lines_are_no_wider_than_a_terminal() -> None:
     """For one release and for many, long names and short ones, three secrets."""
     r = random.Random(9)

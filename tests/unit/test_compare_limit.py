@@ -267,6 +267,7 @@ def test_an_unfinished_search_is_told(original: Table, monkeypatch: pytest.Monke
     assert any("known within" in w for w in found.warnings)
 
 
+@pytest.mark.slow
 def test_a_limit_of_chance_is_told() -> None:
     random = Random(2)
     table = {"town": [f"t{i % 60}" for i in range(120)],

@@ -125,6 +125,7 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_the_policy_of_the_demonstration(hospital: Path) -> None:
     """Every limit that an assessment evaluates is evaluated, with the same result."""
     how = {

@@ -157,6 +157,7 @@ def test_a_release_of_everything_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("echoes", [False, True])
+@pytest.mark.slow
 def test_ranges_on_random_cases(echoes: bool) -> None:
     for seed in SEEDS:
         one = oracle.random_case(seed, echoes=True) if echoes else case(seed)

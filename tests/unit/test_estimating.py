@@ -307,6 +307,7 @@ def test_codes_of_every_width(values: int, kind: str) -> None:
     assert len(found) == 1
 
 
+@pytest.mark.slow
 def test_a_comparison_is_the_same_on_any_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Targets one after the other, several at a time, and with the shuffles of each shared."""
     original = {
@@ -379,6 +380,7 @@ def naive(x: Any, c: Any, y: Any, shuffles: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("kind", ["one", "coarser", "noisy"])
+@pytest.mark.slow
 def test_drawn_and_shuffled_agree_with_the_definition(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -539,6 +541,7 @@ def simulated(
         (200, 14, 5692, 0.3, 60),
     ],
 )
+@pytest.mark.slow
 def test_intervals_cover(kx: int, ky: int, n: int, alpha: float | None, runs: int) -> None:
     """The mean of the corrected estimate; and the truth lies between it and Miller and Madow's."""
     true, found = simulated(kx, ky, n, alpha, runs)

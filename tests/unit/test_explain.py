@@ -225,6 +225,7 @@ def wide(columns: int, records: int, seed: int = 1) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_many_columns_by_size_by_budget_and_sampled() -> None:
     table = wide(14, 200)
     quasi = tuple(c for c in table if c != "s")
@@ -479,6 +480,7 @@ def test_values_by_their_part_of_the_scores() -> None:
     assert "Shares of all SUDA scores" in render(sievert.explain(PEOPLE, QUASI), everything=True)
 
 
+@pytest.mark.slow
 def test_too_many_columns_to_search_all_sets() -> None:
     table = wide(30, 40)
     found = sievert.explain(table, [c for c in table if c != "s"], max_size=4, orders=4)

@@ -77,6 +77,7 @@ def check(
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.slow
 def test_random_tables(seed: int, compiled: bool) -> None:
     if compiled:
         pytest.importorskip("numba")
@@ -99,6 +100,7 @@ def test_random_tables(seed: int, compiled: bool) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.slow
 def test_keys_of_more_than_64_bits(compiled: bool) -> None:
     if compiled:
         pytest.importorskip("numba")

@@ -281,6 +281,7 @@ def test_reduced_and_occurring_alphabets() -> None:
         sievert.randomise(table, ["job", "town"], "ill", at=0.0, reduced=2)
 
 
+@pytest.mark.slow
 def test_models_whose_release_is_synthetic() -> None:
     table = people()
     found = sievert.randomise(table, ["job", "town"], "ill", at=0.5, model=4)

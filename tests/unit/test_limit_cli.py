@@ -94,6 +94,7 @@ def test_several_points_and_values(table: Path, capsys: pytest.CaptureFixture[st
         ("identity-reverse", "the values themselves"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_every_model_has_its_sentence(
     table: Path, model: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -149,6 +149,7 @@ def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_leaves")
 @pytest.mark.parametrize("distance", ["gower", "l1", "l2"])
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.slow
 def test_nearest_is_exact(distance: Any, seed: int) -> None:
     """Ties are ties: of decimals, of missing values, across columns, within blocks."""
     random = Random(f"{distance}{seed}")

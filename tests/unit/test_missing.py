@@ -42,6 +42,7 @@ def test_error() -> None:
         sievert.assess(TABLE, "s", missing="wildcart")
 
 
+@pytest.mark.slow
 def test_wildcard_frequencies_agree_with_brute_force() -> None:
     for seed in range(60):
         c = case(Random(f"wildcard {seed}"))

@@ -166,6 +166,7 @@ def test_itpr_paper_tables_1_and_2() -> None:
         ((5000, 5000), 0.07525749891599531),
     ],
 )
+@pytest.mark.slow
 def test_itpr_of_class_sizes(sizes: tuple[int, ...], expected: float) -> None:
     assert near(oracle.reidentification(sized(*sizes), ["q"])["itpr"], expected)
 

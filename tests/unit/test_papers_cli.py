@@ -15,6 +15,7 @@ from sievert.cli.app import _run
 from sievert.papers.claims import HELD, NEED_WHY, STATES, Given, Paper
 from sievert.report.page import Picture
 
+pytestmark = pytest.mark.slow
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 MOST = 500_000  # bytes of a page
 LONGEST = 250  # letters of a reason

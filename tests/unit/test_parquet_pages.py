@@ -82,6 +82,7 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("size", [64, 1 << 20])
+@pytest.mark.slow
 def test_written_by_arrow(codec: str, version: str, size: int, tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     data = frame(5000)
@@ -130,6 +131,7 @@ def test_a_dictionary_given_up_half_way(tmp_path: Path) -> None:
     assert values(path, ["text"], by_pages=True) == values(path, ["text"], by_pages=False)
 
 
+@pytest.mark.slow
 def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
     """Whatever the pages say, nothing outside of them is read, and no key leaves its bits."""
     path, random = tmp_path / "a.parquet", Random(5)

@@ -786,6 +786,7 @@ TOKENS = [f"qx{c}" for c in "MJCIK"]
 
 @pytest.mark.parametrize("known", [True, False])
 @kinds
+@pytest.mark.slow
 def test_no_value_of_the_data_is_told(kind: str, known: bool) -> None:
     release = TABLES[kind]
     release = tuple(map(disguised, release)) if kind == "vertical" else disguised(release)
@@ -813,6 +814,7 @@ def test_no_value_in_an_error(how: dict[str, Any]) -> None:
 
 
 @kinds
+@pytest.mark.slow
 def test_the_same_seed_the_same_numbers(kind: str) -> None:
     def found(seed: int, threads: int) -> Any:
         return sievert.attack(
@@ -871,6 +873,7 @@ def refused(found: Any) -> Any:
     return numbers["sampling"]
 
 
+@pytest.mark.slow
 def test_two_worlds_are_no_answer() -> None:
     release, original = two_worlds()
     found = attacked(release, original, beta=0.001, method="gibbs", sweeps=100, chains=16)

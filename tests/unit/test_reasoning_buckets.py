@@ -113,6 +113,7 @@ def batches(seen: Floats) -> tuple[Floats, Floats]:
 
 @pytest.mark.parametrize("name", ["N", "NB"])
 @pytest.mark.parametrize("whole", [8, 1])  # redrawn at once, and by swaps
+@pytest.mark.slow
 def test_walks_of_table_one(name: str, whole: int) -> None:
     buckets = table_one(name)
     chain = GroupSampler(buckets, np.random.default_rng([4, whole]), whole=whole, part=2)

@@ -13,6 +13,7 @@ import pytest
 from sievert import methods
 from sievert.cli import app
 
+pytestmark = pytest.mark.slow
 QUASI = ["age", "zip"]
 CANARY = "qx"
 HEADLINES = {

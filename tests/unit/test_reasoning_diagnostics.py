@@ -81,6 +81,7 @@ def test_the_definitions_term_by_term(shape, phi):
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.3, 0.7, 0.9, -0.3, -0.6])
+@pytest.mark.slow
 def test_an_autoregressive_series_is_worth_what_is_known(phi):
     series = np.stack([autoregressive(phi, (4, 2000), seed) for seed in range(40)], axis=2)
     found = diagnose(series)

@@ -138,6 +138,7 @@ def quadrature(gammas, betas):
         ([12.3, 2.0], [(1.2, 30.0), (6.0, 7.0)]),
     ],
 )
+@pytest.mark.slow
 def test_single_betas_by_quadrature(gammas, betas):
     found = shares(gammas, [[(1.0, [pair])] for pair in betas])
     assert found == pytest.approx(quadrature(gammas, betas), abs=1e-12)
@@ -177,6 +178,7 @@ def test_simulated_variables_of_any_size():
     assert again.tolist() == means.tolist()
 
 
+@pytest.mark.slow
 def test_drawn_shares_have_the_gamma_variables_integrated():
     gammas = [2.5, 0.8, 30.0, 1000.0]
     pis = np.array([[0.2, 0.5, 0.01, 0.0003], [0.9, 1e-12, 0.0, 1e-5]])

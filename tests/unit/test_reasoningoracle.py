@@ -147,6 +147,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("kind", oracle.KINDS)
+@pytest.mark.slow
 def test_the_printed_formula(kind: str) -> None:
     groups = NATION_CASES[kind][0]
     found = oracle.printed(kind, groups, [NATIONS], NATION_VICTIMS, likelihood="saturated")

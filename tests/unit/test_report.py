@@ -346,6 +346,7 @@ def test_the_policy_allows_the_style_and_nothing_else() -> None:
     assert f"content=\"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none';" in page
 
 
+@pytest.mark.slow
 def test_results_in_a_notebook(found: sievert.Assessment) -> None:
     columns = {"age": ["1", "2"] * 40, "n": ["1", "2", "3", "4"] * 20, "s": ["a", "b"] * 38}
     columns["s"] += ["a"] * 4

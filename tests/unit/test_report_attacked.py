@@ -126,6 +126,7 @@ def chapter(part: ReportPart, word: str) -> Chapter:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("internal", [True, False])
+@pytest.mark.slow
 def test_a_page(name: str, internal: bool, results: dict[str, Any]) -> None:
     part = part_of(results[name], internal=internal)
     blocks = attacked.blocks(part)

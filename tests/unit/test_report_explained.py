@@ -138,6 +138,7 @@ def _shown(spec: Any) -> Any:
 
 @pytest.mark.parametrize("internal", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_every_kind_has_its_chapter(kind: str, internal: bool) -> None:
     held = part(kind, internal=internal)
     blocks = explained.blocks(held)

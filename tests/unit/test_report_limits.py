@@ -133,6 +133,7 @@ def test_passed_on_is_decided_by_what_is_shown(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
+@pytest.mark.slow
 def test_every_model_has_its_words(model: int | str) -> None:
     table = {k: v[:200] for k, v in people().items()}
     found = ran(table, model=model, at=[0.1, 0.3], points=1 if model == "funnel" else 3)

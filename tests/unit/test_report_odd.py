@@ -14,6 +14,7 @@ from sievert.measures import BY_ID
 from sievert.report import html, markdown, summary
 from sievert.report.builder import ReportSettings
 
+pytestmark = pytest.mark.slow
 ROWS = 60
 SETTINGS = (
     ReportSettings(internal=True),

@@ -137,6 +137,7 @@ def distribution(records: list[Record], score: list[float], f: float) -> list[fl
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.slow
 def test_by_the_definition(chunk: int, compiled: bool) -> None:
     random = Random(chunk)
     for _ in range(TABLES):

@@ -188,6 +188,7 @@ def test_compressed_files(tmp_path: Path) -> None:
         assert "wrong.gz" in str(error.value) and "secret" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_bombs_are_refused(tmp_path: Path) -> None:
     import gzip
 
@@ -363,6 +364,7 @@ def test_mixed_line_ends_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert sizes(path, ["a", "b"]) == (4, 4)
 
 
+@pytest.mark.slow
 def test_the_count_agrees_with_one_field_by_field_on_random_bytes(tmp_path: Path) -> None:
     """Whatever the count by blocks vouches for, the count by fields counts alike."""
     from random import Random
