@@ -57,11 +57,9 @@ class RefusedError(SievertError):
 class InvariantError(SievertError):
     """Two things that must agree do not: a defect of Sievert itself (exit 70)."""
 
-    exit_code = 70
-
 
 def unknown(what: str, name: str, names: Iterable[str]) -> UsageError:
-    """The error for a name nobody knows, with the nearest known one as the hint."""
+    """The error for an unknown name, with the nearest known one as the hint."""
     names = list(names)
     close = nearest(name, names)
     hint = f"{close!r}" if close else f"one of {', '.join(repr(n) for n in names[:30])}"

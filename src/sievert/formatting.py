@@ -5,11 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 from difflib import get_close_matches
 
 
@@ -28,9 +23,8 @@ def plural(number: int, thing: str) -> str:
     >>> plural(1, "record"), plural(2_000, "record"), plural(2, "class")
     ('1 record', '2,000 records', '2 classes')
     """
-    if number != 1:
-        thing += "es" if thing.endswith("s") else "s"
-    return f"{number:,} {thing}"
+    ending = "" if number == 1 else "es" if thing.endswith("s") else "s"
+    return f"{number:,} {thing}{ending}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

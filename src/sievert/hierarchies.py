@@ -130,13 +130,10 @@ class Hierarchy:
         width = max((len(v) for v in values), default=0)
 
         def mask_end(value: str, level: int) -> str:
-            kept = value.ljust(width, ROOT)[: width - level]
-            return kept + ROOT * level
+            return value.ljust(width, ROOT)[: width - level] + ROOT * level
 
-        return cls(
-            {v: tuple(mask_end(v, level) for level in range(1, width + 1)) for v in values},
-            "prefixes",
-        )
+        levels = range(1, width + 1)
+        return cls({v: tuple(mask_end(v, level) for level in levels) for v in values}, "prefixes")
 
     @classmethod
     def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> Hierarchy:
@@ -159,17 +156,14 @@ class Hierarchy:
             low = number // width * width
             return f"[{_all_digits(low)}, {_all_digits(low + width)})"
 
-        labels: dict[str, tuple[str, ...]] = {}
-        wrong = 0
-        for value in dict.fromkeys(values):
-            if NUMBER.fullmatch(value):
-                number = Fraction(value)
-                labels[value] = (*(label(number, w) for w in exact), ROOT)
-            else:
-                wrong += 1
-        if wrong:
+        distinct = dict.fromkeys(values)
+        numbers = {value: Fraction(value) for value in distinct if NUMBER.fullmatch(value)}
+        if wrong := len(distinct) - len(numbers):
             raise InputError(f"intervals: {wrong} value(s) are not finite numbers")
-        return cls(labels, "intervals")
+        return cls(
+            {v: (*(label(number, w) for w in exact), ROOT) for v, number in numbers.items()},
+            "intervals",
+        )
 
 
 def _rows(text: str, name: str) -> list[list[str]]:

@@ -54,14 +54,12 @@ def _check_pages(path: Path, name: str) -> bool:
 
 def _has_checksums(path: Path, metadata: Any) -> bool:
     """Whether the first page of every column chunk carries a checksum."""
+    groups, columns = range(metadata.num_row_groups), range(metadata.num_columns)
     with path.open("rb") as file:
-        for group in range(metadata.num_row_groups):
-            for column in range(metadata.num_columns):
-                chunk = metadata.row_group(group).column(column)
-                first = chunk.dictionary_page_offset or chunk.data_page_offset
-                file.seek(first)
-                if not _has_crc(file.read(64)):
-                    return False
+        for chunk in (metadata.row_group(g).column(c) for g in groups for c in columns):
+            file.seek(chunk.dictionary_page_offset or chunk.data_page_offset)
+            if not _has_crc(file.read(64)):
+                return False
     return True
 
 

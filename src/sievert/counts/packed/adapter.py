@@ -226,9 +226,8 @@ class PackedQuestions(Questions):
         """Everything about finding a person."""
         quasi = tuple(quasi)
         known = quasi in self._sizes and all(q in self._tallies for q in quasi)
-        if not known and self._cells_packed(quasi, None) is None:
-            return super().record_counts(quasi, wildcard=wildcard)
-        if wildcard and any(self._tallies[q].get(None) for q in quasi):
+        unfit = not known and self._cells_packed(quasi, None) is None
+        if unfit or (wildcard and any(self._tallies[q].get(None) for q in quasi)):
             return super().record_counts(quasi, wildcard=wildcard)
         return RecordCounts(self.records, self.sizes(quasi))
 
@@ -293,11 +292,6 @@ class PackedQuestions(Questions):
             else None,
         )
 
-    def _each(
-        self, starts: Ints, cells: int, work: Callable[[slice, slice, Ints], Any]
-    ) -> list[Any]:
-        return each_share(starts, cells, work, self._threads)
-
     def _profiles(self, counts: Ints, starts: Ints) -> Profiles:
         """Distinct profiles; classes of one value, mostly the bulk, need no comparing."""
 
@@ -309,7 +303,7 @@ class PackedQuestions(Questions):
             return histogram(single), [words[begins[f] : ends[f]] for f in firsts], times
 
         counted: dict[tuple[int, ...], int] = {}
-        for alone, lists, times in self._each(starts, len(counts), work):
+        for alone, lists, times in each_share(starts, len(counts), work, self._threads):
             for size, n in zip(alone.sizes.tolist(), alone.times.tolist(), strict=True):
                 counted[size,] = counted.get((size,), 0) + n
             for words, n in zip(lists, times.tolist(), strict=True):
@@ -326,7 +320,7 @@ class PackedQuestions(Questions):
                 cells.counts[part], cells.values[part], starts, cells.sizes[classes], totals
             )
 
-        rows = np.concatenate(self._each(cells.starts, len(cells.counts), work))
+        rows = np.concatenate(each_share(cells.starts, len(cells.counts), work, self._threads))
         kinds, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
         times = np.zeros(len(kinds), dtype=np.int64)
         np.add.at(times, place.ravel(), rows[:, 3])
@@ -350,10 +344,11 @@ class PackedQuestions(Questions):
                 place,
                 quick,
             )
-            gaps: Ints = place[1]
-            return gaps
+            return np.asarray(place[1])
 
-        largest = np.maximum.reduce(self._each(cells.starts, len(cells.counts), work))
+        largest = np.maximum.reduce(
+            each_share(cells.starts, len(cells.counts), work, self._threads)
+        )
         return Gaps.from_arrays(sizes.sizes, largest)
 
     def _known_profiles(self, cells: PackedCells) -> Profiles:

@@ -288,23 +288,29 @@ def _parse_field(field: str, way: str) -> str:
 
 def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
     """A failure of the database in our words, without a value of the data."""
-    code = getattr(error, "sqlstate", None) or ""
-    if code in TIMED_OUT:
-        return timed_out()
-    if code.startswith("53"):
-        return ExhaustedError("the database ran out of memory, disk or connections")
-    if code in ("42501", "42703"):  # a column that may not be read is not in the view
-        return EngineError(
-            f"the role may not read all of {table.name!r}", hint="GRANT SELECT, or another role"
-        )
-    if lost or code[:2] in ("08", "57"):
-        return EngineError("the connection to the database was lost", hint="run again")
-    if code.startswith("22") and table.types:
-        return InputError(
-            f"{table.name}: a value does not fit the type of its column",
-            hint=UNFIT,
-        )
-    return EngineError(f"the database failed on {table.name} ({type(error).__name__})")
+    code, name = getattr(error, "sqlstate", None) or "", table.name
+    grant, unfit = "GRANT SELECT, or another role", "a value does not fit the type of its column"
+    cases: tuple[tuple[bool, SievertError], ...] = (
+        (code in TIMED_OUT, timed_out()),
+        (
+            code.startswith("53"),
+            ExhaustedError("the database ran out of memory, disk or connections"),
+        ),
+        (  # a column that may not be read is not in the view
+            code in ("42501", "42703"),
+            EngineError(f"the role may not read all of {name!r}", hint=grant),
+        ),
+        (
+            lost or code[:2] in ("08", "57"),
+            EngineError("the connection to the database was lost", hint="run again"),
+        ),
+        (
+            code.startswith("22") and bool(table.types),
+            InputError(f"{name}: {unfit}", hint=UNFIT),
+        ),
+        (True, EngineError(f"the database failed on {name} ({type(error).__name__})")),
+    )
+    return next(failure for applies, failure in cases if applies)
 
 
 def timed_out() -> ExhaustedError:
