@@ -43,7 +43,7 @@ def unpack(path: Path, compression: str, target: Path, limit: str | None = None)
     try:
         with path.open("rb") as file:
             _write(_blocks(file, compression), target, path.name, most)
-    except (EOFError, zlib.error, gzip.BadGzipFile, *_zstd_errors(compression)):
+    except (EOFError, zlib.error, gzip.BadGzipFile, _damage_error(compression)):
         raise InputError(f"{path.name}: a damaged or truncated {compression} file") from None
     except OSError as error:
         raise ExhaustedError(
@@ -101,5 +101,6 @@ def _zstandard() -> Any:
     return zstandard
 
 
-def _zstd_errors(compression: str) -> tuple[type[Exception], ...]:
-    return (_zstandard().ZstdError,) if compression == "zstd" else ()
+def _damage_error(compression: str) -> type[Exception]:
+    error: type[Exception] = _zstandard().ZstdError if compression == "zstd" else EOFError
+    return error
