@@ -45,7 +45,7 @@ class MinimalUniques:
 
     `counts` are the records of the classes, `unique` the places of those with one record, and
     `found[s - 1, c, i]` is the number of MSUs of size s with column c of the class `unique[i]`.
-    `largest` is M of the formula. All arrays below have a row a class: 0 where it has no MSU.
+    `largest` is M of the formula. All arrays below have one row per class: 0 where it has no MSU.
     """
 
     counts: Ints
@@ -297,7 +297,7 @@ class _MinimalUniqueSearch:
 def _split(
     rows: Ints, groups: Ints, codes: Ints, width: int, first: int, last: int, leaf: bool
 ) -> tuple[Ints, Ints, Ints]:
-    """Split groups, a number a row, by a column: rows still together, their groups, rows alone.
+    """Split groups, one number per row, by a column: rows still together, their groups, rows alone.
 
     Only the rows from `first` to `last` are looked for; groups without them are dropped.
     """
@@ -378,7 +378,7 @@ def _split_runs(
 
 
 def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
-    """The same for compilation."""
+    """The same as `_minimal`, for compilation."""
     news = np.empty_like(rows)
     number = 0
     for row in rows:

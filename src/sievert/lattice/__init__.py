@@ -30,7 +30,7 @@ MOST_VALUES = 64  # of a secret, to have a column each
 
 @dataclass(frozen=True)
 class SubsetSummary:
-    """What one subset of the columns leaves: class sizes, and what is left of a secret.
+    """Class sizes of one subset of the columns, and the uncertainty that it leaves about a secret.
 
     `left` is N·H(S|Q) in bits, `least` the smallest n_q·H(S|q) of a class, `fewest` the fewest
     values of a class, `most` the largest share of a value in a class (as two integers),
@@ -93,7 +93,7 @@ class Lattice:
     # -- making tables --------------------------------------------------------------------------
 
     def _root(self, cube: Cube, columns: list[str]) -> tuple[Cube, tuple[Any, Any]]:
-        """The finest cells; one row a class where the secret has few values."""
+        """The finest cells; one row per class where the secret has few values."""
         if not (self._fast and self._packable):
             cells = cube.roll_up(columns)
             return cells, (cells.keys, cells.counts) if self._packable else (None, None)

@@ -1,4 +1,4 @@
-"""Loops over cells that are rolled up from finer ones, compiled."""
+"""Compiled loops that roll up counts of cells to coarser cells."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
 
 @jit
 def fill_matrix(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
-    """Sorted cells as one row a class and one column a value; the keys of the rows."""
+    """Sorted cells as one row per class and one column per value; returns the keys of the rows."""
     by, mask = np.uint64(low), np.uint64((1 << low) - 1)
     row_keys = np.empty(len(matrix), dtype=np.uint64)
     row = -1
@@ -182,7 +182,7 @@ def _times_log(n: Any, logs: Any) -> float:
 
 @jit
 def about_rows(matrix: Ints, logs: Any) -> Any:
-    """Of one row a class and one column a value of the secret; what is returned, as of `about`."""
+    """Like `about`, for one row per class and one column per value of the secret."""
     small = np.zeros(SMALL, dtype=np.int64)
     large = np.empty(matrix.sum() // SMALL + 1, dtype=np.int64)
     many = 0

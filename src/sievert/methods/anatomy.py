@@ -37,7 +37,7 @@ class Anatomised:
 
     @property
     def sizes(self) -> Ints:
-        """How many records each bucket has."""
+        """The number of records per bucket."""
         return np.bincount(self.groups)
 
     def write(

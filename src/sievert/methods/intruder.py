@@ -1,4 +1,4 @@
-"""What all methods share: a domain, codes into it, random numbers, mixed probabilities."""
+"""What all methods share: checks of domains and codes, random numbers, mean probabilities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = 2**62
 
 
 class Method(Protocol):
-    """What a publisher did, as far as an intruder and a user see it."""
+    """A protection method as an intruder and a user see it."""
 
     @property
     def axis(self) -> float | None:

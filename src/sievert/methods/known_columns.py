@@ -1,4 +1,4 @@
-"""Target groups: the records that agree in what an intruder knows, for every set of columns."""
+"""Target groups: records with the same values in the columns that an intruder knows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Groups:
 
     @property
     def count(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.sizes)
 
 
@@ -70,7 +70,7 @@ def every(codes: Any, sizes: Iterable[int] | None = None) -> Iterator[Groups]:
 
 
 def matrix(codes: Any) -> Ints:
-    """Codes of the known columns, checked: one row a record, one column each, from 0 on."""
+    """Codes of the known columns, checked: one row per record, one column each, from 0 on."""
     known = np.asarray(codes)
     if known.ndim != 2 or not known.size or known.dtype.kind not in "iu":
         raise UsageError("known columns are whole numbers, a row a record and a column each")

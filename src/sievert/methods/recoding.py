@@ -44,7 +44,7 @@ class Released:
 
     @property
     def sizes(self) -> Ints:
-        """How many records each class has."""
+        """The number of records per class."""
         return np.bincount(self.classes)
 
     def write(
@@ -182,7 +182,7 @@ class _LevelSearch:
         self.state = np.zeros([height + 1 for height in self.heights], dtype=np.uint8)
 
     def below(self, node: tuple[int, ...]) -> int:
-        """How many records are in classes of fewer than k."""
+        """The number of records in classes of fewer than k."""
         ids, count = np.zeros(len(self.counts), dtype=np.int64), 1
         for place, (ladder, level) in enumerate(zip(self.ladders, node, strict=True)):
             width = len(ladder.labels[level])
@@ -280,7 +280,7 @@ def _on(
 
 
 def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
-    """Plain columns, checked: text (numbers as they print) or None, one place a record each."""
+    """Plain columns, checked: text (numbers as they print) or None, one place per record each."""
     if not isinstance(data, Mapping):
         raise UsageError("data are plain columns", hint="a dict of lists: {'age': ['27', '31']}")
     chosen = list(quasi)

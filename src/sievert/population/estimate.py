@@ -19,7 +19,7 @@ NO_UNIQUES = "no record of the sample is unique"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number about the population, how it was found, and what belongs beside it.
+    """An estimate about the population, its method, and further numbers.
 
     `value` is None, with a `reason`, where the number is undefined; it is never NaN.
     """
@@ -30,7 +30,7 @@ class Estimate:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+        """The values as JSON."""
         return asdict(self)
 
 
@@ -63,7 +63,7 @@ def population_size(
 
 @dataclass(frozen=True)
 class SampleClasses:
-    """The few numbers of a histogram that the models share."""
+    """The numbers of a histogram of class sizes that the models share."""
 
     sizes: Sizes
     records: int

@@ -126,7 +126,7 @@ class BottleneckCurve:
                 break
 
     def search(self, rate: float | None, information: float | None) -> float:
-        """Look closer where the curve has a rate, or tells so much; the spread of the restarts."""
+        """Refine the curve at a rate, or at an information; returns the spread of the restarts."""
         edge = hull(self.points, upper=True)
         for _ in range(REFINED):
             low, high = bracket(edge, rate, information)
@@ -141,14 +141,14 @@ class BottleneckCurve:
         return self._restart(*bracket(edge, rate, information), information is not None)
 
     def point(self, rate: float | None, information: float | None) -> InformationPoint:
-        """The best release known with a rate, or that tells so much."""
+        """The best release known with a rate, or with an information."""
         edge = hull(self.points, upper=True)
         return time_share(self.joint, edge, rate, information)
 
     def _restart(
         self, low: InformationPoint, high: InformationPoint, by_information: bool
     ) -> float:
-        """Try chance starts; how far apart they end, in the units of what is minimised."""
+        """Try random starts; returns how far apart they end, in the units of what is minimised."""
         if low is high or high.information <= low.information:
             return 0.0
         beta = (high.rate - low.rate) / (high.information - low.information)
@@ -171,13 +171,13 @@ class BottleneckCurve:
 
 
 def target(joint: Joint, model: int, at: float) -> tuple[float | None, float | None]:
-    """The rate, or what must be told, in nats, that a constraint of model 3 or 4 means."""
+    """The rate, or the information, in nats, that a constraint of model 3 or 4 stands for."""
     check_constraint(at)
     return (at * LN2, None) if model == 4 else (None, max(0.0, joint.information - at) * LN2)
 
 
 def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Tradeoff:
-    """The best release known for a constraint, in bits, and what none can be below."""
+    """The best release known for a constraint, in bits, and a bound for any release."""
     joint = curve.whole
     rate, information = target(joint, model, at)
     point = curve.point(rate, information)

@@ -1,4 +1,4 @@
-"""What a search ends in: a channel, what it discloses and distorts, and how good one could be."""
+"""The result of a search: a channel, what it discloses and distorts, and a bound for all."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sievert.tradeoff.joint_distribution import Joint, disclosed_information, re
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """The best release that was found for a constraint, all information in bits.
+    """The best release found for a constraint; all information in bits.
 
     `objective` is what its model minimises (1: the risk, 2: the distortion, 3: the identity,
     4: the loss, "funnel": the risk), `bound` what no release is below. `channel` is p(x'|x),
-    a row a value of X. `reached` tells whether the gap asked for was reached; of models without a
+    one row per value of X. `reached` says whether the gap was reached; of models without a
     certificate it is None, and `spread` is how far apart their restarts ended. `cut` is a line
     below the whole curve, in nats by the share of the distortion worth having.
     """
@@ -43,11 +43,11 @@ class Tradeoff:
 
     @property
     def gap(self) -> float:
-        """How much better than found a release might be."""
+        """By how much some other release might be better."""
         return self.objective - self.bound
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them, without the channel."""
+        """The values as JSON, without the channel."""
         return {
             "model": self.model,
             "at": self.at,

@@ -24,18 +24,18 @@ PRICES = 5  # that a bound is tried with
 
 @dataclass(frozen=True)
 class Cut:
-    """A line below the whole curve: I(X';Y) >= level - price·E d for every channel."""
+    """A linear lower bound of the curve: I(X';Y) >= level - price·E d for every channel."""
 
     level: float
     price: float
 
     def at(self, distortion: float) -> float:
-        """What it bounds I by at a distortion."""
+        """The lower bound of I at a distortion."""
         return self.level - self.price * distortion
 
 
 class ChannelProblem:
-    """A joint distribution, a distortion, what it may be at most, and what a channel costs besides.
+    """The optimisation problem: a joint distribution, a distortion and its limit, further costs.
 
     `limit` None leaves the distortion free; `cost` is added to I(X';Y), p(x)·W(x'|x) times;
     `allowed` is 1 where a value may be released for another, 0 where not.
@@ -62,7 +62,7 @@ class ChannelProblem:
         self.each = np.arange(min(self.step, len(self.p)))
 
     def blocks(self) -> Iterator[slice]:
-        """The rows, some at a time."""
+        """The rows in blocks."""
         for at in range(0, len(self.p), self.step):
             yield slice(at, at + self.step)
 
@@ -73,7 +73,7 @@ class ChannelProblem:
         return np.asarray(channel.T @ self.weighted)
 
     def slopes(self, ratios: Floats, out: Floats) -> Floats:
-        """What one more share of each release adds to the objective."""
+        """The gradient of the objective with respect to the channel."""
         if self.joint.alike:
             out[:] = ratios.T
         else:
@@ -90,13 +90,13 @@ class ChannelProblem:
         return ratios
 
     def costs(self, channel: Floats) -> float:
-        """What a channel costs besides."""
+        """The further cost of a channel."""
         if self.cost is None:
             return 0.0
         return float(self.p @ np.einsum("ij,ij->i", channel, self.cost))
 
     def divergence(self, channel: Floats, logs: Floats, earlier: Floats) -> float:
-        """The mean KL distance of a channel from another, from their logarithms."""
+        """The mean KL divergence of a channel from another, from their logarithms."""
         by_value = np.empty(len(self.p))
         for at in self.blocks():
             by_value[at] = np.einsum("ij,ij->i", channel[at], logs[at] - earlier[at])
@@ -199,7 +199,7 @@ class ChannelProblem:
         return best, line
 
     def _least(self, costs: Floats, price: float) -> tuple[float, float]:
-        """The mean cost and distortion of the cheapest release of each value."""
+        """The mean cost and the mean distortion of the cheapest release of each value."""
         level, far = np.empty(len(self.p)), np.empty(len(self.p))
         for rows in self.blocks():
             d = self.distortion[rows]

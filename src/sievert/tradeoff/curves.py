@@ -1,4 +1,4 @@
-"""A whole curve of a model: the best releases for many constraints, each from the one before."""
+"""The curve of a model: the best releases for many constraints, each from the one before."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Curve:
 
     @property
     def objective(self) -> list[float]:
-        """What was attained."""
+        """The attained values."""
         return [p.objective for p in self.points]
 
     @property
     def bound(self) -> list[float]:
-        """What no release is below."""
+        """The lower bounds for any release."""
         return [p.bound for p in self.points]
 
 
@@ -162,19 +162,19 @@ def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
 
 
 def _with(task: DistortionTask, point: Tradeoff, channel: Floats) -> Tradeoff:
-    """An answer with another channel."""
+    """The same answer with another channel."""
     model = int(point.model)
     return task.answer(model, point.at, channel, point.bound, 0.0, point.iterations, point.cut)
 
 
 def _over(low: Tradeoff, point: Tradeoff, high: Tradeoff) -> float:
-    """How far a point lies above the line between two others."""
+    """The height of a point above the line between two others."""
     share = (point.at - low.at) / (high.at - low.at) if high.at > low.at else 0.0
     return point.objective - (low.objective + share * (high.objective - low.objective))
 
 
 def _line(task: DistortionTask, model: int, point: Tradeoff, at: float) -> float:
-    """What the line of one answer says of the constraint of another."""
+    """The lower bound that the line of one answer gives at the constraint of another."""
     cut = point.cut
     if cut is None or not cut.price > 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""How far a released value is from the true one: a matrix, the true values by the released."""
+"""Distortion measures: matrices of true values (rows) by released values (columns)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known beforehand: how often each key value stands with each secret value."""
+"""The joint distribution of the key attributes and the secret."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ I(X';Y) is convex in the channel W and 1-smooth relative to sum p(x)·W·ln W, s
 finds its minimum; here with momentum (Nesterov's dual averaging with relative distances), whose
 error falls with the square of the steps wherever the check on each step holds. The answer is the
 mean of its channels or the last one, whichever is better. The limit on the distortion is kept in
-every step by one multiplier. For any distributions t of Y, one a released value, and any price >= 0
+every step by one multiplier. For any distributions t of Y, one per released value, and price >= 0
 
     I(X';Y) + price·E d >= sum_x p(x)·min_x' [price·d(x,x') + sum_y p(y|x)·ln(t_x'(y) / p(y))],
 
@@ -32,7 +32,7 @@ LEAST = 1e-100  # of a share that may grow again
 
 @dataclass(frozen=True)
 class DescentResult:
-    """A channel, what it attains, the best bound with its line, and the steps it took."""
+    """A channel, its value, the best bound with its line, and the number of steps."""
 
     channel: Floats
     value: float
@@ -43,7 +43,7 @@ class DescentResult:
 
 @dataclass
 class _Point:
-    """What a channel attains, without the channel: all that momentum needs of it."""
+    """What a channel attains, without the channel itself: this is all that momentum needs."""
 
     together: Floats
     released: Floats
@@ -82,7 +82,7 @@ class _Descent:
         self.means, self.weight, self.tilt = np.zeros_like(self.best.together), 0.0, 0.0
 
     def restart(self) -> None:
-        """Forget the momentum: begin again from the mean of all channels."""
+        """Drop the momentum and start again from the mean of all channels."""
         self.front = self.best
         self.ahead[:] = self.channel
         np.maximum(self.channel, LEAST, out=self.logs)
@@ -117,7 +117,7 @@ class _Descent:
             f.slack = max(f.slack, 1e-14 * f.limit)
 
     def step(self) -> None:
-        """One step, tried with ever more care until it is as good as its model."""
+        """One step; its length is reduced until it is as good as the model predicts."""
         f = self.field
         while True:
             a = (1.0 + math.sqrt(1.0 + 4.0 * self.weight * self.pace)) / (2.0 * self.pace)
@@ -151,7 +151,7 @@ class _Descent:
         self.channel += self.new
 
     def best_channel(self) -> Floats:
-        """The better channel."""
+        """The better of the mean channel and the last channel."""
         channel = self.ahead if self.leads else self.channel
         return np.asarray(channel / channel.sum(axis=1, keepdims=True))
 

@@ -49,14 +49,14 @@ class DistortionTask:
 
     @classmethod
     def from_table(cls, joint: Any, distortion: Any) -> DistortionTask:
-        """From what a user gives: a table, and a matrix or a name."""
+        """From a table, and a distortion as a matrix or by its name."""
         distribution = Joint.of(joint)
         full = matrix(distortion, len(distribution.table))
         return cls(distribution, full, np.ascontiguousarray(full[distribution.rows]))
 
     @cached_property
     def nearest(self) -> float:
-        """The least distortion there can be."""
+        """The least possible distortion."""
         least = self.distortion.argmin(axis=1)
         return mean_distortion(
             self.joint, deterministic_channel(least, self.distortion.shape[1]), self.distortion
@@ -64,17 +64,17 @@ class DistortionTask:
 
     @cached_property
     def constant(self) -> int:
-        """The one value that, released for all, distorts least."""
+        """The single value that distorts least when it is released for all records."""
         return int((self.joint.weights @ self.distortion).argmin())
 
     @cached_property
     def excess(self) -> Floats:
-        """What each released value distorts more than the nearest."""
+        """The distortion of each released value beyond that of the nearest value."""
         return np.asarray(self.distortion - self.distortion.min(axis=1, keepdims=True))
 
     @cached_property
     def span(self) -> float:
-        """All distortion worth having: that of one value for all, less the least there can be."""
+        """The useful range of distortion: that of one value for all, less the least possible."""
         return mean_distortion(self.joint, self.silent(), self.excess)
 
     @property
@@ -120,7 +120,7 @@ class DistortionTask:
         iterations: int = 0,
         cut: Cut | None = None,
     ) -> Tradeoff:
-        """A channel as an answer."""
+        """The answer that a channel gives."""
         risk, loss, identity, far = evaluated(self.joint, channel, self.distortion)
         objective = risk if model == 1 else far
         assert objective is not None
@@ -268,7 +268,7 @@ class _RateSearch:
             width = high - self.low
 
     def _learn(self, done: DescentResult) -> None:
-        """Take in a channel and a line."""
+        """Use a channel and a lower bound that a descent has found."""
         if done.value <= self.rate:
             if self.far(done.channel) < self.far(self.within):
                 self.within = done.channel

@@ -59,7 +59,7 @@ def stationary_point(
 
 
 def merge_values(joint: Joint) -> list[InformationPoint]:
-    """Releases from X to a constant, each merging the two values that pay best."""
+    """Releases from X to a constant; each merges the two values with the best trade-off."""
     rows = joint.weights[:, None] * joint.given
     channel = np.eye(len(rows))
     points = [InformationPoint.from_channel(joint, channel)]
@@ -86,7 +86,7 @@ def merge_values(joint: Joint) -> list[InformationPoint]:
 
 
 def _information_terms(rows: Floats, secret: Floats) -> Floats:
-    """What each released value adds to I(T;Y)."""
+    """The contribution of each released value to I(T;Y)."""
     sums = rows.sum(axis=1, keepdims=True)
     logs = np.log(np.maximum(rows, TINY) / (sums * secret))
     return np.asarray(np.where(rows > 0, rows * logs, 0.0).sum(axis=1))
@@ -154,6 +154,6 @@ def _search(
 
 
 def _blur(channel: Floats, n: int) -> Floats:
-    """A channel with room for other values."""
+    """A channel with small probabilities for further values."""
     room = max(0, n + 1 - channel.shape[1])
     return np.hstack((channel + 1e-3, np.full((len(channel), room), 1e-3)))

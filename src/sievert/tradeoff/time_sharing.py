@@ -1,4 +1,4 @@
-"""Points that releases attain, the curve they span, and the release for a point between two.
+"""Points that releases attain, the curve they span, and releases between two of them.
 
 A coin that chooses between two releases, each with values of its own, attains what lies on the line
 between them: both informations are mixed as the coin says.
@@ -28,7 +28,7 @@ class InformationPoint:
 
     @classmethod
     def from_channel(cls, joint: Joint, channel: Floats) -> InformationPoint:
-        """What a channel attains, without values that are never released or that say the same."""
+        """The point of a channel; released values that never occur or say the same are merged."""
         released = joint.weights @ channel
         used = released > UNUSED
         kept = channel[:, used]
@@ -40,7 +40,7 @@ class InformationPoint:
 
 
 def hull(points: list[InformationPoint], upper: bool) -> list[InformationPoint]:
-    """Those on the upper (or lower) edge of all, from the lowest rate to the highest."""
+    """The points on the upper (or lower) convex hull, from the lowest rate to the highest."""
     sign = 1.0 if upper else -1.0
     edge: list[InformationPoint] = []
     for point in sorted(points, key=lambda p: (p.rate, -sign * p.information)):
@@ -65,7 +65,7 @@ def _turn(a: InformationPoint, b: InformationPoint, c: InformationPoint) -> floa
 def bracket(
     edge: list[InformationPoint], rate: float | None, information: float | None
 ) -> tuple[InformationPoint, InformationPoint]:
-    """The two neighbours on an edge between which a rate, or what is told, lies."""
+    """The two neighbours on an edge between which a rate, or an information, lies."""
     for low, high in itertools.pairwise(edge):
         if (rate is not None and rate <= high.rate) or (
             information is not None and information <= high.information

@@ -1,4 +1,4 @@
-"""One to one: what a record may have in an assignment of least total distance."""
+"""One-to-one linkage: the originals that a record has in some cheapest assignment."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Linkage:
 
     @property
     def records(self) -> int:
-        """How many released records there are."""
+        """The number of released records."""
         return len(self.credit)
 
     @property
@@ -73,7 +73,7 @@ class Linkage:
         return wilson(self.correct_linkage * self.records, self.records, self.level)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON: shares and counts, nothing of a record."""
+        """The values as JSON: shares and counts, nothing about a single record."""
         return {
             "distance": self.distance,
             "linkage": self.linkage,
@@ -128,7 +128,7 @@ def link(
         Whether to use compiled code, if numba is there; by default where it pays. The numbers are
         the same.
     threads
-        For compiled code; by default one a core.
+        For compiled code; by default one per core.
 
     >>> ages = np.array([21.0, 34.0, 34.0]), np.array([20.0, 33.0, 36.0])
     >>> found = link([ages[0]], [ages[1]], np.arange(3))

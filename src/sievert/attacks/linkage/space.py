@@ -175,7 +175,7 @@ def _scale_weights(
         np.array([float(Fraction(w * c.unit**power, unit)) for w, c in columns]),
         np.array([float(Fraction(lack, unit)) for lack in lacks]),
         float(Fraction(common, unit)) if coded else 0.0,
-        # All distances are at most 1: a term is off by 9 roundings, a sum by one a term.
+        # All distances are at most 1: a term is off by 9 roundings, a sum by one per term.
         0.0 if fits else 4 * (9 + len(columns) + coded) * 2.0**-53,
         Fraction(unit, common * used if gower else common),
         most,

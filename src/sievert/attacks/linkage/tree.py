@@ -1,4 +1,4 @@
-"""Originals in a tree whose nodes know what is below them."""
+"""A tree of the originals, with the bounding box of every node."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _bounding_boxes(
 def walk(
     space: DistanceSpace, tree: SearchTree, queries: File, some: Ints, best: Floats, *, greedy: bool
 ) -> Iterator[tuple[Ints, int, int]]:
-    """Leaves with the records that may have their nearest there; greedy: one leaf a record."""
+    """Leaves with the records that may have their nearest there; greedy: one leaf per record."""
     some = some[np.argsort(queries.block[some], kind="stable")]
     blocks, starts = np.unique(queries.block[some], return_index=True)
     stack = list(zip(tree.roots[blocks].tolist(), np.split(some, starts[1:]), strict=True))

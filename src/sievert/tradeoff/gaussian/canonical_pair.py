@@ -198,7 +198,7 @@ class Pair:
 
 
 def matrix(columns: Any) -> Floats:
-    """Records as rows; a flat list is one column."""
+    """A matrix of records as rows; a flat list is one column."""
     records = np.asarray(columns, dtype=np.float64)
     records = records[:, None] if records.ndim == 1 else records
     if records.ndim != 2 or not records.shape[1]:

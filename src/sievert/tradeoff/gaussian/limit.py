@@ -47,7 +47,7 @@ class GaussianLimit:
     normality: Normality | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+        """The values as JSON."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         return plain | {
             "shares": list(self.shares),
@@ -202,7 +202,7 @@ def _limit(
     at: float,
     solution: _ErrorCovariance,
 ) -> GaussianLimit:
-    """What a solution reaches."""
+    """The limit that a solution reaches."""
     rho, rest = canonical.rho, canonical.rest
     error = np.diag(solution.error) if solution.error.ndim == 1 else solution.error
     problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)

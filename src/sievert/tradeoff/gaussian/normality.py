@@ -109,7 +109,7 @@ class Normality:
         return tuple(_sentences(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+        """The values as JSON."""
         return asdict(self) | {
             "p_value": self.p_value,
             "rejected": self.rejected,
