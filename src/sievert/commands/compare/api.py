@@ -13,7 +13,7 @@ from sievert.commands._common import Clock, Reading, load_policy, requested_role
 from sievert.commands._measuring import check_hierarchy_files
 from sievert.commands.compare import ranking
 from sievert.commands.compare.result import Compared, Comparison
-from sievert.commands.compare.run import Run
+from sievert.commands.compare.run import ComparisonRun
 from sievert.errors import UsageError
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
@@ -103,7 +103,7 @@ def compare(
     named = named_releases(releases)
     clock = Clock(watch)
     reading = Reading(clock, {**source, "verify": verify}, LARGE)
-    run = Run(
+    run = ComparisonRun(
         clock,
         hierarchies or {},
         bins or {},
@@ -201,7 +201,7 @@ def _called(data: Any) -> str | None:
 def _marked(found: Sequence[Compared]) -> Iterator[Compared]:
     """Each with those that disclose no more of it and lose no more of any secret.
 
-    Held against each other are the identity disclosure in both readings, and what is lost beyond
+    The numbers are the identity disclosure in both readings, and what is lost beyond
     chance.
     """
     points = {

@@ -76,7 +76,7 @@ class Disclosed:
 
 
 @dataclass(frozen=True)
-class Known:
+class OriginalInformation:
     """What is counted of the original once, for all releases."""
 
     key: Ints

@@ -24,7 +24,7 @@ from sievert.tradeoff.models import GAP, DistortionTask
 
 if TYPE_CHECKING:
     from sievert.arrays import Floats, Ints
-    from sievert.commands.compare.disclosures import Disclosed, Known
+    from sievert.commands.compare.disclosures import Disclosed, OriginalInformation
     from sievert.losses.loss import Release
 
 MOST_VALUES = 1_000  # combinations of a search; rarer ones join the nearest of them
@@ -40,7 +40,7 @@ CHUNK = 4 * 10**6
 
 
 @dataclass(frozen=True)
-class Placed:
+class DistanceToLimit:
     """One release against the limit of one secret; information in bits.
 
     `least` was attained by some release with this distortion, below `bound` is none; `as_channel`
@@ -89,7 +89,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Limit:
+class LeastDisclosure:
     """The least bits about one secret against the distortion."""
 
     combinations: int
@@ -134,7 +134,7 @@ class Limit:
 # -- one channel ----------------------------------------------------------------------------------
 
 
-def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> Placed:
+def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> DistanceToLimit:
     """A channel p(x'|x), whatever its released labels, against the limit at its distortion.
 
     >>> told = against([[9, 1], [1, 9]], "hamming", [[0.8, 0.0, 0.2], [0.0, 0.8, 0.2]], gap=1e-6)
@@ -147,7 +147,9 @@ def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> Placed:
     far = float(guesses.min(axis=1).sum())
     told = disclosed_information(task.joint, held) / LN2
     best = least_risk(task, None, max(far, task.nearest), **how)
-    return Placed(far, told, as_channel=told, least=min(best.objective, told), bound=best.bound)
+    return DistanceToLimit(
+        far, told, as_channel=told, least=min(best.objective, told), bound=best.bound
+    )
 
 
 # -- releases -------------------------------------------------------------------------------------
@@ -262,7 +264,7 @@ def as_channel(key: Ints, classes: Ints, table: Floats) -> float | None:
 class Limits:
     """All releases of a comparison against the limit of each secret."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: OriginalInformation) -> None:
         self.known = known
         self.seen: dict[str, tuple[float, dict[str, float], float | None]] = {}
         self.channels: dict[tuple[str, str], float | None] = {}
@@ -303,10 +305,10 @@ class Limits:
 
     def solved(
         self, releases: Mapping[str, Disclosed], seconds: float | None = None
-    ) -> tuple[dict[str, Limit], dict[str, dict[str, Placed]]]:
+    ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, DistanceToLimit]]]:
         """The limit of each secret, and where each release is."""
-        limits: dict[str, Limit] = {}
-        found: dict[str, dict[str, Placed]] = {name: {} for name in releases}
+        limits: dict[str, LeastDisclosure] = {}
+        found: dict[str, dict[str, DistanceToLimit]] = {name: {} for name in releases}
         if self.space is None:
             return limits, found
         distances = self.space.distances()
@@ -324,7 +326,7 @@ class Limits:
             self._doubts(secret, limit, {name: found[name][secret] for name in releases})
         return limits, found
 
-    def _limit(self, table: Floats, distances: Floats, seconds: float) -> Limit:
+    def _limit(self, table: Floats, distances: Floats, seconds: float) -> LeastDisclosure:
         assert self.space is not None
         task = DistortionTask.from_table(Joint.of(table), distances)
         few = len(table) <= FEW
@@ -341,9 +343,11 @@ class Limits:
             seconds=seconds,
         ).points
         told = task.joint.information
-        return Limit(self.space.combinations, len(table), told, points, zero, reason)
+        return LeastDisclosure(self.space.combinations, len(table), told, points, zero, reason)
 
-    def _placed(self, name: str, secret: str, told: Disclosed, limit: Limit) -> Placed:
+    def _placed(
+        self, name: str, secret: str, told: Disclosed, limit: LeastDisclosure
+    ) -> DistanceToLimit:
         far, columns, plain = self.seen[name]
         whole, channel = told.attribute[secret].whole, self.channels.get((name, secret))
         point = next((p for p in limit.points if p.at == far), None)
@@ -354,9 +358,11 @@ class Limits:
                 least = 0.0
             bound = None if limit.merged else min(point.bound, least)
         numbers = (far, whole.value, whole.corrected, channel, plain, least, bound)
-        return Placed(*numbers, columns)
+        return DistanceToLimit(*numbers, columns)
 
-    def _doubts(self, secret: str, limit: Limit, placed: Mapping[str, Placed]) -> None:
+    def _doubts(
+        self, secret: str, limit: LeastDisclosure, placed: Mapping[str, DistanceToLimit]
+    ) -> None:
         if not limit.reached:
             widest = max(p.gap for p in limit.points)
             text = f"the limit of {{}} is known within {widest:.2g} bits, not closer"

@@ -37,7 +37,7 @@ Remarks = Mapping[str | None, Sequence[Note]]  # by release; None is the origina
 
 
 @dataclass(frozen=True)
-class Held:
+class PolicyVerdicts:
     """Every limit held against one table."""
 
     verdicts: tuple[Verdict, ...]
@@ -71,7 +71,7 @@ class Judging:
         self.settings = MeasureSettings()  # as an assessment with this policy would have them
         if self.policy is not None:
             self.settings = MeasureSettings(hierarchies or {}).with_policy(self.policy)
-        self.held: dict[str | None, Held] = {}  # by release; None is the original
+        self.held: dict[str | None, PolicyVerdicts] = {}  # by release; None is the original
         self._doubts: dict[str | None, list[Note]] = {}
 
     def unused(self, roles: Roles, columns: Sequence[str]) -> list[Note]:
@@ -123,7 +123,7 @@ class Judging:
         policy = _evaluable(self.policy, found, secrets, lacking)
         verdicts, doubts = judge(policy, found.reidentification, found.inference)
         judged = {(v.where, v.measure): v for v in verdicts}
-        self.held[name] = Held(
+        self.held[name] = PolicyVerdicts(
             tuple(
                 judged.get((w, m)) or Verdict(m, w, limit.min, limit.max, None, None, lacking[w, m])
                 for w, m, limit in asked

@@ -12,8 +12,8 @@ from sievert.roles import Roles
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.commands.compare.distance_to_limit import Limit, Placed
-    from sievert.commands.compare.policy import Held
+    from sievert.commands.compare.distance_to_limit import DistanceToLimit, LeastDisclosure
+    from sievert.commands.compare.policy import PolicyVerdicts
     from sievert.losses.loss import Loss
 
 
@@ -29,8 +29,10 @@ class Compared:
     losses: Mapping[str, Loss]
     assessment: Assessed
     dominated_by: tuple[str, ...] = ()
-    limit: Mapping[str, Placed] = field(default_factory=dict)  # by secret, where it was asked for
-    policy: Held | None = None  # its limits, where there are any
+    limit: Mapping[str, DistanceToLimit] = field(
+        default_factory=dict
+    )  # by secret, where it was asked for
+    policy: PolicyVerdicts | None = None  # its limits, where there are any
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -60,7 +62,7 @@ class Compared:
         }
 
 
-def _limits_of(policy: Held | None) -> dict[str, Any]:
+def _limits_of(policy: PolicyVerdicts | None) -> dict[str, Any]:
     """The limits of a policy in the JSON; nothing where there are none."""
     return {} if policy is None else {"policy": policy.to_dict()}
 
@@ -95,7 +97,9 @@ class Comparison(Result):
     unassessed: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
-    limits: Mapping[str, Limit] = field(default_factory=dict)  # by secret, where it was asked for
+    limits: Mapping[str, LeastDisclosure] = field(
+        default_factory=dict
+    )  # by secret, where it was asked for
 
     @property
     def met(self) -> bool | None:

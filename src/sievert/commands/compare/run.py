@@ -15,26 +15,31 @@ from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles, describe_input
 from sievert.commands._pairing import sparse_numbers
-from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, Known
-from sievert.commands.compare.distance_to_limit import Limit, Limits, Placed
+from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, OriginalInformation
+from sievert.commands.compare.distance_to_limit import DistanceToLimit, LeastDisclosure, Limits
+from sievert.commands.compare.estimation import (
+    chance_note,
+    class_distance,
+    doubts,
+    fill_unreleased,
+    neighbour_information,
+)
 from sievert.commands.compare.policy import Judging, gathered
 from sievert.errors import InputError, UsageError, unknown
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
     estimate,
-    ksg,
     lost,
     quantile_bins,
 )
 from sievert.hierarchies import Hierarchy
 from sievert.losses import KINDS
-from sievert.losses.loss import GONE, Loss, Release, as_numbers, combination_codes
+from sievert.losses.loss import Loss, Release, as_numbers, combination_codes
 from sievert.notes import Count, Name, Note, SectionName
 from sievert.roles import Roles
 
 if TYPE_CHECKING:
-    from sievert.arrays import Ints
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
     from sievert.sources.table import Table
@@ -55,11 +60,9 @@ BESIDE = (  # measures that are shown before and after
     "mutual_information",
 )
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
-WHEN_P = 0.02  # above it a column's information looks like chance
-MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
 
 
-class Run:
+class ComparisonRun:
     """What a comparison has found so far."""
 
     def __init__(
@@ -88,7 +91,7 @@ class Run:
         self.remarks: dict[str | None, list[Note]] = {}  # by release
         self.before: dict[str, Bits] = {}
         self._each: Each = map
-        self._done: Known | None = None
+        self._done: OriginalInformation | None = None
         self.limited = limit
         self._limits: Limits | None = None
         self.judging = Judging(policy, hierarchies)
@@ -211,13 +214,13 @@ class Run:
             pool.shutdown(cancel_futures=True)
 
     @property
-    def known(self) -> Known:
+    def known(self) -> OriginalInformation:
         """The original's codes and estimates, waited for."""
         if self._done is None:
             self._done = self._begun()
         return self._done
 
-    def _known(self) -> Callable[[], Known]:
+    def _known(self) -> Callable[[], OriginalInformation]:
         """The original's codes, and what they tell of each secret."""
         every = _pairing.cut(self._paired(self.people), self.edges)
         columns = {c.name: c.original for c in every.quasi}
@@ -236,7 +239,7 @@ class Run:
 
         begun = self._each(about, places)
 
-        def done() -> Known:
+        def done() -> OriginalInformation:
             found = dict(zip(places, begun, strict=True))
             joint = {place: pair for place, (pair, _) in found.items()}
             told = {place: bits for place, (_, bits) in found.items()}
@@ -244,12 +247,14 @@ class Run:
                 self.before[secret] = Bits(
                     told[None, secret],
                     {c: told[c, secret] for c in columns},
-                    _distance(joint[None, secret]),
+                    class_distance(joint[None, secret]),
                 )
                 if told[None, secret].noisy and told[None, secret].value > 0:
                     hint = "what a release has lost of them is told no better; fewer or coarser -q"
-                    self.notes.append(_noise("the original's", told[None, secret], secret, hint))
-            return Known(key, columns, secrets, joint, told)
+                    self.notes.append(
+                        chance_note("the original's", told[None, secret], secret, hint)
+                    )
+            return OriginalInformation(key, columns, secrets, joint, told)
 
         return done
 
@@ -303,8 +308,10 @@ class Run:
         assessment = self._assessed(table, questions, roles)
         self.judging.see(name, assessment, self.roles.sensitive)
         self.clock(f"estimating {name}", questions)
-        disclosed = disclosing(self._neighbours(release))
-        told += self._doubts(release, disclosed)
+        disclosed = disclosing(
+            neighbour_information(release, self.edges, self.roles.sensitive, self.threads)
+        )
+        told += doubts(release, disclosed)
         self.clock(f"losses of {name}", questions)
         losses = dict(zip((kind.id for kind in KINDS), lost, strict=True))
         self.remarks[name] = told
@@ -317,28 +324,14 @@ class Run:
         }
         return about, questions.records, records, disclosed, losses, assessment
 
-    def _neighbours(self, release: Release) -> dict[str | None, dict[str, Any]]:
-        """Of columns of real numbers what they tell of the original (None) and of each secret."""
-        found: dict[str | None, dict[str, Any]] = {}
-        cut = [c for c in release.columns if c.name in self.edges]
-        held = {c.name: c.numbers for c in cut if c.numbers is not None}
-        for column in (c for c in release.quasi if c.name in held):
-            after = held[column.name][1]
-            for target in (column.name, *self.roles.sensitive):
-                numbers = held.get(target)
-                if numbers is not None:
-                    bits, reason = _near(after, numbers[0], self.threads)
-                    place = None if target == column.name else target
-                    told = {"value": bits, "reason": reason}
-                    found.setdefault(place, {})[column.name] = told
-        return found
-
     def _disclosed(
-        self, name: str, release: Release, known: Known
+        self, name: str, release: Release, known: OriginalInformation
     ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
         """The three informations, of the whole key, each column, each secret."""
-        codes = {c.name: _filled(c.released) for c in release.quasi}
-        key = _filled(combination_codes([c.released for c in release.quasi], release.quasi[0].here))
+        codes = {c.name: fill_unreleased(c.released) for c in release.quasi}
+        key = fill_unreleased(
+            combination_codes([c.released for c in release.quasi], release.quasi[0].here)
+        )
         before = {None: known.key} | dict(known.columns)
         after = {None: key} | codes
         kept = {c for c, held in after.items() if np.array_equal(held, before[c])}
@@ -376,7 +369,7 @@ class Run:
             attribute: dict[str, Bits] = {}
             loss: dict[str, Bits] = {}
             for secret in known.secrets:
-                distance = _distance(found[None, secret][0])
+                distance = class_distance(found[None, secret][0])
                 if secret in real:
                     distance["ksg"] = real[secret]
                 told = {c: found[c, secret][1] for c in after}
@@ -389,7 +382,7 @@ class Run:
 
     def limits(
         self, disclosed: Mapping[str, Disclosed], left: float | None
-    ) -> tuple[dict[str, Limit], dict[str, dict[str, Placed]]]:
+    ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, DistanceToLimit]]]:
         """The limit of each secret and where the releases are, where it was asked for."""
         if self._limits is None:
             return {}, {}
@@ -397,59 +390,3 @@ class Run:
         found = self._limits.solved(disclosed, left)
         self.notes += self._limits.notes
         return found
-
-    def _doubts(self, release: Release, disclosed: Disclosed) -> list[Note]:
-        """Where a number is mostly noise, or the records may not be paired as they should."""
-        found = []
-        if not any(_linked(e) for e in disclosed.identity.columns.values()):
-            told = any(len(np.unique(c.released)) > 1 for c in release.quasi)
-            found.append(
-                Note(
-                    "I(X';X) looks like chance in every column: are the records in the order of "
-                    "the original, or the key the right one?"
-                    if told
-                    else "no quasi-identifier tells anything any more"
-                )
-            )
-        for secret, bits in disclosed.attribute.items():
-            whole = bits.whole
-            if whole.noisy and whole.value > 0:
-                found.append(_noise("the", whole, secret, "read the corrected value"))
-        return found
-
-
-def _noise(whose: str, whole: InformationEstimate, secret: str, hint: str) -> Note:
-    """How much of what is told is chance."""
-    many = f"{whole.rows_per_cell:.3g}"
-    cell = "1 record a cell" if many == "1" else f"{many} records a cell"
-    told = f"{whose} {whole.value:.4g} bits about {{}} are {whole.chance:.4g} chance"
-    return Note(f"{told} ({cell}): {hint}", Name(secret))
-
-
-def _linked(found: InformationEstimate) -> bool:
-    """Whether a column tells more of its original than chance would."""
-    least = 1 / (found.shuffles + 1)
-    likely = found.p_value is None or found.p_value <= max(WHEN_P, least)
-    return likely and found.interval[0] > 0
-
-
-def _near(after: Any, before: Any, threads: int) -> tuple[float | None, str | None]:
-    """I of two columns of real numbers, of records that have both."""
-    both = np.isfinite(after) & np.isfinite(before)
-    step = 1 + int(np.count_nonzero(both)) // MOST_NEAR
-    return ksg(after[both][::step], before[both][::step], threads=threads)
-
-
-def _filled(codes: Ints) -> Ints:
-    """Records that were not released as a category of their own."""
-    return np.where(codes == GONE, int(codes.max(initial=0)) + 1, codes)
-
-
-def _distance(pair: ContingencyTable) -> dict[str, Any]:
-    """t-closeness of the classes, and the least information that such distances allow."""
-    rows, columns = pair.codes
-    sizes, values, records = pair.first, pair.second, pair.records
-    over = np.maximum(0.0, pair.counts / sizes[rows] - values[columns] / records)
-    t = np.bincount(rows, over, len(sizes))
-    floor = 2 / np.log(2) * float((sizes / records) @ (t * t))
-    return {"t_closeness": float(t.max(initial=0.0)), "floor": floor}
