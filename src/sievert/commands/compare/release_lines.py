@@ -70,7 +70,8 @@ def _bits(bits: Bits, everything: bool, risky: str) -> list[str]:
         after = f"bits; {significant(whole.rows_per_cell)} records a cell"
         lines.append("  " + number_line("Miller-Madow", signed_text(whole.miller_madow), after))
         for column, each in bits.columns.items():
-            after = f"bits; corrected {signed_text(without_noise(each.corrected))}; {_range(each.interval)}"
+            corrected = signed_text(without_noise(each.corrected))
+            after = f"bits; corrected {corrected}; {_range(each.interval)}"
             lines.append(
                 "  " + number_line(f"  {printable(column)} alone", signed_text(each.value), after)
             )
