@@ -172,7 +172,7 @@ class PageOptions:
         beside = self.internal or self.title is not None or self.texts is not None
         if beside and not self.exists:
             raise UsageError("--internal, --title and --texts go with --html or --markdown")
-        self.check_endings(existing=False)  # whether others may be replaced is asked first
+        self.check_endings(existing=False)  # existing files are checked first
 
     def check_endings(self, *, existing: bool = True) -> None:
         """A page is called what it is."""

@@ -34,17 +34,13 @@ def check_outputs(given: Iterable[Any], sources: Iterable[Any], *, force: bool) 
     if len({p.resolve() for p in paths}) < len(paths):
         raise UsageError("two outputs have the same name")
     for path in paths:
-        _check(path, sources, force=force)
+        try:
+            files.check(path, sources=sources, force=force)
+        except UsageError as error:
+            if error.hint is not None:
+                raise
+            raise UsageError(error.what, hint="another name, in a directory that exists") from None
     return paths
-
-
-def _check(path: Path, sources: Iterable[Any], *, force: bool) -> None:
-    try:
-        files.check(path, sources=sources, force=force)
-    except UsageError as error:
-        if error.hint is not None:
-            raise
-        raise UsageError(error.what, hint="another name, in a directory that exists") from None
 
 
 def write_json(
@@ -108,7 +104,7 @@ def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None
     from sievert.report.builder import ReportSettings
     from sievert.report.texts import read_texts
 
-    read_texts(page.texts)  # a mistake in it is told before the work
+    read_texts(page.texts)  # so that a mistake in it is an error before the work
     return ReportSettings(
         page.internal,
         page.title,

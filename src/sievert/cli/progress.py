@@ -65,7 +65,7 @@ class Watch:
         ):
             step, task = self._step, bar.add_task(self._step, total=None)
             while not self._done.wait(INTERVAL):
-                if self._step != step:  # what is left is told from the pace of this step
+                if self._step != step:  # the remaining time is estimated from the pace of this step
                     step = self._step
                     bar.reset(task)
                 share = self._work.progress() if self._work else -1.0

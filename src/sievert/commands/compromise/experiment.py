@@ -25,7 +25,7 @@ from sievert.methods import (
 LOWEST = 0.05  # the quantile that is shown beside the mean and the minimum
 METHODS = ("sampling", "query", "noise", "release")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
-ROOM = 1 << 22  # numbers held at a time
+ROOM = 1 << 22  # numbers in memory at a time
 NUMBERS = ("initial_entropy", "area")
 
 

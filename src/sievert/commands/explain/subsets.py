@@ -155,10 +155,8 @@ def secret_column(column: str) -> str:
 
 
 def _with_secret(questions: Questions, quasi: tuple[str, ...], secret: str) -> Cube:
-    if secret in quasi:
-        cube = with_target(questions.cube(quasi), secret)
-    else:
-        cube = questions.cube((*quasi, secret))
+    known = secret in quasi
+    cube = with_target(questions.cube(quasi), secret) if known else questions.cube((*quasi, secret))
     return replace(cube, columns=(*quasi, secret_column(secret)))
 
 

@@ -1,4 +1,4 @@
-"""What is released: combinations of values as symbols, and how far apart they are."""
+"""The alphabet of a release: combinations of values as symbols, and their distances."""
 
 from __future__ import annotations
 

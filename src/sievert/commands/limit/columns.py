@@ -1,4 +1,4 @@
-"""One column that is released: its values, what it may be released as, how far these are apart."""
+"""One released column: its values, the labels it may be released as, their distances."""
 
 from __future__ import annotations
 
@@ -65,23 +65,19 @@ def released_column(
         places, numbers = rank[places], numbers[order]
         occurring = [occurring[i] for i in order.tolist()]
     values = tuple(occurring)
-    labels, distances, how = values, None, HAMMING
+    labels, distances, how = values, 1.0 - np.eye(len(values)), HAMMING
     if tree is not None:
         distances, how = _by_hierarchy(name, values, tree), HIERARCHY
     elif kind not in NAMES:
-        labels, distances = _by_file(name, values, kind)
-        how = MATRIX
+        (labels, distances), how = _by_file(name, values, kind), MATRIX
     elif kind != HAMMING and numbers is not None:
         distances, how = _by_numbers(numbers, squared=kind == SQUARED), kind
-    if distances is None:
-        distances = 1.0 - np.eye(len(values))
     return ReleasedColumn(name, values, places.ravel(), labels, distances, how, numbers is not None)
 
 
 def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
     """Differences as shares of the range; missing is as far away as possible."""
-    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
-    scale = high - low
+    scale = float(np.nanmax(numbers)) - float(np.nanmin(numbers))
     if not scale > 0:
         return 1.0 - np.eye(len(numbers))
     apart = np.abs(numbers[:, None] - numbers) / scale
@@ -133,10 +129,9 @@ def read_matrix(path: str | os.PathLike[str]) -> list[list[str]]:
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path.name}: a matrix of more than {MOST_BYTES} bytes")
         with path.open(encoding="utf-8-sig", newline="") as file:
-            start = file.readline()
+            sign = max(";,\t", key=file.readline().count)
             file.seek(0)
-            signs = max(";,\t", key=start.count)
-            rows = [row for row in csv.reader(file, delimiter=signs) if row]
+            rows = [row for row in csv.reader(file, delimiter=sign) if row]
     except OSError as error:
         raise InputError(
             f"{path.name}: {error.strerror}", hint=f"{', '.join(NAMES)}, or a CSV file"

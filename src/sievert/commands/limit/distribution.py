@@ -25,7 +25,7 @@ from sievert.hierarchies import Hierarchy
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances
 
-SMALL, FINE = 20_000, 1e-7  # true, released and secret values multiplied; the gap asked for then
+SMALL, FINE = 20_000, 1e-7  # up to so many cells (true, released, secret) the gap is finer
 NUMBERS = (
     "at",
     "objective",
@@ -59,7 +59,7 @@ class Limit:
     information: float  # I(X;Y)
     epsilon: float | None
     channel: Any = field(repr=False)  # p(x'|x), a row a value of X
-    reached: bool | None = None  # the gap asked for; None of models without a certificate
+    reached: bool | None = None  # the required gap; None for models without a certificate
     spread: float | None = None  # of their restarts
     iterations: int = 0
     joint: Any = field(default=None, repr=False)
@@ -111,6 +111,7 @@ class Limit:
         return f"<pre>{html.escape(repr(self))}</pre>"
 
 
+# The public function: more lines than others because its docstring is the reference.
 def limit(
     joint: Any,
     distortion: Any = "hamming",

@@ -1,4 +1,4 @@
-"""Columns of real numbers: the Gaussian limit after a look at how Gaussian they are, applied."""
+"""Columns of real numbers: the Gaussian limit and its release, after a check of normality."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def solve_gaussian(
     points: int,
     seed: int,
 ) -> tuple[AlphabetResult, Floats | None, list[Note]]:
-    """The part, the records drawn where one constraint was asked for, and what to know of it."""
+    """The result, the drawn records if there is one constraint, and notes about normality."""
     number, columns = int(model), tuple(quasi)
     weights = _weights(x)
     pair = Pair.of_records(x, y)

@@ -1,4 +1,4 @@
-"""What a run ends in: points of the curve, the channel of each alphabet, what its release shows."""
+"""The result of `sievert limit`: points of the curve, channels, checks of the release."""
 
 from __future__ import annotations
 

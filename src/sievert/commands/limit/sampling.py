@@ -1,4 +1,4 @@
-"""Records drawn from a channel, and how far what they show may be from what was promised.
+"""Records drawn from a channel, and the range in which their risk and distortion should lie.
 
 Given the records, everything is a sum over independent draws. The distortion's variance is exact;
 that of the plug-in information, and by how much it is too high, come from the delta method with
