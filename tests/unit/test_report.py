@@ -331,7 +331,7 @@ def test_any_text_stays_text_in_markdown(text: str) -> None:
     if not words:
         return
     reader = MarkdownIt("gfm-like", {"linkify": False}).enable("table")
-    tokens = reader.parse(f"| a |\n|---|\n| {markdown.escaped(text)} |\n")
+    tokens = reader.parse(f"| a |\n|---|\n| {markdown.escape(text)} |\n")
     inside = [t for t in tokens if t.type == "inline"][1]
     kinds = {child.type for child in inside.children or ()}
     assert kinds <= {"text", "text_special"}

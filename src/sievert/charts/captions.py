@@ -18,8 +18,8 @@ def caption_bars(spec: Spec, words: Sequence[str]) -> Spec:
     rows = [_row(row, text) for row, text in zip(spec["data"]["values"], words, strict=True)]
     below = " ".join(spec["title"]["subtitle"])
     said = "; ".join(row["said"] for row in rows)
-    found = {**spec, "data": {"values": rows}, "description": f"{below}. {said}."}
-    return _in_per_cent(found) if any("%" in text for text in words) else found
+    captioned = {**spec, "data": {"values": rows}, "description": f"{below}. {said}."}
+    return _in_per_cent(captioned) if any("%" in text for text in words) else captioned
 
 
 def _in_per_cent(spec: Spec) -> Spec:

@@ -41,31 +41,33 @@ def narrow(spec: Spec) -> Spec:
             "layout": {"bottom": {"direction": "vertical", "margin": 6}},
         },
     }
-    found = {**spec, "width": NARROW, "config": config}
+    narrowed = {**spec, "width": NARROW, "config": config}
     if any(layer["mark"]["type"] == "text" for layer in spec["layer"]):
-        found["height"] = round(spec["height"] * TALLER)
-    del found["title"]
-    found = {key: _fitted(value) if key != "data" else value for key, value in found.items()}
-    return _labelled(found)
+        narrowed["height"] = round(spec["height"] * TALLER)
+    del narrowed["title"]
+    narrowed = {
+        key: _fit_labels(value) if key != "data" else value for key, value in narrowed.items()
+    }
+    return _break_labels(narrowed)
 
 
-def _fitted(part: Any) -> Any:
+def _fit_labels(part: Any) -> Any:
     """Labels of rows and legends no wider than a narrow chart has room for."""
     if isinstance(part, list):
-        return [_fitted(p) for p in part]
+        return [_fit_labels(p) for p in part]
     if not isinstance(part, dict):
         return part
-    found = {key: value if key == "data" else _fitted(value) for key, value in part.items()}
-    if found.get("labelLimit", 0) > 180:
-        found["labelLimit"] = 150
-    if "symbolType" in found:
-        found["columns"] = 2
-    if found.get("type") == "text":
-        found |= {"fontSize": 12, "limit": 150}
-    return found
+    narrowed = {key: value if key == "data" else _fit_labels(value) for key, value in part.items()}
+    if narrowed.get("labelLimit", 0) > 180:
+        narrowed["labelLimit"] = 150
+    if "symbolType" in narrowed:
+        narrowed["columns"] = 2
+    if narrowed.get("type") == "text":
+        narrowed |= {"fontSize": 12, "limit": 150}
+    return narrowed
 
 
-def _labelled(spec: Spec) -> Spec:
+def _break_labels(spec: Spec) -> Spec:
     """Labels of rows on two lines where one is too short for them."""
     values = spec["data"]["values"]
     rows = list(dict.fromkeys(value["row"] for value in values if "row" in value))
@@ -74,27 +76,27 @@ def _labelled(spec: Spec) -> Spec:
         return spec
     if len(set(lines.values())) < len(rows):  # what was cut off told them apart
         return spec
-    found = _renamed({**spec, "data": {}}, lines)
-    held = [{**v, "row": lines[v["row"]]} if "row" in v else v for v in values]
+    narrowed = _rename_rows({**spec, "data": {}}, lines)
+    broken = [{**v, "row": lines[v["row"]]} if "row" in v else v for v in values]
     height = max(spec["height"], TWO_LINES * len(rows))
-    return {**found, "data": {"values": held}, "height": height}
+    return {**narrowed, "data": {"values": broken}, "height": height}
 
 
 def _lines(text: str) -> str:
-    held = textwrap.wrap(text, LETTERS, max_lines=2, placeholder="…", break_on_hyphens=False)
-    return "\n".join(held)
+    broken = textwrap.wrap(text, LETTERS, max_lines=2, placeholder="…", break_on_hyphens=False)
+    return "\n".join(broken)
 
 
-def _renamed(part: Any, lines: dict[str, str]) -> Any:
+def _rename_rows(part: Any, lines: dict[str, str]) -> Any:
     """A part of a chart whose rows are called otherwise."""
     if isinstance(part, list):
-        return [_renamed(p, lines) for p in part]
+        return [_rename_rows(p, lines) for p in part]
     if not isinstance(part, dict):
         return part
-    found = {key: _renamed(value, lines) for key, value in part.items()}
-    if found.get("field") == "row":
-        if "sort" in found:
-            found["sort"] = [lines[row] for row in found["sort"]]
+    narrowed = {key: _rename_rows(value, lines) for key, value in part.items()}
+    if narrowed.get("field") == "row":
+        if "sort" in narrowed:
+            narrowed["sort"] = [lines[row] for row in narrowed["sort"]]
         axis = {"labelExpr": SPLIT, "labelLineHeight": LINE, "labelOffset": RAISED}
-        found["axis"] = {**found.get("axis", {}), **axis}
-    return found
+        narrowed["axis"] = {**narrowed.get("axis", {}), **axis}
+    return narrowed

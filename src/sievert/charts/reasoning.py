@@ -36,16 +36,16 @@ WHO = (
 )
 
 
-def of_reasoning(found: Mapping[str, Any]) -> dict[str, Spec]:
+def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
     """Attacker against learner and guessing, and running means of the chains, by secret."""
     charts: dict[str, Spec] = {}
-    for secret, attack in found.items():
-        held, name = attack.to_dict(), short_name(secret)
-        intervals = held.get("intervals") or {}
+    for secret, attack in attacks.items():
+        data, name = attack.to_dict(), short_name(secret)
+        intervals = data.get("intervals") or {}
         given = [
             Share(who, value, percent(value), _ends(intervals.get(key)))
             for who, key in WHO
-            if held.get("converged") and (value := (held.get(key) or {}).get("value")) is not None
+            if data.get("converged") and (value := (data.get(key) or {}).get("value")) is not None
         ]
         if len(given) > 1:
             below = (
@@ -55,9 +55,9 @@ def of_reasoning(found: Mapping[str, Any]) -> dict[str, Spec]:
             charts[file_name(charts, "reasoning", secret)] = shares(
                 f"Attacker against learner: {name}", below, given, axis="Share of people"
             )
-        places = (held.get("sampling") or {}).get("so_far")
+        places = (data.get("sampling") or {}).get("so_far")
         if places:
-            number = str(held["sampling"]["least_agreed"]).replace("_", " ")
+            number = str(data["sampling"]["least_agreed"]).replace("_", " ")
             lines = {
                 f"chain {c + 1}": [(float(p["sweeps"]), p["by_chain"][c]) for p in places]
                 for c in range(len(places[0]["by_chain"]))
@@ -83,19 +83,19 @@ def shares(title: str, below: Sequence[str], given: Iterable[Share], *, axis: st
     >>> [(row["row"], row["number"], row["shown"]) for row in spec["data"]["values"]]
     [('attacker', 0.25, '25 %')]
     """
-    held = list(given)
-    found = bars(
+    shares_given = list(given)
+    spec = bars(
         title,
         below,
-        [Bar(s.row, s.number, interval=s.interval, last=s.last) for s in held],
+        [Bar(s.row, s.number, interval=s.interval, last=s.last) for s in shares_given],
         axis=axis,
-        most=len(held),
+        most=len(shares_given),
     )
-    for row, share in zip(found["data"]["values"], held, strict=True):
+    for row, share in zip(spec["data"]["values"], shares_given, strict=True):
         shown = share.told if share.shown is None else share.shown
         row |= {"shown": printable(shown), "said": f"{row['row']}: {printable(share.told)}"}
-    said = [row["said"] for row in found["data"]["values"]]
-    return {**_in_per_cent(found, "x"), "description": _description(below, said)}
+    said = [row["said"] for row in spec["data"]["values"]]
+    return {**_in_per_cent(spec, "x"), "description": _description(below, said)}
 
 
 def running(
@@ -112,21 +112,21 @@ def running(
     >>> spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
     [0.39, 0.51]
     """
-    found = lines(title, below, given, across=across, up=up)
+    spec = lines(title, below, given, across=across, up=up)
     reached = [y for points in given.values() for _, y in points]
     low, high = min(reached, default=0.0), max(reached, default=1.0)
     room = max(ROOM * (high - low), (NARROWEST - high + low) / 2)
     domain = [max(0.0, round(low - room, 9)), min(1.0, round(high + room, 9))]
-    found["layer"] = found["layer"][:1]  # as many dots would hide the lines
-    found["layer"][0]["encoding"]["y"]["scale"] = {"domain": domain, "nice": False, "zero": False}
-    ends = {row["line"]: row["said"] for row in found["data"]["values"]}  # the last of each
-    return {**_in_per_cent(found, "y"), "description": _description(below, ends.values())}
+    spec["layer"] = spec["layer"][:1]  # as many dots would hide the lines
+    spec["layer"][0]["encoding"]["y"]["scale"] = {"domain": domain, "nice": False, "zero": False}
+    ends = {row["line"]: row["said"] for row in spec["data"]["values"]}  # the last of each
+    return {**_in_per_cent(spec, "y"), "description": _description(below, ends.values())}
 
 
 def _in_per_cent(spec: Spec, channel: str) -> Spec:
     for layer in spec["layer"]:
-        held: Any = layer["encoding"][channel]
-        layer["encoding"][channel] = {**held, "axis": {**held["axis"], "format": PER_CENT}}
+        scale: Any = layer["encoding"][channel]
+        layer["encoding"][channel] = {**scale, "axis": {**scale["axis"], "format": PER_CENT}}
     return spec
 
 

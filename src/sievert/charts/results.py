@@ -33,41 +33,41 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
 
     >>> import sievert
     >>> ward = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
-    >>> found = sievert.attack(ward, quasi="age", sensitive="disease")
-    >>> list(of_attacks({"ward": found.attacks}))
+    >>> charts = sievert.attack(ward, quasi="age", sensitive="disease")
+    >>> list(of_attacks({"ward": charts.attacks}))
     ['identity_black_box', 'homogeneity_disease', 'homogeneity_disease_by_age']
     """
-    found: dict[str, Spec] = {}
+    charts: dict[str, Spec] = {}
     for box, (words, what) in BOXES.items():
-        held = _having(releases, "identity", box)
-        if held:
-            found[file_name(found, "identity", box)] = bars(
+        chosen = _having(releases, "identity", box)
+        if chosen:
+            charts[file_name(charts, "identity", box)] = bars(
                 f"Identity attack, {words}",
                 (f"{RATE} of {what} by column", SCALE),
-                _by_column(held),
+                _by_column(chosen),
                 axis=RATE,
             )
     secrets = dict.fromkeys(s for r in releases.values() for s in r.get("homogeneity", ()))
     for secret in secrets:
-        held = _having(releases, "homogeneity", secret)
-        found[file_name(found, "homogeneity", secret)] = bars(
+        chosen = _having(releases, "homogeneity", secret)
+        charts[file_name(charts, "homogeneity", secret)] = bars(
             f"Homogeneity attack on {short_name(secret)}",
             (f"{RATE} of {short_name(secret)} by column", SCALE),
-            _by_column(held),
+            _by_column(chosen),
             axis=RATE,
         )
-        for column in dict.fromkeys(c for attack in held.values() for c in attack.columns):
-            values = list(_by_value(held, column))
+        for column in dict.fromkeys(c for attack in chosen.values() for c in attack.columns):
+            values = list(_by_value(chosen, column))
             if values:
-                found[file_name(found, "homogeneity", secret, "by", column)] = bars(
+                charts[file_name(charts, "homogeneity", secret, "by", column)] = bars(
                     f"Homogeneity attack on {short_name(secret)} by value of {short_name(column)}",
                     (f"{RATE} of each value, worst first; a rare value has a high one", SCALE),
                     values,
                     axis=RATE,
                     most=MOST_VALUES,
-                    of=max(a.columns[column].values.number for a in _with(held, column)),
+                    of=max(a.columns[column].values.number for a in _with(chosen, column)),
                 )
-    return found
+    return charts
 
 
 def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str, Attack]:
@@ -97,18 +97,20 @@ def _with(attacks: Mapping[str, Attack], column: str) -> list[Attack]:
 
 def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
     """The rates of a column's values; none where several releases have values without a name."""
-    held = {r: a.columns[column].values.groups for r, a in attacks.items() if column in a.columns}
-    shown = all(g.values is not None for groups in held.values() for g in groups)
-    if len(held) > 1 and not shown:
+    chosen = {r: a.columns[column].values.groups for r, a in attacks.items() if column in a.columns}
+    shown = all(g.values is not None for groups in chosen.values() for g in groups)
+    if len(chosen) > 1 and not shown:
         return
     # rank -> label, or the value itself -> label
-    keys = list(dict.fromkeys(_key(g, i, column) for gs in held.values() for i, g in enumerate(gs)))
+    keys = list(
+        dict.fromkeys(_key(g, i, column) for gs in chosen.values() for i, g in enumerate(gs))
+    )
     texts = [f"value {i}" for i, _ in enumerate(keys, 1)]
     if shown:
         texts = make_unique([_text(k) for k in keys])
     label = dict(zip(keys, texts, strict=True))
     for at in keys:
-        for release, groups in held.items():
+        for release, groups in chosen.items():
             for i, group in enumerate(groups):
                 if _key(group, i, column) == at:
                     (number,) = group.numbers.values()
@@ -137,9 +139,9 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     >>> list(of_explanation(sievert.explain(table, ["zip", "sex"]).chapters))
     ['knowledge_identity', 'shares_identity']
     """
-    found: dict[str, Spec] = {}
+    charts: dict[str, Spec] = {}
     if "knowledge" not in chapters:
-        return found
+        return charts
     known, shares = chapters["knowledge"], chapters["shapley"]
     targets: list[tuple[str, str, str | None]] = [("identity", "the record", None)]
     targets += [(s, short_name(s), s) for s in shares["inference"]]
@@ -150,7 +152,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
             below = [f"{RATE} of {what}: most, mean and least over the subsets", SCALE]
             if not known["complete"]:
                 below.append("Not every subset was measured: most and least are of those that were")
-            found[file_name(found, "knowledge", target)] = band(
+            charts[file_name(charts, "knowledge", target)] = band(
                 "What is given away by how many columns are known",
                 below,
                 points,
@@ -165,28 +167,28 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
             below = [f"{RATE} of {what}: Shapley values, which add up to {whole}"]
             if not shares["exact"]:
                 below.append(f"Sampled from {shares['orders']} orders, intervals of 95 %")
-            found[file_name(found, "shares", target)] = bars(
+            charts[file_name(charts, "shares", target)] = bars(
                 "Each column's share of what is given away",
                 below,
                 _shares(rate["columns"]),
                 axis="Shapley value",
             )
-    return found
+    return charts
 
 
 def _point(point: Mapping[str, Any], secret: str | None) -> BandPoint:
-    held = point["reidentification"] if secret is None else point["inference"][secret]
-    rate = held["discrimination_rate"]
+    chosen = point["reidentification"] if secret is None else point["inference"][secret]
+    rate = chosen["discrimination_rate"]
     return BandPoint(point["known"], rate["min"], rate["mean"], rate["max"])
 
 
 def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
     order = sorted(columns, key=lambda c: -columns[c]["value"])
     for column, row in zip(order, make_unique(short_name(c, LABEL) for c in order), strict=True):
-        held = columns[column]
-        interval = (held["low"], held["high"]) if "low" in held else None
-        note = "" if held["share"] is None else f" = {percent(held['share'])}"
-        yield Bar(row, held["value"], interval=interval, note=note)
+        chosen = columns[column]
+        interval = (chosen["low"], chosen["high"]) if "low" in chosen else None
+        note = "" if chosen["share"] is None else f" = {percent(chosen['share'])}"
+        yield Bar(row, chosen["value"], interval=interval, note=note)
 
 
 # -- assessments ----------------------------------------------------------------------------------
@@ -196,16 +198,18 @@ def of_sizes(spans: Sequence[Mapping[str, Any]]) -> dict[str, Spec]:
     """Records by the size of their class.
 
     >>> import sievert
-    >>> found = sievert.assess({"zip": ["1", "1", "2"]}, ["zip"])
-    >>> spec = of_sizes(found.table["class_sizes"])["class_sizes"]
+    >>> charts = sievert.assess({"zip": ["1", "1", "2"]}, ["zip"])
+    >>> spec = of_sizes(charts.table["class_sizes"])["class_sizes"]
     >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
     [('1', 1), ('2', 2)]
     """
-    held = [Bar(_size(s["least"], s["most"]), s["records"]) for s in spans if s["records"]]
-    if not held:
+    chosen = [Bar(_size(s["least"], s["most"]), s["records"]) for s in spans if s["records"]]
+    if not chosen:
         return {}
-    below = ("Whoever is alone in a class can be found; the further down, the better hidden",)
-    return {"class_sizes": bars("Records by the size of their class", below, held, axis="Records")}
+    below = ("Whoever is alone in a class can be charts; the further down, the better hidden",)
+    return {
+        "class_sizes": bars("Records by the size of their class", below, chosen, axis="Records")
+    }
 
 
 def _size(least: int, most: int | None) -> str:
@@ -223,13 +227,13 @@ def make_unique(labels: Iterable[str]) -> list[str]:
     >>> make_unique(["age", "combined", "combined"])
     ['age', 'combined', 'combined (2)']
     """
-    found: list[str] = []
+    charts: list[str] = []
     for label in labels:
         text, number = label, 2
-        while text in found:
+        while text in charts:
             text, number = f"{label} ({number})", number + 1
-        found.append(text)
-    return found
+        charts.append(text)
+    return charts
 
 
 def file_name(taken: Iterable[str], *parts: str) -> str:
@@ -242,7 +246,7 @@ def file_name(taken: Iterable[str], *parts: str) -> str:
     kept = (plain.sub("-", part) for part in parts)
     text = "_".join(part.strip("-")[:40] or "x" for part in kept)
     used = {t.casefold() for t in taken}
-    found, number = text, 2
-    while found.casefold() in used:
-        found, number = f"{text}_{number}", number + 1
-    return found
+    charts, number = text, 2
+    while charts.casefold() in used:
+        charts, number = f"{text}_{number}", number + 1
+    return charts

@@ -57,15 +57,15 @@ NUMBERS: Mapping[str, Decides] = {
 def decides(name: str) -> Decides:
     """What decides a number of a result; undeclared where nobody has said so."""
     if name in LOSSES:
-        found = getattr(LOSSES[name], "decided_by", None)
-        return found if isinstance(found, Decides) else Decides.UNDECLARED
+        decider = getattr(LOSSES[name], "decided_by", None)
+        return decider if isinstance(decider, Decides) else Decides.UNDECLARED
     if name in UNITS:
         return UNITS[name][2] if len(UNITS[name]) > 2 else Decides.UNDECLARED
     return NUMBERS.get(name) or decided_by(name)
 
 
-def _of_column(name: str, held: Any) -> str:
-    return f"{name}:each" if isinstance(held, Mapping) else f"{name}:number"
+def _of_column(name: str, entry: Any) -> str:
+    return f"{name}:each" if isinstance(entry, Mapping) else f"{name}:number"
 
 
 def keep_declared(tree: Any, name: str = "") -> Any:
@@ -77,13 +77,14 @@ def keep_declared(tree: Any, name: str = "") -> Any:
     if isinstance(tree, Mapping):
         if name in BY_COLUMN:
             return {
-                column: keep_declared(held, _of_column(name, held)) for column, held in tree.items()
+                column: keep_declared(entry, _of_column(name, entry))
+                for column, entry in tree.items()
             }
         return {
-            key: keep_declared(held, name if key in PARTS else key) for key, held in tree.items()
+            key: keep_declared(entry, name if key in PARTS else key) for key, entry in tree.items()
         }
     if isinstance(tree, list | tuple):
-        return [keep_declared(held, name) for held in tree]
+        return [keep_declared(entry, name) for entry in tree]
     if isinstance(tree, int | float) and not isinstance(tree, bool):
         return tree if decides(name) in ADMITTED else None
     return tree

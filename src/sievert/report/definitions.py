@@ -13,7 +13,7 @@ from sievert.report.texts import Texts
 ANCHOR = "def-"
 
 
-def linked(key: str, text: str) -> Link:
+def link_definition(key: str, text: str) -> Link:
     """Words that lead to a definition."""
     return Link(text, f"{ANCHOR}{key}")
 

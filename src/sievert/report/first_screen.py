@@ -133,20 +133,20 @@ def _table(part: ReportPart) -> Iterator[str]:
 
 def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Chapter:
     texts = parts[0].texts
-    held = [(part, v) for part in parts for v in _verdicts(part)]
-    held.sort(key=lambda pair: pair[1]["met"] is not False)
+    limits = [(part, v) for part in parts for v in _verdicts(part)]
+    limits.sort(key=lambda pair: pair[1]["met"] is not False)
     words = {True: "met", False: "breached", None: "doubtful"}
-    marks = tuple(texts(f"front.{words[v['met']]}") for _, v in held)
-    found: list[Block] = []
-    if held:
-        found += [Paragraph(texts("front.limits_table"))] if compared else []
-        found.append(BulletList(tuple(_limit(part, v) for part, v in held), marks))
+    marks = tuple(texts(f"front.{words[v['met']]}") for _, v in limits)
+    blocks: list[Block] = []
+    if limits:
+        blocks += [Paragraph(texts("front.limits_table"))] if compared else []
+        blocks.append(BulletList(tuple(_limit(part, v) for part, v in limits), marks))
     for part in compared:
-        found += [Paragraph(texts("front.limits_releases"))] if held else []
-        found += compared_policy.blocks(part)
-    if any(not part.redactor.internal for part in (*(part for part, _ in held), *compared)):
-        found.append(Paragraph(texts("front.exact"), "note"))
-    return Chapter(texts("front.limits"), "limits", tuple(found))
+        blocks += [Paragraph(texts("front.limits_releases"))] if limits else []
+        blocks += compared_policy.blocks(part)
+    if any(not part.redactor.internal for part in (*(part for part, _ in limits), *compared)):
+        blocks.append(Paragraph(texts("front.exact"), "note"))
+    return Chapter(texts("front.limits"), "limits", tuple(blocks))
 
 
 def _limit(part: ReportPart, verdict: Mapping[str, Any]) -> str:
@@ -169,6 +169,6 @@ def _value(part: ReportPart, verdict: Mapping[str, Any]) -> str:
     if beside is not None:
         return beside
     chapter, _, secret = verdict["where"].partition(".")
-    held = part.data[chapter]
-    held = (held[secret] if secret else held)[verdict["measure"]]
-    return why(part.texts, {**held, "reason": verdict["reason"]})
+    limits = part.data[chapter]
+    limits = (limits[secret] if secret else limits)[verdict["measure"]]
+    return why(part.texts, {**limits, "reason": verdict["reason"]})

@@ -30,8 +30,8 @@ def render(page: Page) -> str:
     style = (HERE / "style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = _environment().get_template("page.html.j2")
-    found = template.render(page=page, style=Markup(style), digest=digest)  # noqa: S704 - ours
-    return f"<!DOCTYPE html>\n{MARK}\n{found}\n"
+    rendered = template.render(page=page, style=Markup(style), digest=digest)  # noqa: S704 - ours
+    return f"<!DOCTYPE html>\n{MARK}\n{rendered}\n"
 
 
 def fragment(*blocks: Any) -> str:
@@ -41,16 +41,16 @@ def fragment(*blocks: Any) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    found = jinja2.Environment(
+    rendered = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals |= {"drawn": _Drawn, "heading": _heading}
-    found.filters |= {"kind": _kind, "stacked": lambda grid: len(grid.head) > STACKED}
-    return found
+    rendered.globals |= {"drawn": _Drawn, "heading": _heading}
+    rendered.filters |= {"kind": _kind, "stacked": lambda grid: len(grid.head) > STACKED}
+    return rendered
 
 
 class _Drawn:

@@ -25,48 +25,48 @@ PLAIN = re.compile(r"(?<=[0-9A-Za-z)])\\([-:])(?=[0-9A-Za-z ])|\\([()=])|(?<= )\
 LINE = re.compile(r"\s+")
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     r"""Text that Markdown shows as it is.
 
-    >>> escaped("<b>*x*</b> https://a.b")
+    >>> escape("<b>*x*</b> https://a.b")
     '\\<b\\>\\*x\\*\\</b\\> https\\://a.b'
-    >>> escaped("risky when high: 1,305 (65.2 %), k-anonymity")
+    >>> escape("risky when high: 1,305 (65.2 %), k-anonymity")
     'risky when high: 1,305 (65.2 %), k-anonymity'
     """
-    found = SPECIAL.sub(lambda m: "\\" + m[0], LINE.sub(" ", text).strip())
-    return PLAIN.sub(lambda m: m[1] or m[2] or m[3], found)
+    marked = SPECIAL.sub(lambda m: "\\" + m[0], LINE.sub(" ", text).strip())
+    return PLAIN.sub(lambda m: m[1] or m[2] or m[3], marked)
 
 
 def render(page: Page) -> str:
     """The whole file."""
-    lines = [MARK, "", f"# {escaped(page.title)}", ""]
+    lines = [MARK, "", f"# {escape(page.title)}", ""]
     for block in page.front:
         lines += _block(block, 2)
     for chapter in page.chapters:
         lines += _block(chapter, 2)
     lines += ["---", ""]
     for line in page.foot:
-        lines += [escaped(line), ""]
+        lines += [escape(line), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _block(block: Block | Chapter, level: int) -> Iterator[str]:
     if isinstance(block, Chapter):
         yield from (f'<a id="{block.anchor}"></a>', "")
-        yield from (f"{'#' * min(level, 6)} {escaped(block.title)}", "")
+        yield from (f"{'#' * min(level, 6)} {escape(block.title)}", "")
         for inner in block.blocks:
             yield from _block(inner, level + 1)
     elif isinstance(block, Paragraph):
-        text = escaped(block.text)
+        text = escape(block.text)
         yield from (f"**{text}**" if block.kind == "lead" else text, "")
     elif isinstance(block, BulletList):
         for place, item in enumerate(block.items):
-            mark = f"**{escaped(block.marks[place])}** " if block.marks else ""
-            yield f"- {mark}{escaped(item)}"
+            mark = f"**{escape(block.marks[place])}** " if block.marks else ""
+            yield f"- {mark}{escape(item)}"
         yield ""
     elif isinstance(block, Picture):
-        yield from (f"**{escaped(' '.join(block.spec['title']['text']))}**", "")
-        yield from (escaped(block.caption), "")
+        yield from (f"**{escape(' '.join(block.spec['title']['text']))}**", "")
+        yield from (escape(block.caption), "")
         yield from _grid(block.behind, caption=False)
     else:
         yield from _grid(block, caption=True)
@@ -74,7 +74,7 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
 
 def _grid(grid: Grid, *, caption: bool) -> Iterator[str]:
     if caption:
-        yield from (f"*{escaped(grid.caption)}*", "")
+        yield from (f"*{escape(grid.caption)}*", "")
     yield _row(grid.head)
     yield f"|{'|'.join('---:' if i in grid.right else '---' for i, _ in enumerate(grid.head))}|"
     for row in grid.rows:
@@ -88,5 +88,5 @@ def _row(cells: tuple[Cell, ...]) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Link):
-        return f"[{escaped(cell.text)}](#{cell.anchor})"
-    return escaped(cell)
+        return f"[{escape(cell.text)}](#{cell.anchor})"
+    return escape(cell)

@@ -14,9 +14,9 @@ def notebook_html(result: Any) -> str:
     part = builder.make_part(result, 1, read_texts(None), builder.ReportSettings(internal=True))
     room = builder.module(part)
     blocks = tuple(b for b in walk(tuple(room.blocks(part))) if not isinstance(b, Chapter))
-    found: list[Block] = [BulletList(tuple(room.sentences(part)))]
+    excerpt: list[Block] = [BulletList(tuple(room.sentences(part)))]
     for kind in (Picture, Grid):
-        found += [b for b in blocks if isinstance(b, kind)][:1]
-    if len(found) == 1:
-        found += [b for b in blocks if isinstance(b, Paragraph)][:3]
-    return html.fragment(*found)
+        excerpt += [b for b in blocks if isinstance(b, kind)][:1]
+    if len(excerpt) == 1:
+        excerpt += [b for b in blocks if isinstance(b, Paragraph)][:3]
+    return html.fragment(*excerpt)

@@ -87,10 +87,10 @@ class Redactor:
             return NumberText(f"{number:,.0f}", number)
         if self.silent:
             return self.withheld()
-        told = int(number)
-        if told <= self.rows:  # all and nearly all are not told apart
-            told = min(told, self.rows - self.least + 1)
-        cells = told // self.least * self.least
+        records = int(number)
+        if records <= self.rows:  # all and nearly all are not told apart
+            records = min(records, self.rows - self.least + 1)
+        cells = records // self.least * self.least
         if not cells:
             return NumberText(self.texts("words.few", least=self.least), None)
         return NumberText(self.texts("words.about", number=f"{cells:,}"), cells)
@@ -134,7 +134,7 @@ class Redactor:
         step = self._step(of, span)
         if self.silent or step is None:
             return self.withheld()
-        rounded = _rounded(value, step)
+        rounded = _round_to_step(value, step)
         return NumberText(significant(rounded), rounded)
 
     def setting(self, name: str, value: float | None) -> NumberText:
@@ -149,14 +149,14 @@ class Redactor:
             return self.withheld()
         return self.undefined() if value is None else NumberText(significant(value), value)
 
-    def _of(self, of: int | None) -> int:
+    def _records(self, of: int | None) -> int:
         """So many records a number is of, in whole cells: bounds that are printed tell it."""
         if of is None or 0 <= self.rows - of < self.least:
             return max(self.rows, 1)
         return max(of // self.least * self.least, min(of, self.least), 1)
 
     def _step(self, of: int | None, span: float = 1.0) -> float | None:
-        least = self.least / self._of(of) * span
+        least = self.least / self._records(of) * span
         step = round_step(max(least, FINEST))
         return None if step > COARSEST * max(span, 1.0) else step
 
@@ -170,13 +170,13 @@ class Redactor:
         step = self._step(of, finer)
         if self.silent or step is None or step >= 0.5:
             return self.withheld()
-        number = self._of(of)
+        number = self._records(of)
         cell = self.least / number
         if people and part * number < self.least:  # not told apart from nobody
             return NumberText(self.texts("words.under", share=percent(cell)), None)
         if people and (1 - part) * number < self.least:
             return NumberText(self.texts("words.over", share=percent(1 - cell)), None)
-        rounded = _rounded(part, step)
+        rounded = _round_to_step(part, step)
         if rounded <= 0:
             return NumberText(self.texts("words.under", share=percent(step)), None)
         if rounded >= 1:
@@ -184,10 +184,10 @@ class Redactor:
         return NumberText(percent(rounded), rounded)
 
 
-def _rounded(value: float, step: float) -> float:
+def _round_to_step(value: float, step: float) -> float:
     """To the nearest step; -0 is 0.
 
-    >>> _rounded(0.1234, 0.02), _rounded(-0.001, 0.01)
+    >>> _round_to_step(0.1234, 0.02), _round_to_step(-0.001, 0.01)
     (0.12, 0.0)
     """
     return round(round(value / step) * step, 9) + 0.0

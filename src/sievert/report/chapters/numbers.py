@@ -8,7 +8,7 @@ from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.measures.value import SUPPRESSED
-from sievert.report.definitions import linked, unit
+from sievert.report.definitions import link_definition, unit
 from sievert.report.page import Cell
 from sievert.report.parts import Data
 from sievert.report.redaction import NumberText, Redactor
@@ -108,7 +108,7 @@ def row(
     if measure == "records_below" and "k" in entry:
         title = texts("words.below_k", title=title, k=entry["k"])
     return (
-        linked(measure, title),
+        link_definition(measure, title),
         value_text(redactor, measure, entry, bits).text,
         scale(texts, measure),
         texts(f"risky.{BY_ID[measure].riskier}"),

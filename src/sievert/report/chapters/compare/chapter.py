@@ -43,7 +43,7 @@ def blocks(part: ReportPart) -> Blocks:
     numbered, only_internal = part.texts.each("compared", ("numbered", "only_internal"), ".")
     return (
         Paragraph(_answer(view), "lead"),
-        *([BulletList(tuple(_dominated(view)))] if several and view.secrets else ()),
+        *([BulletList(tuple(_dominance(view)))] if several and view.secrets else ()),
         Paragraph(part.texts(pairing)),
         *(() if internal else (Paragraph(numbered, "note"), rounding(part))),
         _key(view),
@@ -78,7 +78,7 @@ def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
 def _answer(view: ComparisonView) -> str:
     """Which release is the better one, and why."""
     texts = view.part.texts
-    if not view.told:
+    if not view.identity_known:
         return texts("compared.answer_withheld")
     least, number = view.least, len(view.releases)
     values = {
@@ -90,7 +90,7 @@ def _answer(view: ComparisonView) -> str:
     }
     if number == 1:
         return texts("compared.answer_one", **values)
-    if len(view.left) == 1:
+    if len(view.best) == 1:
         return texts("compared.answer_best", **values)
     alike = texts("compared.answer_alike" if len(least) > 1 else "compared.answer_least", **values)
     if not view.secrets:
@@ -107,7 +107,7 @@ def _answer(view: ComparisonView) -> str:
     return f"{alike} {texts(key, **values)}{end}"
 
 
-def _dominated(view: ComparisonView) -> list[str]:
+def _dominance(view: ComparisonView) -> list[str]:
     """Which releases are out."""
     texts, names = view.part.texts, {r.number: r.label for r in view.releases}
     sentences = []
@@ -267,5 +267,5 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
     for key, releases in (("told", view.near_nothing(secret)), ("lost", view.not_lost(secret))):
         if releases:
             yield texts(f"compared.near_{key}", releases=_names(view, releases), secret=name)
-    if len(view.left) > 1 and not view.keeps_most(secret):
+    if len(view.best) > 1 and not view.keeps_most(secret):
         yield texts("compared.chance_apart", secret=name)

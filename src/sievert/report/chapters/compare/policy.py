@@ -11,7 +11,7 @@ from sievert.formatting import significant
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.report.chapters.limit.numbers import join_names, labels
 from sievert.report.chapters.numbers import SHARES, measure_title, scale, value_text, why, within
-from sievert.report.definitions import linked
+from sievert.report.definitions import link_definition
 from sievert.report.page import Block, BulletList, Grid, Paragraph, make_grid
 from sievert.report.parts import Data, ReportPart
 
@@ -173,7 +173,9 @@ def _grids(part: ReportPart) -> Iterator[Grid]:
         tables = [part.data["original"], *releases[abreast]]
         rows = (
             (
-                linked(verdicts[0]["measure"], measure_title(texts, verdicts[0]["measure"])),
+                link_definition(
+                    verdicts[0]["measure"], measure_title(texts, verdicts[0]["measure"])
+                ),
                 where(part, verdicts[0]),
                 limit_text(part, verdicts[0]),
                 *(_cell(part, v) for v in verdicts),

@@ -66,8 +66,8 @@ class ComparisonView:
     @cached_property
     def key(self) -> NumberText:
         """What the original key holds: the most that can be told of it."""
-        held = self.part.data["releases"][0]["identity_disclosure"]
-        return bits(self.redactor, held["maximum"])
+        each = self.part.data["releases"][0]["identity_disclosure"]
+        return bits(self.redactor, each["maximum"])
 
     def before(self, secret: str, what: str) -> NumberText:
         """A number of the original about a secret."""
@@ -76,39 +76,39 @@ class ComparisonView:
     @cached_property
     def releases(self) -> tuple[ReleaseTexts, ...]:
         """Each release, in the order given."""
-        held = self.part.data["releases"]
+        each = self.part.data["releases"]
         return tuple(
-            self._shown(number, label, data)
+            self._release(number, label, data)
             for number, (label, data) in enumerate(
-                zip(labels(self.part, held), held, strict=True), 1
+                zip(labels(self.part, each), each, strict=True), 1
             )
         )
 
-    def _shown(self, number: int, label: str, data: Data) -> ReleaseTexts:
-        redactor, found = self.redactor, data["identity_disclosure"]
-        value = bits(redactor, found["value"])
-        low, high = (bits(redactor, end) for end in found["interval"])
+    def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
+        redactor, numbers = self.redactor, data["identity_disclosure"]
+        value = bits(redactor, numbers["value"])
+        low, high = (bits(redactor, end) for end in numbers["interval"])
         return ReleaseTexts(
             number,
             label,
             data,
             value,
-            bits(redactor, found["corrected"]),
+            bits(redactor, numbers["corrected"]),
             low,
             high,
             share_of(redactor, value, self.key),
-            {s: self._told(data, s) for s in self.secrets},
+            {s: self._secret(data, s) for s in self.secrets},
         )
 
-    def _told(self, data: Data, secret: str) -> SecretTexts:
+    def _secret(self, data: Data, secret: str) -> SecretTexts:
         redactor = self.redactor
-        found, loss = data["attribute_disclosure"][secret], data["information_loss"][secret]
+        numbers, loss = data["attribute_disclosure"][secret], data["information_loss"][secret]
         beyond, half = loss_of(loss)
-        low, high = (bits(redactor, end) for end in found["interval"])
+        low, high = (bits(redactor, end) for end in numbers["interval"])
         lost = bits(redactor, beyond)
         return SecretTexts(
-            bits(redactor, found["value"]),
-            bits(redactor, found["corrected"]),
+            bits(redactor, numbers["value"]),
+            bits(redactor, numbers["corrected"]),
             low,
             high,
             lost,
@@ -137,31 +137,31 @@ class ComparisonView:
         }
 
     @property
-    def left(self) -> tuple[ReleaseTexts, ...]:
+    def best(self) -> tuple[ReleaseTexts, ...]:
         """The releases that no other one dominates."""
         return tuple(r for r in self.releases if not self.dominated[r.number])
 
     @property
-    def told(self) -> bool:
+    def identity_known(self) -> bool:
         """Whether what releases disclose of the key is shown at all."""
         return all(r.identity.number is not None for r in self.releases)
 
     @property
     def least(self) -> tuple[ReleaseTexts, ...]:
-        """Of those left the one that discloses least of the key, or several alike."""
-        return _lowest(self.left, [r.identity.number for r in self.left])
+        """Of the best releases the one that discloses least of the key, or several alike."""
+        return _lowest(self.best, [r.identity.number for r in self.best])
 
     def keeps_most(self, secret: str) -> tuple[ReleaseTexts, ...]:
-        """Of those left the one that has lost least; none where intervals do not tell them apart.
+        """Of the best releases the one that has lost least; none where intervals overlap.
 
         Rounded intervals have to be a step apart.
         """
-        held = [(r, r.secrets[secret]) for r in self.left]
-        best = _lowest([r for r, _ in held], [t.lost.number for _, t in held])
+        each = [(r, r.secrets[secret]) for r in self.best]
+        best = _lowest([r for r, _ in each], [t.lost.number for _, t in each])
         if not best:
             return ()
         end = best[0].secrets[secret].lost_high.number
-        if all(_reaches(t.lost_low.number, end, step(self.redactor)) for _, t in held):
+        if all(_reaches(t.lost_low.number, end, step(self.redactor)) for _, t in each):
             return ()
         return best
 
@@ -169,8 +169,8 @@ class ComparisonView:
         """Releases of which so much would be told, or lost, by chance; for the operator only."""
         if not self.redactor.internal:
             return ()
-        held = {r.number: r.data[what][secret]["p_value"] for r in self.releases}
-        return tuple(r for r in self.releases if (held[r.number] or 0.0) > RARE)
+        each = {r.number: r.data[what][secret]["p_value"] for r in self.releases}
+        return tuple(r for r in self.releases if (each[r.number] or 0.0) > RARE)
 
     def near_nothing(self, secret: str) -> tuple[ReleaseTexts, ...]:
         """Releases of which what is told of a secret beyond chance has an interval down to 0."""
@@ -188,10 +188,10 @@ class ComparisonView:
         )
 
 
-def loss_of(found: Data) -> tuple[float, float]:
+def loss_of(numbers: Data) -> tuple[float, float]:
     """What was lost beyond chance, and half of its interval."""
-    low, high = found["interval"]
-    return found.get("excess", found["corrected"]), (high - low) / 2
+    low, high = numbers["interval"]
+    return numbers.get("excess", numbers["corrected"]), (high - low) / 2
 
 
 def _point(release: ReleaseTexts) -> list[float | None]:
@@ -208,12 +208,12 @@ def _better(theirs: Sequence[float | None], mine: Sequence[float | None]) -> boo
 
 
 def _lowest(
-    held: Sequence[ReleaseTexts], numbers: Sequence[float | None]
+    each: Sequence[ReleaseTexts], numbers: Sequence[float | None]
 ) -> tuple[ReleaseTexts, ...]:
     known = [n for n in numbers if n is not None]
     if not known or len(known) < len(numbers):
         return ()
-    return tuple(r for r, n in zip(held, numbers, strict=True) if n == min(known))
+    return tuple(r for r, n in zip(each, numbers, strict=True) if n == min(known))
 
 
 def _reaches(low: float | None, end: float | None, slack: float) -> bool:

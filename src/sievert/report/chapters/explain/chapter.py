@@ -63,12 +63,12 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
         most = ranking.sentence(part, ranking.rank_columns(part))
         return () if most is None else (most,)
     view = ExplanationView(part)
-    found = (_drives(view), _helps(view), _enough(view))
-    return tuple(text for text in found if text is not None)
+    each = (_drives(view), _helps(view), _enough(view))
+    return tuple(text for text in each if text is not None)
 
 
 def alone_after_best_change(part: ReportPart) -> float | None:
-    """The share of people who would still be alone after the best change, as it is told."""
+    """The share of people who would still be alone after the best change, as it is known."""
     if part.redactor.silent or "shapley" not in part.data:
         return None
     view = ExplanationView(part)
@@ -105,14 +105,14 @@ def _about(view: ExplanationView, secret: str) -> str:
 
 def _drives(view: ExplanationView) -> str | None:
     """Which columns carry most of what tells people apart."""
-    held = view.shapley(None)["columns"]
-    if not held:
+    shares_by_column = view.shapley(None)["columns"]
+    if not shares_by_column:
         return None
-    shares: dict[str, NumberText] = {c: view.share(c, None) for c in held}
-    told = [c for c in shares if shares[c].number is not None]
-    if len(view.quasi) < 2 or not told:
+    shares: dict[str, NumberText] = {c: view.share(c, None) for c in shares_by_column}
+    known = [c for c in shares if shares[c].number is not None]
+    if len(view.quasi) < 2 or not known:
         return _lead(view)
-    order = sorted(told, key=lambda c: (-(shares[c].number or 0.0), view.column_names[c]))
+    order = sorted(known, key=lambda c: (-(shares[c].number or 0.0), view.column_names[c]))
     first, alone = order[0], view.alone(view.whole)
     places: dict[str, object] = {
         "alone": view.with_share(alone),
