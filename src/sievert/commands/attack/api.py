@@ -148,7 +148,7 @@ def attack(
     notes: list[Note] = []
     reasoner = None
     if reasoning or grouped:
-        asked = thinking != ReasoningSettings(seed=seed) or original is not None or grouped
+        required = thinking != ReasoningSettings(seed=seed) or original is not None or grouped
         reasoner = Reasoner(
             thinking,
             group,
@@ -157,7 +157,7 @@ def attack(
             source.get("threads"),
             source.get("timeout"),
             notes.append,
-            asked=asked,
+            required=required,
         )
     run = AttackRun(settings, Clock(watch), source, reasoner, notes)
     requested = requested_roles(loaded, quasi, sensitive, identifier)

@@ -43,12 +43,17 @@ class Reasoner:
         timeout: float | None,
         remark: Remark,
         *,
-        asked: bool,
+        required: bool,
     ) -> None:
         self.settings = replace(
             settings, threads=thread_count(threads), wildcard=missing == "wildcard"
         )
-        self.group, self.hierarchies, self.remark, self.asked = group, hierarchies, remark, asked
+        self.group, self.hierarchies, self.remark, self.required = (
+            group,
+            hierarchies,
+            remark,
+            required,
+        )
         self.timeout, self.started = timeout, time.monotonic()
         self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
         self.people: Cube | None = None  # of a release in two tables
@@ -57,7 +62,7 @@ class Reasoner:
         self.known: Cube | None = None  # the original
         self.ordered = False
 
-    def in_groups(self, questions: Questions, quasi: Sequence[str]) -> None:
+    def read_people(self, questions: Questions, quasi: Sequence[str]) -> None:
         """The people of a release in two tables."""
         assert self.group is not None
         if self.group not in questions.columns:
@@ -69,7 +74,7 @@ class Reasoner:
         questions.engine.check_usable(self.group)
         self.people = questions.cube((*quasi, self.group))
 
-    def listed(self, questions: Questions, sensitive: Sequence[str]) -> None:
+    def read_secrets(self, questions: Questions, sensitive: Sequence[str]) -> None:
         """The secrets of a release in two tables."""
         assert self.group is not None
         for column in (self.group, *sensitive):
@@ -78,7 +83,7 @@ class Reasoner:
             questions.engine.check_usable(column)
         self.secrets = {s: questions.cube((self.group, s)) for s in sensitive}
 
-    def listed_people(self, questions: Questions, quasi: Sequence[str], name: str) -> None:
+    def read_records(self, questions: Questions, quasi: Sequence[str], name: str) -> None:
         """The release record by record, where each of its records is to be told of."""
         secrets = () if self.people is not None else tuple(self.cells)
         self.lines = record_pairs.in_order(questions, (*quasi, *secrets), name)
@@ -110,7 +115,7 @@ class Reasoner:
             try:
                 results[secret] = self._one(secret, clock)
             except (ExhaustedError, InputError) as error:
-                if self.asked:
+                if self.required:
                     raise
                 self.remark(Note("no reasoning about {}: {}", Name(secret), Reason(str(error))))
         return results

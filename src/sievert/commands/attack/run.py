@@ -88,7 +88,7 @@ def read_secrets(
             with run.read(release, **run.source) as (_, people):
                 used = (*requested.names(people.columns)[0], *secrets)
                 run.reasoner.group = group_of(people.columns, questions.columns, used)
-        run.reasoner.listed(questions, secrets)
+        run.reasoner.read_secrets(questions, secrets)
     return secrets
 
 
@@ -124,9 +124,9 @@ def read_release(
         description = describe_input(table, questions, settings.missing, dropped)
         run.clock("attacking", questions)
         if reasoner is not None and group is not None:
-            reasoner.in_groups(questions, roles.quasi)
+            reasoner.read_people(questions, roles.quasi)
             if not hidden:
-                reasoner.listed(questions, roles.sensitive)
+                reasoner.read_secrets(questions, roles.sensitive)
                 hidden, roles = roles.sensitive, replace(roles, sensitive=())
             run.note(
                 "in a release by groups, attacks on classes are left out; who finds somebody's row "
@@ -134,7 +134,7 @@ def read_release(
             )
         attacks, classes = _attack_alone(run, questions, roles)
         if reasoner is not None and listed:
-            reasoner.listed_people(questions, roles.quasi, table.name)
+            reasoner.read_records(questions, roles.quasi, table.name)
         people = _released_people(
             run, questions, roles, table.name, dropped, ordered=ordered and group is None
         )
