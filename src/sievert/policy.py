@@ -1,4 +1,4 @@
-"""Limits a house has set: a TOML file with roles, partitions, orders, parameters and limits.
+"""A policy: a TOML file with roles, partitions, orders, parameters and limits.
 
 A limit on a value that is unbounded on the risky side, or undefined because the secret is
 constant, is breached. Undefined for another reason: not evaluated, with a warning. On a measure
@@ -152,7 +152,7 @@ def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
-    """Parameters given from Python are held to the same rules as those of a file."""
+    """Check parameters given from Python by the same rules as those of a file."""
     try:
         Parameters.model_validate({k: dict(v) for k, v in parameters.items()})
     except ValidationError as error:
@@ -206,7 +206,7 @@ def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One limit held against one number."""
+    """One limit compared with one number."""
 
     measure: str
     where: str
@@ -227,7 +227,7 @@ def judge(
     reidentification: Mapping[str, Value],
     inference: Mapping[str, Mapping[str, Value]],
 ) -> tuple[list[Verdict], list[Note]]:
-    """Hold every limit against every number it speaks of; returns verdicts and warnings."""
+    """Compare every limit with every number it applies to; returns verdicts and warnings."""
     for secret in policy.inference:
         if secret not in inference:
             close = nearest(secret, inference)

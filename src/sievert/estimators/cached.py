@@ -1,4 +1,4 @@
-"""A property that is computed when it is first asked for, and kept."""
+"""A property that is computed at its first use and then cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every measure: pure functions of counts, one file a family, one explicit list."""
+"""Every measure: pure functions of counts, one file per family, one explicit list."""
 
 from __future__ import annotations
 
