@@ -41,6 +41,7 @@ from sievert.population import (
     zayatz,
 )
 from sievert.population import uniques as inside
+from sievert.population.estimate import SampleClasses
 
 TOLERANCE = 1e-12
 MANY = settings(max_examples=150, deadline=None, derandomize=True)
@@ -240,9 +241,9 @@ def test_score_of_a_nearly_unique_sample(alpha: float, theta: float, lost: int) 
 
 @pytest.mark.parametrize(("n", "population"), [(1, 10**10), (5, 7), (10**10 - 1, 10**10)])
 def test_logarithm_of_the_unseen(n: int, population: int) -> None:
-    sample = inside._Sample.from_sizes(Sizes.from_arrays([1], [n]), population)
+    sample = SampleClasses.from_sizes(Sizes.from_arrays([1], [n]), population)
     with mpmath.workdps(40):
-        close(sample.log_unseen, mpmath.log(1 - mpmath.mpf(n) / population), 1e-15)
+        close(sample.log_outside, mpmath.log(1 - mpmath.mpf(n) / population), 1e-15)
 
 
 # The slide negative binomial model.

@@ -44,7 +44,7 @@ def dominance(
     largest, reason, whole = _exactly(contributions, n, total)
     details = {"n": n, "k": float(k)}
     if reason:
-        return _undefined("dominance", reason, details)
+        return _without_share("dominance", reason, details)
     share = sum(largest, Fraction(0)) / whole
     return Estimate(
         float(share), "dominance", details={**details, "flagged": 100 * share > Fraction(str(k))}
@@ -69,14 +69,14 @@ def p_percent(
     largest, reason, whole = _exactly(contributions, 2, total)
     details = {"p": float(p)}
     if reason:
-        return _undefined("p percent", reason, details)
+        return _without_share("p percent", reason, details)
     left = (whole - sum(largest, Fraction(0))) / largest[0]
     return Estimate(
         float(left), "p percent", details={**details, "flagged": 100 * left < Fraction(str(p))}
     )
 
 
-def _undefined(method: str, reason: str, details: dict[str, Any]) -> Estimate:
+def _without_share(method: str, reason: str, details: dict[str, Any]) -> Estimate:
     """No share; without any contribution nobody can be found, with a negative one nobody knows."""
     flagged = None if reason == NEGATIVE else False
     return Estimate(None, method, reason, {**details, "flagged": flagged})
