@@ -122,7 +122,9 @@ def compare(
         for name, data in named.items():
             with reading(data) as (table, questions):
                 found.append(Compared(name, *run.release(name, table, questions)))
-        limits, placed = run.limits({r.name: r.disclosed for r in found}, _left(source, reading))
+        limits, placed = run.limits(
+            {r.name: r.disclosed for r in found}, _seconds_left(source, reading)
+        )
     held = run.judging.held
     found = [replace(r, limit=placed.get(r.name, {}), policy=held.get(r.name)) for r in found]
     clock.stop()
@@ -134,7 +136,7 @@ def compare(
             "assessment": run.assessment,
             **({"policy": held[None]} if held else {}),
         },
-        tuple(_marked(found)),
+        tuple(_with_dominance(found)),
         _correlations(found),
         run.settings,
         tuple(run.told()),
@@ -153,7 +155,7 @@ def _whole(what: str, number: Any, least: int, most: int | None = None) -> None:
         raise UsageError(f"{what} must be from {least} to {most:,}")
 
 
-def _left(source: Mapping[str, Any], reading: Reading) -> float | None:
+def _seconds_left(source: Mapping[str, Any], reading: Reading) -> float | None:
     """The seconds that are left of those that the run may take."""
     whole = source.get("timeout")
     return None if whole is None else max(0.0, whole - (time.monotonic() - reading.started))
@@ -170,7 +172,7 @@ def named_releases(given: Any) -> dict[str, Any]:
             if len(several) == 1
             else [f"release {number}" for number, _ in enumerate(several, 1)]
         )
-        named = [(_called(d) or number, d) for d, number in zip(several, numbers, strict=True)]
+        named = [(_file_stem(d) or number, d) for d, number in zip(several, numbers, strict=True)]
     if not named:
         raise UsageError("no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
     found: dict[str, Any] = {}
@@ -190,7 +192,7 @@ def _is_column(held: Any) -> bool:
     )
 
 
-def _called(data: Any) -> str | None:
+def _file_stem(data: Any) -> str | None:
     """The name of a file without its endings."""
     if not isinstance(data, str | os.PathLike) or str(data) == "stdin:":
         return None
@@ -198,7 +200,7 @@ def _called(data: Any) -> str | None:
     return name.partition(".")[0] or name or None
 
 
-def _marked(found: Sequence[Compared]) -> Iterator[Compared]:
+def _with_dominance(found: Sequence[Compared]) -> Iterator[Compared]:
     """Each with those that disclose no more of it and lose no more of any secret.
 
     The numbers are the identity disclosure in both readings, and what is lost beyond

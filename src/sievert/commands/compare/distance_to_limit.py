@@ -40,7 +40,7 @@ CHUNK = 4 * 10**6
 
 
 @dataclass(frozen=True)
-class DistanceToLimit:
+class ReleaseDistance:
     """One release against the limit of one secret; information in bits.
 
     `least` was attained by some release with this distortion, below `bound` is none; `as_channel`
@@ -134,7 +134,7 @@ class LeastDisclosure:
 # -- one channel ----------------------------------------------------------------------------------
 
 
-def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> DistanceToLimit:
+def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> ReleaseDistance:
     """A channel p(x'|x), whatever its released labels, against the limit at its distortion.
 
     >>> told = against([[9, 1], [1, 9]], "hamming", [[0.8, 0.0, 0.2], [0.0, 0.8, 0.2]], gap=1e-6)
@@ -147,7 +147,7 @@ def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> DistanceTo
     far = float(guesses.min(axis=1).sum())
     told = disclosed_information(task.joint, held) / LN2
     best = least_risk(task, None, max(far, task.nearest), **how)
-    return DistanceToLimit(
+    return ReleaseDistance(
         far, told, as_channel=told, least=min(best.objective, told), bound=best.bound
     )
 
@@ -305,10 +305,10 @@ class Limits:
 
     def solved(
         self, releases: Mapping[str, Disclosed], seconds: float | None = None
-    ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, DistanceToLimit]]]:
+    ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]]]:
         """The limit of each secret, and where each release is."""
         limits: dict[str, LeastDisclosure] = {}
-        found: dict[str, dict[str, DistanceToLimit]] = {name: {} for name in releases}
+        found: dict[str, dict[str, ReleaseDistance]] = {name: {} for name in releases}
         if self.space is None:
             return limits, found
         distances = self.space.distances()
@@ -347,7 +347,7 @@ class Limits:
 
     def _placed(
         self, name: str, secret: str, told: Disclosed, limit: LeastDisclosure
-    ) -> DistanceToLimit:
+    ) -> ReleaseDistance:
         far, columns, plain = self.seen[name]
         whole, channel = told.attribute[secret].whole, self.channels.get((name, secret))
         point = next((p for p in limit.points if p.at == far), None)
@@ -358,10 +358,10 @@ class Limits:
                 least = 0.0
             bound = None if limit.merged else min(point.bound, least)
         numbers = (far, whole.value, whole.corrected, channel, plain, least, bound)
-        return DistanceToLimit(*numbers, columns)
+        return ReleaseDistance(*numbers, columns)
 
     def _doubts(
-        self, secret: str, limit: LeastDisclosure, placed: Mapping[str, DistanceToLimit]
+        self, secret: str, limit: LeastDisclosure, placed: Mapping[str, ReleaseDistance]
     ) -> None:
         if not limit.reached:
             widest = max(p.gap for p in limit.points)

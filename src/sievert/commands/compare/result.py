@@ -12,7 +12,7 @@ from sievert.roles import Roles
 from sievert.version import __version__
 
 if TYPE_CHECKING:
-    from sievert.commands.compare.distance_to_limit import DistanceToLimit, LeastDisclosure
+    from sievert.commands.compare.distance_to_limit import LeastDisclosure, ReleaseDistance
     from sievert.commands.compare.policy import PolicyVerdicts
     from sievert.losses.loss import Loss
 
@@ -29,7 +29,7 @@ class Compared:
     losses: Mapping[str, Loss]
     assessment: Assessed
     dominated_by: tuple[str, ...] = ()
-    limit: Mapping[str, DistanceToLimit] = field(
+    limit: Mapping[str, ReleaseDistance] = field(
         default_factory=dict
     )  # by secret, where it was asked for
     policy: PolicyVerdicts | None = None  # its limits, where there are any

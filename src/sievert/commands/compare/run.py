@@ -16,7 +16,7 @@ from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles, describe_input
 from sievert.commands._pairing import sparse_numbers
 from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, OriginalInformation
-from sievert.commands.compare.distance_to_limit import DistanceToLimit, LeastDisclosure, Limits
+from sievert.commands.compare.distance_to_limit import LeastDisclosure, Limits, ReleaseDistance
 from sievert.commands.compare.estimation import (
     chance_note,
     class_distance,
@@ -382,7 +382,7 @@ class ComparisonRun:
 
     def limits(
         self, disclosed: Mapping[str, Disclosed], left: float | None
-    ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, DistanceToLimit]]]:
+    ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]]]:
         """The limit of each secret and where the releases are, where it was asked for."""
         if self._limits is None:
             return {}, {}

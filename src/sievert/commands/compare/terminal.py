@@ -24,7 +24,7 @@ from sievert.formatting import percent, plural, printable, significant, wrap
 from sievert.losses import BY_ID
 
 if TYPE_CHECKING:
-    from sievert.commands.compare.distance_to_limit import DistanceToLimit, LeastDisclosure
+    from sievert.commands.compare.distance_to_limit import LeastDisclosure, ReleaseDistance
     from sievert.commands.compare.policy import PolicyVerdicts
     from sievert.commands.compare.result import Comparison
     from sievert.estimators import InformationEstimate
@@ -233,7 +233,7 @@ OF_LIMIT = (
 )
 
 
-def limit_sentence(name: str, placed: DistanceToLimit) -> str:
+def limit_sentence(name: str, placed: ReleaseDistance) -> str:
     """What one release could be."""
     said = f"{shorten(printable(name))} discloses {short_text(placed.disclosed)} bits; "
     if placed.least is None:
