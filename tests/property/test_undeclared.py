@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import sievert
+import sievert.commands.assess.run  # its MEASURES are replaced too
 from sievert import losses, measures
 from sievert.attacks.attack import UNITS
 from sievert.commands.assess.terminal import render
