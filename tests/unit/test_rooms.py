@@ -52,6 +52,45 @@ def test_arrows_point_one_way() -> None:
                 assert ROOMS.index(other) <= ROOMS.index(room), f"{path.name} imports {name}"
 
 
+def graph() -> dict[str, set[str]]:
+    """The modules that each module imports, lazily and for types only included."""
+    names = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        names[".".join(("sievert", *parts))] = path
+    return {
+        name: {i if i in names else i.rpartition(".")[0] for i in imports(path)}
+        & set(names) - {name, "sievert"}
+        for name, path in names.items()
+        if name != "sievert"  # sees all, lazily
+    }
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    edges = graph()
+    while leaves := {name for name, others in edges.items() if not others & set(edges)}:
+        edges = {name: others for name, others in edges.items() if name not in leaves}
+    assert edges == {}  # what is left lies on a cycle, or leads to one
+
+
+def test_commands_do_not_import_each_other() -> None:
+    for name, others in graph().items():
+        if not name.startswith("sievert.commands.") or name.count(".") < 3:
+            continue
+        for other in others:
+            if other.startswith("sievert.commands.") and other.count(".") == 3:
+                assert other.split(".")[2] == name.split(".")[2], f"{name} imports {other}"
+
+
+def test_every_command_has_the_same_four_files() -> None:
+    for folder in (SOURCE / "commands").iterdir():
+        if folder.is_dir() and folder.name not in ("__pycache__", "report"):
+            assert {"api.py", "run.py", "result.py", "terminal.py"} <= {
+                path.name for path in folder.iterdir()
+            }, folder.name
+
+
 def test_every_module_is_in_a_room_and_says_why_it_exists() -> None:
     for room, path in modules():
         assert room in (*ROOMS, "__init__", "__main__"), path
@@ -105,7 +144,24 @@ def test_records_are_complete() -> None:
         assert m.riskier in ("high", "low", "neither")
 
 
-def test_architecture_names_every_room() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    for room in ROOMS:
-        assert f"`{room}" in text, room
+def test_the_tree_of_the_architecture_page_is_that_of_the_disk() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    block = page.split("    src/sievert/\n")[1].split("\n\n")[0]
+    tree: dict[str, list[str]] = {}
+    for line in block.splitlines():
+        entry = re.match(r" {6}(\S+) ", line + " ")
+        if entry:
+            tree[entry[1]] = (room := [])
+        modules, _, _ = line[23:].partition(" -- ")
+        room += modules.split()
+    for entry, modules in tree.items():
+        path = SOURCE / entry
+        if path.is_dir():
+            there = {
+                p.stem + "/" * p.is_dir()
+                for p in path.iterdir()
+                if p.suffix in (".py", "") and p.name not in ("__init__.py", "__pycache__")
+            }
+            assert set(modules) == there, entry
+    entries = {p.name.removesuffix(".py") + "/" * p.is_dir() for p in SOURCE.iterdir()}
+    assert set(tree) == entries - {"__pycache__/", "py.typed"}
