@@ -51,6 +51,11 @@ class Hierarchy:
             )
         self._check_nested()
 
+    @property
+    def ladder(self) -> Mapping[str, tuple[str, ...]]:
+        """The labels, by the name that they had before."""
+        return self.labels
+
     def _check_nested(self) -> None:
         for level in range(1, self.height):
             above: dict[str, str] = {}

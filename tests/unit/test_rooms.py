@@ -78,6 +78,8 @@ def test_commands_do_not_import_each_other() -> None:
     for name, others in graph().items():
         if not name.startswith("sievert.commands.") or name.count(".") < 3:
             continue
+        if name.startswith("sievert.commands.report."):
+            continue  # makes a page of what the others have saved
         for other in others:
             if other.startswith("sievert.commands.") and other.count(".") == 3:
                 assert other.split(".")[2] == name.split(".")[2], f"{name} imports {other}"

@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 MISTAKES = (
     'sievert.k_anonimity({}, "a")',
     'sievert.itpr({}, "a", nonsense=1, sensitive=2)',
+    'sievert.assess({}, "a", delimiter=1)',
+    'sievert.assess({}, "a", delimeter=",")',
     'sievert.assess({}, "a").to_json()',
 )
 
