@@ -68,9 +68,9 @@ def drawn(size: int) -> tuple[Floats, Floats]:
 
 def compare(size: int, rounds: int, share: float = HALF) -> Result:
     """Time both ways in turns, each repeated until it can be timed."""
-    from sievert.acceleration import compile_loops
     from sievert.measures.approximate import windows
     from sievert.measures.approximate.curves import Masses
+    from sievert.numerics.acceleration import compile_loops
 
     compiled = compile_loops(published)
     if compiled is None:

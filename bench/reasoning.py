@@ -33,12 +33,12 @@ from bench.common import (
     timed,
     verdict,
 )
-from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.horizontal.gibbs import UrnSampler
 from sievert.attacks.reasoning.mcmc import diagnostics
 from sievert.attacks.reasoning.model import Buckets, Factor
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, slots
+from sievert.numerics.acceleration import compile_loops
 
 GOALS = {5_800: 2.0, 100_000: 5.0, 1_000_000: 10.0}
 KEYS = {5_800: 1_205, 100_000: 5_000, 1_000_000: 20_000}

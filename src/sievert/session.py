@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from sievert.acceleration import physical_memory, thread_count
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.numerics.acceleration import physical_memory, thread_count
 from sievert.sources import csv_header, isolation, unpack
 from sievert.sources.options import ReaderOptions
 from sievert.sources.scratch import private_directory

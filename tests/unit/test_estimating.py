@@ -248,7 +248,7 @@ def test_chance_has_all_digits(a: list[int], b: list[int]) -> None:
 
 def compilers() -> list[bool]:
     """Plain, and compiled where numba is there."""
-    from sievert.acceleration import compile_loops
+    from sievert.numerics.acceleration import compile_loops
 
     return [False] if compile_loops() is None else [False, True]
 

@@ -15,8 +15,8 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "formatting", "arrays", "acceleration", "errors", "notes", "sources", "files",
-    "roles", "hierarchies", "counts", "numerics", "measures", "lattice", "estimators", "losses",
+    "version", "formatting", "arrays", "errors", "notes", "numerics", "sources", "files",
+    "roles", "hierarchies", "counts", "measures", "lattice", "estimators", "losses",
     "population", "methods", "tradeoff", "session", "policy", "attacks", "charts", "sharing",
     "report", "commands", "papers", "cli",
 )  # fmt: skip

@@ -24,11 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.errors import InvariantError, UsageError
 from sievert.formatting import plural
 from sievert.measures.kernel import total
+from sievert.numerics.acceleration import compile_loops
 
 SCORES = ("sdcmicro", "ihsn")
 MOST_COLUMNS = 60  # a bit for each

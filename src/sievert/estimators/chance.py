@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from sievert.acceleration import compile_loops, thread_count
 from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Sizes
 from sievert.measures import kernel
+from sievert.numerics.acceleration import compile_loops, thread_count
 
 BLOCK = 1 << 19  # terms that NumPy makes at a time
 COMPILE = 100_000  # terms from which compiled loops pay

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import jit
 from sievert.arrays import Ints
 from sievert.estimators.splitmix import FIRST_FACTOR, LOW_BITS, SECOND_FACTOR, STEP
+from sievert.numerics.acceleration import jit
 
 CUT = 1e-18
 

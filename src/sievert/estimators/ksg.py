@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import compile_loops, thread_count
 from sievert.arrays import Floats, Ints
 from sievert.counts.cube import histogram
 from sievert.errors import UsageError
 from sievert.estimators.bins import continuous
 from sievert.measures import kernel
+from sievert.numerics.acceleration import compile_loops, thread_count
 from sievert.numerics.gamma import harmonic_numbers
 
 COMPILE = 30_000  # points from which compiled loops pay

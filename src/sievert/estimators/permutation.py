@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sievert.acceleration import compile_loops, thread_count
 from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import histogram
@@ -25,6 +24,7 @@ from sievert.estimators.cached import cached_value
 from sievert.estimators.contingency import ContingencyTable, count_keys
 from sievert.estimators.splitmix import FIRST_FACTOR, LOW_BITS, SECOND_FACTOR, STEP
 from sievert.measures import kernel
+from sievert.numerics.acceleration import compile_loops, thread_count
 
 TOLERANCE = 1e-12  # of an information: two that differ by less are equal
 ROUNDING = 4e-15  # of a sum of n·log2 n

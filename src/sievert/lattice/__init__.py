@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import compile_loops
 from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, pack_codes, run_starts
 from sievert.measures import kernel
+from sievert.numerics.acceleration import compile_loops
 
 LARGE = 1 << 27  # numbers of a table from which subsets are made one at a time, to spare memory
 MOST_VALUES = 64  # of a secret, to have a column each

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import jit
 from sievert.arrays import Ints
 from sievert.counts.packed.kernels import DIGIT
+from sievert.numerics.acceleration import jit
 
 SMALL = 4096  # class sizes that are counted into an array
 LOGS = 1 << 16  # counts whose logarithms are looked up

@@ -1,1 +1,1 @@
-"""Special functions, each defined once."""
+"""Special functions, each defined once, and loops compiled for speed."""

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from sievert.acceleration import physical_memory
 from sievert.errors import EngineError, ExhaustedError, SievertError
+from sievert.numerics.acceleration import physical_memory
 from sievert.sources import scratch
 
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed

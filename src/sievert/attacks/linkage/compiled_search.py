@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sievert.acceleration import jit
 from sievert.arrays import Floats, Ints
 from sievert.attacks.linkage.tree import DistanceWeights, Nearest, SearchTree
+from sievert.numerics.acceleration import jit
 
 
 # One long function: with calls for a leaf and for a box it was three times slower.

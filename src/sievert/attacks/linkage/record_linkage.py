@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sievert.acceleration import thread_count
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.assignment import one_to_one
 from sievert.attacks.linkage.search import nearest
@@ -25,6 +24,7 @@ from sievert.attacks.linkage.space import (
 )
 from sievert.errors import InputError, UsageError
 from sievert.formatting import plural
+from sievert.numerics.acceleration import thread_count
 
 Matching = Literal["nearest", "one-to-one"]
 

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from sievert.acceleration import compile_loops
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.space import DistanceSpace, File
 from sievert.attacks.linkage.tree import DistanceWeights, Nearest, SearchTree, build_tree, walk
 from sievert.counts.cube import run_starts
+from sievert.numerics.acceleration import compile_loops
 
 LEAF, WIDE_LEAF = 8, 64  # originals of a leaf of the tree: compiled, in NumPy
 CHUNK = 4096  # released records that NumPy searches at a time

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sievert.acceleration import thread_count
 from sievert.attacks.attack import to_hierarchy
 from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.mcmc.chains import Progress
@@ -21,6 +20,7 @@ from sievert.counts import record_pairs
 from sievert.counts.cube import Cube
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.notes import Name, Note, Reason
+from sievert.numerics.acceleration import thread_count
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import roles as role
-from sievert.acceleration import thread_count
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles, describe_input
@@ -37,6 +36,7 @@ from sievert.hierarchies import Hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Loss, Release, as_numbers, combination_codes
 from sievert.notes import Count, Name, Note, SectionName
+from sievert.numerics.acceleration import thread_count
 from sievert.roles import Roles
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import jit
 from sievert.arrays import Ints
+from sievert.numerics.acceleration import jit
 
 DIGIT = 11
 EMPTY = -1

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import jit
 from sievert.arrays import Ints
+from sievert.numerics.acceleration import jit
 
 NO_CODE = 1 << 63
 

@@ -22,8 +22,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert.acceleration import physical_memory
 from sievert.errors import EngineError, ExhaustedError, UsageError
+from sievert.numerics.acceleration import physical_memory
 from sievert.sources import unpack
 from sievert.sources.table import Table
 

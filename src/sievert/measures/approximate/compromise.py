@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sievert.acceleration import thread_count
 from sievert.arrays import Floats
 from sievert.counts.cube import run_starts
 from sievert.errors import UsageError
@@ -34,6 +33,7 @@ from sievert.measures.approximate.distributions import (
     numbers,
     spread_of_values,
 )
+from sievert.numerics.acceleration import thread_count
 
 EXACT, MOST = 500_000, 20_000_000  # differences: to find all steps by default; at all
 WORK = 50_000_000  # values times windows tried, up to which all steps are found by default

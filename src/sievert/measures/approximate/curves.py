@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.counts.cube import run_starts
+from sievert.numerics.acceleration import compile_loops
 
 Entropies = Callable[[Ints, Floats], Floats]
 

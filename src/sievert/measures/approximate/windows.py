@@ -23,8 +23,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
+from sievert.numerics.acceleration import compile_loops
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
 from sievert.attacks.reasoning.model import Factor
 from sievert.errors import UsageError
+from sievert.numerics.acceleration import compile_loops
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
 Loops = tuple[Callable[..., None], Callable[..., None]]

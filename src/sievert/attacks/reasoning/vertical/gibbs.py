@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from sievert.acceleration import compile_loops
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.model import Buckets
 from sievert.attacks.reasoning.vertical.matchings import (
@@ -22,6 +21,7 @@ from sievert.attacks.reasoning.vertical.matchings import (
 )
 from sievert.attacks.reasoning.vertical.swaps import swap
 from sievert.errors import UsageError
+from sievert.numerics.acceleration import compile_loops
 
 OFFERS = 4  # swaps that everybody of a large group is offered in a sweep
 REACH = 170.0  # a quotient of four products below e^REACH fits a double
