@@ -154,7 +154,7 @@ def test_the_tree_of_the_architecture_page_is_that_of_the_disk() -> None:
         entry = re.match(r" {6}(\S+) ", line + " ")
         if entry:
             tree[entry[1]] = (room := [])
-        modules, _, _ = line[23:].partition(" -- ")
+        modules = re.split(r"(?:^| )-- ", line[23:])[0]
         room += modules.split()
     for entry, modules in tree.items():
         path = SOURCE / entry
