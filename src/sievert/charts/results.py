@@ -198,15 +198,15 @@ def of_sizes(spans: Sequence[Mapping[str, Any]]) -> dict[str, Spec]:
     """Records by the size of their class.
 
     >>> import sievert
-    >>> charts = sievert.assess({"zip": ["1", "1", "2"]}, ["zip"])
-    >>> spec = of_sizes(charts.table["class_sizes"])["class_sizes"]
+    >>> assessment = sievert.assess({"zip": ["1", "1", "2"]}, ["zip"])
+    >>> spec = of_sizes(assessment.table["class_sizes"])["class_sizes"]
     >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
     [('1', 1), ('2', 2)]
     """
     chosen = [Bar(_size(s["least"], s["most"]), s["records"]) for s in spans if s["records"]]
     if not chosen:
         return {}
-    below = ("Whoever is alone in a class can be charts; the further down, the better hidden",)
+    below = ("Whoever is alone in a class can be found; the further down, the better hidden",)
     return {
         "class_sizes": bars("Records by the size of their class", below, chosen, axis="Records")
     }
