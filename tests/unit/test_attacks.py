@@ -17,7 +17,8 @@ import randomtables
 from sievert.attacks.attack import Attack, Column, Group, with_target
 from sievert.attacks.background import background
 from sievert.attacks.homogeneity import homogeneity
-from sievert.attacks.identity import Matching, black_box, candidates, grey_box, white_box
+from sievert.attacks.identity import black_box, grey_box, white_box
+from sievert.attacks.register_matching import Matching, candidates
 from sievert.attacks.semantic import semantic
 from sievert.attacks.skewness import skewness
 from sievert.counts.cube import Cube
@@ -410,7 +411,7 @@ def test_many_columns_of_many_values_are_looked_up_too() -> None:
 
 
 def test_too_many_patterns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sievert.attacks.identity.MOST_WORK", 3)
+    monkeypatch.setattr("sievert.attacks.register_matching.MOST_WORK", 3)
     rows = list(itertools.product(("11", "1*", "low", ROOT), repeat=2))
     a, b = cube(["x", "y"], rows), cube(["x", "y"], [("11", "12"), ("12", "11")])
     matchings = [Matching.of(b.values[i], a.values[i], Hierarchy(LADDER)) for i in (0, 1)]

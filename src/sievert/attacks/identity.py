@@ -6,9 +6,8 @@ original values, record by record.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,17 +25,20 @@ from sievert.attacks.attack import (
     value,
 )
 from sievert.attacks.homogeneity import ORIGINAL, sentence
-from sievert.counts.cube import MOST_BITS, Cube, pack_codes
+from sievert.attacks.register_matching import (
+    Matching,
+    candidates,
+    look_up_cells,
+)
+from sievert.counts.cube import Cube
 from sievert.counts.record_pairs import select_cells
-from sievert.errors import ExhaustedError
 from sievert.formatting import percent, plural
-from sievert.hierarchies import ROOT, Hierarchy
+from sievert.hierarchies import ROOT
 from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.measures.value import Value
 
 RECORD = "which record is whose"
-MOST_WORK = 10**9  # classes of the register times levels of the release
 NO_MATCH = "no row has a candidate"
 
 
@@ -112,133 +114,6 @@ def _alone(cube: Cube, least: int, people: int, rate: float | None) -> str:
     share = percent(people / cube.records)
     who = f"1 person ({share}) is" if people == 1 else f"{people:,} people ({share}) are"
     return f"{who} alone: whoever knows what the columns say of them finds the record. {gone}"
-
-
-# -- grey box -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Matching:
-    """How values of a register become values of the release, for one column.
-
-    `levels[l][r]` is the code in the release of what the register's code r may have become: itself,
-    its label on a level, suppressed, missing; -1 where the release has no such value. For one r no
-    code of the release comes twice.
-    """
-
-    levels: tuple[Ints, ...]
-    wildcard: bool  # whether missing matches anything
-    strange: int  # values of the release that are neither a value nor a label
-    placeless: int  # values of the register without a place in the hierarchy
-
-    @classmethod
-    def of(
-        cls,
-        register: Sequence[str | None],
-        release: Sequence[str | None],
-        hierarchy: Hierarchy | None = None,
-        wildcard: bool = False,
-    ) -> Matching:
-        """From the texts of both sides."""
-        place = {text: code for code, text in enumerate(release)}
-        ladder = {} if hierarchy is None else hierarchy.labels
-        height = 0 if hierarchy is None else hierarchy.height
-        levels = np.full((height + 3, len(register)), -1, dtype=np.int64)
-        for r, text in enumerate(register):
-            above = () if text is None else ladder.get(text, ())
-            became: dict[str | None, int] = {text: 0}
-            for level, label in enumerate(above, 1):
-                became.setdefault(label, level)
-            became.setdefault(ROOT, height + 1)
-            if wildcard:
-                became.setdefault(None, height + 2)
-            for what, level in became.items():
-                levels[level, r] = place.get(what, -1)
-        known = {label for v, labels in ladder.items() for label in (v, *labels)}
-        known |= {*(v for v in register if v is not None), ROOT}
-        return cls(
-            tuple(levels),
-            wildcard,
-            sum(1 for v in release if v is not None and v not in known),
-            sum(1 for v in register if v is not None and ladder and v not in ladder),
-        )
-
-    def fits(self, register: Ints, release: Ints) -> Ints:
-        """Whether codes of the register may have become codes of the release, pair by pair."""
-        found: Ints = (register == 0) & self.wildcard
-        for level in self.levels:
-            found |= level[register] == release
-        return found
-
-
-def candidates(release: Cube, register: Cube, matchings: Sequence[Matching]) -> Ints:
-    """For each cell of the register: how many records of the release it may be.
-
-    Both have the shared columns, in this order. What a row of the register lacks is not looked at
-    where missing matches anything.
-    """
-    lacks = np.zeros(len(register.counts), dtype=np.int64)
-    for bit, (codes, matching) in enumerate(zip(register.codes, matchings, strict=True)):
-        if matching.wildcard:
-            lacks |= (codes == 0).astype(np.int64) << bit
-    found = np.full(len(register.counts), release.records, dtype=np.int64)
-    for lacking in np.unique(lacks).tolist():
-        kept = [i for i in range(len(matchings)) if not lacking >> i & 1]
-        if kept:
-            rows = np.flatnonzero(lacks == lacking)
-            fewer = release.roll_up([release.columns[i] for i in kept])
-            asked = [register.codes[i][rows] for i in kept]
-            found[rows] = _candidates(fewer, asked, [matchings[i] for i in kept])
-    return found
-
-
-def _candidates(release: Cube, asked: Sequence[Ints], matchings: Sequence[Matching]) -> Ints:
-    """Classes of the release differ by the level on which each column stands.
-
-    There are few such patterns, and on one pattern a row of the register becomes one key.
-    """
-    found = np.zeros(len(asked[0]), dtype=np.int64)
-    patterns = _patterns(release, matchings)
-    if len(patterns) * len(found) > MOST_WORK:
-        raise ExhaustedError(
-            f"{plural(len(patterns), 'pattern')} of levels in the release: too many to look up",
-            hint="fewer shared columns",
-        )
-    for pattern in patterns:
-        held = [m.levels[level][a] for m, level, a in zip(matchings, pattern, asked, strict=True)]
-        fit = np.flatnonzero(np.all([h >= 0 for h in held], axis=0))
-        found[fit] += _looked_up(release, [h[fit] for h in held])
-    return found
-
-
-def _patterns(release: Cube, matchings: Sequence[Matching]) -> list[tuple[int, ...]]:
-    """The combinations of levels on which classes of the release may be reached."""
-    masks = []
-    for matching, codes, values in zip(matchings, release.codes, release.values, strict=True):
-        mask = np.zeros(len(values), dtype=np.int64)
-        for level, images in enumerate(matching.levels):
-            mask[np.unique(images[images >= 0])] |= 1 << level
-        masks.append(mask[codes])
-    found = set()
-    for row in np.unique(np.stack(masks, axis=1), axis=0).tolist():
-        choices = [[b for b in range(m.bit_length()) if m >> b & 1] for m in row]
-        found |= set(itertools.product(*choices))
-        if len(found) > MOST_WORK:
-            break
-    return sorted(found)
-
-
-def _looked_up(release: Cube, codes: Sequence[Ints]) -> Ints:
-    """How many records of the release have these codes."""
-    if release.bits > MOST_BITS:
-        both = [np.concatenate(pair) for pair in zip(release.codes, codes, strict=True)]
-        _, keys = np.unique(np.stack(both, axis=1), axis=0, return_inverse=True)
-        there, asked = np.split(keys.reshape(-1), [len(release.counts)])
-    else:
-        there = release.keys
-        asked = pack_codes([c.astype(np.uint64) for c in codes], release.widths, len(codes[0]))
-    place = np.minimum(np.searchsorted(there, asked), len(there) - 1)
-    return np.where(there[place] == asked, release.counts[place], 0)
 
 
 def grey_box(
@@ -331,7 +206,7 @@ def _true(
         for part in (slice(half), slice(half, None))
     )
     number = candidates(release, asked, matchings)
-    fits = _looked_up(release, held.codes) > 0  # not left out
+    fits = look_up_cells(release, held.codes) > 0  # not left out
     for matching, theirs, own in zip(matchings, asked.codes, held.codes, strict=True):
         fits &= matching.fits(theirs, own)
     right = _records(truth, fits & (number == 1))

@@ -10,7 +10,8 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attack, to_hierarchy, value
-from sievert.attacks.identity import Matching, grey_box, white_box
+from sievert.attacks.identity import grey_box, white_box
+from sievert.attacks.register_matching import Matching
 from sievert.commands._common import describe_table, treat_missing
 from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import record_pairs
