@@ -68,8 +68,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "joint counts without multiplicity": (
         SECRET_COUNTS, '"SELECT nq, ns, n, COUNT(*) AS m FROM "',
         '"SELECT nq, ns, n, CAST(1 AS BIGINT) AS m FROM "'),
-    "n - 1": (TARGET, "        self.records = counts.records\n        self.sizes = counts.sizes\n\n",
-              "        self.records = counts.records - 1\n        self.sizes = counts.sizes\n\n"),
+    "n - 1": (TARGET, "        super().__init__(counts.records, counts.sizes)\n        self.counts = counts\n",
+              "        super().__init__(counts.records - 1, counts.sizes)\n        self.counts = counts\n"),
     "classes of one quasi-identifier": (
         "commands/_measuring.py", "            self.roles.quasi,\n            secret,\n",
         "            self.roles.quasi[:1],\n            secret,\n"),
