@@ -108,8 +108,8 @@ def test_beliefs_are_exact(nation: str) -> None:
 
 def test_counting_is_another_way() -> None:
     """All 64 tables: eight people, each with one disease and one nationality."""
-    assert sum(formulas.count_states().values()) == pytest.approx(8)
-    expected = formulas.count_states()
+    assert sum(formulas.count_tables().values()) == pytest.approx(8)
+    expected = formulas.count_tables()
     assert expected["Heart", "Malaysia"] / expected["Flu", "Malaysia"] == pytest.approx(6 / 5)
 
 

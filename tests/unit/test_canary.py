@@ -1675,7 +1675,7 @@ def in_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_timings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written, "timed", lambda *_: {"seconds": {VALUES[0]: 1.0}})
+    monkeypatch.setattr(written, "timings", lambda *_: {"seconds": {VALUES[0]: 1.0}})
 
 
 def in_records(monkeypatch: pytest.MonkeyPatch) -> None:

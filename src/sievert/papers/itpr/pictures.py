@@ -40,7 +40,7 @@ def _grid(series: Series, names: list[str], across: str) -> Grid:
 def text(number: float) -> str:
     """A number for people; what is 0 but for its last bits is 0.
 
-    >>> shown(-2e-16), shown(0.25)
+    >>> text(-2e-16), text(0.25)
     ('0', '0.25')
     """
     return significant(0.0 if abs(number) < 1e-12 else number)

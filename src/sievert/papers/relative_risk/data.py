@@ -42,7 +42,7 @@ ZIPS = {"zip": sorted(set(ORIGINAL["zip"]))}  # those that exist are public
 def is_below(label: str, value: str) -> bool:
     """Whether a released label of Table 1 may stand for a value.
 
-    >>> held_by("{Malaysia,Japan}", "Japan"), held_by("4550*", "55503"), held_by("Japan", "Japan")
+    >>> is_below("{Malaysia,Japan}", "Japan"), is_below("4550*", "55503"), is_below("Japan", "Japan")
     (True, False, True)
     """
     if label.startswith("{"):
