@@ -106,10 +106,12 @@ class Listed:
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        head = self.groups[0].numbers if self.groups else {}
         return {
             "number": self.number,
-            "units": {k: {"unit": v.unit, "riskier": v.riskier} for k, v in head.items()},
+            "units": {
+                k: {"unit": v.unit, "riskier": v.riskier}
+                for k, v in (self.groups[0].numbers if self.groups else {}).items()
+            },
             "listed": [g.in_a_list() for g in self.groups],
         }
 
@@ -203,16 +205,14 @@ class Learned:
             return None
         if len(self.starts) == 1:
             return np.ones(1)
-        left = self.sizes * self.entropies / self.records
-        return np.clip(left / self.target.entropy, 0.0, 1.0)
+        return np.clip(self.sizes * self.entropies / self.records / self.target.entropy, 0.0, 1.0)
 
     def drop(self, i: int) -> float:
         """H(S) - H(S|q) of one class, in bits; negative where a class is less certain."""
         whole, left = self.target.entropy, float(self.entropies[i])
         if abs(whole - left) > kernel.CANCELLATION * whole:
             return whole - left
-        stop = self.starts[i] + self.lengths[i]
-        profile = self.downwards[self.starts[i] : stop].tolist()
+        profile = self.downwards[self.starts[i] : self.starts[i] + self.lengths[i]].tolist()
         values = self.target.values
         with kernel.precisely():
             before = kernel.decimal_entropy(

@@ -29,12 +29,11 @@ def background(cube: Cube, *, show: bool = False) -> Attack:
     left = measured("normalized_conditional_entropy", learned.target)
     i, _ = learned.surest
     share = None if learned.shares is None else float(learned.shares[i])
-    reason = NOTHING_TO_LEARN if share is None else None
     worst = Group(
         int(learned.sizes[i]),
         {
             "conditional_entropy": value("conditional_entropy", float(learned.entropies[i])),
-            "missing": value("missing", share, reason),
+            "missing": value("missing", share, NOTHING_TO_LEARN if share is None else None),
         },
         learned.named(i, show),
     )
@@ -53,10 +52,9 @@ def background(cube: Cube, *, show: bool = False) -> Attack:
 def _sentence(learned: Learned, left: float | None) -> str:
     if left is None:
         return "In the whole table everybody has the same value: nothing is missing."
-    least = float(learned.entropies.min())
     people = f"{learned.people():,} people" if learned.people() != 1 else "1 person"
     first = f"On average {percent(left)} of the uncertainty has to come from elsewhere."
-    if least == 0.0:
+    if float(learned.entropies.min()) == 0.0:
         return f"{first} For {people} nothing is missing."
     return f"{first} Least is missing for {people}."
 

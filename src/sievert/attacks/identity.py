@@ -58,7 +58,6 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
     rate = measured("discrimination_rate", target)
     least = target.smallest_class
     people = int(cube.counts[cube.counts == least].sum())
-    worst = int(np.flatnonzero(cube.counts == least)[0])
     columns = {}
     for column in cube.columns:
         alone = cube.roll_up((column,))
@@ -78,7 +77,7 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
             "people": value("people", people),
         },
         _alone(cube, least, people, rate.value),
-        Group(least, {}, _values(cube, worst, show)),
+        Group(least, {}, _values(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
         columns,
     )
 
@@ -97,9 +96,8 @@ def _rates(sizes: Ints) -> Floats | None:
         return None
     if len(sizes) == 1:
         return np.zeros(1)
-    target = record_target(sizes)
     left = sizes * kernel.log2_ratio(np.ones_like(sizes), sizes) / records
-    return np.clip(1.0 - left / target.entropy, 0.0, 1.0)
+    return np.clip(1.0 - left / record_target(sizes).entropy, 0.0, 1.0)
 
 
 def _alone(cube: Cube, least: int, people: int, rate: float | None) -> str:
@@ -263,8 +261,7 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
     (0.66, 3)
     """
     half = len(columns)
-    whole = _original(pairs, columns, range(half))
-    learned = Learned(whole)
+    learned = Learned(_original(pairs, columns, range(half)))
     rate = measured("discrimination_rate", learned.target)
     found: dict[str, Column] = {}
     for i, column in enumerate(columns):

@@ -36,12 +36,13 @@ def attack_release(
         cube = with_target(count(quasi), secret) if secret in quasi else count((*quasi, secret))
         if classes is None:
             classes = cube.roll_up(quasi)
-        texts = [v for v in cube.values[-1] if v is not None]
         parts = partitions.get(secret)
         merged = semantic(
             cube,
             partition=None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()},
-            hierarchy=to_hierarchy(hierarchies.get(secret), texts),
+            hierarchy=to_hierarchy(
+                hierarchies.get(secret), [v for v in cube.values[-1] if v is not None]
+            ),
             named=named.get(secret),
             show=show,
         )

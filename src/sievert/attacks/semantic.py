@@ -33,8 +33,7 @@ def semantic(
     """
     secret, found = cube.columns[-1], {}
     if partition is not None:
-        part_of = _parts(secret, partition)
-        found["partition"] = _merged(cube, part_of.get, named, show)
+        found["partition"] = _merged(cube, _parts(secret, partition).get, named, show)
     if hierarchy is not None:
         hierarchy.require((v for v in cube.values[-1] if v is not None), secret)
         tree = hierarchy.with_root()
@@ -42,8 +41,7 @@ def semantic(
             found[f"level_{level}"] = _merged(cube, _labels(tree, level), named, show)
     if not found:
         return None
-    worst = max(found.values(), key=_confidence)
-    return Attack({}, worst.reading, parts=found)
+    return Attack({}, max(found.values(), key=_confidence).reading, parts=found)
 
 
 def _confidence(attack: Attack) -> float:
@@ -83,10 +81,8 @@ def _merged(
         cube.counts,
         (*cube.values[:-1], (None, *texts)),
     ).roll_up(cube.columns)
-    whose = None if named is None else label(named)
     plain = homogeneity(merged, show=show, words=MERGED)
     rate = plain.numbers["discrimination_rate"]
-    parts = len(np.unique(merged.codes[-1]))
     return replace(
         plain,
         numbers={
@@ -94,7 +90,14 @@ def _merged(
                 "semantic_discrimination_rate", rate.value, rate.reason
             ),
             "people": plain.numbers["people"],
-            "parts": value("parts", parts),
+            "parts": value("parts", len(np.unique(merged.codes[-1]))),
         },
-        parts={"skewness": skewness(merged, named=whose, show=show, about="the merged secret")},
+        parts={
+            "skewness": skewness(
+                merged,
+                named=None if named is None else label(named),
+                show=show,
+                about="the merged secret",
+            )
+        },
     )

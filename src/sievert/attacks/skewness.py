@@ -57,8 +57,7 @@ def skewness(
     code = int(cube.codes[-1][worst])
     numbers = {**_about_value(learned, code, worst), **whole}
     flat = rises.flat(worst)
-    people = 0 if flat else int(learned.sizes[classes].sum())
-    numbers["people"] = value("people", people)
+    numbers["people"] = value("people", 0 if flat else int(learned.sizes[classes].sum()))
     group = None if flat else _group(learned, rises, worst, show)
     return Attack(
         numbers,
@@ -110,8 +109,7 @@ class _Rises:
 
     def distance_of(self, i: int) -> float:
         """t of one class."""
-        at = int(self.learned.starts[i])
-        return kernel.ratio(int(self.distances()[i]), int(self.bottom[at]))
+        return kernel.ratio(int(self.distances()[i]), int(self.bottom[int(self.learned.starts[i])]))
 
 
 def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
@@ -169,8 +167,7 @@ def _group(learned: Learned, rises: _Rises, cell: int, show: bool) -> Group:
     i = int(learned.owner[cell])
     values = learned.named(i, show)
     if values is not None:
-        held = learned.cube.values[-1][learned.cube.codes[-1][cell]]
-        values |= {learned.cube.columns[-1]: held}
+        values |= {learned.cube.columns[-1]: learned.cube.values[-1][learned.cube.codes[-1][cell]]}
     return Group(
         int(learned.sizes[i]),
         {

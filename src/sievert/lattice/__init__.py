@@ -228,16 +228,22 @@ class Lattice:
         if counts.ndim == 2:
             row, value = np.nonzero(counts)
             sizes = counts.sum(axis=1, dtype=np.int64)[row]
-            cells = counts[row, value].astype(np.int64)
             return kernel.mutual_information(
-                cells, sizes, self._totals[value], np.ones(len(row), dtype=np.int64), self.records
+                counts[row, value].astype(np.int64),
+                sizes,
+                self._totals[value],
+                np.ones(len(row), dtype=np.int64),
+                self.records,
             )
         starts = run_starts(keys >> np.uint64(self._low))
         sizes = np.add.reduceat(counts, starts)
-        ends = np.diff(np.append(starts, len(keys)))
         values = self._totals[(keys & np.uint64((1 << self._low) - 1)).astype(np.int64)]
         return kernel.mutual_information(
-            counts, np.repeat(sizes, ends), values, np.ones(len(keys), dtype=np.int64), self.records
+            counts,
+            np.repeat(sizes, np.diff(np.append(starts, len(keys)))),
+            values,
+            np.ones(len(keys), dtype=np.int64),
+            self.records,
         )
 
 
@@ -273,14 +279,12 @@ def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
         return np.zeros(1, dtype=np.int64), sizes, 0.0, 0.0, 0, 0, 1
     lengths = np.diff(np.append(starts, len(keys)))
     terms = counts * kernel.log2_ratio(counts, np.repeat(sizes, lengths))
-    own = np.add.reduceat(terms, starts)
-    most = np.maximum.reduceat(counts, starts)
-    top = kernel.largest_ratio(most, sizes)
+    top = kernel.largest_ratio(np.maximum.reduceat(counts, starts), sizes)
     return (
         np.zeros(1, dtype=np.int64),
         sizes,
         kernel.total(terms),
-        float(own.min()),
+        float(np.add.reduceat(terms, starts).min()),
         int(lengths.min()),
         *top,
     )

@@ -120,11 +120,10 @@ def _exact(f: Floats, odds: Floats) -> Floats:
 
 def _series(f: Floats, odds: Floats) -> Floats:
     rest = odds / (1.0 + odds)
-    term = 1.0 / (f * (1.0 + odds))
     terms = np.zeros_like(f)
     for k in range(TERMS - 1, -1, -1):
         terms = 1.0 + terms * rest * ((k + 1.0) / (f + (k + 1.0)))
-    return np.asarray(term * terms)
+    return np.asarray(1.0 / (f * (1.0 + odds)) * terms)
 
 
 def _upwards(f: Floats, odds: Floats) -> Floats:

@@ -129,12 +129,14 @@ def journalist(known: Known, thresholds: Sequence[float] = THRESHOLDS) -> Estima
     (0.3333333333333333, 1.0)
     """
     people = known.people(sampled=True)
-    least = int(known.population[known.sample > 0].min())
     average = max(ratio(known.classes, people), known.expected_matches() / known.records)
     return Estimate(
         average,
         "journalist",
-        details={"highest": 1.0 / least, "at_risk": known.at_risk(thresholds)},
+        details={
+            "highest": 1.0 / int(known.population[known.sample > 0].min()),
+            "at_risk": known.at_risk(thresholds),
+        },
     )
 
 
@@ -174,8 +176,7 @@ def truta_minimal(known: Known, population: int) -> Estimate:
     >>> truta_minimal(example, 13).value == 1 / 13
     True
     """
-    alone = (known.sample == 1) & (known.population == 1)
-    unique = int(known.times[alone].sum())
+    unique = int(known.times[(known.sample == 1) & (known.population == 1)].sum())
     return Estimate(ratio(unique, _everybody(known, population)), "truta minimal")
 
 
@@ -208,8 +209,7 @@ def truta_weighted(
     True
     """
     most = weights.get((1, 1), otherwise)
-    every = [otherwise, *weights.values()]
-    if not (most > 0 and all(0 <= w <= most for w in every)):
+    if not (most > 0 and all(0 <= w <= most for w in [otherwise, *weights.values()])):
         raise UsageError("weights are not negative, and that of (1, 1) is the largest")
     pairs = zip(known.sample.tolist(), known.population.tolist(), strict=True)
     shares = np.array([weights.get(pair, otherwise) / most for pair in pairs])

@@ -125,8 +125,7 @@ def _pitman_maximum(sample: SampleClasses) -> tuple[float, float]:
     """
 
     def slope(alpha: float) -> float:
-        theta = _pitman_theta(alpha, sample.classes, sample.records)
-        return _alpha_score(theta, alpha, sample)
+        return _alpha_score(_pitman_theta(alpha, sample.classes, sample.records), alpha, sample)
 
     edges = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
     edges += [1 - 10.0**-k for k in range(3, 16)]
@@ -337,7 +336,11 @@ def unique_match(sizes: Sizes, population: int) -> Estimate:
     theta = ratio(seen, seen + 2 * sample.outside * twos)
     spread = 2 * sample.outside * (population + sample.outside) * twos
     spread += 6 * sample.outside**2 * threes
-    error = theta * theta * math.sqrt(spread) / seen
     return Estimate(
-        theta, "skinner-elliot", details={"standard_error": error, "sample_uniques": ones}
+        theta,
+        "skinner-elliot",
+        details={
+            "standard_error": theta * theta * math.sqrt(spread) / seen,
+            "sample_uniques": ones,
+        },
     )

@@ -47,9 +47,8 @@ def one_to_one(
         among[rows] = np.count_nonzero(choice, axis=1)
         choice = choice[:, : len(others)]
         nearest[rows] = np.count_nonzero(choice, axis=1)
-        column = np.searchsorted(others, origin[rows])
         known = np.flatnonzero(origin[rows] >= 0)
-        is_hit[rows[known]] = choice[known, column[known]]
+        is_hit[rows[known]] = choice[known, np.searchsorted(others, origin[rows])[known]]
     return nearest, is_hit, among
 
 

@@ -139,11 +139,10 @@ def link(
     if not 0.0 < level < 1.0:
         raise UsageError("the level of an interval is between 0 and 1")
     files = build_space(released, original, distance, scale)
-    used_scale = None if distance == "gower" else scale
     return Linkage(
         distance,
         linkage,
-        used_scale,
+        None if distance == "gower" else scale,
         files[0].columns,
         len(files[2].block),
         *_match(*files, origin, linkage, block, level, compiled, threads),

@@ -72,8 +72,7 @@ def merge_positions(
 
 def _signatures(sets: PositionSets, size: int) -> NDArray[np.uint64]:
     """128 bits for each position, the same only for positions in the same sets."""
-    rng = np.random.default_rng(0x5E75)
-    marks = rng.integers(0, 2**64, (2, len(sets)), dtype=np.uint64)
+    marks = np.random.default_rng(0x5E75).integers(0, 2**64, (2, len(sets)), dtype=np.uint64)
     signatures = np.zeros((2, size), dtype=np.uint64)
     places = [*range(0, len(sets.members), CHUNK), len(sets.members)]
     for low, high in itertools.pairwise(np.searchsorted(sets.starts, places).tolist()):

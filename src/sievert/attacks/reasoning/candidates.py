@@ -71,8 +71,7 @@ class _CandidateColumn:
         order = np.argsort(place[present], kind="stable")
         starts = np.searchsorted(place[present][order], np.arange(len(values) + 1))
         holding = PositionSets(starts, rows[order])
-        single = bool((holding.sizes <= 1).all())
-        return cls(label, value, holding, len(used), single)
+        return cls(label, value, holding, len(used), bool((holding.sizes <= 1).all()))
 
 
 def _too_many(most: int) -> ExhaustedError:
@@ -95,8 +94,7 @@ def _look_up(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
     order = np.argsort(keys[:classes], kind="stable")
     ranked = keys[order]
     low = np.searchsorted(ranked, keys[classes:])
-    high = np.searchsorted(ranked, keys[classes:], side="right")
-    times = np.where(inside, high - low, 0)
+    times = np.where(inside, np.searchsorted(ranked, keys[classes:], side="right") - low, 0)
     if int(times.sum()) > most:
         raise _too_many(most)
     starts = np.append(0, np.cumsum(times))

@@ -310,11 +310,9 @@ def public_domain(
         source, values = "given", dict.fromkeys(read_domain(given))
     elif hierarchy is not None:
         source, values = "hierarchy", dict.fromkeys(hierarchy.labels)
-        labels = set(itertools.chain.from_iterable(hierarchy.labels.values()))
-        known = labels.union(values)
+        known = set(itertools.chain.from_iterable(hierarchy.labels.values())).union(values)
         plain = (t for t in texts if t is not None and t not in known)
-        extra = (t for t in _plain(plain, seen) if t not in known)
-        values |= dict.fromkeys(_sort_values(extra))
+        values |= dict.fromkeys(_sort_values((t for t in _plain(plain, seen) if t not in known)))
     else:
         named, enough = _named_values(texts, seen)
         values = dict.fromkeys(_sort_values(named))

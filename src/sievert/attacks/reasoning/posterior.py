@@ -111,8 +111,7 @@ class _Moments:
     def error(self) -> float:
         if self.many < 2:
             return 0.0
-        worst = self.squares.max(initial=0.0) / (self.many - 1)
-        return float(np.sqrt(worst / self.many))
+        return float(np.sqrt(self.squares.max(initial=0.0) / (self.many - 1) / self.many))
 
 
 def _draws(populations: Sequence[Floats]) -> int:
@@ -129,13 +128,12 @@ def _sample(
     progress: Progress,
 ) -> PosteriorBeliefs:
     most = int(np.clip(WORK // max(1, model.work), 500, 20_000)) if sweeps is None else sweeps
-    plan = SamplingPlan.with_limit(many_chains, most)
     quantities, reported = _quantities(truth, model.shape, seed)
     samples = chains.run(
         lambda chain: model.walk(np.random.default_rng([seed, 1, chain])),
         quantities,
         reported,
-        plan,
+        SamplingPlan.with_limit(many_chains, most),
         threads,
         progress,
         min(DRAWS, max(100, MOST_HELD // max(1, sum(p.size for p in model.priors)))),
@@ -163,8 +161,7 @@ def _error(samples: ChainSamples, kind: int) -> Floats:
     """The standard error of beliefs, from batches that are about independent."""
     beliefs = normalise(samples.batches[:, kind])
     share = samples.weights / samples.weights.sum()
-    mean = np.tensordot(share, beliefs, axes=1)
-    spread = np.tensordot(share, (beliefs - mean) ** 2, axes=1)
+    spread = np.tensordot(share, (beliefs - np.tensordot(share, beliefs, axes=1)) ** 2, axes=1)
     error: Floats = np.sqrt(spread / max(1, len(share) - 1))
     return error
 

@@ -172,17 +172,15 @@ class Reasoning:
         attacker, learner, state = status
         if not converged:  # what was not told in words is not told in numbers
             attacker, learner, state = (np.full(len(state), x) for x in (None, None, -1))
-        words = np.array(["no", "yes", "undecided"])
         return {
             "attacker": ("DOUBLE", attacker.tolist()),
             "learner": ("DOUBLE", learner.tolist()),
-            "at_risk": ("VARCHAR", words[state].tolist()),
+            "at_risk": ("VARCHAR", np.array(["no", "yes", "undecided"])[state].tolist()),
         }
 
     def _torn(self) -> Ints:
         """Victims of whom several secrets may be the likeliest, as far as chains can tell."""
-        unsure = self.posterior.errors[0] > SAME
-        torn: Ints = (self.likeliest_secrets[0] & unsure).sum(axis=1) > 1
+        torn: Ints = (self.likeliest_secrets[0] & (self.posterior.errors[0] > SAME)).sum(axis=1) > 1
         return torn
 
     def _why_no_numbers(self) -> str | None:

@@ -24,8 +24,7 @@ def likeliest(beliefs: Floats, errors: Floats | float = 0.0) -> Ints:
     unsure: Floats = np.broadcast_to(errors, beliefs.shape)
     own = np.take_along_axis(unsure, beliefs.argmax(axis=1)[:, None], axis=1)
     # The error of a difference is at most the sum of both.
-    near = best - beliefs <= np.maximum(SAME, 2.0 * (unsure + own))
-    tied: Ints = near & (best > 0)
+    tied: Ints = (best - beliefs <= np.maximum(SAME, 2.0 * (unsure + own))) & (best > 0)
     return tied
 
 

@@ -95,13 +95,12 @@ def horizontal(
     """
     columns = released.columns[:-1]
     texts, at = occurring(released, len(columns))
-    secret = at[released.codes[-1]]
     domains = [_domain(released, original, place, settings) for place in range(len(columns))]
     labels = [_labels(released, place, domain, settings) for place, domain in enumerate(domains)]
     remark_domains({c: d.public for c, d in zip(columns, domains, strict=True)}, remark)
     classes, which = distinct_rows(_label_numbers(labels, released))
     class_counts = np.zeros((len(classes), len(texts)), dtype=np.int64)
-    np.add.at(class_counts, (which, secret), released.counts)
+    np.add.at(class_counts, (which, at[released.codes[-1]]), released.counts)
     sets = [each.sets for each in labels]
     if original is None:
         rng = np.random.default_rng([settings.seed, 3])
@@ -173,8 +172,7 @@ def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalM
         return reasoning
     lines: list[dict[str, Any]] = []
     for beta in SENSITIVITY:
-        reweighted = model.reweight(beta / settings.beta)
-        posterior = problem.solve(reweighted, Progress(), draws=False)
+        posterior = problem.solve(model.reweight(beta / settings.beta), Progress(), draws=False)
         headlines = replace(reasoning, posterior=posterior).headlines
         lines.append({"beta": beta, **{name: headlines[name] for name in SENSITIVE_HEADLINES}})
     return replace(reasoning, details={**reasoning.details, "sensitivity": lines})

@@ -204,8 +204,7 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
         owners[atoms] = nodes
     order = np.lexsort((parents[1:], depths)) + 1
     cuts = _starts(depths[order - 1])[1:]
-    levels = tuple(np.split(order, cuts)) if len(labels) else ()
-    return Forest(labels, parents, owners, levels)
+    return Forest(labels, parents, owners, tuple(np.split(order, cuts)) if len(labels) else ())
 
 
 def weights_of(factor: Factor, secret: int) -> Floats:
@@ -247,8 +246,7 @@ def _places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
     """Where the members of some labels are, and how many each has."""
     firsts = factor.starts[labels].astype(np.int64)
     sizes = factor.starts[labels + 1] - firsts
-    ends = np.cumsum(sizes)
-    return np.repeat(firsts - (ends - sizes), sizes) + np.arange(sizes.sum()), sizes
+    return np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()), sizes
 
 
 def _starts(values: Ints) -> Ints:

@@ -44,8 +44,7 @@ class CompatibleTables:
 
     def number(self, atom: int) -> Ints:
         """Records with one atom, by table."""
-        place = np.flatnonzero(self.atoms == atom)
-        varied = self.varied[:, place].sum(axis=1)
+        varied = self.varied[:, np.flatnonzero(self.atoms == atom)].sum(axis=1)
         return np.asarray(varied + self.sure[atom])
 
     def posterior(self) -> FactorPosterior:

@@ -365,6 +365,5 @@ def _mixture(tables: enumeration.CompatibleTables, atom: int) -> Mixture:
     beside = math.fsum(np.delete(prior, atom))
     records = int(tables.sure.sum() + tables.varied[0].sum())
     numbers, which = np.unique(tables.number(atom), return_inverse=True)
-    weights = np.bincount(which.ravel(), tables.weights)
-    pairs = zip(weights.tolist(), numbers.tolist(), strict=True)
+    pairs = zip(np.bincount(which.ravel(), tables.weights).tolist(), numbers.tolist(), strict=True)
     return tuple((w, ((float(prior[atom]) + n, beside + records - n),)) for w, n in pairs)

@@ -93,9 +93,8 @@ def _diagnostics(series: NDArray[Any]) -> Floats:
 
 def _times(x: Floats, within: Floats, spread: Floats) -> Floats:
     """Draws that are worth one independent draw: Geyer's initial monotone positive sequence."""
-    covariance = _autocovariances(x)
     half = x.shape[2]
-    rho = 1.0 - (within[:, None] - covariance) / spread[:, None]
+    rho = 1.0 - (within[:, None] - _autocovariances(x)) / spread[:, None]
     rho[:, 0] = 1.0
     pairs = rho[:, 0 : half - half % 2 : 2] + rho[:, 1::2]
     positive = np.logical_and.accumulate(pairs > 0, axis=1)

@@ -114,8 +114,7 @@ def enumerate_tables(buckets: Buckets, most: int = MOST) -> AssignmentTables | N
         if steps > most or len(states) * len(ways.times) * len(places) > CELLS:
             return None
         more = _added_counts(ways, places).astype(states.dtype)
-        both = (states[:, None] + more).reshape(-1, len(places))
-        states, link = _merge_lines(both)
+        states, link = _merge_lines((states[:, None] + more).reshape(-1, len(places)))
         times = np.outer(ahead[-1], ways.times).ravel()
         ahead.append(np.zeros(len(states)))
         np.add.at(ahead[-1], link, times)
@@ -129,8 +128,7 @@ def enumerate_tables(buckets: Buckets, most: int = MOST) -> AssignmentTables | N
     for place in range(len(groups) - 1, -1, -1):
         ways, link = groups[place], links[place]
         chances = ways.times * (ahead[place] @ behind[link]) / whole
-        sizes = np.bincount(ways.people)
-        mean = np.tensordot(chances, ways.given, 1) / sizes[:, None]
+        mean = np.tensordot(chances, ways.given, 1) / np.bincount(ways.people)[:, None]
         begin, end = share_slots.share_starts[share_slots.free[place] :][:2]
         shares[begin:end] = mean[ways.people].ravel()
         behind = behind[link] @ ways.times
@@ -158,8 +156,7 @@ def _ways(slots: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _W
     ways = math.fsum(math.lgamma(size + 1) for size in sizes)
     lost = np.array([math.lgamma(k + 1) for k in range(max(sizes) + 1)])
     times = np.exp(ways - lost[given].sum(axis=(1, 2)))
-    kinds = slots.kinds[here]
-    cells = distinct[:, None, :] + kinds[:, None] * widths
+    cells = distinct[:, None, :] + slots.kinds[here][:, None] * widths
     return _Ways(people.ravel(), given, np.rint(times) if times.max() < 2**50 else times, cells)
 
 
@@ -197,8 +194,7 @@ def _merge_lines(lines: Ints) -> tuple[Ints, Ints]:
 
 def _added_counts(ways: _Ways, places: Ints) -> Ints:
     """What each way adds to each place."""
-    many = len(ways.times)
-    added = np.zeros((many, len(places)), dtype=np.int32)
+    added = np.zeros((len(ways.times), len(places)), dtype=np.int32)
     at = np.searchsorted(places, ways.cells)
     for c, k in np.ndindex(*at.shape[:2]):
         for place in at[c, k].tolist():

@@ -61,10 +61,9 @@ class Slots:
 def _kind_places(starts: Ints, kind_starts: Ints) -> Ints:
     """The kind, counted over all groups, that each share is about."""
     width = np.repeat(np.diff(kind_starts), np.diff(starts))
-    begin = np.repeat(kind_starts[:-1], np.diff(starts))
     ends = np.cumsum(width)
     inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - width, width)
-    return np.asarray(np.repeat(begin, width) + inside)
+    return np.asarray(np.repeat(np.repeat(kind_starts[:-1], np.diff(starts)), width) + inside)
 
 
 def slots(buckets: Buckets) -> Slots:
@@ -133,8 +132,7 @@ class GroupSampler:
         self._narrow = _narrow(buckets)
         large = sizes[self.slots.free] > whole
         self._small, self._large = self.slots.free[~large], self.slots.free[large]
-        room = scratch(int(sizes.max(initial=1)), len(buckets.priors))
-        self._memory = (subset_tables(), room)
+        self._memory = (subset_tables(), scratch(int(sizes.max(initial=1)), len(buckets.priors)))
 
     def start(self, secrets: Ints) -> None:
         """Go to where everybody has these secrets."""
@@ -216,6 +214,5 @@ def _check(buckets: Buckets) -> None:
     many = len(buckets.priors[0])
     if (atoms < 0).any() or (atoms >= tops).any() or (secrets < 0).any() or (secrets >= many).any():
         raise UsageError("every atom and every secret has a prior weight")
-    falls = np.flatnonzero(np.diff(secrets) < 0) + 1
-    if not np.isin(falls, starts).all():
+    if not np.isin(np.flatnonzero(np.diff(secrets) < 0) + 1, starts).all():
         raise UsageError("the secrets of a group are in ascending order")

@@ -115,8 +115,7 @@ class VerticalModel:
 
     def learner_weights(self, populations: Sequence[Floats]) -> Floats:
         """The population's weight of each victim's kind with each secret, given a table."""
-        weights = normalise(self.alpha + self.secret_counts)
-        return kind_weights(weights, populations, self.atoms)
+        return kind_weights(normalise(self.alpha + self.secret_counts), populations, self.atoms)
 
     def exact(self) -> Block:
         """All beliefs, where nothing is sampled; the printed learner's are left out."""
@@ -124,9 +123,8 @@ class VerticalModel:
         learned = np.zeros(self.shape)
         for weight, table in self.solved.tables:
             learned += weight * self.learner_weights(self.populations(table))
-        expected = self.expected_records(self.solved.shares)
         mean = self.populations(self.solved.expected_counts)
-        return Block(expected, learned, np.zeros(self.shape), mean)
+        return Block(self.expected_records(self.solved.shares), learned, np.zeros(self.shape), mean)
 
     def published_learner(self) -> Floats | None:
         """The printed learner's beliefs, integrated; None where tables or victims are many."""
