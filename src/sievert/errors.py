@@ -64,3 +64,15 @@ def unknown(what: str, name: str, names: Iterable[str]) -> UsageError:
     close = nearest(name, names)
     hint = f"{close!r}" if close else f"one of {', '.join(repr(n) for n in names[:30])}"
     return UsageError(f"{what} {name!r} does not exist", hint=hint)
+
+
+def require(
+    condition: object,
+    what: str,
+    *,
+    hint: str | None = None,
+    error: type[SievertError] = UsageError,
+) -> None:
+    """Raise an error, by default a mistake in the use of a function, unless a condition holds."""
+    if not condition:
+        raise error(what, hint=hint)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.cube import MOST_BITS, Cube, pack_codes
-from sievert.errors import ExhaustedError
+from sievert.errors import ExhaustedError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 
@@ -101,11 +101,12 @@ def count_candidates(
     """
     counts = np.zeros(len(register_codes[0]), dtype=np.int64)
     patterns = _patterns(release, matchings)
-    if len(patterns) * len(counts) > MOST_WORK:
-        raise ExhaustedError(
-            f"{plural(len(patterns), 'pattern')} of levels in the release: too many to look up",
-            hint="fewer shared columns",
-        )
+    require(
+        len(patterns) * len(counts) <= MOST_WORK,
+        f"{plural(len(patterns), 'pattern')} of levels in the release: too many to look up",
+        hint="fewer shared columns",
+        error=ExhaustedError,
+    )
     for pattern in patterns:
         images = [
             m.levels[level][a]

@@ -12,7 +12,7 @@ from sievert.attacks.identity import black_box
 from sievert.attacks.semantic import semantic
 from sievert.attacks.skewness import skewness
 from sievert.counts.cube import Cube
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.notes import Name, Note
 
 
@@ -66,7 +66,8 @@ def attack_release(
 def check_named(named: Mapping[str, str], secrets: Sequence[str]) -> None:
     """Only a secret has a value whose rise matters."""
     for column in named:
-        if column not in secrets:
-            raise UsageError(
-                f"--value: column {column!r} is not a secret here", hint=f"-s {column}"
-            )
+        require(
+            column in secrets,
+            f"--value: column {column!r} is not a secret here",
+            hint=f"-s {column}",
+        )

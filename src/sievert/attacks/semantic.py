@@ -11,7 +11,7 @@ from sievert.attacks.attack import Attack, value
 from sievert.attacks.homogeneity import MERGED, homogeneity
 from sievert.attacks.skewness import skewness
 from sievert.counts.cube import Cube
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 
 
@@ -54,11 +54,11 @@ def _parts(secret: str, partition: Mapping[str, Sequence[str]]) -> dict[str | No
     found: dict[str | None, str] = {}
     for number, (part, members) in enumerate(partition.items(), 1):
         for member in members:
-            if found.setdefault(member, part) != part:
-                raise UsageError(
-                    f"the partition of {secret!r} names a value in two parts",
-                    hint=f"look at its part {number}",
-                )
+            require(
+                found.setdefault(member, part) == part,
+                f"the partition of {secret!r} names a value in two parts",
+                hint=f"look at its part {number}",
+            )
     return found
 
 

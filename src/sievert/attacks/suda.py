@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InvariantError, UsageError
+from sievert.errors import InvariantError, UsageError, require
 from sievert.formatting import plural
 from sievert.measures.kernel import total
 from sievert.numerics.acceleration import compile_loops
@@ -98,10 +98,11 @@ class MinimalUniques:
         U records are unique and P in classes of two, D = U f/(U f + P(1 - f)), so that
         U/D - U = P(1 - f)/f; Q = 1 + (8 - A)/20; S = sum of score^(-Q) where the score is not 0.
         """
-        if not 0 < fraction <= 1:
-            raise UsageError(
-                "the sampling fraction is not above 0 and at most 1", hint="0.01 for one in 100"
-            )
+        require(
+            0 < fraction <= 1,
+            "the sampling fraction is not above 0 and at most 1",
+            hint="0.01 for one in 100",
+        )
         score = self.suda_score(scores)
         risky = score > 0
         power = score[risky] ** (1 + (8 - self.columns) / 20)
@@ -177,8 +178,11 @@ def minimal_uniques(
     >>> found.by_size.tolist()
     [[1, 0], [1, 0], [0, 1]]
     """
-    if any(len(column) != len(counts) for column in codes):
-        raise InvariantError("a column of codes and the counts differ in length")
+    require(
+        all(len(column) == len(counts) for column in codes),
+        "a column of codes and the counts differ in length",
+        error=InvariantError,
+    )
     sizes = _sizes(len(codes), largest)
     counts = np.asarray(counts, dtype=np.int64)
     unique = np.flatnonzero(counts == 1)
@@ -192,12 +196,14 @@ def minimal_uniques(
 
 def _sizes(columns: int, largest: int | None) -> int:
     """The largest size to search, if that can be done."""
-    if not 1 <= columns <= MOST_COLUMNS:
-        raise UsageError(
-            f"minimal uniques of {plural(columns, 'quasi-identifier')}", hint=f"1 to {MOST_COLUMNS}"
-        )
-    if largest is not None and largest < 1:
-        raise UsageError("the largest size of minimal uniques is below 1", hint="3")
+    require(
+        1 <= columns <= MOST_COLUMNS,
+        f"minimal uniques of {plural(columns, 'quasi-identifier')}",
+        hint=f"1 to {MOST_COLUMNS}",
+    )
+    require(
+        largest is None or largest >= 1, "the largest size of minimal uniques is below 1", hint="3"
+    )
     sizes = columns if largest is None or largest >= columns - 1 else largest
     number = _number(columns, sizes)
     if number > (MOST_SETS if largest is not None else _number(ALL_SIZES, ALL_SIZES)):

@@ -14,7 +14,7 @@ from fractions import Fraction
 from heapq import nlargest
 from typing import Any
 
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.population.estimate import Estimate
 
 Amount = int | float | Decimal | Fraction
@@ -39,8 +39,7 @@ def dominance(
     >>> found.value, found.details["flagged"]
     (0.8, False)
     """
-    if n < 1 or not 0 < k < 100:
-        raise UsageError("the rule needs n of at least 1 and k between 0 and 100")
+    require(n >= 1 and 0 < k < 100, "the rule needs n of at least 1 and k between 0 and 100")
     largest, reason, whole = _exactly(contributions, n, total)
     details = {"n": n, "k": float(k)}
     if reason:
@@ -64,8 +63,7 @@ def p_percent(
     >>> round(found.value, 3), found.details["flagged"]
     (0.154, False)
     """
-    if not p > 0:
-        raise UsageError("the rule needs p above 0")
+    require(p > 0, "the rule needs p above 0")
     largest, reason, whole = _exactly(contributions, 2, total)
     details = {"p": float(p)}
     if reason:
@@ -91,9 +89,9 @@ def _exactly(
         whole = sum(values, Fraction(0)) if total is None else Fraction(total)
     except (ValueError, OverflowError, TypeError):
         raise UsageError("a contribution is missing or infinite") from None
-    if not values:
-        raise UsageError("a class without contributions has no total")
-    if whole < sum(values, Fraction(0)) and min(values) >= 0:
-        raise UsageError("the contributions exceed their total")
+    require(values, "a class without contributions has no total")
+    require(
+        whole >= sum(values, Fraction(0)) or min(values) < 0, "the contributions exceed their total"
+    )
     reason = NEGATIVE if min(values) < 0 else NOTHING if whole == 0 else None
     return nlargest(n, values), reason, whole

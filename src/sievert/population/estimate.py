@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from sievert.counts.answers import Sizes
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.formatting import plural
 from sievert.measures.kernel import ratio
 
@@ -42,22 +42,23 @@ def population_size(
     >>> population_size(30162, fraction=0.1), population_size(30162, size=50_000)
     (301620, 50000)
     """
-    if (size is None) == (fraction is None):
-        raise UsageError("either the size of the population or the sampling fraction is needed")
+    require(
+        (size is None) != (fraction is None),
+        "either the size of the population or the sampling fraction is needed",
+    )
     if fraction is not None:
         try:
             share = Fraction(str(fraction))
         except (ValueError, ZeroDivisionError):
             share = Fraction(0)
-        if not 0 < share <= 1:
-            raise UsageError("a sampling fraction is greater than 0 and at most 1")
+        require(0 < share <= 1, "a sampling fraction is greater than 0 and at most 1")
         size = round(records / share)
     assert size is not None
-    if size < records:
-        raise UsageError(
-            f"a population of {size:,} cannot have a sample of {plural(records, 'record')}",
-            hint="the number of people the sample was drawn from",
-        )
+    require(
+        size >= records,
+        f"a population of {size:,} cannot have a sample of {plural(records, 'record')}",
+        hint="the number of people the sample was drawn from",
+    )
     return size
 
 
@@ -72,8 +73,7 @@ class SampleClasses:
     @classmethod
     def from_sizes(cls, sizes: Sizes, population: int) -> SampleClasses:
         records = sizes.records
-        if records == 0:
-            raise UsageError("a sample without records tells nothing about its population")
+        require(records != 0, "a sample without records tells nothing about its population")
         return cls(sizes, records, population_size(records, size=population))
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.counts.cube import run_starts
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import InputError, require, unknown
 from sievert.formatting import plural
 from sievert.measures.kernel import total
 from sievert.population.estimate import Estimate
@@ -59,13 +59,13 @@ class Weighted:
             excess = (weight - f).astype(np.float64)
         records = np.ones(len(f), dtype=np.int64) if times is None else np.asarray(times)
         frequency = f.astype(np.float64)
-        if not len(f) or not records.sum():
-            raise UsageError("a sample without records has no risk")
-        if not (np.isfinite(excess).all() and (frequency >= 1).all()):
-            raise InputError(
-                "a weight is missing or infinite, or a frequency is below 1",
-                hint="a weight column without missing values",
-            )
+        require(len(f) and records.sum(), "a sample without records has no risk")
+        require(
+            np.isfinite(excess).all() and (frequency >= 1).all(),
+            "a weight is missing or infinite, or a frequency is below 1",
+            hint="a weight column without missing values",
+            error=InputError,
+        )
         if (excess < 0).any():
             below = int(records[excess < 0].sum())
             raise InputError(
@@ -186,10 +186,8 @@ def household_risks(risks: Any, households: Any) -> Floats:
     [0.077918, 0.5, 0.077918, 0.077918]
     """
     r, ids = np.asarray(risks, dtype=np.float64), np.asarray(households)
-    if r.shape != ids.shape or not len(r):
-        raise UsageError("one household for each record is needed")
-    if not ((r >= 0) & (r <= 1)).all():
-        raise UsageError("a risk is at least 0 and at most 1")
+    require(r.shape == ids.shape and len(r), "one household for each record is needed")
+    require(((r >= 0) & (r <= 1)).all(), "a risk is at least 0 and at most 1")
     order = np.lexsort((r, ids))  # so that the order of the records cannot change a digit
     r, ids = r[order], ids[order]
     starts = run_starts(ids)

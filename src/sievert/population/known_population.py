@@ -14,7 +14,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Sizes
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.measures.kernel import ratio, total
 from sievert.population.estimate import NO_UNIQUES, Estimate
@@ -39,11 +39,13 @@ class Known:
     def of(cls, sample: Any, population: Any, times: Any) -> Known:
         """Check that the one is a sample of the other; put the rows into one order."""
         f, people, t = (np.asarray(x, dtype=np.int64) for x in (sample, population, times))
-        if not (people.astype(np.float64) * t).sum() < MOST:
-            raise UsageError("more people than there can be", hint="one row a person")
+        require(
+            (people.astype(np.float64) * t).sum() < MOST,
+            "more people than there can be",
+            hint="one row a person",
+        )
         records = f * t
-        if not records.sum():
-            raise UsageError("a sample without records has no risk")
+        require(records.sum(), "a sample without records has no risk")
         if missing := int(records[people == 0].sum()):
             raise InputError(
                 f"{plural(missing, 'record')} of the sample in classes that the population lacks",
@@ -209,8 +211,10 @@ def truta_weighted(
     True
     """
     most = weights.get((1, 1), otherwise)
-    if not (most > 0 and all(0 <= w <= most for w in [otherwise, *weights.values()])):
-        raise UsageError("weights are not negative, and that of (1, 1) is the largest")
+    require(
+        most > 0 and all(0 <= w <= most for w in [otherwise, *weights.values()]),
+        "weights are not negative, and that of (1, 1) is the largest",
+    )
     pairs = zip(known.sample.tolist(), known.population.tolist(), strict=True)
     shares = np.array([weights.get(pair, otherwise) / most for pair in pairs])
     return Estimate(
@@ -220,6 +224,8 @@ def truta_weighted(
 
 def _everybody(known: Known, population: int) -> int:
     people = known.people(sampled=False)
-    if population < people:
-        raise UsageError(f"a population of {population:,} cannot have {people:,} in its classes")
+    require(
+        population >= people,
+        f"a population of {population:,} cannot have {people:,} in its classes",
+    )
     return population

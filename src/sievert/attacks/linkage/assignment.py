@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sievert.arrays import Bools, Ints
 from sievert.attacks.linkage.space import LONG, DistanceSpace, File
-from sievert.errors import ExhaustedError
+from sievert.errors import ExhaustedError, require
 from sievert.formatting import plural
 
 MOST_ASSIGNED = 5000  # records of a block that are assigned one to one
@@ -26,12 +26,13 @@ def one_to_one(
     blocks = int(max(mine.block.max(), theirs.block.max())) + 1
     parts = [_rows_by_block(file.block, blocks) for file in (mine, theirs)]
     size = max(max(len(a), len(b)) for a, b in zip(*parts, strict=True) if len(a))
-    if size > MOST_ASSIGNED:
-        raise ExhaustedError(
-            f"one-to-one linkage is for at most {plural(MOST_ASSIGNED, 'record')} of a block, "
-            f"and there are {size:,}",
-            hint="linkage nearest, or block columns",
-        )
+    require(
+        size <= MOST_ASSIGNED,
+        f"one-to-one linkage is for at most {plural(MOST_ASSIGNED, 'record')} of a block, "
+        f"and there are {size:,}",
+        hint="linkage nearest, or block columns",
+        error=ExhaustedError,
+    )
     nearest, among = np.zeros(len(origin), dtype=np.int64), np.zeros(len(origin), dtype=np.int64)
     is_hit = np.zeros(len(origin), dtype=bool)
     for rows, others in zip(*parts, strict=True):

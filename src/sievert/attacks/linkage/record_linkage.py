@@ -22,7 +22,7 @@ from sievert.attacks.linkage.space import (
     check_name,
     set_blocks,
 )
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.numerics.acceleration import thread_count
 
@@ -136,8 +136,7 @@ def link(
     (0.6666666666666666, 0.3333333333333333)
     """
     check_name("linkage", linkage, Matching)
-    if not 0.0 < level < 1.0:
-        raise UsageError("the level of an interval is between 0 and 1")
+    require(0.0 < level < 1.0, "the level of an interval is between 0 and 1")
     files = build_space(released, original, distance, scale)
     return Linkage(
         distance,
@@ -163,12 +162,15 @@ def _match(
     """What a linkage tells of the records: from `with_origin` on."""
     origin = np.asarray(origin)
     n, m = len(mine.block), len(theirs.block)
-    if origin.shape != (n,) or origin.dtype.kind not in "iu":
-        raise UsageError("the origins are one row number for each released record")
-    if n and (origin.min() < -1 or origin.max() >= m):
-        raise UsageError(f"an origin is not a row of the {plural(m, 'original record')}")
-    if not n or not m:
-        raise InputError(f"the {'original' if n else 'release'} has no record")
+    require(
+        origin.shape == (n,) and origin.dtype.kind in "iu",
+        "the origins are one row number for each released record",
+    )
+    require(
+        not n or (origin.min() >= -1 and origin.max() < m),
+        f"an origin is not a row of the {plural(m, 'original record')}",
+    )
+    require(n and m, f"the {'original' if n else 'release'} has no record", error=InputError)
     origin = origin.astype(np.int64)
     mine, theirs = set_blocks(mine, theirs, block)
     sizes = np.bincount(theirs.block, minlength=int(mine.block.max()) + 1)[mine.block]

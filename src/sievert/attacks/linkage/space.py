@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import InputError, require, unknown
 
 Columns = Sequence[NDArray[Any]]
 Distance = Literal["gower", "l1", "l2"]
@@ -116,10 +116,11 @@ def build_space(
     pairs = _check_columns(released, original)
     numeric = [pair for pair in pairs if pair[0].dtype.kind == "f"]
     coded = [_merge_codes(*pair) for pair in pairs if pair[0].dtype.kind != "f" and gower]
-    if not numeric and not coded:
-        raise UsageError(
-            f"the distance {distance} compares numbers, and there are none", hint="distance gower"
-        )
+    require(
+        numeric or coded,
+        f"the distance {distance} compares numbers, and there are none",
+        hint="distance gower",
+    )
     columns = [
         column for pair in numeric if len((column := _NumericColumn.from_files(*pair)).exact)
     ]
@@ -193,12 +194,14 @@ def set_blocks(
     if block is None:
         return mine, theirs
     pairs = _check_columns(*block)
-    if any(
-        side.dtype.kind == "f" or len(side) != len(file.block)
-        for pair in pairs
-        for side, file in zip(pair, (mine, theirs), strict=True)
-    ):
-        raise UsageError("block columns are integer codes, one for each record")
+    require(
+        all(
+            side.dtype.kind != "f" and len(side) == len(file.block)
+            for pair in pairs
+            for side, file in zip(pair, (mine, theirs), strict=True)
+        ),
+        "block columns are integer codes, one for each record",
+    )
     together = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs]
     _, blocks = _distinct(together)
     cut = len(mine.block)
@@ -225,24 +228,26 @@ def _distinct(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
 
 def _check_columns(released: Columns, original: Columns) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Pairs of columns that can be compared."""
-    if len(released) != len(original) or not released:
-        raise UsageError(
-            "a release and its original are compared by the same columns",
-            hint=f"as many columns of each; there are {len(released)} and {len(original)}",
-        )
+    require(
+        len(released) == len(original) and released,
+        "a release and its original are compared by the same columns",
+        hint=f"as many columns of each; there are {len(released)} and {len(original)}",
+    )
     pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(released, original, strict=True)]
     for number, pair in enumerate(pairs, 1):
         kinds = {side.dtype.kind.replace("u", "i") for side in pair}
-        if kinds not in ({"f"}, {"i"}):
-            raise UsageError(
-                f"column {number} is neither floats nor integers in both files",
-                hint="floats for numbers, integer codes for categories",
-            )
+        require(
+            kinds in ({"f"}, {"i"}),
+            f"column {number} is neither floats nor integers in both files",
+            hint="floats for numbers, integer codes for categories",
+        )
         for side, first in zip(pair, pairs[0], strict=True):
-            if side.shape != (len(first),):
-                raise UsageError(f"column {number} is not as long as the first")
-        if "f" in kinds and any(np.isinf(side).any() for side in pair):
-            raise InputError(f"column {number} has an infinite number, which is infinitely far")
+            require(side.shape == (len(first),), f"column {number} is not as long as the first")
+        require(
+            "f" not in kinds or not any(np.isinf(side).any() for side in pair),
+            f"column {number} has an infinite number, which is infinitely far",
+            error=InputError,
+        )
     kind = {"f": np.float64, "i": np.int64, "u": np.int64}
     return [(a.astype(kind[a.dtype.kind]), b.astype(kind[b.dtype.kind])) for a, b in pairs]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.candidates import CELLS, candidate_pairs, distinct_rows
 from sievert.attacks.reasoning.value_sets import MOST_MEMBERS, PositionSets
-from sievert.errors import ExhaustedError
+from sievert.errors import ExhaustedError, require
 
 MOST = 10**7  # cells of all boxes together
 MOST_WORK = 10**11  # multiplications to see which labels meet
@@ -135,11 +135,12 @@ def boxes(
     atom = np.concatenate([np.flatnonzero(covered), len(combinations) + np.arange(len(stay))])
     order = np.argsort(lump, kind="stable")
     inner = PositionSets(np.searchsorted(lump[order], np.arange(lumps.atoms + 1)), atom[order])
-    if int(inner.sizes[lumps.sets.members].sum()) > MOST_MEMBERS:
-        raise ExhaustedError(
-            f"the groups hold more than {MOST_MEMBERS:,} combinations of values",
-            hint="--likelihood product, or --domain observed",
-        )
+    require(
+        int(inner.sizes[lumps.sets.members].sum()) <= MOST_MEMBERS,
+        f"the groups hold more than {MOST_MEMBERS:,} combinations of values",
+        hint="--likelihood product, or --domain observed",
+        error=ExhaustedError,
+    )
     spread = inner.select(lumps.sets.members)
     owner = np.repeat(np.repeat(np.arange(len(rows)), lumps.sets.sizes), spread.sizes)
     members = spread.members[np.lexsort((spread.members, owner))]

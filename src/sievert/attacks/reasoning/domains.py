@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, UsageError, require
 from sievert.hierarchies import DELIMITERS, MOST_BYTES, NUMBER, ROOT, Hierarchy
 
 Text = str | None  # None is a missing value
@@ -215,8 +215,7 @@ def read_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ..
         values: tuple[Text, ...] = tuple(_lines(Path(spec)) if numbers is None else numbers)
     else:
         values = tuple(dict.fromkeys(value if value is None else str(value) for value in spec))
-    if not values:
-        raise UsageError("a domain without values", hint="--domain COL=FILE or COL=LOW..HIGH")
+    require(values, "a domain without values", hint="--domain COL=FILE or COL=LOW..HIGH")
     if len(values) > MOST_VALUES:
         raise _too_many()
     return values
@@ -235,20 +234,28 @@ def _range(spec: str) -> list[str] | None:
             raise _too_many()
         return [str(i) for i in range(low, high + 1)]
     low_text, dots, high_text = spec.partition("..")
-    if dots and number(low_text) is not None and number(high_text) is not None:
-        raise UsageError("the ends of a range are not whole numbers", hint="a file of values")
+    require(
+        not dots or number(low_text) is None or number(high_text) is None,
+        "the ends of a range are not whole numbers",
+        hint="a file of values",
+    )
     return None
 
 
 def _lines(path: Path) -> list[str]:
     """The lines of a file, or the first column of a hierarchy."""
     try:
-        if not path.is_file():
-            raise InputError(
-                f"{path.name or path}: no such file", hint="--domain COL=FILE or COL=LOW..HIGH"
-            )
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path.name}: a domain of more than {MOST_BYTES} bytes")
+        require(
+            path.is_file(),
+            f"{path.name or path}: no such file",
+            hint="--domain COL=FILE or COL=LOW..HIGH",
+            error=InputError,
+        )
+        require(
+            path.stat().st_size <= MOST_BYTES,
+            f"{path.name}: a domain of more than {MOST_BYTES} bytes",
+            error=InputError,
+        )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"{path.name}: {error.strerror}") from None
@@ -298,8 +305,7 @@ def public_domain(
     """
     seen = dict.fromkeys(original) if original is not None else {}
     if observed:
-        if not seen:
-            raise UsageError("an observed domain needs the original table", hint="--original FILE")
+        require(seen, "an observed domain needs the original table", hint="--original FILE")
         return Domain(_sort_values(seen), "original", False)
     texts = dict.fromkeys(released)
     missing = None in texts and (None in seen or not wildcard)
@@ -312,7 +318,7 @@ def public_domain(
         source, values = "hierarchy", dict.fromkeys(hierarchy.labels)
         known = set(itertools.chain.from_iterable(hierarchy.labels.values())).union(values)
         plain = (t for t in texts if t is not None and t not in known)
-        values |= dict.fromkeys(_sort_values((t for t in _plain(plain, seen) if t not in known)))
+        values |= dict.fromkeys(_sort_values(t for t in _plain(plain, seen) if t not in known))
     else:
         named, enough = _named_values(texts, seen)
         values = dict.fromkeys(_sort_values(named))
@@ -320,11 +326,12 @@ def public_domain(
         values[None] = None
     fresh = [value for value in seen if value not in values]
     if not enough or not values:
-        if original is None or not (values or fresh):
-            raise InputError(
-                f"column {column!r}: the release does not say which values there may be",
-                hint=f"--domain {column or 'COL'}=FILE or {column or 'COL'}=LOW..HIGH",
-            )
+        require(
+            original is not None and (values or fresh),
+            f"column {column!r}: the release does not say which values there may be",
+            hint=f"--domain {column or 'COL'}=FILE or {column or 'COL'}=LOW..HIGH",
+            error=InputError,
+        )
         return Domain(_sort_values([*values, *fresh]), "original", False, len(fresh))
     return Domain((*values, *_sort_values(fresh)), source, not fresh, len(fresh))
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InvariantError, UsageError
+from sievert.errors import InvariantError, require
 from sievert.measures.kernel import LN2, divergence, total
 from sievert.measures.measure import UNBOUNDED, MeasureResult, undefined
 from sievert.numerics.gamma import HALF_LOG_2PI, root, stirling_remainder
@@ -113,23 +113,22 @@ def empirical(draws: Any, level: float = 0.9) -> tuple[Any, Any]:
     """
     _level(level)
     numbers = np.asarray(draws, dtype=np.float64)
-    if numbers.ndim == 0 or len(numbers) == 0:
-        raise UsageError("an interval needs one draw at least")
+    require(numbers.ndim != 0 and len(numbers) != 0, "an interval needs one draw at least")
     low, high = np.quantile(numbers, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
     return low, high
 
 
 def _level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise UsageError("the level of an interval is between 0 and 1")
+    require(0.0 < level < 1.0, "the level of an interval is between 0 and 1")
 
 
 def quantile(b: float, c: float, p: float) -> float:
     """Below which a Beta(b, c) variable lies with probability p; 0 if it is less than 1e-300."""
-    if not (0.0 < b < math.inf and 0.0 < c < math.inf):
-        raise UsageError("the parameters of a Beta variable are positive and finite")
-    if not 0.0 < p < 1.0:
-        raise UsageError("the probability of a quantile is between 0 and 1")
+    require(
+        0.0 < b < math.inf and 0.0 < c < math.inf,
+        "the parameters of a Beta variable are positive and finite",
+    )
+    require(0.0 < p < 1.0, "the probability of a quantile is between 0 and 1")
     if below(b, c, 0.5) >= p:
         return _lower(b, c, p)
     return 1.0 - _lower(c, b, 1.0 - p)
@@ -230,12 +229,13 @@ def bits(p: Any, q: Any) -> MeasureResult:
 
 def _two(p: Any, q: Any) -> tuple[Floats, Floats]:
     first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    if first.ndim != 1 or first.shape != second.shape:
-        raise UsageError("two distributions have the same values")
+    require(
+        first.ndim == 1 and first.shape == second.shape, "two distributions have the same values"
+    )
     for probabilities in (first, second):
-        if (
-            not (np.isfinite(probabilities) & (probabilities >= 0)).all()
-            or abs(total(probabilities) - 1.0) > 1e-9
-        ):
-            raise UsageError("the probabilities of a distribution are not negative and add to 1")
+        require(
+            (np.isfinite(probabilities) & (probabilities >= 0)).all()
+            and abs(total(probabilities) - 1.0) <= 1e-9,
+            "the probabilities of a distribution are not negative and add to 1",
+        )
     return first, second

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 
 Weights = float | Mapping[Any, Any]
 Text = str | None
@@ -56,14 +56,15 @@ def of_values(
         for name, known in (("columns", columns), ("secrets", secrets), ("values", values))
         if keys and keys <= set(known)
     ]
-    if len(readings) > 1:
-        raise UsageError(
-            f"beta: its keys may be {' or '.join(readings)}",
-            hint="a mapping of columns, each to a mapping of secrets, each to one of values",
-        )
+    require(
+        len(readings) <= 1,
+        f"beta: its keys may be {' or '.join(readings)}",
+        hint="a mapping of columns, each to a mapping of secrets, each to one of values",
+    )
     if readings == ["columns"]:
-        if column is None:
-            raise UsageError("beta: all columns are one here", hint="weights of tuples of values")
+        require(
+            column is not None, "beta: all columns are one here", hint="weights of tuples of values"
+        )
         return of_values(beta.get(column, 1.0), column, values, secrets, ())
     if readings == ["secrets"]:
         for s, text in enumerate(secrets):
@@ -77,11 +78,11 @@ def of_values(
 
 def _check_keys(name: str, given: Mapping[Any, Any], known: Sequence[Any]) -> None:
     strange = len(set(given) - set(known))
-    if strange:
-        raise UsageError(
-            f"{name}: {strange} of its {len(given)} keys are not in the release",
-            hint="a number, or a mapping of values as they are spelled in the table",
-        )
+    require(
+        not strange,
+        f"{name}: {strange} of its {len(given)} keys are not in the release",
+        hint="a number, or a mapping of values as they are spelled in the table",
+    )
 
 
 def _weight(name: str, given: Any) -> float:
@@ -89,8 +90,6 @@ def _weight(name: str, given: Any) -> float:
         weight = float(given)
     except (TypeError, ValueError):
         raise UsageError(f"{name}: a positive number, or a mapping to such numbers") from None
-    if not (math.isfinite(weight) and weight > 0):
-        raise UsageError(f"{name} must be positive and finite")
-    if not LEAST <= weight <= MOST:
-        raise UsageError(f"{name} must be from {LEAST:g} to {MOST:g}")
+    require(math.isfinite(weight) and weight > 0, f"{name} must be positive and finite")
+    require(LEAST <= weight <= MOST, f"{name} must be from {LEAST:g} to {MOST:g}")
     return weight

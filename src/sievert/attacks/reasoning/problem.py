@@ -20,7 +20,7 @@ from sievert.attacks.reasoning.posterior import Model, PosteriorBeliefs, believe
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.counts.cube import Cube
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.formatting import plural
 
 Text = str | None
@@ -178,11 +178,13 @@ class Problem:
     def _places(self, key: Any) -> tuple[int, ...]:
         """Where the values of a combination stand in their domains."""
         values = key if isinstance(key, tuple) else (key,)
-        if len(values) != len(self.domains):
-            raise UsageError("beta: all columns are one here", hint="weights of tuples of values")
+        require(
+            len(values) == len(self.domains),
+            "beta: all columns are one here",
+            hint="weights of tuples of values",
+        )
         places = [d.places.get(v, -1) for d, v in zip(self.domains, values, strict=True)]
-        if min(places) < 0:
-            raise UsageError("beta: a key is not in the domain", hint="--domain COL=FILE")
+        require(min(places) >= 0, "beta: a key is not in the domain", hint="--domain COL=FILE")
         return tuple(places)
 
     # -- weights of a release in two tables ---------------------------------------------------

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Complex, Floats
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.numerics.gamma import gamma_ratios
 
 BetaParameters = Sequence[tuple[float, float]]
@@ -78,13 +78,13 @@ def shares(gammas: Sequence[float], betas: Sequence[Mixture]) -> Floats:
 
 def _runners(gammas: Sequence[float], betas: Sequence[Mixture]) -> list[tuple[float, Mixture]]:
     """Each secret's Gamma and mixture, in plain numbers, without the Betas that are 1."""
-    if len(gammas) != len(betas):
-        raise UsageError("every secret has a Gamma variable and a mixture")
+    require(len(gammas) == len(betas), "every secret has a Gamma variable and a mixture")
     shapes = np.asarray(gammas, dtype=np.float64)
-    if shapes.ndim != 1 or len(shapes) == 0:
-        raise UsageError("there is one secret at least")
-    if not np.isfinite(shapes).all() or not (shapes > 0).all():
-        raise UsageError("the parameter of a Gamma variable is positive and finite")
+    require(shapes.ndim == 1 and len(shapes) != 0, "there is one secret at least")
+    require(
+        np.isfinite(shapes).all() and (shapes > 0).all(),
+        "the parameter of a Gamma variable is positive and finite",
+    )
     runners: list[tuple[float, Mixture]] = []
     least = shapes.min()
     for a, mixture in zip(shapes.tolist(), betas, strict=True):
@@ -93,15 +93,18 @@ def _runners(gammas: Sequence[float], betas: Sequence[Mixture]) -> list[tuple[fl
             for w, pairs in mixture
             if w != 0
         ]
-        if not abs(math.fsum(w for w, _ in plain) - 1.0) < 1e-9 or any(w < 0 for w, _ in plain):
-            raise UsageError("the weights of a mixture are not negative and add to 1")
+        require(
+            abs(math.fsum(w for w, _ in plain) - 1.0) < 1e-9 and all(w >= 0 for w, _ in plain),
+            "the weights of a mixture are not negative and add to 1",
+        )
         every = [pair for _, pairs in plain for pair in pairs]
-        if not all(0 < b < math.inf and 0 < c < math.inf for b, c in every):
-            raise UsageError("the parameters of a Beta variable are positive and finite")
+        require(
+            all(0 < b < math.inf and 0 < c < math.inf for b, c in every),
+            "the parameters of a Beta variable are positive and finite",
+        )
         least = min([least, *(b for b, _ in every)])
         runners.append((a, plain))
-    if least < LEAST:
-        raise UsageError(f"a parameter is {LEAST:g} at least", hint="simulate smaller ones")
+    require(least >= LEAST, f"a parameter is {LEAST:g} at least", hint="simulate smaller ones")
     return runners
 
 

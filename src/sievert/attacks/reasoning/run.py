@@ -25,7 +25,7 @@ from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.counts.cube import Cube
-from sievert.errors import InputError, InvariantError
+from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import plural
 from sievert.notes import Count, Name, Note
 
@@ -56,10 +56,12 @@ def remark_secrets(victims: Victims, remark: Remark) -> None:
     truth = victims.truth
     assert truth is not None
     strange = int(truth[:, -1].sum())
-    if strange == truth.sum():
-        raise InputError(
-            "no secret of the original occurs in the release", hint="are they of the same people?"
-        )
+    require(
+        strange != truth.sum(),
+        "no secret of the original occurs in the release",
+        hint="are they of the same people?",
+        error=InputError,
+    )
     if strange:
         text = "{} of the original with a secret that the release does not have"
         remark(Note(text, Count(strange)))
@@ -133,8 +135,11 @@ def horizontal(
         return _with_sensitivity(reasoning, problem, model)
     _, both = distinct_rows(np.concatenate([classes, _label_numbers(labels, listed)]))
     mine = both[len(classes) :]  # classes are all there is, in ascending order
-    if listed.values != released.values:
-        raise InvariantError("two counts of the release have different values")
+    require(
+        listed.values == released.values,
+        "two counts of the release have different values",
+        error=InvariantError,
+    )
     return replace(
         reasoning, released=_fitting_beliefs(reasoning, pairs, mine, at[listed.codes[-1]])
     )
@@ -338,9 +343,10 @@ def _groups(people: Cube, secret_lists: Cube) -> tuple[Ints, Ints]:
     numbers = _group_numbers(secret_lists, people)
     listed = np.bincount(numbers, secret_lists.counts, len(sizes)).astype(np.int64)
     wrong = int((sizes != listed).sum())
-    if wrong:
-        raise InputError(
-            f"{wrong:,} of {plural(len(sizes), 'group')} have other numbers of people and secrets",
-            hint="are both tables of one release?",
-        )
+    require(
+        not wrong,
+        f"{wrong:,} of {plural(len(sizes), 'group')} have other numbers of people and secrets",
+        hint="are both tables of one release?",
+        error=InputError,
+    )
     return group, sizes

@@ -8,7 +8,7 @@ from typing import Any
 
 from sievert.attacks.reasoning.horizontal.release import METHODS
 from sievert.attacks.reasoning.priors import Weights
-from sievert.errors import UsageError, unknown
+from sievert.errors import require, unknown
 from sievert.hierarchies import Hierarchy
 
 LIKELIHOODS = ("product", "saturated")
@@ -52,8 +52,7 @@ class ReasoningSettings:
             ("--seed", self.seed, 0, 2**63),
         ):
             whole = number is None or (isinstance(number, int) and least <= number <= most)
-            if not whole:
-                raise UsageError(f"{name} must be a whole number from {least} to {most:,}")
+            require(whole, f"{name} must be a whole number from {least} to {most:,}")
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Refuse domains of columns that nobody knows anything of."""

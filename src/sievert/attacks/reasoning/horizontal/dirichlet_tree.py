@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.model import Factor, FactorPosterior
-from sievert.errors import UsageError
+from sievert.errors import require
 
 LEAST, MOST = 1e-200, 1e200  # weights of a prior whose products and ratios stay numbers
 CANCELLATION = 1e-3  # below this share of its operands a difference is summed again
@@ -210,11 +210,11 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
 def weights_of(factor: Factor, secret: int) -> Floats:
     """The prior weights of one secret, each a number that can be divided by."""
     weights = np.asarray(factor.prior[secret], dtype=np.float64)
-    if not np.all((weights >= LEAST) & (weights <= MOST)):
-        raise UsageError(
-            "a prior weight is 0, negative, or out of range",
-            hint=f"take one from {LEAST} to {MOST}",
-        )
+    require(
+        np.all((weights >= LEAST) & (weights <= MOST)),
+        "a prior weight is 0, negative, or out of range",
+        hint=f"take one from {LEAST} to {MOST}",
+    )
     return weights
 
 

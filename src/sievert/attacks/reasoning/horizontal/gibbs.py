@@ -18,7 +18,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
 from sievert.attacks.reasoning.model import Factor
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.numerics.acceleration import compile_loops
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
@@ -147,8 +147,7 @@ class UrnSampler:
         Both are means of what is expected of a cell given all others, not of what was drawn. Where
         the shares within labels are, `layout.spots` says.
         """
-        if not self._sweeps:
-            raise UsageError("a chain is read after a sweep")
+        require(self._sweeps, "a chain is read after a sweep")
         end, urns = self.layout.end, self._urns
         values = np.empty(end + urns.prior.size)
         np.divide(urns.sums, self._sweeps, out=values[:end])

@@ -21,7 +21,7 @@ from sievert.attacks.reasoning.horizontal.gibbs import WHOLE, ShareLayout, UrnSa
 from sievert.attacks.reasoning.mcmc.chains import Block
 from sievert.attacks.reasoning.model import Factor
 from sievert.attacks.reasoning.risk import normalise
-from sievert.errors import UsageError
+from sievert.errors import require
 
 Solved = dirichlet_tree.DirichletTree | enumeration.CompatibleTables
 MOST_TABLES = 50_000
@@ -59,13 +59,14 @@ class HorizontalModel:
     ) -> HorizontalModel:
         """Solve what can be solved by the methods allowed."""
         solved = _solutions(factors, method)
-        if method in (CLOSED, EXACT) and any(each is None for row in solved for each in row):
-            raise UsageError(
-                "sets of values overlap: there is no closed form"
-                if method == CLOSED
-                else "there are too many tables to count them all",
-                hint="method='auto'",
-            )
+        require(
+            method not in (CLOSED, EXACT)
+            or not any(each is None for row in solved for each in row),
+            "sets of values overlap: there is no closed form"
+            if method == CLOSED
+            else "there are too many tables to count them all",
+            hint="method='auto'",
+        )
         candidates = Candidates.build(len(atoms), pairs, factors, labels, atoms)
         return cls(tuple(factors), class_counts, atoms, candidates, alpha, solved)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.attacks.reasoning.mcmc import diagnostics
-from sievert.errors import ExhaustedError
+from sievert.errors import ExhaustedError, require
 
 MOST_BATCHES = 16  # of one chain; an even number
 MOST_NUMBERS = 2 * 10**8  # in all batches together
@@ -79,8 +79,12 @@ class Progress:
 
     def check(self) -> bool:
         """Whether to go on; an error where the time is up."""
-        if self.seconds is not None and time.monotonic() - self.started > self.seconds:
-            raise ExhaustedError("the sampling was not done in time", hint="a longer --timeout")
+        require(
+            self.seconds is None or time.monotonic() - self.started <= self.seconds,
+            "the sampling was not done in time",
+            hint="a longer --timeout",
+            error=ExhaustedError,
+        )
         return not self.stopped.is_set()
 
     def progress(self) -> float:
@@ -219,11 +223,12 @@ def run(
 
 def _most_batches(plan: SamplingPlan, victims: int, secrets: int) -> int:
     """How many batches of a chain there is room for, an even number."""
-    if 12 * plan.chains * victims * secrets > MOST_NUMBERS:
-        raise ExhaustedError(
-            f"{victims:,} kinds of victims and {secrets:,} secrets are too many to be sampled",
-            hint="fewer quasi-identifiers, a coarser secret, or --no-reasoning",
-        )
+    require(
+        12 * plan.chains * victims * secrets <= MOST_NUMBERS,
+        f"{victims:,} kinds of victims and {secrets:,} secrets are too many to be sampled",
+        hint="fewer quasi-identifiers, a coarser secret, or --no-reasoning",
+        error=ExhaustedError,
+    )
     room = MOST_NUMBERS // (plan.chains * 3 * max(1, victims * secrets))
     return 2 * min(MOST_BATCHES // 2, max(2, room // 2))
 

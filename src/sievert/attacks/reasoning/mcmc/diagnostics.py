@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError
+from sievert.errors import require
 
 CELLS = 1 << 18  # numbers of a series looked at together
 LEAST = 4  # draws of a chain: two in each half
@@ -46,12 +46,9 @@ def diagnose(series: Any) -> ChainDiagnostics:
     (1.5, inf)
     """
     numbers = np.asarray(series)
-    if numbers.ndim not in (2, 3):
-        raise UsageError("a series has chains, draws and at most one axis more")
-    if numbers.shape[1] < LEAST:
-        raise UsageError(f"a chain has {LEAST} draws at least")
-    if numbers.shape[0] == 0:
-        raise UsageError("a series has one chain at least")
+    require(numbers.ndim in (2, 3), "a series has chains, draws and at most one axis more")
+    require(numbers.shape[1] >= LEAST, f"a chain has {LEAST} draws at least")
+    require(numbers.shape[0] != 0, "a series has one chain at least")
     wide = numbers if numbers.ndim == 3 else numbers[:, :, None]
     chains, draws, quantities = wide.shape
     step = max(1, CELLS // (chains * draws))
@@ -64,8 +61,7 @@ def diagnose(series: Any) -> ChainDiagnostics:
 def _diagnostics(series: NDArray[Any]) -> Floats:
     """Mean, sd, R-hat, ESS and MCSE of the quantities of some (chains, draws, quantities)."""
     x = np.array(series.transpose(2, 0, 1), dtype=np.float64, order="C")
-    if not np.isfinite(x).all():
-        raise UsageError("a series has finite numbers")
+    require(np.isfinite(x).all(), "a series has finite numbers")
     count, chains, draws = x.shape
     # About its first value a quantity keeps its digits, however small its changes are.
     first = x[:, :1, :1].copy()
@@ -124,8 +120,10 @@ def so_far(series: Any, most: int = 50) -> tuple[list[int], Floats]:
     ([2, 4], [2.0, 4.0])
     """
     numbers = np.asarray(series, dtype=np.float64)
-    if numbers.ndim < 2 or most < 1:
-        raise UsageError("a series has chains and draws, and is looked at once at least")
+    require(
+        numbers.ndim >= 2 and most >= 1,
+        "a series has chains and draws, and is looked at once at least",
+    )
     draws = numbers.shape[1]
     many = min(most, draws)
     after = [draws * (i + 1) // many for i in range(many)]
@@ -144,8 +142,7 @@ def jackknife(parts: Any, statistic: Callable[[Floats], Any]) -> tuple[Any, Any]
     (3.0, 1.080123449735)
     """
     numbers = np.asarray(parts, dtype=np.float64)
-    if numbers.ndim == 0 or len(numbers) < 2:
-        raise UsageError("a standard error needs two batches at least")
+    require(numbers.ndim != 0 and len(numbers) >= 2, "a standard error needs two batches at least")
     blocks = len(numbers)
     mean = numbers.mean(axis=0)
     value = statistic(mean)

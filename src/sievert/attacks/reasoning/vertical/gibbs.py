@@ -20,7 +20,7 @@ from sievert.attacks.reasoning.vertical.matchings import (
     subset_tables,
 )
 from sievert.attacks.reasoning.vertical.swaps import swap
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.numerics.acceleration import compile_loops
 
 OFFERS = 4  # swaps that everybody of a large group is offered in a sweep
@@ -106,8 +106,10 @@ class GroupSampler:
     def __init__(
         self, buckets: Buckets, rng: np.random.Generator, *, part: int = 2, whole: int = MOST
     ) -> None:
-        if not 2 <= part <= MOST or not 1 <= whole <= MOST:
-            raise UsageError(f"a part of a group has from 2 to {MOST} people")
+        require(
+            2 <= part <= MOST and 1 <= whole <= MOST,
+            f"a part of a group has from 2 to {MOST} people",
+        )
         self.slots = slots(buckets)
         self._rng, self._part, self._sweeps = rng, part, 0
         self._shapes = [prior.shape for prior in buckets.priors]
@@ -175,8 +177,7 @@ class GroupSampler:
 
     def read(self) -> Floats:
         """Mean shares of the sweeps since the last reading; where each is, `slots` says."""
-        if not self._sweeps:
-            raise UsageError("there was no sweep since the last reading")
+        require(self._sweeps, "there was no sweep since the last reading")
         means = self._state.shares / self._sweeps + self.slots.settled
         self._state.shares[:] = 0.0
         self._sweeps = 0
@@ -202,17 +203,29 @@ def _narrow(buckets: Buckets) -> bool:
 def _check(buckets: Buckets) -> None:
     """Refuse what is no release."""
     starts, secrets, atoms = buckets.starts, buckets.secrets, buckets.atoms
-    if atoms.ndim != 2 or len(atoms) != len(secrets) or atoms.shape[1] != len(buckets.priors):
-        raise UsageError("every person has one secret and one atom a factor")
-    if not buckets.priors or len({len(prior) for prior in buckets.priors}) > 1:
-        raise UsageError("there is a factor, and all factors have the same secrets")
-    if len(starts) < 1 or starts[0] or starts[-1] != len(secrets) or (np.diff(starts) < 1).any():
-        raise UsageError("groups follow one another, and have one person at least")
-    if any(not (np.isfinite(prior).all() and (prior > 0).all()) for prior in buckets.priors):
-        raise UsageError("the prior weights are finite and above 0")
+    require(
+        atoms.ndim == 2 and atoms.shape == (len(secrets), len(buckets.priors)),
+        "every person has one secret and one atom a factor",
+    )
+    require(
+        buckets.priors and len({len(prior) for prior in buckets.priors}) <= 1,
+        "there is a factor, and all factors have the same secrets",
+    )
+    require(
+        len(starts) and starts[0] == 0 and starts[-1] == len(secrets) and (np.diff(starts) > 0).all(),
+        "groups follow one another, and have one person at least",
+    )
+    require(
+        all((np.isfinite(prior) & (prior > 0)).all() for prior in buckets.priors),
+        "the prior weights are finite and above 0",
+    )
     tops = [prior.shape[1] for prior in buckets.priors]
-    many = len(buckets.priors[0])
-    if (atoms < 0).any() or (atoms >= tops).any() or (secrets < 0).any() or (secrets >= many).any():
-        raise UsageError("every atom and every secret has a prior weight")
-    if not np.isin(np.flatnonzero(np.diff(secrets) < 0) + 1, starts).all():
-        raise UsageError("the secrets of a group are in ascending order")
+    require(
+        ((atoms >= 0) & (atoms < tops)).all()
+        and ((secrets >= 0) & (secrets < len(buckets.priors[0]))).all(),
+        "every atom and every secret has a prior weight",
+    )
+    require(
+        np.isin(np.flatnonzero(np.diff(secrets) < 0) + 1, starts).all(),
+        "the secrets of a group are in ascending order",
+    )

@@ -24,7 +24,7 @@ from sievert.attacks.reasoning.model import Buckets
 from sievert.attacks.reasoning.risk import normalise
 from sievert.attacks.reasoning.vertical import enumeration
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, Slots, slots
-from sievert.errors import UsageError
+from sievert.errors import require
 
 MOST_TABLES = 20_000
 MOST_PRINTED = 1000  # tables times victims for whom the printed learner is integrated
@@ -45,12 +45,14 @@ class VerticalModel:
         cls, buckets: Buckets, owners: Ints, atoms: Ints, alpha: Floats, method: str = "auto"
     ) -> VerticalModel:
         """Count all tables where that is allowed and they are few."""
-        if method == CLOSED:
-            raise UsageError("there is no closed form for groups", hint="method='auto'")
+        require(method != CLOSED, "there is no closed form for groups", hint="method='auto'")
         few = method in ("auto", EXACT)
         solved = enumeration.enumerate_tables(buckets, MOST_TABLES) if few else None
-        if method == EXACT and solved is None:
-            raise UsageError("there are too many tables to count them all", hint="method='auto'")
+        require(
+            method != EXACT or solved is not None,
+            "there are too many tables to count them all",
+            hint="method='auto'",
+        )
         return cls(buckets, owners, atoms, alpha, solved)
 
     @property
