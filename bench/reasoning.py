@@ -34,8 +34,8 @@ from bench.common import (
     verdict,
 )
 from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning import chains
 from sievert.attacks.reasoning.horizontal.gibbs import UrnSampler
-from sievert.attacks.reasoning.mcmc import diagnostics
 from sievert.attacks.reasoning.model import Buckets, Factor
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, slots
 from sievert.numerics.acceleration import compile_loops
@@ -350,7 +350,7 @@ def effective(
     cells, means = {}, []
     for each, make in makers.items():
         held = [series(make(n), reads[each], watched, kept) for n in range(CHAINS)]
-        found = diagnostics.diagnose(np.array(held))
+        found = chains.diagnose(np.array(held))
         moving = found.sd > 0
         middle = float(np.median(found.ess[moving]))
         seconds = CHAINS * kept * statistics.median(walls(samples[each]))

@@ -151,7 +151,7 @@ def buckets(original: Table, l: int) -> Release:  # noqa: E741
 def look(release: Release, trees: Mapping[str, Any], beta: float | None = 1.0, **how: Any) -> Any:
     """One attack: its numbers under both learners, and what was found."""
     import sievert
-    from sievert.attacks.reasoning.risk import CorrectGuesses, excess, likeliest
+    from sievert.attacks.reasoning.posterior import CorrectGuesses, excess, likeliest
 
     keys = len(set(zip(*(release.original[c] for c in COLUMNS), strict=True)))
     if how.get("domain", "cross") == "cross":

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.chains import diagnose
 from sievert.attacks.reasoning.domains import Domain
 from sievert.attacks.reasoning.horizontal.gibbs import UrnSampler
-from sievert.attacks.reasoning.mcmc.diagnostics import diagnose
 from sievert.attacks.reasoning.published_learner import CELLS, STEP, TAIL, Mixture
 from sievert.attacks.reasoning.value_sets import Labels
 from sievert.errors import UsageError

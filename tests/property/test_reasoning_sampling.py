@@ -18,12 +18,10 @@ import pytest
 from reasoningtools import mcse
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning import posterior
+from sievert.attacks.reasoning import chains, posterior
+from sievert.attacks.reasoning.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
-from sievert.attacks.reasoning.mcmc import chains
-from sievert.attacks.reasoning.mcmc.chains import Block, ChainSamples, Progress, SamplingPlan
-from sievert.attacks.reasoning.model import Buckets, Factor
-from sievert.attacks.reasoning.risk import normalise
+from sievert.attacks.reasoning.model import Buckets, Factor, ReasoningSettings, normalise
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 
 SEEDS = 200
@@ -268,7 +266,7 @@ def two_worlds() -> VerticalModel:
 def test_a_release_that_can_be_seen_in_two_ways() -> None:
     truth = np.array([[20, 0, 0], [0, 20, 0]])
     found = posterior.believe(
-        two_worlds(), truth, seed=0, many_chains=16, sweeps=150, threads=1, progress=Progress()
+        two_worlds(), truth, ReasoningSettings(chains=16, sweeps=150), Progress()
     )
     assert found.sampled is not None and not found.converged
     assert found.sampled.rhat > 10

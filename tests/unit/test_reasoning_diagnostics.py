@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 from reasoningtools import batch_means, ess, mcse, rhat
 
-from sievert.attacks.reasoning.mcmc.diagnostics import diagnose, jackknife, so_far
-from sievert.attacks.reasoning.population import (
-    below,
-    bits,
-    empirical,
-    interval,
-    quantile,
-    total_variation,
-)
+from sievert.attacks.reasoning.chains import diagnose, jackknife, running_means
+from sievert.attacks.reasoning.posterior import bits, empirical, total_variation
 from sievert.errors import UsageError
+from sievert.numerics.tails import beta_below, beta_interval, beta_quantile
 
 
 def plainly(x):
@@ -183,17 +177,17 @@ def test_a_series_that_is_none(series):
 @pytest.mark.parametrize("draws", [1, 3, 49, 50, 51, 997])
 def test_running_means(draws):
     x = np.random.default_rng(draws).normal(size=(3, draws))
-    after, means = so_far(x)
+    after, means = running_means(x)
     assert len(after) == min(50, draws) and after[-1] == draws and after == sorted(set(after))
     assert means.shape == (len(after), 3)
     for place, n in enumerate(after):
         for chain in range(3):
             assert means[place, chain] == pytest.approx(math.fsum(x[chain, :n]) / n, abs=1e-12)
-    assert len(so_far(x, 2)[0]) == min(2, draws)
+    assert len(running_means(x, 2)[0]) == min(2, draws)
     with pytest.raises(UsageError):
-        so_far(x, 0)
+        running_means(x, 0)
     with pytest.raises(UsageError):
-        so_far(x[0])
+        running_means(x[0])
 
 
 def test_batches_and_the_jackknife():
@@ -233,7 +227,7 @@ EXTREMES = [0.001, 0.3, 1.0, 17.5, 3000.0, 1e7]
 @pytest.mark.parametrize("c", EXTREMES)
 def test_intervals_of_beta_variables(b, c):
     """One Newton step in 40 digits from an end shows how far it is from the exact one."""
-    for p, end in zip((0.05, 0.95), interval(b, c), strict=True):
+    for p, end in zip((0.05, 0.95), beta_interval(b, c), strict=True):
         with mpmath.workdps(40):
             x, one = mpmath.mpf(end), mpmath.mpf(1)
             if end in (0.0, 1.0):  # less than the least double from there
@@ -286,26 +280,26 @@ def incomplete(b, c, x):
 
 
 def test_quantiles_with_closed_forms():
-    assert quantile(1.0, 1.0, 0.3) == pytest.approx(0.3, rel=1e-15)
-    assert quantile(5.0, 1.0, 0.01) == pytest.approx(0.01**0.2, rel=1e-14)
-    assert quantile(1.0, 4.0, 0.99) == pytest.approx(1 - 0.01**0.25, rel=1e-14)
-    assert quantile(0.5, 0.5, 0.2) == pytest.approx(math.sin(math.pi * 0.1) ** 2, rel=1e-14)
-    assert quantile(7.0, 7.0, 0.5) == pytest.approx(0.5, rel=1e-15)
-    assert below(3.0, 2.0, 0.0) == 0.0 and below(3.0, 2.0, 1.0) == 1.0
+    assert beta_quantile(1.0, 1.0, 0.3) == pytest.approx(0.3, rel=1e-15)
+    assert beta_quantile(5.0, 1.0, 0.01) == pytest.approx(0.01**0.2, rel=1e-14)
+    assert beta_quantile(1.0, 4.0, 0.99) == pytest.approx(1 - 0.01**0.25, rel=1e-14)
+    assert beta_quantile(0.5, 0.5, 0.2) == pytest.approx(math.sin(math.pi * 0.1) ** 2, rel=1e-14)
+    assert beta_quantile(7.0, 7.0, 0.5) == pytest.approx(0.5, rel=1e-15)
+    assert beta_below(3.0, 2.0, 0.0) == 0.0 and beta_below(3.0, 2.0, 1.0) == 1.0
     for level in (0.0, 1.0, math.nan):
         with pytest.raises(UsageError):
-            interval(1.0, 1.0, level)
+            beta_interval(1.0, 1.0, level)
     for wrong in ((0.0, 1.0), (1.0, math.inf), (-1.0, 1.0)):
         with pytest.raises(UsageError):
-            interval(*wrong)
+            beta_interval(*wrong)
     with pytest.raises(UsageError):
-        quantile(1.0, 1.0, 1.0)
+        beta_quantile(1.0, 1.0, 1.0)
 
 
 def test_empirical_intervals():
     draws = np.random.default_rng(0).beta(3.0, 5.0, size=(20_000, 2))
     low, high = empirical(draws)
-    exact = interval(3.0, 5.0)
+    exact = beta_interval(3.0, 5.0)
     assert low == pytest.approx([exact[0]] * 2, abs=0.005)
     assert high == pytest.approx([exact[1]] * 2, abs=0.005)
     with pytest.raises(UsageError):

@@ -15,6 +15,7 @@ from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Sizes
 from sievert.measures import kernel
 from sievert.numerics.acceleration import compile_loops, thread_count
+from sievert.numerics.gamma import divergence
 
 BLOCK = 1 << 19  # terms that NumPy makes at a time
 COMPILE = 100_000  # terms from which compiled loops pay
@@ -110,5 +111,5 @@ def _means(a: Ints, b: Ints, records: int, reach: int) -> Floats:
     k = np.concatenate((up, np.maximum(down, 0)), axis=1)
     weights = np.concatenate((more, less), axis=1)
     u = (k * records - a * b) / (a * b + 0.0)
-    means = (weights * kernel.divergence(u)).sum(axis=1) / weights.sum(axis=1)
+    means = (weights * divergence(u)).sum(axis=1) / weights.sum(axis=1)
     return np.asarray(means)

@@ -21,6 +21,7 @@ from sievert.estimators.contingency import (
 )
 from sievert.estimators.permutation import ShuffleLayout, TableBlocks, few, small
 from sievert.measures import kernel
+from sievert.numerics.gamma import divergence
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,7 @@ class Trio:
         excess = self.counts * whole - expected
         if not np.any(excess):
             return 0.0
-        terms = expected / whole * kernel.divergence(excess / expected)
+        terms = expected / whole * divergence(excess / expected)
         covered = np.bincount(group, weights=expected, minlength=len(wholes))
         occupied = wholes > 0
         size = wholes[occupied].astype(np.float64)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.numerics.gamma import divergence
 
 LN2 = math.log(2.0)
 # Products of two counts stay exact in 64 bits up to this many records; above, Python's integers.
@@ -92,19 +93,6 @@ def mutual_information(joint: Ints, first: Ints, second: Ints, times: Ints, reco
     empty = float(records * records - int(occupied.sum()))
     terms = np.append(q * divergence(u), empty)
     return total(terms) / (float(records) * float(records)) / LN2
-
-
-def divergence(u: Floats) -> Floats:
-    """(1 + u)·ln(1 + u) - u, by its series where |u| is small."""
-    small = np.abs(u) < 1e-2
-    v = np.where(small, u, 0.0)
-    series = np.zeros_like(v)
-    for k in range(9, 1, -1):  # u^2/2 - u^3/6 + u^4/12 - ...: the next term is below 1e-18 of it
-        series = 1.0 / (k * (k - 1)) - v * series
-    big = np.where(small, 1.0, u)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        direct = np.where(big > -1.0, (1.0 + big) * np.log1p(big) - big, 1.0)
-    return np.where(small, v * v * series, direct)
 
 
 def profile_entropies(counts: Ints, starts: Ints) -> Floats:

@@ -176,3 +176,16 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
 def log_logistic(x: float) -> float:
     """ln(1/(1+exp(-x)))."""
     return -math.log1p(math.exp(-x)) if x > 0 else x - math.log1p(math.exp(x))
+
+
+def divergence(u: Floats) -> Floats:
+    """(1 + u)·ln(1 + u) - u, by its series where |u| is small."""
+    small = np.abs(u) < 1e-2
+    v = np.where(small, u, 0.0)
+    series = np.zeros_like(v)
+    for k in range(9, 1, -1):  # u^2/2 - u^3/6 + u^4/12 - ...: the next term is below 1e-18 of it
+        series = 1.0 / (k * (k - 1)) - v * series
+    big = np.where(small, 1.0, u)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        direct = np.where(big > -1.0, (1.0 + big) * np.log1p(big) - big, 1.0)
+    return np.where(small, v * v * series, direct)

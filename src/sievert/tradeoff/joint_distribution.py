@@ -10,7 +10,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import InputError
-from sievert.measures.kernel import LN2, divergence, total
+from sievert.measures.kernel import LN2, total
+from sievert.numerics.gamma import divergence
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A release as somebody sees it who reasons: sets of values, groups, secrets, and priors.
+"""The attacker's model of a release: factors, groups, prior weights, and settings.
 
 What an outsider knows of a person is cut into independent *factors*: one a column (the product
 model), or one for all columns together (the saturated model). A factor has *atoms*: the values
@@ -8,9 +8,26 @@ atoms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.errors import UsageError, require, unknown
+from sievert.hierarchies import Hierarchy
+
+Weights = float | Mapping[Any, Any]
+Text = str | None
+NOBODY: Any = object()  # a secret that nothing is named after
+LEAST, MOST = 1e-200, 1e12  # weights of a prior
+CLOSED, EXACT, GIBBS = "closed form", "exact", "gibbs"
+METHODS = ("auto", CLOSED, EXACT, GIBBS)
+LIKELIHOODS = ("product", "saturated")
+DOMAINS = ("cross", "observed")
+MOST_CHAINS = 64
 
 
 @dataclass(frozen=True)
@@ -58,3 +75,136 @@ class Buckets:
     atoms: Ints
     secrets: Ints
     starts: Ints
+
+
+def normalise(weights: Floats) -> Floats:
+    """Each row as probabilities; a row of nothing stays so."""
+    totals = weights.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0))
+
+
+def secret_weights(alpha: Weights, secret: str, texts: Sequence[Text]) -> Floats:
+    """The weight of each secret: a number for all, or a mapping of secrets; 1 where not named.
+
+    >>> secret_weights({"flu": 2}, "disease", ["flu", "hiv"]).tolist()
+    [2.0, 1.0]
+    """
+    if isinstance(alpha, Mapping) and set(alpha) == {secret}:
+        alpha = alpha[secret]
+    if not isinstance(alpha, Mapping):
+        return np.full(len(texts), _weight("alpha", alpha))
+    _check_keys("alpha", alpha, texts)
+    return np.array([_weight("alpha", alpha.get(text, 1.0)) for text in texts])
+
+
+def value_weights(
+    beta: Weights,
+    column: str | None,
+    values: Sequence[Any],
+    secrets: Sequence[Text],
+    columns: Sequence[str],
+) -> Floats:
+    """The weight of each value for each secret: an array of secrets by values.
+
+    A number for all; or a mapping of columns, of secrets, or of values, each to a number or to the
+    next such mapping. What is not named has weight 1. Without a column, values are tuples.
+
+    >>> value_weights({"flu": {"M": 2}}, "sex", ["M", "F"], ["flu", "hiv"], ["sex"]).tolist()
+    [[2.0, 1.0], [1.0, 1.0]]
+    """
+    if not isinstance(beta, Mapping):
+        return np.full((len(secrets), len(values)), _weight("beta", beta))
+    keys = set(beta)
+    readings = [
+        name
+        for name, known in (("columns", columns), ("secrets", secrets), ("values", values))
+        if keys and keys <= set(known)
+    ]
+    require(
+        len(readings) <= 1,
+        f"beta: its keys may be {' or '.join(readings)}",
+        hint="a mapping of columns, each to a mapping of secrets, each to one of values",
+    )
+    if readings == ["columns"]:
+        require(
+            column is not None, "beta: all columns are one here", hint="weights of tuples of values"
+        )
+        return value_weights(beta.get(column, 1.0), column, values, secrets, ())
+    if readings == ["secrets"]:
+        own = (value_weights(beta.get(s, 1.0), column, values, (NOBODY,), ()) for s in secrets)
+        return np.concatenate([np.ones((0, len(values))), *own])
+    _check_keys("beta", beta, values)
+    return np.tile([_weight("beta", beta.get(value, 1.0)) for value in values], (len(secrets), 1))
+
+
+def _check_keys(name: str, given: Mapping[Any, Any], known: Sequence[Any]) -> None:
+    strange = len(set(given) - set(known))
+    require(
+        not strange,
+        f"{name}: {strange} of its {len(given)} keys are not in the release",
+        hint="a number, or a mapping of values as they are spelled in the table",
+    )
+
+
+def _weight(name: str, given: Any) -> float:
+    try:
+        weight = float(given)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}: a positive number, or a mapping to such numbers") from None
+    require(math.isfinite(weight) and weight > 0, f"{name} must be positive and finite")
+    require(LEAST <= weight <= MOST, f"{name} must be from {LEAST:g} to {MOST:g}")
+    return weight
+
+
+@dataclass(frozen=True)
+class ReasoningSettings:
+    """How to reason.
+
+    `domain` is "cross" (what is public: the domains of the columns), "observed" (what occurs in the
+    original), or the domains of some columns.
+    """
+
+    likelihood: str = "product"
+    alpha: Weights = 1.0
+    beta: Weights = 1.0
+    domain: str | Mapping[str, Any] = "cross"
+    method: str = "auto"
+    chains: int | None = None
+    sweeps: int | None = None
+    seed: int = 0
+    threads: int = 1
+    wildcard: bool = False
+    hierarchies: Mapping[str, Hierarchy | None] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse what makes no sense for any table."""
+        named = "cross" if isinstance(self.domain, Mapping) else self.domain
+        for what, given, known in (
+            ("--likelihood:", self.likelihood, LIKELIHOODS),
+            ("--domain:", named, DOMAINS),
+            ("method:", self.method, METHODS),
+        ):
+            if given not in known:
+                raise unknown(what, str(given), known)
+        for name, number, least, most in (
+            ("--chains", self.chains, 2, MOST_CHAINS),
+            ("--sweeps", self.sweeps, 50, 10**9),
+            ("--seed", self.seed, 0, 2**63),
+        ):
+            whole = number is None or (isinstance(number, int) and least <= number <= most)
+            require(whole, f"{name} must be a whole number from {least} to {most:,}")
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse domains of columns that nobody knows anything of."""
+        for column in self.domain if isinstance(self.domain, Mapping) else ():
+            if column not in columns:
+                raise unknown("--domain: column", column, columns)
+
+    @property
+    def observed(self) -> bool:
+        """Whether the original's values are the domain."""
+        return self.domain == "observed"
+
+    def domain_for(self, column: str) -> Any:
+        """The domain given for a column, if any."""
+        return self.domain.get(column) if isinstance(self.domain, Mapping) else None

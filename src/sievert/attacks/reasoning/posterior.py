@@ -1,29 +1,34 @@
-"""From a model of a release to beliefs: exact where it can be, by chains otherwise."""
+"""From a model of a release to beliefs: exact where it can be, by chains otherwise.
+
+The share of one atom of a Dirichlet distribution is a Beta variable: its intervals are exact.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning import chains
+from sievert.attacks.reasoning.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
-from sievert.attacks.reasoning.mcmc import chains
-from sievert.attacks.reasoning.mcmc.chains import (
-    Block,
-    ChainSamples,
-    Progress,
-    SamplingPlan,
-)
-from sievert.attacks.reasoning.risk import CorrectGuesses, likeliest, normalise
+from sievert.attacks.reasoning.model import GIBBS, ReasoningSettings, Text, normalise
 from sievert.attacks.reasoning.vertical.release import VerticalModel
+from sievert.errors import require
+from sievert.measures.kernel import LN2, total
+from sievert.measures.measure import UNBOUNDED, MeasureResult, undefined
+from sievert.numerics.gamma import divergence
+from sievert.numerics.tails import beta_interval
 
 WATCHED = 200  # beliefs whose chains are looked at, besides the reported numbers
 DRAWS = 1000  # of the population
 MOST_HELD = 5 * 10**6  # numbers, in draws that are kept
 WORK = 2 * 10**9  # redrawn records of one chain, unless sweeps are given
-EXPECTED, LEARNED, PRINTED = range(3)
+SAME = 1e-9  # probabilities that are no further apart are a tie
+LEVEL = 0.9  # of the intervals of the population
 Model = HorizontalModel | VerticalModel
 
 
@@ -55,104 +60,82 @@ class PosteriorBeliefs:
 def believe(
     model: Model,
     truth: Ints | None,
-    *,
-    seed: int,
-    many_chains: int,
-    sweeps: int | None,
-    threads: int,
+    settings: ReasoningSettings,
     progress: Progress,
+    *,
     draws: bool = True,
 ) -> PosteriorBeliefs:
     """Solve a model, by sampling if it has to be. `truth[v, s]` counts the original's records.
 
     Without `draws` an exact solution has no printed learner and no draws of the population.
     """
-    method = model.method
-    if method == "gibbs":
-        return _sample(model, truth, seed, many_chains, sweeps, threads, progress)
-    block = model.exact()
-    populations = block.populations
-    attacker, learner = normalise(block.expected), normalise(block.learned)
-    none = np.zeros_like(attacker)
-    if not draws:
-        return PosteriorBeliefs(
-            attacker, learner, none, (none, none), 0.0, block.expected, populations, (), method
-        )
-    rng = np.random.default_rng([seed, 0])
-    many = _draws(populations)
-    drawn = tuple(model.draws(rng, many))
-    printed, error = model.published_learner(), 0.0
-    if printed is None:
-        shares = _Moments()
-        for i in range(many):
-            shares.add(model.printed_under([d[i] for d in drawn], rng))
-        printed, error = shares.mean, shares.error
+    many = MOST_HELD // max(1, sum(prior.size for prior in model.priors))
+    many = int(np.clip(many, 100, DRAWS))
+    if model.method == GIBBS:
+        return _sample(model, truth, settings, progress, many)
+    block, rng = model.exact(), np.random.default_rng([settings.seed, 0])
+    attacker, none = normalise(block.expected), np.zeros(model.shape)
+    drawn: tuple[Floats, ...] = ()
+    printed: Floats | None = none
+    error = 0.0
+    if draws:
+        drawn = tuple(model.draws(rng, many))
+        printed = model.published_learner()
+        if printed is None:
+            each = (model.printed_under([d[i] for d in drawn], rng) for i in range(many))
+            printed, error = _mean_and_error(each)
     return PosteriorBeliefs(
-        attacker, learner, printed, (none, none), error, block.expected, populations, drawn, method
+        attacker,
+        normalise(block.learned),
+        printed,
+        (none, none),
+        error,
+        block.expected,
+        block.populations,
+        drawn,
+        model.method,
     )
 
 
-class _Moments:
+def _mean_and_error(samples: Iterable[Floats]) -> tuple[Floats, float]:
     """The running mean of arrays, and the largest standard error of any number in it."""
-
-    def __init__(self) -> None:
-        self.many = 0
-
-    def add(self, numbers: Floats) -> None:
-        self.many += 1
-        if self.many == 1:
-            self.mean, self.squares = numbers.copy(), np.zeros_like(numbers)
-            return
-        step = numbers - self.mean
-        self.mean += step / self.many
-        self.squares += step * (numbers - self.mean)
-
-    @property
-    def error(self) -> float:
-        if self.many < 2:
-            return 0.0
-        return float(np.sqrt(self.squares.max(initial=0.0) / (self.many - 1) / self.many))
-
-
-def _draws(populations: Sequence[Floats]) -> int:
-    return int(np.clip(MOST_HELD // max(1, sum(p.size for p in populations)), 100, DRAWS))
+    mean, squares, many = np.zeros(1), np.zeros(1), 0
+    for many, numbers in enumerate(samples, 1):
+        step = numbers - mean
+        mean = mean + step / many
+        squares = squares + step * (numbers - mean)
+    return mean, float(np.sqrt(squares.max(initial=0.0) / (many - 1) / many))
 
 
 def _sample(
-    model: Model,
-    truth: Ints | None,
-    seed: int,
-    many_chains: int,
-    sweeps: int | None,
-    threads: int,
-    progress: Progress,
+    model: Model, truth: Ints | None, settings: ReasoningSettings, progress: Progress, draws: int
 ) -> PosteriorBeliefs:
-    most = int(np.clip(WORK // max(1, model.work), 500, 20_000)) if sweeps is None else sweeps
-    quantities, reported = _quantities(truth, model.shape, seed)
+    affordable = int(np.clip(WORK // max(1, model.work), 500, 20_000))
+    sweeps = affordable if settings.sweeps is None else settings.sweeps
+    quantities, reported = _quantities(truth, model.shape, settings.seed)
     samples = chains.run(
-        lambda chain: model.walk(np.random.default_rng([seed, 1, chain])),
+        lambda chain: model.walk(np.random.default_rng([settings.seed, 1, chain])),
         quantities,
         reported,
-        SamplingPlan.with_limit(many_chains, most),
-        threads,
+        SamplingPlan.with_limit(settings.chains or model.chains, sweeps),
+        settings.threads,
         progress,
-        min(DRAWS, max(100, MOST_HELD // max(1, sum(p.size for p in model.priors)))),
+        draws,
         model.shape,
     )
     means = samples.mean()
-    errors = tuple(_error(samples, kind) for kind in (EXPECTED, LEARNED))
-    printed_error = float(_error(samples, PRINTED).max(initial=0.0))
-    drawn = tuple(np.array(each) for each in zip(*samples.drawn, strict=True))
+    attacker, learner, printed = normalise(means)
+    errors = [_error(samples, kind) for kind in range(len(means))]
     return PosteriorBeliefs(
-        normalise(means[EXPECTED]),
-        normalise(means[LEARNED]),
-        normalise(means[PRINTED]),
+        attacker,
+        learner,
+        printed,
         (errors[0], errors[1]),
-        printed_error,
-        means[EXPECTED],
+        float(errors[2].max(initial=0.0)),
+        means[0],
         samples.populations,
-        drawn,
-        "gibbs",
+        tuple(np.array(each) for each in zip(*samples.drawn, strict=True)),
+        GIBBS,
         samples,
     )
 
@@ -162,8 +145,7 @@ def _error(samples: ChainSamples, kind: int) -> Floats:
     beliefs = normalise(samples.batches[:, kind])
     share = samples.weights / samples.weights.sum()
     spread = np.tensordot(share, (beliefs - np.tensordot(share, beliefs, axes=1)) ** 2, axes=1)
-    error: Floats = np.sqrt(spread / max(1, len(share) - 1))
-    return error
+    return np.asarray(np.sqrt(spread / max(1, len(share) - 1)))
 
 
 def _quantities(
@@ -181,20 +163,179 @@ def _quantities(
 
     def numbers_of(block: Block) -> Floats:
         attacker, learner = normalise(block.expected), normalise(block.learned)
-        numbers = []
-        for beliefs in (attacker, learner):
-            if truth is None:
-                numbers.append(_expected_accuracy(block.expected, beliefs))
-            else:
-                records = truth.sum()
-                numbers.append(CorrectGuesses.count(truth, likeliest(beliefs)).fractional / records)
-                numbers.append(float((truth[:, :secrets] * beliefs).sum()) / records)
-        return np.concatenate([numbers, attacker[places]])
+        reported = [_accuracies(truth, block.expected, each) for each in (attacker, learner)]
+        return np.concatenate([*reported, attacker[places]])
 
     return numbers_of, 2 if truth is None else 4
 
 
-def _expected_accuracy(expected: Floats, beliefs: Floats) -> float:
-    """How often the likeliest secret is expected to be right."""
-    best = beliefs.argmax(axis=1)
-    return float(expected[np.arange(len(best)), best].sum() / max(expected.sum(), 1e-300))
+def _accuracies(truth: Ints | None, expected: Floats, beliefs: Floats) -> list[float]:
+    """How often the likeliest secret is right, and the mean belief in the truth.
+
+    Without the truth: how often the likeliest secret is expected to be right.
+    """
+    if truth is None:
+        best = beliefs.argmax(axis=1)
+        right = expected[np.arange(len(best)), best].sum()
+        return [float(right / max(expected.sum(), 1e-300))]
+    believed = float((truth[:, : beliefs.shape[1]] * beliefs).sum())
+    guesses = CorrectGuesses.count(truth, likeliest(beliefs))
+    return [guesses.fractional / truth.sum(), believed / truth.sum()]
+
+
+# -- who is right ---------------------------------------------------------------------------------
+
+
+def likeliest(beliefs: Floats, errors: Floats | float = 0.0) -> Ints:
+    """The secrets that may be the likeliest of each victim: all that chance does not tell apart."""
+    best = beliefs.max(axis=1, keepdims=True, initial=0.0)
+    unsure: Floats = np.broadcast_to(errors, beliefs.shape)
+    own = np.take_along_axis(unsure, beliefs.argmax(axis=1)[:, None], axis=1)
+    # The error of a difference is at most the sum of both.
+    return np.asarray((best - beliefs <= np.maximum(SAME, 2.0 * (unsure + own))) & (best > 0))
+
+
+@dataclass(frozen=True)
+class CorrectGuesses:
+    """Records whose secret is believed to be the likeliest: all ties, and a share of each tie."""
+
+    literal: int
+    fractional: float
+
+    @classmethod
+    def count(cls, truth: Ints, chosen: Ints) -> CorrectGuesses:
+        """`truth[v, s]` records of victim v have secret s; `chosen` are the likeliest."""
+        ties = np.maximum(1, chosen.sum(axis=1, keepdims=True))
+        correct = truth[:, : chosen.shape[1]] * chosen
+        return cls(int(correct.sum()), float((correct / ties).sum()))
+
+
+def excess(attacker: float, learner: float, records: int) -> float:
+    """GR: the share of records that the attacker has right beyond the learner's."""
+    return max(0.0, (attacker - learner) / records)
+
+
+# -- what anybody learns of the population, and how near it comes to the truth --------------------
+
+
+def describe_secrets(
+    alpha: Floats, secret_counts: Ints, secrets: Sequence[Text], truth: Ints | None
+) -> tuple[dict[Text, dict[str, float]], dict[str, Any]]:
+    """The secret's distribution, exactly: means, 90 % intervals; and its distance to the truth."""
+    weights = alpha + secret_counts
+    whole = float(weights.sum())
+    shares = None if truth is None else _shares(truth.sum(axis=0)[: len(secrets)])
+    by_secret = {}
+    for s, text in enumerate(secrets):
+        b = float(weights[s])
+        low, high = beta_interval(b, whole - b, LEVEL) if whole > b else (1.0, 1.0)
+        by_secret[text] = {"mean": b / whole, "low": low, "high": high, **_truth(shares, s)}
+    return by_secret, {} if shares is None else _distance(shares, weights / whole)
+
+
+def describe_keys(
+    mean: Floats,
+    drawn: Floats,
+    atoms: Mapping[Any, int],
+    secrets: Sequence[Text],
+    truth: Ints | None,
+) -> tuple[dict[Text, dict[Any, dict[str, float]]], dict[str, Any]]:
+    """A factor's distribution given each secret, by value; and its distance to the truth.
+
+    `atoms` are the values that are asked about and their atoms; `truth[s, a]` counts the original.
+    """
+    estimates = {"mean": mean, **dict(zip(("low", "high"), empirical(drawn, LEVEL), strict=True))}
+    shares = None if truth is None else np.array([_shares(row) for row in truth])
+    by_secret: dict[Text, dict[Any, dict[str, float]]] = {
+        text: {
+            name: {n: float(each[s, a]) for n, each in estimates.items()} | _truth(shares, (s, a))
+            for name, a in atoms.items()
+        }
+        for s, text in enumerate(secrets)
+    }
+    if truth is None or shares is None:
+        return by_secret, {}
+    people = _shares(truth.sum(axis=1))
+    each = [_distance(shares[s], mean[s]) if people[s] else {} for s in range(len(secrets))]
+    return by_secret, {
+        name: _mean(people, [e.get(name) for e in each]) for name in ("total_variation", "bits")
+    }
+
+
+def _shares(counts: Ints) -> Floats:
+    return counts / (counts.sum() or 1)
+
+
+def _truth(shares: Floats | None, place: Any) -> dict[str, float]:
+    return {} if shares is None else {"truth": float(shares[place])}
+
+
+def _distance(truth: Floats, estimate: Floats) -> dict[str, float | None]:
+    return {
+        "total_variation": total_variation(truth, estimate),
+        "bits": bits(truth, estimate).value,
+    }
+
+
+def _mean(weights: Floats, numbers: Sequence[float | None]) -> float | None:
+    """The mean over people; None where it is unbounded for some."""
+    if any(n is None and w > 0 for n, w in zip(numbers, weights, strict=True)):
+        return None
+    return float(sum(w * n for n, w in zip(numbers, weights, strict=True) if n is not None))
+
+
+def empirical(draws: Any, level: float = 0.9) -> tuple[Any, Any]:
+    """Where draws lie with probability `level`, along their first axis, both tails being equal.
+
+    >>> low, high = empirical([0.0, 1.0, 2.0, 3.0, 4.0], 0.5)
+    >>> float(low), float(high)
+    (1.0, 3.0)
+    """
+    require(0.0 < level < 1.0, "the level of an interval is between 0 and 1")
+    numbers = np.asarray(draws, dtype=np.float64)
+    require(numbers.ndim != 0 and len(numbers) != 0, "an interval needs one draw at least")
+    return tuple(np.quantile(numbers, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0))
+
+
+def total_variation(p: Any, q: Any) -> float:
+    """The largest difference of the probabilities that two distributions give to one event.
+
+    >>> total_variation([0.5, 0.5, 0.0], [0.25, 0.25, 0.5])
+    0.5
+    """
+    first, second = _two(p, q)
+    return total(np.abs(first - second)) / 2.0
+
+
+def bits(p: Any, q: Any) -> MeasureResult:
+    """The divergence of p from q: what p knows more than q, in bits; unbounded if q rules it out.
+
+    >>> bits([1.0, 0.0], [0.5, 0.5]).value, bits([0.5, 0.5], [1.0, 0.0]).reason
+    (1.0, 'unbounded')
+    """
+    first, second = _two(p, q)
+    if ((second == 0) & (first > 0)).any():
+        return undefined(UNBOUNDED)
+    kept = second > 0
+    first, second = first[kept], second[kept]
+    # q·((1 + u)·ln(1 + u) - u) with u = p/q - 1: every term is positive, small ones keep digits.
+    near = first < 1e12 * second
+    u = np.where(near, first - second, 0.0) / second
+    terms = second * divergence(u)
+    far, base = first[~near], second[~near]
+    terms[~near] = far * (np.log(far) - np.log(base)) - far + base
+    return MeasureResult(total(terms) / LN2)
+
+
+def _two(p: Any, q: Any) -> tuple[Floats, Floats]:
+    first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    require(
+        first.ndim == 1 and first.shape == second.shape, "two distributions have the same values"
+    )
+    for probabilities in (first, second):
+        require(
+            (np.isfinite(probabilities) & (probabilities >= 0)).all()
+            and abs(total(probabilities) - 1.0) <= 1e-9,
+            "the probabilities of a distribution are not negative and add to 1",
+        )
+    return first, second

@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning import population, priors, value_sets
+from sievert.attacks.reasoning import value_sets
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
 from sievert.attacks.reasoning.candidates import CandidatePairs, distinct_rows
+from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.domains import Domain
-from sievert.attacks.reasoning.mcmc.chains import Progress
-from sievert.attacks.reasoning.model import Factor
-from sievert.attacks.reasoning.posterior import Model, PosteriorBeliefs, believe
+from sievert.attacks.reasoning.model import Factor, ReasoningSettings, secret_weights, value_weights
+from sievert.attacks.reasoning.posterior import (
+    Model,
+    believe,
+    describe_keys,
+    describe_secrets,
+)
 from sievert.attacks.reasoning.result import Reasoning
-from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, require
 from sievert.formatting import plural
@@ -84,7 +88,7 @@ class Problem:
         return math.prod(len(domain) for domain in self.domains)
 
     def _weights(self, place: int) -> Floats:
-        return priors.of_values(
+        return value_weights(
             self.settings.beta,
             self.secrets.columns[place],
             self.domains[place].values,
@@ -136,7 +140,7 @@ class Problem:
             if label_of[g] == len(kept):
                 kept.append(own)
         own_sets = value_sets.PositionSets.from_lists(kept)
-        prior = priors.of_values(
+        prior = value_weights(
             self.settings.beta, None, self.people(self.victims.places), self.secrets.texts, ()
         )
         counts = np.zeros((len(own_sets), holds.shape[1]), dtype=np.int64)
@@ -166,11 +170,11 @@ class Problem:
             each = [beta.get(text, 1.0) for text in texts]
         for s, own in enumerate(each):
             if not isinstance(own, Mapping):
-                base[s] = priors.of_values(own, None, ((),), (None,), ())[0, 0]
+                base[s] = value_weights(own, None, ((),), (None,), ())[0, 0]
                 continue
             for key, weight in own.items():
                 weights = single.setdefault(self._places(key), np.full(len(texts), -1.0))
-                weights[s] = priors.of_values(weight, None, ((),), (None,), ())[0, 0]
+                weights[s] = value_weights(weight, None, ((),), (None,), ())[0, 0]
         for weights in single.values():
             weights[weights < 0] = base[weights < 0]
         return base, single
@@ -217,34 +221,21 @@ class Problem:
 
     # -- the end ------------------------------------------------------------------------------
 
-    def solve(self, model: Model, progress: Progress, *, draws: bool = True) -> PosteriorBeliefs:
-        """The model, solved."""
-        return believe(
-            model,
-            self.victims.truth,
-            seed=self.settings.seed,
-            many_chains=self.settings.chains or model.chains,
-            sweeps=self.settings.sweeps,
-            threads=self.settings.threads,
-            progress=progress,
-            draws=draws,
-        )
-
     def reason(
         self, model: Model, atoms: Ints, progress: Progress, details: Mapping[str, Any]
     ) -> Reasoning:
         """Solve the model and say what was found."""
         settings, secrets, victims = self.settings, self.secrets, self.victims
-        posterior = self.solve(model, progress)
-        alpha = priors.of_secrets(settings.alpha, secrets.name, secrets.texts)
-        means, distance = population.of_secrets(alpha, secrets.counts, secrets.texts, victims.truth)
+        posterior = believe(model, victims.truth, settings, progress)
+        alpha = secret_weights(settings.alpha, secrets.name, secrets.texts)
+        means, distance = describe_secrets(alpha, secrets.counts, secrets.texts, victims.truth)
         keys: dict[str, Any] = {}
         distances: dict[str, Any] = {"secret": distance, "key": {}}
         each = len(posterior.populations) == len(secrets.columns)
         names = secrets.columns if each else ("key",)
         for f, name in enumerate(names):
             atom_by_value = self._atom_by_value(f if each else None, atoms[:, f])
-            keys[name], distances["key"][name] = population.of_keys(
+            keys[name], distances["key"][name] = describe_keys(
                 posterior.populations[f],
                 posterior.drawn[f],
                 atom_by_value,

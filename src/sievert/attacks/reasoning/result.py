@@ -11,16 +11,14 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.attack import Attack, value
-from sievert.attacks.reasoning.mcmc.chains import ChainSamples
-from sievert.attacks.reasoning.mcmc.diagnostics import jackknife
-from sievert.attacks.reasoning.posterior import PosteriorBeliefs
-from sievert.attacks.reasoning.risk import (
+from sievert.attacks.reasoning.chains import ChainSamples, jackknife
+from sievert.attacks.reasoning.model import normalise
+from sievert.attacks.reasoning.posterior import (
     SAME,
     CorrectGuesses,
+    PosteriorBeliefs,
     excess,
     likeliest,
-    normalise,
-    ratios,
 )
 from sievert.formatting import percent, plural
 from sievert.measures.value import Value
@@ -139,7 +137,9 @@ class Reasoning:
     @cached_property
     def ratio(self) -> Floats:
         """Relative risk of each victim and secret that is at risk under the attacker."""
-        return ratios(self.posterior.attacker, self.posterior.learner, self.likeliest_secrets[0])
+        attacker, learner = self.posterior.attacker, self.posterior.learner
+        there = self.likeliest_secrets[0] & (learner > 0)
+        return np.asarray(np.divide(attacker, learner, np.zeros_like(attacker), where=there))
 
     def status(self) -> tuple[Floats, Floats, Ints] | None:
         """Of each record of the original: the attacker's belief, the learner's, and its state.

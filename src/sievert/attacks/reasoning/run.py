@@ -9,20 +9,26 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning import priors, value_sets
+from sievert.attacks.reasoning import value_sets
 from sievert.attacks.reasoning.candidates import (
     CandidatePairs,
     candidate_pairs,
     distinct_rows,
     imagine_victims,
 )
+from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.domains import Domain, Source, public_domain, read_domain
-from sievert.attacks.reasoning.horizontal.release import CLOSED, EXACT, HorizontalModel
-from sievert.attacks.reasoning.mcmc.chains import Progress
-from sievert.attacks.reasoning.model import Buckets
+from sievert.attacks.reasoning.horizontal.release import HorizontalModel
+from sievert.attacks.reasoning.model import (
+    CLOSED,
+    EXACT,
+    Buckets,
+    ReasoningSettings,
+    secret_weights,
+)
+from sievert.attacks.reasoning.posterior import believe
 from sievert.attacks.reasoning.problem import Problem, ReleasedSecrets, Victims
 from sievert.attacks.reasoning.result import Reasoning
-from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, InvariantError, require
@@ -120,7 +126,7 @@ def horizontal(
         factors, atoms, label_of = problem.as_observed(pairs, class_counts)
     else:
         factors, atoms, label_of = problem.as_boxes(sets, classes, class_counts)
-    alpha = priors.of_secrets(settings.alpha, secrets.name, texts)
+    alpha = secret_weights(settings.alpha, secrets.name, texts)
     model = HorizontalModel.build(
         factors, class_counts, label_of, atoms, pairs, alpha, settings.method
     )
@@ -177,7 +183,8 @@ def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalM
         return reasoning
     lines: list[dict[str, Any]] = []
     for beta in SENSITIVITY:
-        posterior = problem.solve(model.reweight(beta / settings.beta), Progress(), draws=False)
+        reweighted = model.reweight(beta / settings.beta)
+        posterior = believe(reweighted, problem.victims.truth, settings, Progress(), draws=False)
         headlines = replace(reasoning, posterior=posterior).headlines
         lines.append({"beta": beta, **{name: headlines[name] for name in SENSITIVE_HEADLINES}})
     return replace(reasoning, details={**reasoning.details, "sensitivity": lines})
@@ -228,7 +235,7 @@ def vertical(
         weights, atoms = problem.weights_of_all(every)
     row_keys, starts = present[kind[rows]], np.append(0, np.cumsum(sizes))
     buckets = Buckets(tuple(weights), atoms[row_keys], row_secrets, starts)
-    alpha = priors.of_secrets(settings.alpha, secrets.name, texts)
+    alpha = secret_weights(settings.alpha, secrets.name, texts)
     owners = owner[row_keys]
     model = VerticalModel.build(buckets, owners, atoms[own], alpha, settings.method)
     details = {

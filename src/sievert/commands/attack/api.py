@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sievert.attacks.reasoning.priors import Weights
-from sievert.attacks.reasoning.settings import ReasoningSettings
+from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.commands._common import Clock, load_policy, requested_roles
 from sievert.commands.attack.other_tables import attack_with_original, attack_with_register
 from sievert.commands.attack.reasoning import Reasoner

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from sievert.attacks.attack import to_hierarchy
 from sievert.attacks.reasoning import run
-from sievert.attacks.reasoning.mcmc.chains import Progress
-from sievert.attacks.reasoning.priors import Weights
+from sievert.attacks.reasoning.chains import Progress
+from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.run import Remark
-from sievert.attacks.reasoning.settings import ReasoningSettings
 from sievert.commands._common import Clock
 from sievert.counts import record_pairs
 from sievert.counts.cube import Cube

@@ -16,11 +16,10 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import published_learner
 from sievert.attacks.reasoning.candidates import Candidates, distinct_rows
+from sievert.attacks.reasoning.chains import Block
 from sievert.attacks.reasoning.horizontal import dirichlet_tree, enumeration
 from sievert.attacks.reasoning.horizontal.gibbs import WHOLE, ShareLayout, UrnSampler
-from sievert.attacks.reasoning.mcmc.chains import Block
-from sievert.attacks.reasoning.model import Factor
-from sievert.attacks.reasoning.risk import normalise
+from sievert.attacks.reasoning.model import CLOSED, EXACT, GIBBS, Factor, normalise
 from sievert.errors import require
 
 Solved = dirichlet_tree.DirichletTree | enumeration.CompatibleTables
@@ -30,9 +29,7 @@ MOST_PRINTED = 300  # different victims for whom the printed learner is integrat
 SMALL = 0.05  # with a smaller weight the printed learner is drawn: integrals take long
 MOST_COMPONENTS = 256  # of a mixture
 Mixture = tuple[tuple[float, tuple[tuple[float, float], ...]], ...]
-CLOSED, EXACT, GIBBS = "closed form", "exact", "gibbs"
 AHEAD = 32
-METHODS = ("auto", CLOSED, EXACT, GIBBS)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from sievert.attacks.reasoning.vertical.matchings import (
     redraw,
     scratch,
     subset_tables,
+    swap,
 )
-from sievert.attacks.reasoning.vertical.swaps import swap
 from sievert.errors import require
 from sievert.numerics.acceleration import compile_loops
 
@@ -212,7 +212,10 @@ def _check(buckets: Buckets) -> None:
         "there is a factor, and all factors have the same secrets",
     )
     require(
-        len(starts) and starts[0] == 0 and starts[-1] == len(secrets) and (np.diff(starts) > 0).all(),
+        len(starts)
+        and starts[0] == 0
+        and starts[-1] == len(secrets)
+        and (np.diff(starts) > 0).all(),
         "groups follow one another, and have one person at least",
     )
     require(

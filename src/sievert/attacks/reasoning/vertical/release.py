@@ -10,18 +10,10 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import published_learner
+from sievert.attacks.reasoning.chains import Block
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets
-from sievert.attacks.reasoning.horizontal.release import (
-    CLOSED,
-    EXACT,
-    GIBBS,
-    SMALL,
-    kind_weights,
-    shares_under,
-)
-from sievert.attacks.reasoning.mcmc.chains import Block
-from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.risk import normalise
+from sievert.attacks.reasoning.horizontal.release import SMALL, kind_weights, shares_under
+from sievert.attacks.reasoning.model import CLOSED, EXACT, GIBBS, Buckets, normalise
 from sievert.attacks.reasoning.vertical import enumeration
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, Slots, slots
 from sievert.errors import require

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sievert.attacks.reasoning.mcmc.chains import ESS, RHAT
+from sievert.attacks.reasoning.chains import ESS, RHAT
 from sievert.charts.reasoning import Share, running, shares
 from sievert.charts.results import make_unique
 from sievert.report.chapters.attack.common import columns, kept_back, number, people, secrets, share

@@ -1,20 +1,24 @@
-"""Several chains at once, until they agree or a limit is reached; and how sure their means are."""
+"""Several chains at once, until they agree or a limit is reached; and how sure their means are.
+
+A series has shape (chains, draws) or (chains, draws, quantities). Every chain is cut in halves, so
+that a chain that still moves disagrees with itself. Gelman et al., Bayesian Data Analysis, 2013;
+Geyer, Practical Markov chain Monte Carlo, 1992; Vehtari et al., Rank-normalization, 2021.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sievert.arrays import Floats
-from sievert.attacks.reasoning.mcmc import diagnostics
 from sievert.errors import ExhaustedError, require
 
 MOST_BATCHES = 16  # of one chain; an even number
@@ -23,6 +27,9 @@ RHAT, ESS = 1.01, 400.0  # what the reported numbers must pass
 APART, PATIENCE = 1.1, 3  # chains that are still so far apart sit in different modes
 SWITCH = 2e-4  # seconds
 GROWTH = 1.5  # of the sweeps kept, from one look at them to the next
+CELLS = 1 << 18  # numbers of a series looked at together
+LEAST = 4  # draws of a chain: two in each half
+SAME = 1e-12  # differences below this share of a quantity are rounding
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,7 @@ class ChainSamples:
     rhat: float
     ess: float
     converged: bool
-    agreed: diagnostics.ChainDiagnostics
+    agreed: ChainDiagnostics
 
     def mean(self, chain: int | None = None) -> Floats:
         """The means of all batches, or of one chain's."""
@@ -160,11 +167,8 @@ class ChainSamples:
     def so_far(self, quantity: int) -> list[dict[str, Any]]:
         """After so many sweeps, the mean of a quantity until then, by chain; 50 places at most."""
         block = self.sweeps // self.series.shape[1]
-        after, means = diagnostics.so_far(self.series[:, :, quantity])
-        return [
-            {"sweeps": block * n, "by_chain": each.tolist()}
-            for n, each in zip(after, means, strict=True)
-        ]
+        places = zip(*running_means(self.series[:, :, quantity]), strict=True)
+        return [{"sweeps": block * n, "by_chain": means.tolist()} for n, means in places]
 
 
 def run(
@@ -204,7 +208,9 @@ def run(
             record.add(block, quantities(block), few and len(record.series) % every == 0)
             progress.done += plan.block
 
-    with _quick_turns(), ThreadPoolExecutor(max(1, min(threads, plan.chains))) as pool:
+    turn = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)  # a chain leaves the interpreter many times in a block
+    with ThreadPoolExecutor(max(1, min(threads, plan.chains))) as pool:
         try:
             chains = list(pool.map(burn, range(plan.chains)))
             target = plan.least
@@ -219,6 +225,8 @@ def run(
         except BaseException:
             progress.stopped.set()
             raise
+        finally:
+            sys.setswitchinterval(turn)
 
 
 def _most_batches(plan: SamplingPlan, victims: int, secrets: int) -> int:
@@ -233,32 +241,17 @@ def _most_batches(plan: SamplingPlan, victims: int, secrets: int) -> int:
     return 2 * min(MOST_BATCHES // 2, max(2, room // 2))
 
 
-@contextmanager
-def _quick_turns() -> Iterator[None]:
-    """Threads that hand over the interpreter often: a chain leaves it many times in a block."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
 def _samples(records: Sequence[_ChainRecord], plan: SamplingPlan, reported: int) -> ChainSamples:
-    batches, weights, chain = [], [], []
-    for number, each in enumerate(records):
-        sums, sizes = each.batches()
-        batches += [s / n for s, n in zip(sums, sizes, strict=True)]
-        weights += sizes
-        chain += [number] * len(sizes)
+    by_chain = [record.batches() for record in records]
+    weights = [size for _, sizes in by_chain for size in sizes]
     series = np.array([each.series for each in records])
-    agreed = diagnostics.diagnose(series)
+    agreed = diagnose(series)
     rhat = float(agreed.rhat[:reported].max(initial=1.0))
     ess = float(agreed.ess[:reported].min(initial=float(series.shape[0] * series.shape[1])))
     return ChainSamples(
-        np.array(batches),
+        np.array([s / n for each in by_chain for s, n in zip(*each, strict=True)]),
         np.array(weights, dtype=np.float64),
-        np.array(chain),
+        np.repeat(np.arange(len(records)), [len(sizes) for _, sizes in by_chain]),
         series,
         tuple(d for each in records for d in each.drawn),
         tuple(
@@ -272,3 +265,130 @@ def _samples(records: Sequence[_ChainRecord], plan: SamplingPlan, reported: int)
         bool(rhat < RHAT and ess > ESS),
         agreed,
     )
+
+
+@dataclass(frozen=True)
+class ChainDiagnostics:
+    """How well the mean of each quantity is known.
+
+    `rhat` is near 1 where chains agree; it is infinite where every half of a chain stands still,
+    not all at one value. `ess` independent draws would have told as much, and `mcse` is the
+    standard error that the mean has from it. A quantity that never changes has 1, all draws and 0.
+    """
+
+    mean: Floats
+    sd: Floats
+    rhat: Floats
+    ess: Floats
+    mcse: Floats
+
+
+def diagnose(series: Any) -> ChainDiagnostics:
+    """Mean, spread, split R-hat, effective sample size and Monte Carlo error of each quantity.
+
+    >>> found = diagnose([[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0]])
+    >>> float(found.mean), float(found.rhat)
+    (1.5, inf)
+    """
+    numbers = np.asarray(series)
+    require(numbers.ndim in (2, 3), "a series has chains, draws and at most one axis more")
+    require(numbers.shape[1] >= LEAST, f"a chain has {LEAST} draws at least")
+    require(numbers.shape[0] != 0, "a series has one chain at least")
+    wide = numbers if numbers.ndim == 3 else numbers[:, :, None]
+    chains, draws, quantities = wide.shape
+    step = max(1, CELLS // (chains * draws))
+    parts = [_diagnostics(wide[:, :, at : at + step]) for at in range(0, quantities, step)]
+    results = np.concatenate([np.empty((5, 0)), *parts], axis=1)
+    return ChainDiagnostics(*(results if numbers.ndim == 3 else results[:, 0]))
+
+
+def _diagnostics(series: NDArray[Any]) -> Floats:
+    """Mean, sd, R-hat, ESS and MCSE of the quantities of some (chains, draws, quantities)."""
+    x = np.array(series.transpose(2, 0, 1), dtype=np.float64, order="C")
+    require(np.isfinite(x).all(), "a series has finite numbers")
+    count, chains, draws = x.shape
+    # About its first value a quantity keeps its digits, however small its changes are.
+    first = x[:, :1, :1].copy()
+    scale = np.abs(x).max(axis=(1, 2))
+    x -= first
+    half = draws // 2
+    halves = np.concatenate((x[:, :, :half], x[:, :, draws - half :]), axis=1)
+    still = np.ptp(x.reshape(count, -1), axis=1) <= SAME * scale
+    frozen = (np.ptp(halves, axis=2) <= SAME * scale[:, None]).all(axis=1) & ~still
+    size = float(chains * draws)
+    mean = first[:, 0, 0] + x.mean(axis=(1, 2))
+    sd = np.where(still, 0.0, x.std(axis=(1, 2), ddof=1))
+    means = halves.mean(axis=2)
+    within = halves.var(axis=2, ddof=1).mean(axis=1)
+    within[frozen] = 0.0
+    spread = within * (half - 1) / half + means.var(axis=1, ddof=1)
+    agreed = np.sqrt(spread / np.where(within > 0, within, 1.0))
+    agreed = np.where(still, 1.0, np.where(within > 0, agreed, np.inf))
+    spread[still] = 1.0
+    tau = _times(halves - means[:, :, None], within, spread)
+    # Draws that avoid each other may be worth more than independent ones, within a bound.
+    worth = np.where(still, size, size / np.maximum(tau, 1.0 / np.log10(size)))
+    return np.array([mean, sd, agreed, worth, sd / np.sqrt(worth)])
+
+
+def _times(x: Floats, within: Floats, spread: Floats) -> Floats:
+    """Draws that are worth one independent draw: Geyer's initial monotone positive sequence."""
+    half = x.shape[2]
+    rho = 1.0 - (within[:, None] - _autocovariances(x)) / spread[:, None]
+    rho[:, 0] = 1.0
+    pairs = rho[:, 0 : half - half % 2 : 2] + rho[:, 1::2]
+    positive = np.logical_and.accumulate(pairs > 0, axis=1)
+    smooth = np.minimum.accumulate(np.where(positive, pairs, 0.0), axis=1)
+    # Of the first pair that is not positive the even lag still counts (antithetic chains).
+    length = positive.sum(axis=1)
+    after = np.where(2 * length < half, rho[np.arange(len(x)), np.minimum(2 * length, half - 1)], 0)
+    return np.asarray(np.maximum(0.0, after) - 1.0 + 2.0 * smooth.sum(axis=1))
+
+
+def _autocovariances(x: Floats) -> Floats:
+    """Means over chains of the autocovariances at all lags; the last axis has the draws."""
+    draws = x.shape[2]
+    long = 1 << (2 * draws - 1).bit_length()
+    spectrum = np.fft.rfft(x, long, axis=2)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    return np.asarray(np.fft.irfft(power, long, axis=1)[:, :draws] / draws)
+
+
+def running_means(series: Any, most: int = 50) -> tuple[list[int], Floats]:
+    """Of each chain the mean of its first draws, at `most` evenly spread places or fewer.
+
+    How many draws there were at each place, and the means: shape (places, chains, ...).
+
+    >>> after, means = running_means([[1.0, 3.0, 5.0, 7.0]], 2)
+    >>> after, means[:, 0].tolist()
+    ([2, 4], [2.0, 4.0])
+    """
+    numbers = np.asarray(series, dtype=np.float64)
+    require(
+        numbers.ndim >= 2 and most >= 1,
+        "a series has chains and draws, and is looked at once at least",
+    )
+    many = min(most, numbers.shape[1])
+    after = [numbers.shape[1] * (i + 1) // many for i in range(many)]
+    summed = np.cumsum(numbers, axis=1)
+    return after, np.stack([summed[:, n - 1] / n for n in after]) if after else summed[:0]
+
+
+def jackknife(parts: Any, statistic: Callable[[Floats], Any]) -> tuple[Any, Any]:
+    """A statistic of the mean of all parts, and its standard error: leaving out each part in turn.
+
+    `parts` has shape (blocks, ...), a block being what a batch of one chain found. Batches are
+    longer than draws depend on each other. A statistic may jump, as a number of people does.
+
+    >>> value, error = jackknife([1.0, 2.0, 3.0, 6.0], lambda mean: mean)
+    >>> value, round(error, 12)
+    (3.0, 1.080123449735)
+    """
+    numbers = np.asarray(parts, dtype=np.float64)
+    require(numbers.ndim != 0 and len(numbers) >= 2, "a standard error needs two batches at least")
+    blocks, mean = len(numbers), numbers.mean(axis=0)
+    value = statistic(mean)
+    without = np.array([statistic(mean + (mean - part) / (blocks - 1)) for part in numbers])
+    error = np.sqrt(((without - without.mean(axis=0)) ** 2).sum(axis=0) * (blocks - 1) / blocks)
+    scalar = np.ndim(value) == 0
+    return (float(value), float(error)) if scalar else (np.asarray(value), np.asarray(error))
