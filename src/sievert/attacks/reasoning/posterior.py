@@ -75,15 +75,11 @@ def believe(
         return _sample(model, truth, settings, progress, many)
     block, rng = model.exact(), np.random.default_rng([settings.seed, 0])
     attacker, none = normalise(block.expected), np.zeros(model.shape)
-    drawn: tuple[Floats, ...] = ()
-    printed: Floats | None = none
-    error = 0.0
-    if draws:
-        drawn = tuple(model.draws(rng, many))
-        printed = model.published_learner()
-        if printed is None:
-            each = (model.printed_under([d[i] for d in drawn], rng) for i in range(many))
-            printed, error = _mean_and_error(each)
+    drawn = tuple(model.draws(rng, many)) if draws else ()
+    printed, error = model.published_learner() if draws else none, 0.0
+    if printed is None:
+        each = (model.printed_under([d[i] for d in drawn], rng) for i in range(many))
+        printed, error = _mean_and_error(each)
     return PosteriorBeliefs(
         attacker,
         normalise(block.learned),
