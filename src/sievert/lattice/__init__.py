@@ -97,7 +97,6 @@ class Lattice:
         if not (self._fast and self._packable):
             cells = cube.roll_up(columns)
             return cells, (cells.keys, cells.counts) if self._packable else (None, None)
-        from sievert.counts.packed import kernels
         from sievert.lattice import rollup
 
         places = [cube.columns.index(c) for c in columns]
@@ -110,7 +109,7 @@ class Lattice:
         kind = np.int32 if self.records < 1 << 31 else np.int64
         if not self._low:
             return cube, (keys, counts.astype(kind).reshape(-1, 1))
-        classes = len(kernels.classes(keys, self._low))
+        classes = len(run_starts(keys >> np.uint64(self._low)))
         if self._values > MOST_VALUES or classes * self._values > 8 * len(keys):
             return cube, (keys, counts)
         matrix = np.zeros((classes, self._values), dtype=kind)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.packed.kernels import DIGIT
 from sievert.numerics.acceleration import jit
 
+DIGIT = 11  # bits of a key that are sorted by at a time
 SMALL = 4096  # class sizes that are counted into an array
 LOGS = 1 << 16  # counts whose logarithms are looked up
 DENSE_BITS = 22

@@ -1,1 +1,1 @@
-"""The fastest counter on one machine: dictionary codes packed into one 64-bit key."""
+"""An engine of our own, no file format: compiled counting of keys packed from records' values."""

@@ -1,14 +1,15 @@
-"""The same questions answered from packed keys, where a table is large and its columns plain.
+"""An engine of our own: the questions answered by compiled counting of packed keys.
 
-Sorted keys are cells already: the low bits are the secret, what stands above them the class. Every
-answer has the integers that the engine's SQL would give; what is not answered here, it answers.
+A key is the codes of a record's values side by side in one 64-bit integer, in memory only. Sorted
+keys are cells already: the low bits are the secret, what stands above them the class. Every answer
+has the integers that DuckDB's SQL would give; what is not answered here, DuckDB answers.
 """
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,95 +25,78 @@ from sievert.counts.answers import (
     Sizes,
 )
 from sievert.counts.cells import WIDE, Adapter
-from sievert.counts.cube import DENSE_SIZES, Cube, histogram
+from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.packed import codes, counting, kernels
 from sievert.counts.questions import MOST_TALLIED, Questions
 from sievert.hierarchies import Hierarchy
 
 FEW_BITS = 22
+Counted = tuple[list[codes.CodedColumn], Ints, Ints]
+PIECE = 1 << 20  # cells that a thread has in hand at a time, where it takes room for each
 
 
-@dataclass
 class PackedCells:
-    """Counted cells: for each its count and the code of its secret; for each class its size."""
+    """Counted cells: the count and the secret of each; the bounds and the size of each class."""
 
-    keys: Ints
-    counts: Ints
-    quasi: list[codes.CodedColumn]
-    secret: codes.CodedColumn | None
-    threads: int
+    def __init__(
+        self,
+        keys: Ints,
+        counts: Ints,
+        quasi: list[codes.CodedColumn],
+        secret: codes.CodedColumn | None,
+    ) -> None:
+        self.keys, self.counts, self.quasi, self.secret = keys, counts, quasi, secret
+        self.low = secret.bits if secret else 0
+        self.bounds = class_bounds(keys, self.low)
+        self.sizes = np.add.reduceat(counts, self.bounds[:-1])
+        self.present, values = rank_codes(code_field(keys, 0, self.low), self.low)
+        self.values = values.astype(np.uint32)
+        self.totals = sum_counts(self.values, counts, len(self.present))
 
-    def __post_init__(self) -> None:
-        self.low = self.secret.bits if self.secret else 0
-        self.starts = _starts(self.keys, self.low, self.threads)
-        self.sizes = np.concatenate(
-            each_share(
-                self.starts,
-                len(self.counts),
-                lambda _, part, starts: kernels.sums(self.counts[part], starts),
-                self.threads,
-            )
-        )
-        self.values = self.totals = self.present = np.zeros(0, dtype=np.int64)
-        if self.secret is not None:
-            self._number_values()
-
-    def _number_values(self) -> None:
-        """The secret's codes, or their ranks where codes are far apart; 0 stays missing."""
-        codes_ = self.keys & np.uint64((1 << self.low) - 1)
-        if self.low <= FEW_BITS:
-            self.values, self.present = codes_.astype(np.uint32), np.arange(1 << self.low)
-        else:
-            present = np.union1d(codes_, np.zeros(1, dtype=np.uint64))
-            self.values = np.searchsorted(present, codes_).astype(np.uint32)
-            self.present = present.astype(np.int64)
-        self.totals = kernels.totals(self.counts, self.values, len(self.present))
-
-    def shift(self, column: codes.CodedColumn) -> int:
-        """How many bits of a key stand below a quasi-identifier's."""
-        return self.low + sum(c.bits for c in self.quasi[self.quasi.index(column) + 1 :])
+    def tally(self, column: codes.CodedColumn) -> dict[str | None, int]:
+        """How many records have each text; of a quasi-identifier's numbers only those missing."""
+        present, totals = self.present, self.totals
+        if column is not self.secret:
+            above = self.quasi[self.quasi.index(column) + 1 :]
+            own = code_field(self.keys, self.low + sum(c.bits for c in above), column.bits)
+            if column.kind == "text" and column.bits <= FEW_BITS:
+                present = np.arange(1 << column.bits)
+                totals = sum_counts(own, self.counts, len(present))
+            else:
+                present = np.unique([0, column.texts.get("", 0)])
+                totals = np.array([self.counts[own == code].sum() for code in present])
+        there = totals > 0
+        return dict(zip(column.spell(present[there]), totals[there].tolist(), strict=True))
 
     def roll_up(self) -> PackedCells:
         """Without the secret."""
-        keys = self.keys[self.starts] >> np.uint64(self.low)
-        return PackedCells(keys, self.sizes, self.quasi, None, self.threads)
+        keys = self.keys[self.bounds[:-1]] >> np.uint64(self.low)
+        return PackedCells(keys, self.sizes, self.quasi, None)
 
 
-def _starts(keys: Ints, low: int, threads: int) -> Ints:
-    """Where classes begin among sorted keys, each thread looking at a part of them."""
-    edges = [len(keys) * i // threads for i in range(threads + 1)]
-
-    def work(place: tuple[int, int]) -> Ints:
-        first, last = place
-        starts = kernels.classes(keys[first:last], low) + first
-        above = np.uint64(low)
-        begun = first > 0 and keys[first - 1] >> above == keys[first] >> above
-        return starts[1:] if begun else starts
-
-    parts = [e for e in itertools.pairwise(edges) if e[0] < e[1]]
-    return np.concatenate(
-        [np.zeros(0, dtype=np.int64), *counting.map_threads(work, parts, threads)]
-    )
+def code_field(keys: Ints, shift: int, bits: int) -> Ints:
+    """The codes that stand in keys above their `shift` low bits, in so many bits."""
+    return ((keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)).astype(np.int64)
 
 
-def each_share(
-    starts: Ints, cells: int, work: Callable[[slice, slice, Ints], Any], threads: int
-) -> list[Any]:
-    """The work on one share of the classes, and of their cells, a thread."""
-    edges = [len(starts) * i // threads for i in range(threads + 1)]
-    places = [*(int(starts[e]) for e in edges[:-1]), cells] if len(starts) else [0] * len(edges)
-    shares = [
-        (slice(edges[i], edges[i + 1]), slice(places[i], places[i + 1]))
-        for i in range(threads)
-        if edges[i] < edges[i + 1]
-    ]
-    if not shares:
-        shares = [(slice(0, 0), slice(0, 0))]
+def rank_codes(codes_: Ints, bits: int) -> tuple[Ints, Ints]:
+    """The codes that occur, 0 (missing) in any case, and the rank of each code among them."""
+    if bits > FEW_BITS:
+        present = np.union1d(codes_, [0])
+        return present, np.searchsorted(present, codes_)
+    occurs = np.bincount(codes_, minlength=1 << bits) > 0
+    occurs[0] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes_]
 
-    def one(share: tuple[slice, slice]) -> Any:
-        return work(*share, starts[share[0]] - share[1].start)
 
-    return counting.map_threads(one, shares, threads)
+def sum_counts(values: Ints, counts: Ints, size: int) -> Ints:
+    """The sum of the counts of each value: exact, as there are less than 2^53 records."""
+    return np.bincount(values, counts, size).astype(np.int64)
+
+
+def class_bounds(keys: Ints, low: int) -> Ints:
+    """Where classes begin among sorted keys, which differ above their low bits; and the end."""
+    return np.append(run_starts(keys >> np.uint64(low)), len(keys))
 
 
 class PackedQuestions(Questions):
@@ -142,7 +126,7 @@ class PackedQuestions(Questions):
         """Whether the records are those of the source."""
         return self._input == "input" and self.records == self._source.records and not self.wide
 
-    def _keys_of(self, names: Sequence[str]) -> tuple[list[codes.CodedColumn], Ints, Ints] | None:
+    def _count_keys(self, names: Sequence[str]) -> Counted | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""
         try:
             coded = codes.columns(self._source, names)
@@ -152,7 +136,7 @@ class PackedQuestions(Questions):
         except codes.UnfitError:
             return None
 
-    def _cells_packed(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
+    def _packed_cells(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
         if not self._whole:
             return None
         if (quasi, secret) not in self._packed:
@@ -160,64 +144,48 @@ class PackedQuestions(Questions):
         return self._packed[quasi, secret]
 
     def _count(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
-        if secret in quasi:
-            return None
         if secret is None:
             known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
             if (finer := next(known, None)) is not None:
                 return finer.roll_up()
-        counted = self._keys_of([*quasi, *([secret] if secret else [])])
+        columns = quasi if secret is None else (*quasi, secret)
+        counted = None if secret in quasi else self._count_keys(columns)
         if counted is None:
             return None
         coded, keys, counts = counted
         self._packed.clear()  # one table of cells at a time
-        cells = PackedCells(
-            keys, counts, coded[: len(quasi)], coded[-1] if secret else None, self._threads
-        )
-        new = [c for c in cells.quasi if c.name not in self._tallies]
-        tallies = counting.map_threads(lambda c: _tally(c, cells), new, self._threads)
+        cells = PackedCells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
+        new = [c for c in coded if c is cells.secret or c.name not in self._tallies]
+        tallies = counting.map_threads(cells.tally, new, self._threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
-        if cells.secret is not None:
-            there = cells.totals > 0
-            texts = cells.secret.spell(cells.present[there])
-            self._tallies[cells.secret.name] = dict(
-                zip(texts, cells.totals[there].tolist(), strict=True)
-            )
         return cells
 
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
         columns = tuple(columns)
         cells = self._packed.get((columns[:-1], columns[-1])) if self._whole else None
-        counted: tuple[list[codes.CodedColumn], Ints, Ints] | None = None
+        counted: Counted | None = None
         if cells is not None and cells.secret is not None:  # counted already
             counted = [*cells.quasi, cells.secret], cells.keys, cells.counts
         elif self._whole:
-            counted = self._keys_of(columns)
+            counted = self._count_keys(columns)
         if counted is None:
             return super().cube(columns)
         coded, keys, counts = counted
-        codes_by_column, texts, shift = [], [], sum(c.bits for c in coded)
+        ranks, texts, shift = [], [], sum(c.bits for c in coded)
         for column in coded:
             shift -= column.bits
-            own = kernels.field(keys, shift, column.bits)
-            if column.bits <= FEW_BITS:
-                there = np.flatnonzero(np.bincount(own, minlength=1 << column.bits))
-                place = np.zeros(1 << column.bits, dtype=np.uint32)
-                place[there] = np.arange(len(there))
-                own = place[own]
-            else:
-                there, own = np.unique(own, return_inverse=True)
-            codes_by_column.append(own)
-            texts.append(column.spell(there))
-        return Cube.from_cells(columns, codes_by_column, counts, texts)
+            present, own = rank_codes(code_field(keys, shift, column.bits), column.bits)
+            ranks.append(own)
+            texts.append(column.spell(present))
+        return Cube.from_cells(columns, ranks, counts, texts)
 
     # -- answers --------------------------------------------------------------------------------
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
         """The histogram of class sizes."""
         quasi = tuple(quasi)
-        if quasi not in self._sizes and (cells := self._cells_packed(quasi, None)) is not None:
+        if quasi not in self._sizes and (cells := self._packed_cells(quasi, None)) is not None:
             self._sizes[quasi] = histogram(cells.sizes)
             self._sizes[quasi].check(self.records)
         return super().sizes(quasi)
@@ -226,7 +194,7 @@ class PackedQuestions(Questions):
         """Everything about finding a person."""
         quasi = tuple(quasi)
         known = quasi in self._sizes and all(q in self._tallies for q in quasi)
-        unfit = not known and self._cells_packed(quasi, None) is None
+        unfit = not known and self._packed_cells(quasi, None) is None
         if unfit or (wildcard and any(self._tallies[q].get(None) for q in quasi)):
             return super().record_counts(quasi, wildcard=wildcard)
         return RecordCounts(self.records, self.sizes(quasi))
@@ -260,7 +228,7 @@ class PackedQuestions(Questions):
         """Everything about one secret that `needs` names."""
         quasi = tuple(quasi)
         rare = any(given is not None for given in (order, hierarchy, partition, named))
-        cells = None if rare else self._cells_packed(quasi, secret)
+        cells = None if rare else self._packed_cells(quasi, secret)
         if cells is None or cells.secret is None:
             return super().secret_counts(
                 quasi,
@@ -271,120 +239,97 @@ class PackedQuestions(Questions):
                 partition=partition,
                 named=named,
             )
-        totals = cells.totals
         sizes = histogram(cells.sizes)
         sizes.check(self.records)
         self._sizes.setdefault(quasi, sizes)
-        missing = int(totals[0])
+        missing, known = int(cells.totals[0]), cells.values != 0
         return SecretCounts(
             records=self.records,
             sizes=sizes,
-            values=histogram(totals[totals > 0]),
-            profiles=self._profiles(cells.counts, cells.starts),
-            joint=self._joint(cells, totals) if "joint" in needs else None,
-            gaps=self._gaps(cells, totals, sizes) if "gaps" in needs else None,
+            values=histogram(cells.totals[cells.totals > 0]),
+            profiles=self._profiles(cells.counts, cells.bounds),
+            joint=self._joint(cells) if "joint" in needs else None,
+            gaps=self._gaps(cells, sizes) if "gaps" in needs else None,
             missing=missing,
-            known_profiles=self._known_profiles(cells)
+            known_profiles=self._profiles(
+                cells.counts[known], class_bounds(cells.keys[known], cells.low)
+            )
             if "known" in needs and 0 < missing < self.records
             else None,
-            ranked=self._rank_values(cells, totals)
+            ranked=_rank_values(cells)
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")
             else None,
         )
 
-    def _profiles(self, counts: Ints, starts: Ints) -> Profiles:
-        """Distinct profiles; classes of one value, mostly the bulk, need no comparing."""
+    def _profiles(self, counts: Ints, bounds: Ints) -> Profiles:
+        def work(_: slice, part: slice, bounds: Ints) -> list[tuple[tuple[int, ...], int]]:
+            words = counts[part].copy()
+            kernels.sort_downwards(words, bounds)
+            firsts, times = kernels.distinct(words, bounds)
+            lists = (tuple(words[bounds[f] : bounds[f + 1]].tolist()) for f in firsts)
+            return list(zip(lists, times.tolist(), strict=True))
 
-        def work(_: slice, part: slice, starts: Ints) -> tuple[Sizes, list[Ints], Ints]:
-            single, words, begins = kernels.several(counts[part], starts)
-            kernels.downwards(words, begins)
-            firsts, times = kernels.distinct(words, begins)
-            ends = np.append(begins[1:], len(words))
-            return histogram(single), [words[begins[f] : ends[f]] for f in firsts], times
+        classes: Counter[tuple[int, ...]] = Counter()
+        for kinds in self._each_share(bounds, work, self._threads):
+            for profile, n in kinds:
+                classes[profile] += n
+        profiles = sorted(classes)
+        return Profiles.from_arrays(profiles, [classes[profile] for profile in profiles])
 
-        counted: dict[tuple[int, ...], int] = {}
-        for alone, lists, times in each_share(starts, len(counts), work, self._threads):
-            for size, n in zip(alone.sizes.tolist(), alone.times.tolist(), strict=True):
-                counted[size,] = counted.get((size,), 0) + n
-            for words, n in zip(lists, times.tolist(), strict=True):
-                profile = tuple(words.tolist())
-                counted[profile] = counted.get(profile, 0) + n
-        order = sorted(counted)
-        return Profiles.from_arrays(
-            [np.array(profile) for profile in order], np.array([counted[h] for h in order])
-        )
+    def _joint(self, cells: PackedCells) -> JointCounts:
+        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
+            sizes = np.repeat(cells.sizes[classes], np.diff(bounds))
+            totals = cells.totals[cells.values[part]]
+            rows = np.column_stack((sizes, totals, cells.counts[part]))
+            firsts, times = kernels.distinct(rows.ravel(), np.arange(0, rows.size + 1, 3))
+            return np.column_stack((rows[firsts], times))
 
-    def _joint(self, cells: PackedCells, totals: Ints) -> JointCounts:
-        def work(classes: slice, part: slice, starts: Ints) -> Any:
-            return kernels.triples(
-                cells.counts[part], cells.values[part], starts, cells.sizes[classes], totals
-            )
+        rows = np.concatenate(self._each_share(cells.bounds, work, len(cells.keys) // PIECE))
+        *kinds, times = rows.T
+        width = self.records.bit_length()
+        places, sums = merge_cells([k.astype(np.uint64) for k in kinds], [width] * 3, times)
+        return JointCounts.from_arrays(*(kind[places] for kind in kinds), sums)
 
-        rows = np.concatenate(each_share(cells.starts, len(cells.counts), work, self._threads))
-        kinds, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
-        times = np.zeros(len(kinds), dtype=np.int64)
-        np.add.at(times, place.ravel(), rows[:, 3])
-        return JointCounts.from_arrays(kinds[:, 0], kinds[:, 1], kinds[:, 2], times)
+    def _gaps(self, cells: PackedCells, sizes: Sizes) -> Gaps:
+        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
+            class_sizes = cells.sizes[classes]
+            expected = cells.totals[cells.values[part]] * np.repeat(class_sizes, np.diff(bounds))
+            excess = np.maximum(0, cells.counts[part] * self.records - expected)
+            largest = np.zeros(len(sizes.sizes), dtype=np.int64)
+            places = np.searchsorted(sizes.sizes, class_sizes)
+            np.maximum.at(largest, places, np.add.reduceat(excess, bounds[:-1]))
+            return largest
 
-    def _gaps(self, cells: PackedCells, totals: Ints, sizes: Sizes) -> Gaps:
-        quick = np.zeros(min(sizes.most + 1, DENSE_SIZES), dtype=np.int64)
-        small = sizes.sizes < len(quick)
-        quick[sizes.sizes[small]] = np.flatnonzero(small)
+        shares = self._each_share(cells.bounds, work, len(cells.keys) // PIECE)
+        return Gaps.from_arrays(sizes.sizes, np.maximum.reduce(shares))
 
-        def work(classes: slice, part: slice, starts: Ints) -> Ints:
-            place = np.zeros((2, len(sizes.sizes)), dtype=np.int64)
-            place[0] = sizes.sizes
-            kernels.gaps(
-                cells.counts[part],
-                cells.values[part],
-                starts,
-                cells.sizes[classes],
-                totals,
-                self.records,
-                place,
-                quick,
-            )
-            return np.asarray(place[1])
+    def _each_share(
+        self, bounds: Ints, work: Callable[[slice, slice, Ints], Any], shares: int
+    ) -> list[Any]:
+        """The work on each share of the classes, and of their cells, at least one per thread."""
+        edges = np.linspace(0, len(bounds) - 1, max(shares, self._threads) + 1, dtype=np.int64)
 
-        largest = np.maximum.reduce(
-            each_share(cells.starts, len(cells.counts), work, self._threads)
-        )
-        return Gaps.from_arrays(sizes.sizes, largest)
+        def one(edge: tuple[int, int]) -> Any:
+            first, last = edge
+            own = bounds[first : last + 1]
+            return work(slice(first, last), slice(own[0], own[-1]), own - own[0])
 
-    def _known_profiles(self, cells: PackedCells) -> Profiles:
-        kept = cells.values != 0
-        starts = kernels.classes(cells.keys[kept], cells.low)
-        return self._profiles(cells.counts[kept], starts)
-
-    def _rank_values(self, cells: PackedCells, totals: Ints) -> Ranked:
-        """Codes of numbers are in their order; a word holds the rank and the count."""
-        ranks = np.cumsum(totals > 0) - 1
-        words = (ranks[cells.values] << 32) | cells.counts
-        firsts, _ = kernels.distinct(words, cells.starts)
-        ends = np.append(cells.starts[1:], len(words))
-        lists = [words[cells.starts[f] : ends[f]] for f in firsts]
-        lists.sort(
-            key=lambda words_of_class: (
-                (words_of_class >> 32).tolist(),
-                (words_of_class & 0xFFFFFFFF).tolist(),
-            )
-        )
-        flat = np.concatenate(lists)
-        lengths = np.array([len(words_of_class) for words_of_class in lists])
-        starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-        return Ranked(flat >> 32, flat & 0xFFFFFFFF, starts, totals[totals > 0])
+        pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
+        return counting.map_threads(one, pairs, self._threads)
 
 
-def _tally(column: codes.CodedColumn, cells: PackedCells) -> dict[str | None, int]:
-    """How many records have each text of a quasi-identifier; of numbers only those missing."""
-    place = (cells.counts, cells.keys, cells.shift(column), column.bits)
-    if column.kind != "text" or column.bits > FEW_BITS:
-        missing = kernels.total_of(*place, 0)
-        empty = kernels.total_of(*place, column.texts[""]) if "" in column.texts else 0
-        return {v: n for v, n in ((None, missing), ("", empty)) if n}
-    numbers = kernels.totals_within(*place)
-    there = np.flatnonzero(numbers)
-    return dict(zip(column.spell(there), numbers[there].tolist(), strict=True))
+def _rank_values(cells: PackedCells) -> Ranked:
+    """Codes of numbers are in their order; a word holds the rank and the count."""
+    ranks = np.cumsum(cells.totals > 0) - 1
+    words = (ranks[cells.values] << 32) | cells.counts
+    firsts, _ = kernels.distinct(words, cells.bounds)
+    lists = sorted(
+        (words[cells.bounds[f] : cells.bounds[f + 1]] for f in firsts),
+        key=lambda pairs: ((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist()),
+    )
+    flat = Profiles.from_arrays(lists, np.ones(len(lists)))
+    totals = cells.totals[cells.totals > 0]
+    return Ranked(flat.counts >> 32, flat.counts & 0xFFFFFFFF, flat.starts, totals)
 
 
 assert WIDE == 2**31  # a count and a rank fit one word

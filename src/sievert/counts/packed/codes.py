@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,16 @@ from pyarrow import compute, parquet
 
 from sievert.arrays import Ints
 from sievert.counts.packed import kernels
-from sievert.counts.packed.page_kernels import NO_CODE
 from sievert.counts.packed.parquet_pages import Chunk
 from sievert.sources.table import Table
 
 BATCH = 1 << 20
 MOST_BITS = 62
+SPELLINGS: dict[str, Callable[[int], str]] = {
+    "int": str,
+    "bool": lambda number: str(bool(number)).lower(),
+    "date": lambda number: str(np.datetime64(number, "D")),
+}
 
 
 class UnfitError(Exception):
@@ -65,7 +71,7 @@ class CodedColumn:
             return np.array(self._number_texts(values), dtype=np.uint64)
         codes = values.astype(np.int64) - (self.least - 1)
         fits = (codes >= 1) & (codes < 1 << self.bits)
-        return np.where(fits, codes.astype(np.uint64), np.uint64(NO_CODE))
+        return np.where(fits, codes.astype(np.uint64), np.uint64(kernels.NO_CODE))
 
     def _number_texts(self, texts: Sequence[str | None]) -> list[int]:
         with self.lock:
@@ -79,25 +85,16 @@ class CodedColumn:
     def _text_codes(self, array: Any) -> Ints:
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        texts = array.dictionary.to_pylist()
-        numbers = self._number_texts(texts)
-        indices = array.indices
-        if indices.null_count:
-            indices = indices.fill_null(len(texts))
-        codes: Ints = np.array([*numbers, 0], dtype=np.uint32)[np.asarray(indices)]
-        return codes
+        numbers = np.array([*self._number_texts(array.dictionary.to_pylist()), 0], dtype=np.uint32)
+        return numbers[np.asarray(array.indices.fill_null(len(numbers) - 1))]
 
     def spell(self, codes: Ints) -> list[str | None]:
         """The texts of codes, as the engine would spell them."""
         if self.kind == "text":
             texts = [None, *self.texts]
             return [texts[c] for c in codes]
-        numbers = [None if c == 0 else self.least + int(c) - 1 for c in codes]
-        if self.kind == "bool":
-            return [None if n is None else str(bool(n)).lower() for n in numbers]
-        if self.kind == "date":
-            return [None if n is None else str(np.datetime64(n, "D")) for n in numbers]
-        return [None if n is None else str(n) for n in numbers]
+        spelling = SPELLINGS[self.kind]
+        return [spelling(self.least + int(c) - 1) if c else None for c in codes]
 
 
 def _value_type(arrow: Any) -> Any:
@@ -105,7 +102,6 @@ def _value_type(arrow: Any) -> Any:
 
 
 def _kind(arrow: Any) -> str:
-    arrow = _value_type(arrow)
     for kind, fits in (
         ("int", pa.types.is_integer),
         ("text", pa.types.is_string),
@@ -113,7 +109,7 @@ def _kind(arrow: Any) -> str:
         ("bool", pa.types.is_boolean),
         ("date", pa.types.is_date32),
     ):
-        if fits(arrow):
+        if fits(_value_type(arrow)):
             return kind
     raise UnfitError
 
@@ -147,83 +143,70 @@ class RecordBatch:
 
 
 class ParquetSource:
-    """Row groups of Parquet files, each read by whichever thread is free."""
+    """Row groups of Parquet files, several of them read at a time."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = paths
         files = [parquet.ParquetFile(path) for path in paths]
-        self.schema = files[0].schema_arrow
+        self._paths, self.schema = paths, files[0].schema_arrow
         self._metadata = [file.metadata for file in files]
         self._places = [
             {file.schema.column(i).path: i for i in range(len(file.schema))} for file in files
+        ]
+        self._groups = [
+            (part, group)
+            for part, metadata in enumerate(self._metadata)
+            for group in range(metadata.num_row_groups)
         ]
         self.records = sum(m.num_rows for m in self._metadata)
         self._mine = threading.local()
 
     def batches(self) -> list[RecordBatch]:
         """The row groups."""
-        batches, start = [], 0
-        for part, metadata in enumerate(self._metadata):
-            for group in range(metadata.num_row_groups):
-                records = metadata.row_group(group).num_rows
-                batches.append(
-                    RecordBatch(
-                        start, records, self._reader(part, group), self._chunks(part, group)
-                    )
-                )
-                start += records
-        return batches
+        sizes = [self._metadata[part].row_group(group).num_rows for part, group in self._groups]
+        starts = accumulate([0, *sizes])
+        return [
+            RecordBatch(start, size, partial(self._read, *place), partial(self._chunk, *place))
+            for start, size, place in zip(starts, sizes, self._groups, strict=False)
+        ]
 
-    def _reader(self, part: int, group: int) -> Callable[[str], Any]:
-        def read_column(name: str) -> Any:
-            files = self._mine.__dict__.setdefault("files", {})
-            text = _kind(self.schema.field(name).type) == "text"
-            if (part, text and name) not in files:
-                files[part, text and name] = parquet.ParquetFile(
-                    self._paths[part], read_dictionary=[name] if text else None, memory_map=True
-                )
-            table = files[part, text and name].read_row_group(
-                group, columns=[name], use_threads=False
+    def _read(self, part: int, group: int, name: str) -> Any:
+        """A column of a row group; every thread has files of its own."""
+        files = self._mine.__dict__.setdefault("files", {})
+        text = _kind(self.schema.field(name).type) == "text"
+        if (part, text and name) not in files:
+            files[part, text and name] = parquet.ParquetFile(
+                self._paths[part], read_dictionary=[name] if text else None, memory_map=True
             )
-            return table.column(name).combine_chunks()
+        file = files[part, text and name]
+        table = file.read_row_group(group, columns=[name], use_threads=False)
+        return table.column(name).combine_chunks()
 
-        return read_column
-
-    def _chunks(self, part: int, group: int) -> Callable[[str], Chunk]:
-        def chunk(name: str) -> Chunk:
-            metadata, place = self._metadata[part], self._places[part][name]
-            column = metadata.schema.column(place)
-            return Chunk(
-                self._paths[part],
-                metadata.row_group(group).column(place),
-                optional=column.max_definition_level == 1,
-                plain=column.max_definition_level <= 1 and column.max_repetition_level == 0,
-                unsigned=pa.types.is_unsigned_integer(_value_type(self.schema.field(name).type)),
-            )
-
-        return chunk
+    def _chunk(self, part: int, group: int, name: str) -> Chunk:
+        metadata, place = self._metadata[part], self._places[part][name]
+        column = metadata.schema.column(place)
+        return Chunk(
+            self._paths[part],
+            metadata.row_group(group).column(place),
+            optional=column.max_definition_level == 1,
+            plain=column.max_definition_level <= 1 and column.max_repetition_level == 0,
+            unsigned=pa.types.is_unsigned_integer(_value_type(self.schema.field(name).type)),
+        )
 
     def texts(self, name: str) -> list[str]:
         """Texts of a column that its first row group holds; they need not be all."""
-        if not self._metadata[0].num_row_groups:
-            return []
-        return self._chunks(0, 0)(name).texts()
+        return self._chunk(0, 0, name).texts() if self._metadata[0].num_row_groups else []
 
     def range(self, name: str) -> tuple[int, int]:
         """The least and the greatest number of a column, from what the writer noted."""
-        lows, highs = [], []
-        for metadata, places in zip(self._metadata, self._places, strict=True):
-            for group in range(metadata.num_row_groups):
-                chunk = metadata.row_group(group).column(places[name])
-                noted = chunk.statistics
-                if noted is None:
-                    raise UnfitError
-                if noted.has_min_max:
-                    lows.append(_number(noted.min))
-                    highs.append(_number(noted.max))
-                elif noted.null_count != chunk.num_values:
-                    raise UnfitError
-        return (min(lows), max(highs)) if lows else (0, 0)
+        limits: list[int] = []
+        for part, group in self._groups:
+            chunk = self._metadata[part].row_group(group).column(self._places[part][name])
+            noted = chunk.statistics
+            if noted is not None and noted.has_min_max:
+                limits += (_number(noted.min), _number(noted.max))
+            elif noted is None or noted.null_count != chunk.num_values:
+                raise UnfitError
+        return min(limits, default=0), max(limits, default=0)
 
 
 class ArrowSource:
@@ -234,14 +217,13 @@ class ArrowSource:
 
     def batches(self) -> list[RecordBatch]:
         """Slices."""
+        return [
+            RecordBatch(start, min(BATCH, self.records - start), partial(self._read, start))
+            for start in range(0, self.records, BATCH)
+        ]
 
-        def slice_(start: int) -> RecordBatch:
-            part = self._table.slice(start, BATCH)
-            return RecordBatch(
-                start, part.num_rows, lambda name: part.column(name).combine_chunks()
-            )
-
-        return [slice_(start) for start in range(0, self.records, BATCH)]
+    def _read(self, start: int, name: str) -> Any:
+        return self._table.column(name).slice(start, BATCH).combine_chunks()
 
     def texts(self, name: str) -> list[str]:
         """Texts of a column in the first records; they need not be all."""
@@ -255,9 +237,7 @@ class ArrowSource:
 
 
 def _number(value: Any) -> int:
-    if hasattr(value, "toordinal"):
-        return int(np.datetime64(value, "D").astype(np.int64))
-    return int(value)
+    return int(np.datetime64(value, "D").astype(int) if hasattr(value, "toordinal") else value)
 
 
 Source = ParquetSource | ArrowSource
@@ -270,17 +250,14 @@ def columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
         if source.schema.get_field_index(name) < 0:  # absent, or there twice
             raise UnfitError
         kind = _kind(source.schema.field(name).type)
-        column = CodedColumn(name, kind)
-        if kind != "text":
-            least, most = (0, 1) if kind == "bool" else source.range(name)
-            if not -(2**62) < least <= most < 2**62:
-                raise UnfitError
-            column.least, column.bits = least, (most - least + 1).bit_length()
-        else:  # as many bits as the first records need; more when there are more texts
-            for text in source.texts(name):
-                column.texts.setdefault(text, len(column.texts) + 1)
-            column.bits = max(1, len(column.texts).bit_length())
-        coded.append(column)
+        if kind == "text":  # as many bits as the first records need; more when there are more texts
+            texts = {text: code for code, text in enumerate(dict.fromkeys(source.texts(name)), 1)}
+            coded.append(CodedColumn(name, kind, 0, max(1, len(texts).bit_length()), texts))
+            continue
+        least, most = (0, 1) if kind == "bool" else source.range(name)
+        if not -(2**62) < least <= most < 2**62:
+            raise UnfitError
+        coded.append(CodedColumn(name, kind, least, (most - least + 1).bit_length()))
     return coded
 
 
@@ -288,11 +265,11 @@ def source(table: Table, least: int) -> Source | None:
     """What can be coded of a table of at least so many records, if anything."""
     if table.na or table.types or table.member:
         return None
-    coded: Source | None = None
+    coded: Source
     if table.kind == "parquet" and table.path is not None:
         coded = ParquetSource(table.parts or (table.path,))
-    elif table.kind == "frame" and isinstance(table.data, pa.Table):
-        coded = ArrowSource(table.data)
-    elif table.kind == "frame" and type(table.data).__module__.startswith("polars"):
+    elif isinstance(table.data, pa.Table) or type(table.data).__module__.startswith("polars"):
         coded = ArrowSource(pa.table(table.data))
-    return coded if coded is not None and coded.records >= least else None
+    else:
+        return None
+    return coded if coded.records >= least else None

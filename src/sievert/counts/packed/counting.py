@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.counts.cube import run_starts
 from sievert.counts.packed import kernels
 from sievert.counts.packed.codes import (
     MOST_BITS,
@@ -22,7 +23,7 @@ from sievert.counts.packed.codes import (
 from sievert.errors import ExhaustedError
 
 DENSE = 24  # bits of a key up to which keys are counted into an array
-SPARSE = 8  # places a record, beyond which keys are sorted instead
+SPARSE = 8  # places per record, beyond which keys are sorted instead
 FEW = 1 << 16  # places that are always worth it
 
 
@@ -33,9 +34,10 @@ class Pace:
         self.stopped = threading.Event()
         self._done = self._all = 0
 
-    def start(self, batches: int) -> None:
-        """So many batches are to be read."""
-        self._done, self._all = 0, batches
+    def start(self, batches: list[RecordBatch]) -> list[RecordBatch]:
+        """These batches are to be read."""
+        self._done, self._all = 0, len(batches)
+        return batches
 
     def step(self) -> None:
         """One batch is read; an error if that was enough."""
@@ -70,25 +72,20 @@ def _count_dense(
     source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
     """Keys counted into one array per thread."""
-    all_batches = source.batches()
-    batches = iter(all_batches)
-    pace.start(len(all_batches))
-    lock = threading.Lock()
 
-    def work(_: int) -> Ints:
-        counts, keys = np.zeros(1 << bits, dtype=np.int64), np.zeros(0, dtype=np.uint32)
-        while True:
-            with lock:
-                batch = next(batches, None)
-            if batch is None:
-                return counts
+    def work(batches: list[RecordBatch]) -> Ints:
+        counts = np.zeros(1 << bits, dtype=np.int64)
+        for batch in batches:
             pace.step()
-            if len(keys) < batch.records:
-                keys = np.zeros(batch.records, dtype=np.uint32)
-            batch.pack(coded, keys[: batch.records])
-            kernels.add_to(counts, keys[: batch.records])
+            keys = np.empty(batch.records, dtype=np.uint32)
+            batch.pack(coded, keys)
+            kernels.add_to(counts, keys)
+        return counts
 
-    counts, *others = map_threads(work, range(threads), threads, pace)
+    batches = pace.start(source.batches())
+    counts, *others = map_threads(
+        work, (batches[i::threads] for i in range(threads)), threads, pace
+    )
     for other in others:
         counts += other
     if int(counts.sum()) != source.records:
@@ -98,45 +95,26 @@ def _count_dense(
 
 
 def _count_sorted(
-    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
+    source: Source, coded: Sequence[CodedColumn], _: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
-    """Keys of all records, sorted and cut into runs."""
-    keys = np.empty(source.records, dtype=np.uint64)
+    """Keys of all records, sorted by two threads and cut into runs."""
+    keys, half = np.empty(source.records, dtype=np.uint64), source.records // 2
 
     def fill(batch: RecordBatch) -> None:
         pace.step()
         batch.pack(coded, keys[batch.start : batch.start + batch.records])
 
-    batches = source.batches()
-    pace.start(len(batches))
-    map_threads(fill, batches, threads, pace)
-    spare = np.empty_like(keys)
-    middle = kernels.part(keys, spare, _middle(keys))
-    halves = [(spare[:middle], keys[:middle]), (spare[middle:], keys[middle:])]
-    done = map_threads(lambda half: kernels.sort(half[0], half[1], bits), halves, threads)
-    below, above = map_threads(kernels.different, done, threads)
-    distinct = np.empty(below + above, dtype=np.uint64)
-    times = np.empty(below + above, dtype=np.int64)
-    shares = [(done[0], slice(0, below)), (done[1], slice(below, None))]
-    map_threads(
-        lambda share: kernels.runs(share[0], distinct[share[1]], times[share[1]]), shares, threads
-    )
-    return distinct, times
-
-
-def _middle(keys: Ints) -> Any:
-    """A key that about half of the others are below."""
-    step = max(1, len(keys) // 1001)
-    sample = np.sort(keys[::step])
-    return sample[len(sample) // 2]
+    map_threads(fill, pace.start(source.batches()), threads, pace)
+    keys.partition(half)
+    map_threads(np.ndarray.sort, (keys[:half], keys[half:]), threads)
+    starts = run_starts(keys)
+    return keys[starts], np.diff(starts, append=len(keys))
 
 
 def map_threads(
-    work: Callable[[Any], Any], items: Any, threads: int, pace: Pace | None = None
+    work: Callable[[Any], Any], items: Iterable[Any], threads: int, pace: Pace | None = None
 ) -> list[Any]:
     """The work on every item, so many at a time; what fails in one, stops all."""
-    if threads == 1:
-        return [work(item) for item in items]
     with ThreadPoolExecutor(threads) as pool:
         try:
             return list(pool.map(work, items))

@@ -1,6 +1,7 @@
-"""Loops over packed keys, compiled: sort, cut into runs, and count what repeats.
+"""The compiled loops: packing keys, counting what repeats, and unpacking the pages of Parquet.
 
-Imported only where a table is large enough for it; everything here is integers.
+Imported only where a table is large enough for it; everything here is integers. The runs of an
+array are given by their bounds: run i goes from `bounds[i]` up to `bounds[i + 1]`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.numerics.acceleration import jit
 
-DIGIT = 11
 EMPTY = -1
+NO_CODE = 1 << 63
 
 
 @jit
@@ -21,27 +22,6 @@ def add_to(counts: Ints, keys: Ints) -> None:
     """Count keys into a dense array."""
     for i in range(len(keys)):
         counts[keys[i]] += 1
-
-
-@jit
-def sort(keys: Ints, spare: Ints, bits: int) -> Ints:
-    """Sort unsigned 64-bit keys of so many bits, by digits from the lowest; returns the sorted."""
-    size = 1 << DIGIT
-    mask = np.uint64(size - 1)
-    source, target = keys, spare
-    for shift in range(0, bits, DIGIT):
-        by = np.uint64(shift)
-        starts = np.zeros(size + 1, dtype=np.int64)
-        for i in range(len(source)):
-            starts[np.int64((source[i] >> by) & mask) + 1] += 1
-        for d in range(size):
-            starts[d + 1] += starts[d]
-        for i in range(len(source)):
-            digit = np.int64((source[i] >> by) & mask)
-            target[starts[digit]] = source[i]
-            starts[digit] += 1
-        source, target = target, source
-    return source
 
 
 @jit
@@ -57,146 +37,10 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
 
 
 @jit
-def field(keys: Ints, shift: int, bits: int) -> Ints:
-    """What stands in keys above their `shift` low bits, in so many bits."""
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
-    fields = np.empty(len(keys), dtype=np.int64)
-    for i in range(len(keys)):
-        fields[i] = (keys[i] >> by) & mask
-    return fields
-
-
-@jit
-def part(keys: Ints, target: Ints, middle: Any) -> int:
-    """Put keys below `middle` first; returns how many they are."""
-    first, last = 0, len(keys) - 1
-    for i in range(len(keys)):
-        key = keys[i]  # to both ends, of which one moves: no branch to guess wrong
-        target[first] = key
-        target[last] = key
-        below = 1 if key < middle else 0
-        first += below
-        last -= 1 - below
-    return first
-
-
-@jit
-def different(keys: Ints) -> int:
-    """How many different keys a sorted array has."""
-    number = 0
-    for i in range(len(keys)):
-        if i == 0 or keys[i] != keys[i - 1]:
-            number += 1
-    return number
-
-
-@jit
-def runs(keys: Ints, distinct_keys: Ints, times: Ints) -> None:
-    """The different keys of a sorted array, and how often each occurs."""
-    at, since = -1, 0
-    for i in range(len(keys)):
-        if i == 0 or keys[i] != keys[i - 1]:
-            if at >= 0:
-                times[at] = i - since
-            at += 1
-            since = i
-            distinct_keys[at] = keys[i]
-    if at >= 0:
-        times[at] = len(keys) - since
-
-
-@jit
-def classes(keys: Ints, low: int) -> Ints:
-    """Where classes begin among sorted keys: where what stands above their low bits changes."""
-    by = np.uint64(low)
-    number = 0
-    for i in range(len(keys)):
-        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
-            number += 1
-    starts = np.empty(number, dtype=np.int64)
-    at = 0
-    for i in range(len(keys)):
-        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
-            starts[at] = i
-            at += 1
-    return starts
-
-
-@jit
-def sums(counts: Ints, starts: Ints) -> Ints:
-    """The sum of each run of counts."""
-    sums_of_runs = np.zeros(len(starts), dtype=np.int64)
-    for c in range(len(starts)):
-        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
-        for i in range(starts[c], last):
-            sums_of_runs[c] += counts[i]
-    return sums_of_runs
-
-
-@jit
-def totals_within(counts: Ints, keys: Ints, shift: int, bits: int) -> Ints:
-    """The sum of the counts of each code that stands in keys above their `shift` low bits."""
-    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
-    code_totals = np.zeros(1 << bits, dtype=np.int64)
-    for i in range(len(counts)):
-        code_totals[(keys[i] >> by) & mask] += counts[i]
-    return code_totals
-
-
-@jit
-def total_of(counts: Ints, keys: Ints, shift: int, bits: int, code: int) -> int:
-    """The sum of the counts of one code."""
-    by, mask, one = np.uint64(shift), np.uint64((1 << bits) - 1), np.uint64(code)
-    total = 0
-    for i in range(len(counts)):
-        if (keys[i] >> by) & mask == one:
-            total += counts[i]
-    return total
-
-
-@jit
-def totals(counts: Ints, values: Ints, size: int) -> Ints:
-    """The sum of the counts of each value."""
-    value_totals = np.zeros(size, dtype=np.int64)
-    for i in range(len(counts)):
-        value_totals[values[i]] += counts[i]
-    return value_totals
-
-
-@jit
-def several(counts: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
-    """The counts of classes of one cell; those of the others, and where each of these begins."""
-    single = cells = 0
-    for c in range(len(starts)):
-        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
-        if last - starts[c] == 1:
-            single += 1
-        else:
-            cells += last - starts[c]
-    alone = np.empty(single, dtype=np.int64)
-    words = np.empty(cells, dtype=np.int64)
-    places = np.empty(len(starts) - single, dtype=np.int64)
-    single = cells = klass = 0
-    for c in range(len(starts)):
-        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
-        if last - starts[c] == 1:
-            alone[single] = counts[starts[c]]
-            single += 1
-            continue
-        places[klass] = cells
-        klass += 1
-        for i in range(starts[c], last):
-            words[cells] = counts[i]
-            cells += 1
-    return alone, words, places
-
-
-@jit
-def downwards(words: Ints, starts: Ints) -> None:
+def sort_downwards(words: Ints, bounds: Ints) -> None:
     """Sort the words of each run downwards, in place."""
-    for c in range(len(starts)):
-        first = starts[c]
-        last = starts[c + 1] if c + 1 < len(starts) else len(words)
+    for c in range(len(bounds) - 1):
+        first, last = bounds[c], bounds[c + 1]
         gap = 1  # Shell's sort: for a few words, by far the most runs, plain insertion
         while gap < (last - first) // 9:
             gap = 3 * gap + 1
@@ -222,41 +66,33 @@ def _mix_bits(x: Any) -> Any:
 
 
 @jit
-def distinct(words: Ints, starts: Ints) -> tuple[Ints, Ints]:
+def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
     """Runs of words that differ: the first run of each kind, and how many are of the kind."""
-    size = 1 << 16
+    size, number = 1 << 16, 0
     table = np.full(size, EMPTY, dtype=np.int64)
-    hashes = np.zeros(size, dtype=np.uint64)
-    kinds = np.zeros((size, 2), dtype=np.int64)  # the first run of its kind, how many there are
-    number = 0
-    for c in range(len(starts)):
-        first = starts[c]
-        last = starts[c + 1] if c + 1 < len(starts) else len(words)
-        h = np.uint64(last - first)
-        for i in range(first, last):
+    kinds = np.zeros((size, 3), dtype=np.int64)  # the first run, how many there are, the hash
+    for c in range(len(bounds) - 1):
+        h = np.uint64(bounds[c + 1] - bounds[c])
+        for i in range(bounds[c], bounds[c + 1]):
             h = _mix_bits(h ^ np.uint64(words[i])) + np.uint64(0x9E3779B97F4A7C15)
-        slot = np.int64(h & np.uint64(size - 1))
-        while table[slot] != EMPTY:
-            kind = table[slot]
-            if hashes[kind] == h and _same(words, starts, kinds[kind, 0], first, last):
-                break
+        key = np.int64(h >> np.uint64(1))
+        slot = key & (size - 1)
+        while table[slot] != EMPTY and not (
+            kinds[table[slot], 2] == key and _same(words, bounds, kinds[table[slot], 0], c)
+        ):
             slot = (slot + 1) & (size - 1)
-        if table[slot] != EMPTY:
-            kinds[table[slot], 1] += 1
-            continue
-        table[slot] = number
-        hashes[number], kinds[number, 0], kinds[number, 1] = h, c, 1
-        number += 1
+        if table[slot] == EMPTY:
+            table[slot] = number
+            kinds[number, 0], kinds[number, 2] = c, key
+            number += 1
+        kinds[table[slot], 1] += 1
         if 2 * number > size:
             size *= 2
             table = np.full(size, EMPTY, dtype=np.int64)
-            before, hashes = hashes, np.zeros(size, dtype=np.uint64)
-            earlier, kinds = kinds, np.zeros((size, 2), dtype=np.int64)
+            before, kinds = kinds, np.zeros((size, 3), dtype=np.int64)
+            kinds[:number] = before[:number]
             for kind in range(number):
-                hashes[kind] = before[kind]
-                kinds[kind, 0], kinds[kind, 1] = earlier[kind, 0], earlier[kind, 1]
-            for kind in range(number):
-                slot = np.int64(hashes[kind] & np.uint64(size - 1))
+                slot = kinds[kind, 2] & (size - 1)
                 while table[slot] != EMPTY:
                     slot = (slot + 1) & (size - 1)
                 table[slot] = kind
@@ -264,104 +100,184 @@ def distinct(words: Ints, starts: Ints) -> tuple[Ints, Ints]:
 
 
 @jit
-def _same(words: Ints, starts: Ints, kind: int, first: int, last: int) -> bool:
-    other = starts[kind]
-    end = starts[kind + 1] if kind + 1 < len(starts) else len(words)
-    if end - other != last - first:
+def _same(words: Ints, bounds: Ints, a: int, b: int) -> bool:
+    """Whether two runs are equal."""
+    if bounds[a + 1] - bounds[a] != bounds[b + 1] - bounds[b]:
         return False
-    for i in range(last - first):  # noqa: SIM110  (generators are not compiled)
-        if words[other + i] != words[first + i]:
+    for i in range(bounds[a + 1] - bounds[a]):
+        if words[bounds[a] + i] != words[bounds[b] + i]:
             return False
     return True
 
 
 @jit
-def triples(counts: Ints, values: Ints, starts: Ints, sizes: Ints, totals: Ints) -> Ints:
-    """Rows of the different (class size, total of the value, count) of cells, and their number."""
-    size = 1 << 14
-    table = np.full(size, EMPTY, dtype=np.int64)
-    kinds = np.zeros((size, 4), dtype=np.int64)
-    number = 0
-    ones = np.zeros(len(totals), dtype=np.int64)  # classes of one record, by their value
-    for c in range(len(starts)):
-        nq = sizes[c]
-        if nq == 1:
-            ones[values[starts[c]]] += 1
-            continue
-        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
-        for i in range(starts[c], last):
-            n, ns = np.int64(counts[i]), totals[values[i]]
-            slot = _place(nq, ns, n) & (size - 1)
-            while table[slot] != EMPTY:
-                k = table[slot]
-                if kinds[k, 2] == n and kinds[k, 0] == nq and kinds[k, 1] == ns:
-                    break
-                slot = (slot + 1) & (size - 1)
-            if table[slot] != EMPTY:
-                kinds[table[slot], 3] += 1
-                continue
-            table[slot] = number
-            kinds[number, 0], kinds[number, 1], kinds[number, 2], kinds[number, 3] = nq, ns, n, 1
-            number += 1
-            if 2 * number > size:
-                size *= 2
-                table = np.full(size, EMPTY, dtype=np.int64)
-                before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
-                for kind in range(number):
-                    for part in range(4):
-                        kinds[kind, part] = before[kind, part]
-                    slot = _place(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
-                    while table[slot] != EMPTY:
-                        slot = (slot + 1) & (size - 1)
-                    table[slot] = kind
-    whole = np.zeros((number + len(totals), 4), dtype=np.int64)
-    for kind in range(number):
-        for part in range(4):
-            whole[kind, part] = kinds[kind, part]
-    for v in range(len(totals)):
-        if ones[v]:
-            whole[number, 0], whole[number, 1], whole[number, 2] = 1, totals[v], 1
-            whole[number, 3] = ones[v]
-            number += 1
-    return whole[:number]
+def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
+    """A number of 7 bits per byte, and where it ends; -1 if it does not."""
+    number = np.int64(0)
+    for septet in range(0, 63, 7):
+        if at >= end:
+            break
+        byte = np.int64(raw[at])
+        at += 1
+        number |= (byte & 127) << septet
+        if byte < 128:
+            return number, at
+    return 0, -1
 
 
 @jit
-def _place(nq: Any, ns: Any, n: Any) -> Any:
-    h = _mix_bits(np.uint64(nq) ^ _mix_bits(np.uint64(ns) ^ _mix_bits(np.uint64(n))))
-    return np.int64(h >> np.uint64(1))
+def headers(raw: Ints) -> Ints:
+    """The headers of a chunk's pages, in Thrift's compact protocol; none if they are odd.
 
-
-@jit
-def gaps(
-    counts: Ints,
-    values: Ints,
-    starts: Ints,
-    sizes: Ints,
-    totals: Ints,
-    records: int,
-    place: Ints,
-    quick: Ints,
-) -> None:
-    """For each class size the largest sum over its cells of max(0, n·N - total·size).
-
-    `place[0, i]` is the i-th class size in ascending order, `place[1, i]` its gap; `quick` has the
-    i of small sizes.
+    A row holds where the page's bytes begin and the numbers of the header by field, those of a
+    structure in the field at 10 times the field's number.
     """
-    for c in range(len(starts)):
-        nq = sizes[c]
-        last = starts[c + 1] if c + 1 < len(starts) else len(counts)
-        gap = np.int64(0)
-        for i in range(starts[c], last):
-            gap += max(np.int64(0), np.int64(counts[i]) * records - totals[values[i]] * nq)
-        if nq < len(quick):
-            place[1, quick[nq]] = max(place[1, quick[nq]], gap)
-            continue
-        low, high = 0, place.shape[1] - 1
-        while low < high:
-            middle = (low + high) // 2
-            if place[0, middle] < nq:
-                low = middle + 1
+    fields = np.full((16, 100), np.int64(-1))
+    number = np.zeros(4, dtype=np.int64)
+    pages = at = 0
+    while at < len(raw):
+        if pages == len(fields):
+            before, fields = fields, np.full((4 * pages, 100), np.int64(-1))
+            fields[:pages] = before
+        depth, number[0] = 0, 0
+        while True:
+            if not 0 <= at < len(raw):
+                return fields[:0]
+            head = np.int64(raw[at])
+            at += 1
+            if head == 0:
+                depth -= 1
+                if depth < 0:
+                    break
+                continue
+            kind = head & 15
+            if head >> 4:
+                number[depth] += head >> 4
             else:
-                high = middle
-        place[1, low] = max(place[1, low], gap)
+                value, at = _varint(raw, at, len(raw))
+                number[depth] = value >> 1
+            value = np.int64(1 if kind == 1 else 0)
+            if 4 <= kind <= 6 or kind == 8:
+                value, at = _varint(raw, at, len(raw))
+                if at < 0:
+                    return fields[:0]
+            if 4 <= kind <= 6:
+                value = (value >> 1) ^ -(value & 1)
+            elif kind == 8:
+                at += value
+            elif kind == 12 and depth < 3:
+                depth += 1
+                number[depth] = 0
+                continue
+            elif kind > 2:
+                return fields[:0]
+            if depth <= 1 and number[depth] < 10 and number[0] < 10:
+                place = number[0] if depth == 0 else 10 * number[0] + number[1]
+                fields[pages, place] = value
+        fields[pages, 0] = at
+        if not 0 <= fields[pages, 3] <= len(raw) - at:
+            return fields[:0]
+        at += fields[pages, 3]
+        pages += 1
+    return fields[:pages]
+
+
+@jit
+def unpack(
+    raw: Ints, words: Ints, at: int, end: int, width: Any, known: Ints, keys: Ints, shift: int
+) -> bool:
+    """Put into keys the codes of Parquet's runs of places in a dictionary; False if they are odd.
+
+    `words` are the same bytes as `raw`, and reach beyond `end`; places have `width` bits; `known`
+    has a code for each place, and ends with one that is none.
+    """
+    mask, by, wide = np.uint64((1 << width) - 1), np.uint64(shift), np.uint64(width)
+    most, seen = np.uint64(len(known) - 1), np.uint64(0)
+    done = 0
+    while done < len(keys):
+        head, at = _varint(raw, at, end)
+        if at < 0 or head >> 1 == 0:
+            return False
+        if head & 1:  # groups of eight places, bit by bit
+            last = min(len(keys), done + ((head >> 1) << 3))
+            if at + (((last - done) * width + 7) >> 3) > end:
+                return False
+            bit, eights = at << 3, done
+            if width <= 8:  # eight places are in one word
+                for _ in range((last - done) >> 3):
+                    word, low = bit >> 6, np.uint64(bit & 63)
+                    places = (words[word] >> low) | (
+                        (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
+                    )
+                    for i in range(eights, eights + 8):
+                        code = known[min(places & mask, most)]
+                        places >>= wide
+                        seen |= code
+                        keys[i] = np.uint64(keys[i]) | (code << by)
+                    eights += 8
+                    bit += width << 3
+            for i in range(eights, last):
+                word, low = bit >> 6, np.uint64(bit & 63)
+                place = (words[word] >> low) | (
+                    (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
+                )
+                code = known[min(place & mask, most)]
+                seen |= code
+                keys[i] = np.uint64(keys[i]) | (code << by)
+                bit += width
+            at += (head >> 1) * width
+        else:  # one place, many times
+            last = min(len(keys), done + (head >> 1))
+            first, at = at, at + ((width + 7) >> 3)
+            if at > end:
+                return False
+            place = np.uint64(0)
+            for b in range(at - first):
+                place |= np.uint64(raw[first + b]) << np.uint64(8 * b)
+            code = known[min(place & mask, most)]
+            seen |= code
+            for i in range(done, last):
+                keys[i] = np.uint64(keys[i]) | (code << by)
+        done = last
+    return bool(seen >> np.uint64(63) == 0)
+
+
+@jit
+def unpack_pages(
+    raw: Ints, words: Ints, pages: Ints, optional: bool, known: Ints, keys: Ints, shift: int
+) -> bool:
+    """Put into keys the codes of a chunk's pages; False if they are odd.
+
+    A row of `pages`: where its values begin (and the definition levels before them), where they
+    end, how many they are.
+    """
+    present = np.array([0, 1, 1 << 63], dtype=np.uint64)
+    done = 0
+    for p in range(len(pages)):
+        levels, at, end, size = pages[p]
+        if not (0 <= levels <= at < end <= len(raw) and 0 <= size <= len(keys) - done):
+            return False
+        mine, width, whole = keys[done : done + size], np.int64(raw[at]), not optional
+        if width > 32:
+            return False
+        done += size
+        at += 1
+        if optional and levels < at - 1:  # one run of ones, if nothing is missing
+            head, value = _varint(raw, levels, at - 1)
+            whole = value == at - 2 and head & 1 == 0 and head >> 1 >= size and raw[value] == 1
+        if whole:
+            if not unpack(raw, words, at, end, width, known, mine, shift):
+                return False
+            continue
+        there = np.zeros(size, dtype=np.uint8)
+        if not unpack(raw, words, levels, at - 1, 1, present, there, 0):
+            return False
+        codes = np.zeros(there.sum(), dtype=np.uint64)
+        if len(codes) and not unpack(raw, words, at, end, width, known, codes, 0):
+            return False
+        taken = 0
+        for i in range(size):
+            if there[i]:
+                mine[i] = np.uint64(mine[i]) | (codes[taken] << np.uint64(shift))
+                taken += 1
+    return done == len(keys)

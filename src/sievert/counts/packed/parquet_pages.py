@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sievert.arrays import Ints
-from sievert.counts.packed import page_kernels
+from sievert.counts.packed import kernels
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3  # kinds of pages
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
@@ -24,7 +24,7 @@ NUMBERS = {"INT32": "<i4", "INT64": "<i8"}
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 LARGEST = 1 << 30  # bytes of a chunk, unpacked
 
-# Where page_kernels.headers puts the fields of a page's header.
+# Where kernels.headers puts the fields of a page's header.
 BODY, KIND, WHOLE, PACKED = range(4)
 VALUES, ENCODING, LEVELS = 51, 52, 53
 ENTRIES, ENTRY_ENCODING = 71, 72
@@ -45,70 +45,54 @@ class Chunk:
     plain: bool  # neither nested nor repeated
     unsigned: bool
 
-    def pack(self, keys: Ints, shift: int, known: Callable[[Any], Ints]) -> bool:
+    def pack(self, keys: Ints, shift: int, code_values: Callable[[Any], Ints]) -> bool:
         """Put the column's codes into the keys; if False, what they hold there means nothing."""
-        noted = self.noted
-        if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):
-            return False
         try:
-            with self.path.open("rb") as file:
-                file.seek(noted.dictionary_page_offset)
-                packed = file.read(noted.total_compressed_size)
-            heads = page_kernels.headers(np.frombuffer(packed, dtype=np.uint8))
-            raw, dictionary, pages = _decompress_pages(
-                packed, heads, CODECS[noted.compression], self.optional
-            )
-            codes = known(self._values(dictionary, int(heads[0, ENTRIES])))
+            raw, pages, values = self._read(self.noted.total_compressed_size)
+            codes = np.append(code_values(values), np.uint64(kernels.NO_CODE))
         except (OddError, OSError, ValueError):
             return False
-        return page_kernels.unpack_pages(
-            raw,
-            raw.view(np.uint64),
-            pages,
-            self.optional,
-            np.append(codes, np.uint64(page_kernels.NO_CODE)),
-            keys,
-            shift,
-        )
+        words = raw.view(np.uint64)
+        return kernels.unpack_pages(raw, words, pages, self.optional, codes, keys, shift)
 
     def texts(self) -> list[str]:
         """The dictionary's texts; none where it has no plain one."""
-        noted = self.noted
-        if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):
-            return []
-        start = noted.dictionary_page_offset
-        size = noted.data_page_offset - start
+        size = self.noted.data_page_offset - (self.noted.dictionary_page_offset or 0)
         try:
-            with self.path.open("rb") as file:
-                file.seek(start)
-                packed = file.read(size if size > 0 else noted.total_compressed_size)
-            heads = page_kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:1]
-            _, dictionary, _ = _decompress_pages(
-                packed, heads, CODECS[noted.compression], self.optional
-            )
-            return list(self._values(dictionary, int(heads[0, ENTRIES])))
+            *_, texts = self._read(size if size > 0 else self.noted.total_compressed_size, pages=1)
         except (OddError, OSError, ValueError):
             return []
+        return list(texts)
+
+    def _read(self, size: int, pages: int | None = None) -> tuple[Ints, Ints, Any]:
+        """Data pages one after the other, where each lies, and the values of the dictionary."""
+        noted = self.noted
+        if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):
+            raise OddError
+        with self.path.open("rb") as file:
+            file.seek(noted.dictionary_page_offset)
+            packed = file.read(size)
+        heads = kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:pages]
+        raw, dictionary, places = _decompress_pages(
+            packed, heads, CODECS[noted.compression], self.optional
+        )
+        return raw, places, self._values(dictionary, int(heads[0, ENTRIES]))
 
     def _values(self, body: memoryview, count: int) -> Any:
         """The dictionary: numbers, or texts."""
-        if self.noted.physical_type in NUMBERS:
-            kind = NUMBERS[self.noted.physical_type]
-            numbers = np.frombuffer(body, kind.replace("i", "u") if self.unsigned else kind)
-            if len(numbers) != count:
+        kind, at = self.noted.physical_type, 0
+        values: Any = []
+        if kind in NUMBERS:
+            values = np.frombuffer(body, NUMBERS[kind].replace("i", "u" if self.unsigned else "i"))
+        while kind == "BYTE_ARRAY" and len(values) < count:
+            start = at + 4
+            at = start + int.from_bytes(body[at:start], "little")
+            if at > len(body):
                 raise OddError
-            return numbers
-        if self.noted.physical_type != "BYTE_ARRAY":
+            values.append(str(body[start:at], "utf-8"))
+        if len(values) != count:
             raise OddError
-        texts, at = [], 0
-        for _ in range(count):
-            size = int.from_bytes(body[at : at + 4], "little")
-            text = bytes(body[at + 4 : at + 4 + size])
-            if len(text) != size:
-                raise OddError
-            texts.append(text.decode("utf-8"))
-            at += 4 + size
-        return texts
+        return values
 
 
 def _decompress_pages(
@@ -151,16 +135,13 @@ def _place(
     head: list[int], raw: Ints, at: int, before: int, optional: bool
 ) -> tuple[int, int, int, int]:
     """Where the levels, the values and the end of a data page are, and how many values it has."""
-    end = at + head[WHOLE]
-    second = head[KIND] == DATA_2
+    second, end = head[KIND] == DATA_2, at + head[WHOLE]
     encoding, count = (ENCODING_2, VALUES_2) if second else (ENCODING, VALUES)
-    if head[encoding] not in (PLAIN_DICTIONARY, RLE_DICTIONARY) or head[KIND] not in (DATA, DATA_2):
+    plain = head[encoding] in (PLAIN_DICTIONARY, RLE_DICTIONARY) and head[KIND] in (DATA, DATA_2)
+    levels = optional and not second  # with their size before them
+    if not plain or (levels and head[LEVELS] != RLE):
         raise OddError
-    if second:
-        return at, at + before, end, head[count]
-    if not optional:
-        return at, at, end, head[count]
-    size = int.from_bytes(raw[at : at + 4].tobytes(), "little")
-    if head[LEVELS] != RLE:
-        raise OddError
-    return at + 4, at + 4 + size, end, head[count]
+    if levels:
+        before = int.from_bytes(raw[at : at + 4].tobytes(), "little")
+        at += 4
+    return at, at + before, end, head[count]
