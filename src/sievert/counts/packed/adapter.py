@@ -288,7 +288,8 @@ class PackedQuestions(Questions):
         *kinds, times = rows.T
         width = self.records.bit_length()
         places, sums = merge_cells([k.astype(np.uint64) for k in kinds], [width] * 3, times)
-        return JointCounts.from_arrays(*(kind[places] for kind in kinds), sums)
+        sizes, totals, counts = rows[places, :3].T
+        return JointCounts.from_arrays(sizes, totals, counts, sums)
 
     def _gaps(self, cells: PackedCells, sizes: Sizes) -> Gaps:
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:

@@ -86,7 +86,7 @@ class CodedColumn:
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
         numbers = np.array([*self._number_texts(array.dictionary.to_pylist()), 0], dtype=np.uint32)
-        return numbers[np.asarray(array.indices.fill_null(len(numbers) - 1))]
+        return np.asarray(numbers[np.asarray(array.indices.fill_null(len(numbers) - 1))])
 
     def spell(self, codes: Ints) -> list[str | None]:
         """The texts of codes, as the engine would spell them."""
