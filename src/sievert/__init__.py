@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sievert.errors import SievertError
     from sievert.hierarchies import Hierarchy
     from sievert.measures.approximate.compromise import approximate_compromise
-    from sievert.measures.value import Value
+    from sievert.measures.measure import Value
 
 __all__ = [
     "Assessment",
@@ -71,7 +71,7 @@ _HOMES = {
     "Limit": "commands.limit.distribution",
     "Limited": "commands.limit.result",
     "SievertError": "errors",
-    "Value": "measures.value",
+    "Value": "measures.measure",
     "approximate_compromise": "measures.approximate.compromise",
     "assess": "commands.assess.api",
     "attack": "commands.attack.api",

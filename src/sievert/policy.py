@@ -22,7 +22,7 @@ from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.notes import Name, Note, Reason, SectionName
 
 if TYPE_CHECKING:
-    from sievert.measures.value import Value
+    from sievert.measures.measure import Value
 
 MOST_BYTES = 1 << 20
 

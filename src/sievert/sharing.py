@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, Decides, decided_by
-from sievert.measures.value import SUPPRESSED, Value
+from sievert.measures.measure import SUPPRESSED, Value
 from sievert.notes import Count, Name, Note, Reason
 from sievert.roles import Roles
 

@@ -12,7 +12,7 @@ import sievert
 from sievert import charts
 from sievert.errors import InputError
 from sievert.papers.approximate_compromise import appendix, paper
-from sievert.papers.approximate_compromise.data import (
+from sievert.papers.approximate_compromise.methods import (
     PUMS,
     RECORDS,
     SALARIES,

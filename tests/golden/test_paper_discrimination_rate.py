@@ -16,7 +16,7 @@ from sievert.papers import given_tables
 from sievert.papers.claims import NEED_WHY, Claim, Given, Paper
 from sievert.papers.discrimination_rate import paper
 from sievert.papers.discrimination_rate.adult import FILES, K10, K15, L5, make_release
-from sievert.papers.discrimination_rate.data import EXPLAINS, QUASI, SECRET
+from sievert.papers.discrimination_rate.rates import EXPLAINS, QUASI, SECRET
 from sievert.report.page import Picture
 
 from .tables import read_columns

@@ -26,8 +26,8 @@ from sievert.papers.claims import (
     Paper,
     PaperPart,
 )
-from sievert.papers.itpr import generated, timing
-from sievert.papers.itpr.common import CONSTANT, IDS, RISES, THETA, direction
+from sievert.papers.itpr import figures, inference
+from sievert.papers.itpr.cases import CONSTANT, IDS, RISES, THETA, direction
 from sievert.report.page import Grid, Picture
 
 STANDS = {TRUE: 78, MATCH: 67, FALSE: 18, OPEN: 11, CONTRADICTS: 9, ROUNDING: 4}
@@ -184,15 +184,15 @@ def test_readings_of_figure_3_that_the_text_excludes(paper: Paper) -> None:
     grid = part(paper, "Figure 3").blocks[-1]
     assert isinstance(grid, Grid)
     goes = {row[0]: dict(zip(IDS, row[1:], strict=True)) for row in grid.rows}
-    assert goes[generated.SAME]["ITPR"] == CONSTANT
-    assert goes[generated.SINGLE]["MIL"] == RISES
+    assert goes[inference.SAME]["ITPR"] == CONSTANT
+    assert goes[inference.SINGLE]["MIL"] == RISES
     wanted = {**dict.fromkeys(IDS, RISES), "MIL": "falls"}
-    assert goes[generated.SHARED] == goes[generated.THREE] == wanted
+    assert goes[inference.SHARED] == goes[inference.THREE] == wanted
 
 
 def test_what_the_reasons_of_figure_4_rest_on() -> None:
     """MIL >= theta; with equal ages ITPR = theta/H(X) and ELD = 2^(theta - H(X))."""
-    found = generated.inference()
+    found = inference.inference()
     for series in (*found.growing.values(), found.drifting, found.moving):
         for i, theta in enumerate(series.of[THETA]):
             itpr, eld, dr, mi = (series.of[n][i] for n in ("ITPR", "ELD", "DR", "MI"))
@@ -265,7 +265,7 @@ def kept(folder: Path, content: Any) -> str:
 
 
 def test_figure_6_draws_times_that_are_given(tmp_path: Path) -> None:
-    found = timing.figure_6(Given(data={"timings": kept(tmp_path, GROWTH)}))
+    found = figures.figure_6(Given(data={"timings": kept(tmp_path, GROWTH)}))
     (picture,) = found.blocks
     assert isinstance(picture, Picture)
     assert picture.behind.rows == (("100,000", "0.1"), ("1,000,000,000", "9"))
@@ -276,12 +276,12 @@ def test_figure_6_draws_times_that_are_given(tmp_path: Path) -> None:
 
 def test_times_that_grow_faster_than_the_records_make_it_false(tmp_path: Path) -> None:
     slow = {"by_rows": [{"rows": 10**5, "wall": 0.1}, {"rows": 10**6, "wall": 2.0}]}
-    found = timing.figure_6(Given(data={"timings": kept(tmp_path, slow)}))
+    found = figures.figure_6(Given(data={"timings": kept(tmp_path, slow)}))
     assert found.claims[-1].state == FALSE
 
 
 def test_the_other_file_of_the_benchmarks(tmp_path: Path) -> None:
-    assert timing.read_times(kept(tmp_path, SCALE)) == [(10**9, 5.0)]
+    assert figures.read_times(kept(tmp_path, SCALE)) == [(10**9, 5.0)]
 
 
 @pytest.mark.parametrize(
@@ -292,14 +292,14 @@ def test_the_other_file_of_the_benchmarks(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_file_that_is_something_else(tmp_path: Path, content: Any) -> None:
     with pytest.raises(InputError) as raised:
-        timing.read_times(kept(tmp_path, content))
+        figures.read_times(kept(tmp_path, content))
     assert "times.json" in raised.value.what
     assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
-        timing.read_times(str(tmp_path / "times.json"))
+        figures.read_times(str(tmp_path / "times.json"))
 
 
 def test_which_way() -> None:

@@ -12,7 +12,7 @@ from sievert import charts
 from sievert.errors import InputError
 from sievert.papers.claims import NEED_WHY, Claim, Given, Paper
 from sievert.papers.relative_risk import example, experiment, formulas, paper
-from sievert.papers.relative_risk.data import adult
+from sievert.papers.relative_risk.example import adult
 from sievert.report.page import Grid, Picture
 
 COUNTED = {

@@ -29,9 +29,8 @@ from sievert.commands.assess.terminal import render
 from sievert.counts.answers import Gaps, JointCounts, Profiles, RecordCounts, SecretCounts, Sizes
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
-from sievert.measures.measure import MeasureResult
+from sievert.measures.measure import MeasureResult, Value
 from sievert.measures.target import RecordTarget, SecretTarget
-from sievert.measures.value import Value
 from sievert.policy import judge, parse_policy
 from sievert.roles import Roles
 

@@ -21,8 +21,8 @@ from sievert.losses.gaussian import gaussian_information
 from sievert.losses.gaussian import scalar as information
 from sievert.measures.kernel import mutual_information
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit
+from sievert.tradeoff.gaussian.closed_forms import nats, revealing, within
 from sievert.tradeoff.gaussian.max_determinant import DeterminantProblem
-from sievert.tradeoff.gaussian.water_filling import nats, revealing, within
 
 LN2 = math.log(2)
 Floats = Any

@@ -31,6 +31,7 @@ from sievert.estimators import (
     quantile_bins,
 )
 from sievert.estimators.contingency import total
+from sievert.estimators.information import Trio
 from sievert.estimators.permutation import (
     ShuffleLayout,
     TableBlocks,
@@ -39,7 +40,6 @@ from sievert.estimators.permutation import (
     independent,
     shuffle_test,
 )
-from sievert.estimators.trio import Trio
 
 PAGE = Path(__file__).parents[2] / "docs" / "estimation.md"
 SEVEN = (

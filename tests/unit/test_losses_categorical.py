@@ -11,7 +11,7 @@ import pytest
 from test_losses_laws import DROPPED, KINDS, column, loss
 
 from sievert.hierarchies import Hierarchy
-from sievert.losses.interval_labels import interval
+from sievert.losses.generalisation import interval
 from sievert.losses.label_sets import count_keys, label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release
 

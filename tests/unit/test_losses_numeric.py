@@ -18,7 +18,6 @@ from golden.tables import read_columns
 from sievert.hierarchies import Hierarchy
 from sievert.losses import (
     gaussian,
-    logistic,
     models,
     moments,
     numeric_columns,
@@ -550,7 +549,9 @@ def test_linear_equations() -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=(30, 30))
     matrix, right = a @ a.T + np.eye(30), rng.normal(size=30)
-    assert logistic.solve(matrix, right) == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9)
+    assert propensity.solve(matrix, right) == pytest.approx(
+        np.linalg.solve(matrix, right), rel=1e-9
+    )
 
 
 # Prediction.

@@ -28,8 +28,7 @@ from sievert.methods import (
     supplied,
     utility,
 )
-from sievert.methods.intruder import scale_to_integers
-from sievert.methods.known_columns import compact
+from sievert.methods.intruder import compact, scale_to_integers
 from sievert.methods.query_restriction import chain_bounds
 
 TENS = np.arange(10, 251, 10)

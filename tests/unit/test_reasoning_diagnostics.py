@@ -12,7 +12,7 @@ from reasoningtools import batch_means, ess, mcse, rhat
 from sievert.attacks.reasoning.chains import diagnose, jackknife, running_means
 from sievert.attacks.reasoning.posterior import bits, empirical, total_variation
 from sievert.errors import UsageError
-from sievert.numerics.tails import beta_below, beta_interval, beta_quantile
+from sievert.numerics.special_functions import beta_below, beta_interval, beta_quantile
 
 
 def plainly(x):

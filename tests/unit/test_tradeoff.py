@@ -21,7 +21,7 @@ from sievert.tradeoff import (
     perfect,
     squared,
 )
-from sievert.tradeoff.channel_matrices import ChannelProblem
+from sievert.tradeoff.channel import ChannelProblem
 from sievert.tradeoff.joint_distribution import disclosed_information
 from sievert.tradeoff.mirror_descent import descend
 

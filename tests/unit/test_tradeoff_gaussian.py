@@ -14,7 +14,7 @@ from scipy import stats
 from sievert.errors import InputError, UsageError
 from sievert.losses.gaussian import from_data, gaussian_information
 from sievert.losses.gaussian import scalar as information
-from sievert.numerics.tails import chi_square, two_sided
+from sievert.numerics.special_functions import chi_square, two_sided
 from sievert.tradeoff.gaussian import (
     Channel,
     Pair,
@@ -28,8 +28,8 @@ from sievert.tradeoff.gaussian import (
     rate_distortion,
 )
 from sievert.tradeoff.gaussian.canonical_pair import standard
+from sievert.tradeoff.gaussian.closed_forms import nats, revealing, within
 from sievert.tradeoff.gaussian.normality import _mardia
-from sievert.tradeoff.gaussian.water_filling import nats, revealing, within
 
 LN2 = math.log(2)
 Floats = Any

@@ -18,9 +18,8 @@ from sievert.counts.cube import Cube, histogram, run_starts
 from sievert.formatting import percent
 from sievert.hierarchies import Hierarchy, parse
 from sievert.measures import BY_ID, kernel
-from sievert.measures.measure import NOTHING_TO_LEARN, Decides, MeasureResult
+from sievert.measures.measure import NOTHING_TO_LEARN, Decides, MeasureResult, Value
 from sievert.measures.target import RecordTarget, SecretTarget
-from sievert.measures.value import Value
 
 MOST_LISTED = 100  # values of a column, worst first
 SAME = 1e-12  # of an entropy: what only rounding tells apart

@@ -9,8 +9,7 @@ from sievert.attacks.attack import Attack, Group, Learned, by_column, measured, 
 from sievert.counts.cube import Cube
 from sievert.formatting import percent, plural
 from sievert.measures import kernel
-from sievert.measures.measure import NOTHING_TO_LEARN
-from sievert.measures.value import Value
+from sievert.measures.measure import NOTHING_TO_LEARN, Value
 
 RULED_OUT = (1, 2, 3)
 NONE_LEFT = "no class has so many values"

@@ -35,8 +35,7 @@ from sievert.counts.record_pairs import select_cells
 from sievert.formatting import percent, plural
 from sievert.hierarchies import ROOT
 from sievert.measures import kernel
-from sievert.measures.measure import NOTHING_TO_LEARN
-from sievert.measures.value import Value
+from sievert.measures.measure import NOTHING_TO_LEARN, Value
 
 RECORD = "which record is whose"
 NO_MATCH = "no row has a candidate"

@@ -19,9 +19,8 @@ from sievert.counts.answers import Profiles, SecretCounts
 from sievert.counts.cube import Cube, histogram
 from sievert.formatting import percent, plural, significant
 from sievert.measures import kernel
-from sievert.measures.measure import NOTHING_TO_LEARN
+from sievert.measures.measure import NOTHING_TO_LEARN, Value
 from sievert.measures.target import SecretTarget
-from sievert.measures.value import Value
 
 ABSENT = "the value does not occur"
 NUMBERS = ("prior", "posterior", "gain", "ratio", "semantic_discrimination_rate")

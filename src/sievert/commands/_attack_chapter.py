@@ -15,7 +15,7 @@ from sievert.commands._terminal import (
     reason_text,
 )
 from sievert.formatting import percent, plural, printable, wrap
-from sievert.measures.value import Value
+from sievert.measures.measure import Value
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attack, Attacks, Column, Group, Listed

@@ -14,8 +14,7 @@ from sievert.commands._common import Clock
 from sievert.errors import ExhaustedError, InputError, InvariantError, unknown
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID, MEASURES, Measure
-from sievert.measures.measure import MeasureResult, Number
-from sievert.measures.value import Value
+from sievert.measures.measure import MeasureResult, Number, Value
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 

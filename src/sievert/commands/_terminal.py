@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sievert.formatting import plural, printable, significant, wrap
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
-from sievert.measures.value import SUPPRESSED
+from sievert.measures.measure import NOTHING_TO_LEARN, SUPPRESSED, UNBOUNDED
 from sievert.sources.csv_header import SHOWN
 
 if TYPE_CHECKING:
-    from sievert.measures.value import Value
+    from sievert.measures.measure import Value
     from sievert.policy import Verdict
 
 LONGEST = 28  # letters of a release's name in a table

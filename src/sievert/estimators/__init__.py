@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from sievert.estimators.bins import binned, continuous, quantile_bins
-from sievert.estimators.chance import chance
-from sievert.estimators.contingency import ContingencyTable
-from sievert.estimators.estimate import InformationEstimate
-from sievert.estimators.information import estimate, information, lost
-from sievert.estimators.ksg import ksg
+from sievert.estimators.contingency import ContingencyTable, chance
+from sievert.estimators.information import InformationEstimate, estimate, information, lost
+from sievert.estimators.ksg import binned, continuous, ksg, quantile_bins
 
 # The names of earlier versions.
 Estimate, Joint = InformationEstimate, ContingencyTable

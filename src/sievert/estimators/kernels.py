@@ -22,9 +22,7 @@ def _divergence(u: float) -> float:
         for k in range(9, 1, -1):
             series = 1.0 / (k * (k - 1)) - u * series
         return u * u * series
-    if u <= -1.0:
-        return 1.0
-    return (1.0 + u) * math.log1p(u) - u
+    return 1.0 if u <= -1.0 else (1.0 + u) * math.log1p(u) - u
 
 
 @jit

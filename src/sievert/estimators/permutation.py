@@ -19,9 +19,8 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import histogram
-from sievert.errors import UsageError
-from sievert.estimators.cached import cached_value
-from sievert.estimators.contingency import ContingencyTable, count_keys
+from sievert.errors import require
+from sievert.estimators.contingency import ContingencyTable, cached_value, count_keys
 from sievert.estimators.splitmix import FIRST_FACTOR, LOW_BITS, SECOND_FACTOR, STEP
 from sievert.measures import kernel
 from sievert.numerics.acceleration import compile_loops, thread_count
@@ -98,8 +97,7 @@ def shuffle_test(
     **how: Any,
 ) -> ShuffleTest:
     """So many bits, of cells with these counts, against those of shuffled records."""
-    if shuffles < 1:
-        raise UsageError("at least one shuffle is needed")
+    require(shuffles >= 1, "at least one shuffle is needed")
     records = int(counts.sum())
     whole = score(histogram(counts))
     slack = max(TOLERANCE * records * bits, ROUNDING * whole)
@@ -228,9 +226,8 @@ def _shuffle_compiled(layout: ShuffleLayout, key: np.uint64) -> Sizes:
 def _shuffle_plain(layout: ShuffleLayout, key: np.uint64) -> Sizes:
     """The same in NumPy."""
     lengths = layout.ends - layout.starts
-    begins = np.cumsum(lengths) - lengths
     run = np.repeat(np.arange(len(lengths)), lengths)
-    place = np.arange(len(run)) + (layout.starts - begins)[run]
+    place = np.arange(len(run)) + (layout.starts - (np.cumsum(lengths) - lengths))[run]
     codes = _swap(
         layout.codes.copy(), place, place + _random_below(layout.limits[run] - place, key)
     )

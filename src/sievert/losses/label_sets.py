@@ -115,8 +115,7 @@ def _pairs(column: PairedColumn) -> ValueLabelPairs:
     present, times = count_keys(keys, len(column.values) * width)
     original, released = present // width, present % width - 1
     suppressed = replace(column, original=original, released=released).suppressed
-    names = np.append(value_code_of_label(column)[0], -1)
-    unchanged = ~suppressed & (names[released] == original)
+    unchanged = ~suppressed & (np.append(value_code_of_label(column)[0], -1)[released] == original)
     return ValueLabelPairs(original, released, times, suppressed, unchanged)
 
 

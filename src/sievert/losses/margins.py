@@ -31,8 +31,7 @@ def hellinger_margins(release: Release) -> Loss:
     columns = {c.name: _texts(c).distance for c in release.columns}
     worst = min(columns, key=lambda name: (-columns[name], name))
     value = math.fsum(columns.values()) / len(columns)
-    details = {"worst": worst, "worst_distance": columns[worst]}
-    return Loss(value, columns=columns, details=details)
+    return Loss(value, columns=columns, details={"worst": worst, "worst_distance": columns[worst]})
 
 
 @needs_records
@@ -54,8 +53,7 @@ def hellinger_pairs(release: Release) -> Loss:
         "worst_distance": distances[worst],
         "pairs": [{"columns": [a, b], "distance": d} for (a, b), d in distances.items()],
     }
-    value = math.fsum(distances.values()) / len(distances)
-    return Loss(value, columns=columns, details=details)
+    return Loss(math.fsum(distances.values()) / len(distances), columns=columns, details=details)
 
 
 class _Texts:

@@ -126,8 +126,7 @@ def _own(
         return np.where(own == GONE, parts(column.labels, edges), own)
     before, after = number.coded
     order = np.argsort(before, kind="stable")[: int((~np.isnan(before)).sum())]
-    middles = (before[order][1:] + before[order][:-1]) / 2
-    nearest = atoms[order][np.searchsorted(middles, after)]
+    nearest = atoms[order][np.searchsorted((before[order][1:] + before[order][:-1]) / 2, after)]
     return np.where((own == GONE) & ~np.isnan(after), nearest, own)
 
 
@@ -140,11 +139,9 @@ def _general(
     star = [i for i in lacking.tolist() if column.labels[i] in (ROOT, None)]
     lacking = np.setdiff1d(lacking, star)
     if len(lacking):
-        wanted = np.append(np.isin(np.arange(len(column.labels)), lacking), False)
-        some = wanted[column.released]
+        some = np.append(np.isin(np.arange(len(column.labels)), lacking), False)[column.released]
         both = released[some] * len(atoms) + column.original[some]
-        more = np.stack(np.divmod(np.unique(both), len(atoms)), axis=1)
-        pairs = np.concatenate((pairs, more))
+        pairs = np.concatenate((pairs, np.stack(np.divmod(np.unique(both), len(atoms)), axis=1)))
     if not len(pairs):
         return rows, np.zeros((0, size))
     times = np.bincount(released + 1, minlength=len(column.labels) + 1)[1:]

@@ -17,7 +17,7 @@ from sievert.losses.loss import Kind, Loss, Release, without
 from sievert.losses.numeric_columns import NumericColumn, NumericColumnPair, numeric_columns
 from sievert.measures.kernel import total
 from sievert.measures.measure import Decides
-from sievert.numerics.tails import central
+from sievert.numerics.special_functions import central
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ENOUGH = 100  # records above which a statistic is taken as normally distributed
@@ -60,8 +60,7 @@ def probabilistic_information_loss(release: Release) -> Loss:
     }
     every = [s for kind in details.values() for s in _statistics(kind)]
     value = _mean(every)
-    reason = None if value is not None else every[0]["reason"]
-    return Loss(value, reason, columns, details)
+    return Loss(value, None if value is not None else every[0]["reason"], columns, details)
 
 
 def _statistics(kind: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -140,8 +139,7 @@ def _double(pair: NumericColumnPair, kind: str) -> dict[str, Any]:
         reason = NO_VARIANCE
     if reason is None and after is not None:
         z = (after - before) / scale * math.sqrt(n / noise)
-    lacking = n == 0 or (kind == "correlation" and pair.correlation is None)
-    shown = None if lacking else before
+    shown = before if n and (kind != "correlation" or pair.correlation is not None) else None
     return {"columns": list(pair.columns), **_statistic(shown, after, z, reason)}
 
 

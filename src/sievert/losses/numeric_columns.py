@@ -217,8 +217,7 @@ def correlations(columns: Sequence[Floats]) -> Floats:
 
 
 def _mean_product(x: Floats, y: Floats) -> float:
-    product = math.fsum(float((a * b).sum()) for a, b in _blocks(x, y)) / len(x)
-    return max(-1.0, min(1.0, product))
+    return max(-1.0, min(1.0, math.fsum(float((a * b).sum()) for a, b in _blocks(x, y)) / len(x)))
 
 
 def _variances(x: Floats, y: Floats, r: float) -> tuple[float, float]:

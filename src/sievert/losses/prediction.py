@@ -79,8 +79,7 @@ class PredictionTarget:
         if edges is not None:
             values = parts(column.values, edges)
             values[values == GONE] = len(edges) + 1
-            binned = parts(column.labels, edges)
-            labels = np.where(labels == GONE, binned, values[labels])
+            labels = np.where(labels == GONE, parts(column.labels, edges), values[labels])
         width = int(values.max()) + 1
         truth = values[column.original]
         star = np.array([t == ROOT for t in column.labels], dtype=bool)

@@ -106,8 +106,7 @@ def separation(target: RecordTarget, _: Options) -> Number | MeasureResult:
     sizes, times = target.sizes.sizes, target.sizes.times
     if n > EXACT_PRODUCT:
         sizes, times = exact(sizes), exact(times)
-    alike = int((sizes * (sizes - 1) * times).sum())
-    return ratio(n * (n - 1) - alike, n * (n - 1))
+    return ratio(n * (n - 1) - int((sizes * (sizes - 1) * times).sum()), n * (n - 1))
 
 
 def distinction(target: RecordTarget, _: Options) -> Number:

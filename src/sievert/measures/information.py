@@ -122,8 +122,7 @@ def discrimination_rate_of_value(target: Target, options: Options) -> Number | M
         return undefined(NOTHING_TO_LEARN)
     if target.classes == 1:
         return 0.0
-    share = options["size"] * options["entropy"] / options["records"]
-    return float(1.0 - share / target.entropy)
+    return float(1.0 - options["size"] * options["entropy"] / options["records"] / target.entropy)
 
 
 def bayes_vulnerability_prior(target: Target, _: Options) -> Number:

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.numerics.gamma import divergence
+from sievert.counts.answers import JointCounts, Sizes
+from sievert.numerics.special_functions import divergence
 
 LN2 = math.log(2.0)
 # Products of two counts stay exact in 64 bits up to this many records; above, Python's integers.
@@ -91,8 +92,7 @@ def mutual_information(joint: Ints, first: Ints, second: Ints, times: Ints, reco
     occupied = expected * times  # at most N^2 in all: exact
     q = np.asarray(occupied, dtype=np.float64)
     empty = float(records * records - int(occupied.sum()))
-    terms = np.append(q * divergence(u), empty)
-    return total(terms) / (float(records) * float(records)) / LN2
+    return total(np.append(q * divergence(u), empty)) / (float(records) * float(records)) / LN2
 
 
 def profile_entropies(counts: Ints, starts: Ints) -> Floats:
@@ -101,8 +101,7 @@ def profile_entropies(counts: Ints, starts: Ints) -> Floats:
         return np.zeros(0)
     sizes = np.add.reduceat(counts, starts)
     lengths = np.diff(np.append(starts, len(counts)))
-    whole = np.repeat(sizes, lengths)
-    terms = np.asarray(counts, dtype=np.float64) * log2_ratio(counts, whole)
+    terms = np.asarray(counts, dtype=np.float64) * log2_ratio(counts, np.repeat(sizes, lengths))
     sums = np.add.reduceat(terms, starts)
     for i in np.flatnonzero(lengths > LONG_PROFILE).tolist():
         sums[i] = total(terms[starts[i] : starts[i] + lengths[i]])
@@ -152,3 +151,31 @@ def close_below(values: Floats) -> Ints:
     """Positions of all values that rounding could have kept from being the smallest."""
     least = float(values.min())
     return np.flatnonzero(values <= least + abs(least) * 1e-9)
+
+
+Column = tuple[str, Sequence[Any]]
+
+
+def class_columns(sizes: Sizes, records: int) -> dict[str, Column]:
+    """For each class size: the size, and the bits log2(N/n_q) that single the class out."""
+    return {
+        "nq": ("int", sizes.sizes.tolist()),
+        "class_size": ("int", sizes.sizes.tolist()),
+        "identity_bits": ("float", log2_ratio(sizes.sizes, records).tolist()),
+    }
+
+
+def cell_columns(cells: JointCounts, records: int, secret: str) -> dict[str, Column]:
+    """For each kind of cell: p(s|q) of the record's own value, and log2(p(s|q)/p(s))."""
+    posterior = [ratio(int(n), int(q)) for n, q in zip(cells.count, cells.class_size, strict=True)]
+    gain = [
+        ln(Fraction(int(n) * records, int(q) * int(s))) / LN2
+        for n, q, s in zip(cells.count, cells.class_size, cells.value_size, strict=True)
+    ]
+    return {
+        "nq": ("int", cells.class_size.tolist()),
+        "ns": ("int", cells.value_size.tolist()),
+        "n": ("int", cells.count.tolist()),
+        f"{secret}.posterior": ("float", posterior),
+        f"{secret}.information_gain": ("float", gain),
+    }

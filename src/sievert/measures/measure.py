@@ -1,4 +1,4 @@
-"""The record a measure carries: what it is, how to read it, and which laws it obeys."""
+"""A measure's record, and one measured number with its unit, as results and their JSON hold it."""
 
 from __future__ import annotations
 
@@ -99,3 +99,28 @@ class Measure:
         """The range in words."""
         low = "-∞" if self.low is None else f"{self.low:g}"
         return f"[{low}, {self.high:g}]" if self.high is not None else f">= {low}"
+
+
+SUPPRESSED = "suppressed"
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number with its unit, which way is risky, and why it is missing if it is."""
+
+    id: str
+    value: Number | None
+    unit: str
+    riskier: str
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "value": self.value,
+            "unit": self.unit,
+            "riskier": self.riskier,
+            "reason": self.reason,
+            **self.details,
+        }

@@ -47,9 +47,8 @@ def _fewest(profiles: Profiles | None) -> int | None:
 
 def l_diversity(target: SecretTarget, _: Options) -> MeasureResult:
     """min over q of the number of different values."""
-    fewest = _fewest(target.profiles)
     known = _fewest(target.counts.known_profiles)
-    return MeasureResult(fewest, details=_without_missing(target, known))
+    return MeasureResult(_fewest(target.profiles), details=_without_missing(target, known))
 
 
 def entropy_l(target: SecretTarget, _: Options) -> Number:
@@ -79,9 +78,9 @@ def _highest_confidence(profiles: Profiles | None) -> float | None:
 
 def max_confidence(target: SecretTarget, _: Options) -> MeasureResult:
     """max over q and s of p(s|q)."""
-    known = _highest_confidence(target.counts.known_profiles)
     return MeasureResult(
-        _highest_confidence(target.profiles), details=_without_missing(target, known)
+        _highest_confidence(target.profiles),
+        details=_without_missing(target, _highest_confidence(target.counts.known_profiles)),
     )
 
 
@@ -138,8 +137,7 @@ def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | MeasureRes
         return 0.0
     rough = _ordered_distances(ranked, target.records)
     worst = np.flatnonzero(rough >= float(rough.max()) - 1e-9).tolist()
-    exactly = max(_ordered_distance(ranked, i, target.records) for i in worst)
-    return float(exactly)
+    return float(max(_ordered_distance(ranked, i, target.records) for i in worst))
 
 
 def _ordered_distances(ranked: Ranked, records: int) -> Floats:
@@ -162,8 +160,7 @@ def _ordered_distances(ranked: Ranked, records: int) -> Floats:
     turn = np.clip(np.searchsorted(table, share, side="right"), ranks, stop)
     below = share * (turn - ranks) - (summed[turn] - summed[ranks])
     above = (summed[stop] - summed[turn]) - share * (stop - turn)
-    runs = np.add.reduceat(below + above, starts)
-    return np.asarray((runs + summed[ranks[starts]]) / (m - 1))
+    return np.asarray((np.add.reduceat(below + above, starts) + summed[ranks[starts]]) / (m - 1))
 
 
 def _ordered_distance(ranked: Ranked, i: int, records: int) -> Fraction:
@@ -200,8 +197,7 @@ class _Gains:
     def gain(self, i: int) -> Fraction:
         """p(s|q)/p(s) of one cell."""
         c = self.cells
-        bottom = int(c.class_size[i]) * int(c.value_size[i])
-        return Fraction(int(c.count[i]) * self.records, bottom)
+        return Fraction(int(c.count[i]) * self.records, int(c.class_size[i]) * int(c.value_size[i]))
 
     def excess(self) -> Floats:
         """p(s|q)/p(s) - 1 of every cell, from exact differences."""

@@ -115,15 +115,12 @@ class SecretTarget(_Classes):
 
     @cached_property
     def conditional_entropy(self) -> float:
-        if self.mutual_information == 0.0:
-            return self.entropy
-        return self._conditional_entropy
+        return self.entropy if self.mutual_information == 0.0 else self._conditional_entropy
 
     @cached_property
     def _conditional_entropy(self) -> float:
         p = self.profiles
-        entropies = p.sizes * self._entropies * p.times
-        return kernel.total(entropies) / self.records
+        return kernel.total(p.sizes * self._entropies * p.times) / self.records
 
     @cached_property
     def mutual_information(self) -> float:
@@ -150,8 +147,7 @@ class SecretTarget(_Classes):
     @cached_property
     def effective_values(self) -> float:
         """2^(min H(S|q)); a whole number where that class holds its values equally often."""
-        least = int(self._entropies.argmin())
-        profile = self.profiles.profile(least)
+        profile = self.profiles.profile(int(self._entropies.argmin()))
         return float(len(profile)) if profile[0] == profile[-1] else 2.0**self.least_entropy
 
     @cached_property
@@ -200,8 +196,7 @@ class SecretTarget(_Classes):
 
     @cached_property
     def posterior(self) -> Fraction:
-        best = (self.profiles.largest * self.profiles.times).sum()
-        return Fraction(int(best), self.records)
+        return Fraction(int((self.profiles.largest * self.profiles.times).sum()), self.records)
 
 
 Target = RecordTarget | SecretTarget  # entropies in bits

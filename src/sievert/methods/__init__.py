@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from sievert.methods.anatomy import Anatomised, anatomised
-from sievert.methods.frequencies import frequencies, supplied
-from sievert.methods.intruder import Method
-from sievert.methods.known_columns import Groups, every, grouped, subsets
+from sievert.methods.intruder import Groups, Method, every, frequencies, grouped, subsets, supplied
 from sievert.methods.mondrian import mondrian
 from sievert.methods.noise import Noisy, noisy, reachable, span_of
 from sievert.methods.query_restriction import Restricted, answered, restricted

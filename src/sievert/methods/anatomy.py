@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import InputError, require, unknown
 from sievert.formatting import plural
 from sievert.methods.intruder import Seed, check_whole, generator
 from sievert.methods.recoding import Columns, Text, check_columns, encode, save
@@ -75,21 +75,22 @@ def anatomised(
     columns = check_columns(data, quasi)
     if sensitive not in columns:
         raise unknown("column", sensitive, columns)
-    if sensitive in quasi or GROUP in (*quasi, sensitive):
-        raise UsageError(
-            f"a quasi-identifier is not the secret, and neither is called {GROUP!r}",
-            hint="rename the column" if GROUP in (*quasi, sensitive) else None,
-        )
+    require(
+        sensitive not in quasi and GROUP not in (*quasi, sensitive),
+        f"a quasi-identifier is not the secret, and neither is called {GROUP!r}",
+        hint="rename the column" if GROUP in (*quasi, sensitive) else None,
+    )
     check_whole(l, "l", least=2)
     secret, values = _sorted_codes(columns[sensitive])
     counts = np.bincount(secret)
     records = len(secret)
     often = int(np.count_nonzero(counts * l > records))
-    if often:
-        raise InputError(
-            f"column {sensitive!r}: {plural(often, 'value')} of more than 1/{l} of the records",
-            hint=f"l of at most {records // int(counts.max())}",
-        )
+    require(
+        not often,
+        f"column {sensitive!r}: {plural(often, 'value')} of more than 1/{l} of the records",
+        hint=f"l of at most {records // int(counts.max())}",
+        error=InputError,
+    )
     rng = generator(seed, USE)
     groups = _assign_buckets(secret, counts, l, rng)
     order = np.lexsort((rng.permutation(records), groups))
@@ -125,8 +126,7 @@ def _assign_buckets(secret: Ints, counts: Ints, size: int, rng: np.random.Genera
     left = [(-count, code) for code, count in enumerate(counts.tolist())]
     heapq.heapify(left)
     while len(left) >= size:
-        largest = [heapq.heappop(left) for _ in range(size)]
-        for count, code in largest:
+        for count, code in [heapq.heappop(left) for _ in range(size)]:
             chosen.append(code)
             if count < -1:
                 heapq.heappush(left, (count + 1, code))

@@ -1,17 +1,126 @@
-"""What all methods share: checks of domains and codes, random numbers, mean probabilities."""
+"""What an intruder knows and is left with: groups, frequencies, and the checks of all methods."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import UsageError
-from sievert.methods.known_columns import Groups, compact, matrix
+from sievert.errors import UsageError, require
+
+SPARSE = 16  # times as many keys as records, beyond which keys are sorted instead of marked
+MOST = 1 << 62
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The records in groups that agree in some columns, in the order of their codes.
+
+    `ids` has the group of each record, from 0 on; `sizes` the records of each group; `keys` its
+    codes, one place for each of `columns`.
+    """
+
+    columns: tuple[int, ...]
+    ids: Ints
+    sizes: Ints
+    keys: Ints
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return len(self.sizes)
+
+
+def subsets(columns: int, sizes: Iterable[int] | None = None) -> Iterator[tuple[int, ...]]:
+    """Every set of columns but the empty one, or those of some sizes, small ones first.
+
+    >>> list(subsets(3, sizes=[2, 3]))
+    [(0, 1), (0, 2), (1, 2), (0, 1, 2)]
+    """
+    wanted = range(1, columns + 1) if sizes is None else sorted(set(sizes))
+    require(
+        all(1 <= size <= columns for size in wanted),
+        f"a set of known columns has 1 to {columns} of them",
+    )
+    return itertools.chain.from_iterable(
+        itertools.combinations(range(columns), size) for size in wanted
+    )
+
+
+def grouped(codes: Any, columns: Sequence[int]) -> Groups:
+    """The records in groups that agree in these columns.
+
+    >>> found = grouped([[1, 0], [0, 5], [1, 0], [1, 5]], [0, 1])
+    >>> found.ids, found.sizes, found.keys.tolist()
+    (array([1, 0, 1, 2]), array([1, 2, 1]), [[0, 5], [1, 0], [1, 5]])
+    """
+    known = matrix(codes)
+    chosen = tuple(int(c) for c in columns)
+    require(
+        chosen and set(chosen) <= set(range(known.shape[1])),
+        f"a group is told by some of the {known.shape[1]} known columns",
+    )
+    return next(_walk_subsets(known, iter([chosen])))
+
+
+def every(codes: Any, sizes: Iterable[int] | None = None) -> Iterator[Groups]:
+    """The groups of every set of columns, or of those of some sizes, small ones first."""
+    known = matrix(codes)
+    return _walk_subsets(known, subsets(known.shape[1], sizes))
+
+
+def matrix(codes: Any) -> Ints:
+    """Codes of the known columns, checked: one row per record, one column each, from 0 on."""
+    known = np.asarray(codes)
+    require(
+        known.ndim == 2 and known.size and known.dtype.kind in "iu",
+        "known columns are whole numbers, a row a record and a column each",
+    )
+    require(known.min() >= 0, "codes start at 0")
+    return np.asfortranarray(known, dtype=np.int64)
+
+
+def compact(keys: Ints, space: int) -> tuple[Ints, int]:
+    """Keys below `space` numbered from 0 without gaps, in their order; how many there are."""
+    if space > SPARSE * len(keys) + SPARSE:
+        different, places = np.unique(keys, return_inverse=True)
+        return places, len(different)
+    there = np.zeros(space, dtype=bool)
+    there[keys] = True
+    place = np.cumsum(there, dtype=np.int32 if len(keys) < 1 << 31 else np.int64)
+    return place[keys].astype(np.int64) - 1, int(place[-1])
+
+
+def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Groups]:
+    """Groups of each set, made from those of the columns it begins with like the one before."""
+    widths = [int(top) + 1 for top in known.max(axis=0)]
+    prefix: list[tuple[int, Ints, int]] = []  # a column, the groups up to it, how many
+    for columns in chosen:
+        alike = sum(
+            1
+            for _ in itertools.takewhile(
+                lambda pair: pair[0][0] == pair[1], zip(prefix, columns, strict=False)
+            )
+        )
+        del prefix[alike:]
+        for column in columns[alike:]:
+            ids, count = (prefix[-1][1], prefix[-1][2]) if prefix else (np.int64(0), 1)
+            codes, width = known[:, column], widths[column]
+            if count * width > MOST:
+                codes, width = compact(codes, width)
+            prefix.append((column, *compact(ids * width + codes, count * width)))
+        _, ids, count = prefix[-1]
+        member = np.empty(count, dtype=np.int64)
+        member[ids] = np.arange(len(ids))
+        keys = np.stack([known[member, c] for c in columns], axis=1)
+        yield Groups(columns, ids, np.bincount(ids, minlength=count), keys)
+
 
 Seed = int | Sequence[int]
 WHOLE = 2**53  # up to which a double is exact
@@ -32,8 +141,10 @@ class Method(Protocol):
 def generator(seed: Seed, *places: int) -> np.random.Generator:
     """Random numbers for one use: the last of the places tells uses apart and is not 0."""
     given = list(seed) if isinstance(seed, Sequence) else [seed]
-    if not given or any(int(s) < 0 for s in given):
-        raise UsageError("a seed is a whole number, or several, from 0 on")
+    require(
+        given and all(int(s) >= 0 for s in given),
+        "a seed is a whole number, or several, from 0 on",
+    )
     return np.random.default_rng([*(int(s) for s in given), *places])
 
 
@@ -43,20 +154,25 @@ def check_domain(values: Any) -> Floats:
         domain = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise UsageError("the domain of a confidential column holds numbers") from None
-    if domain.ndim != 1 or not len(domain) or not np.isfinite(domain).all():
-        raise UsageError("the domain of a confidential column holds at least one finite number")
-    if not (domain[1:] > domain[:-1]).all():
-        raise UsageError("the values of a domain ascend, each once")
+    require(
+        domain.ndim == 1 and len(domain) and np.isfinite(domain).all(),
+        "the domain of a confidential column holds at least one finite number",
+    )
+    require((domain[1:] > domain[:-1]).all(), "the values of a domain ascend, each once")
     return domain
 
 
 def check_codes(codes: Any, size: int, *, least: int = 0) -> Ints:
     """Codes of a confidential column, checked: whole numbers from `least` to below `size`."""
     checked = np.asarray(codes)
-    if checked.ndim != 1 or not len(checked) or checked.dtype.kind not in "iu":
-        raise UsageError("codes are whole numbers, one place a record, of at least one record")
-    if int(checked.min()) < least or int(checked.max()) >= size:
-        raise UsageError(f"codes of a domain of {size} values run from {least} to {size - 1}")
+    require(
+        checked.ndim == 1 and len(checked) and checked.dtype.kind in "iu",
+        "codes are whole numbers, one place a record, of at least one record",
+    )
+    require(
+        int(checked.min()) >= least and int(checked.max()) < size,
+        f"codes of a domain of {size} values run from {least} to {size - 1}",
+    )
     return checked.astype(np.int64)
 
 
@@ -75,19 +191,23 @@ def check_table(
     """
     codes, domain = matrix(known), check_domain(values)
     hidden = check_codes(secret, len(domain))
-    if len(hidden) != len(codes):
-        raise UsageError("known and confidential columns have one place a record each")
+    require(
+        len(hidden) == len(codes), "known and confidential columns have one place a record each"
+    )
     tops = tuple(int(top) + 1 for top in codes.max(axis=0))
     widths = tops if sizes is None else tuple(int(size) for size in sizes)
-    if len(widths) != len(tops) or any(a < b for a, b in zip(widths, tops, strict=True)):
-        raise UsageError("a known column has at least as many values as its codes say")
+    require(
+        len(widths) == len(tops) and all(a >= b for a, b in zip(widths, tops, strict=True)),
+        "a known column has at least as many values as its codes say",
+    )
     return codes, hidden, domain, widths
 
 
 def check_records(groups: Groups, records: int) -> None:
     """An error unless the groups are of so many records."""
-    if len(groups.ids) != records:
-        raise UsageError("groups and confidential values have one place a record each")
+    require(
+        len(groups.ids) == records, "groups and confidential values have one place a record each"
+    )
 
 
 def nearest(number: float, times: int, over: int = 1) -> int:
@@ -138,3 +258,78 @@ def mean_rows(groups: Groups, kinds: Ints, rows: Floats) -> Floats:
     for place, column in enumerate(np.ascontiguousarray(rows.T)):
         by_value[place] = np.bincount(owner, times * column[kind], groups.count)
     return np.ascontiguousarray((by_value / groups.sizes).T)
+
+
+WITHHELD = -1  # the code of a record, or of a value, that was not released
+NEAR = 1e-9
+
+
+def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -> Floats:
+    """Of each group how often its released records have each of `size` values.
+
+    `released` has one code for each original record, WITHHELD where there is none: there every
+    value is as likely. With `classes`, the released class of each record (WITHHELD if it was left
+    out), every record of a group counts as the whole class that it is in.
+
+    >>> from sievert.methods.intruder import grouped
+    >>> people = grouped([[0], [0], [1]], [0])
+    >>> frequencies(people, [0, 0, 1], 2)
+    array([[1., 0.],
+           [0., 1.]])
+    >>> frequencies(people, [0, 0, 1], 2, classes=[0, 1, 1])
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+    require(size >= 1, "a domain has at least one value")
+    codes = check_codes(released, size, least=WITHHELD)
+    check_records(groups, len(codes))
+    if classes is None:
+        return _group_frequencies(groups.ids, groups.count, codes, size)
+    among = np.asarray(classes)
+    require(
+        among.shape == codes.shape and among.dtype.kind in "iu" and int(among.min()) >= WITHHELD,
+        "released classes are whole numbers from 0 on, or -1, one for each record",
+    )
+    among = among.astype(np.int64)
+    require(
+        np.all(codes[among == WITHHELD] == WITHHELD),
+        "a record that was left out has no released value",
+    )
+    # Class 0 holds those left out: nothing is known of them, so all values are as likely.
+    ids, count = compact(np.append(among + 1, 0), int(among.max()) + 2)
+    return mean_rows(
+        groups, ids[:-1], _group_frequencies(ids, count, np.append(codes, WITHHELD), size)
+    )
+
+
+def supplied(groups: Groups, probabilities: Any, size: int) -> Floats:
+    """Probabilities from elsewhere, checked: a row for each group, a place for each value.
+
+    Rows may miss 1 by rounding (1e-9) and are then made to add up.
+    """
+    try:
+        rows = np.array(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("probabilities are numbers") from None
+    require(
+        rows.shape == (groups.count, size),
+        f"probabilities have a row for each of {groups.count} groups and a column for each of "
+        f"{size} values",
+    )
+    require(
+        np.isfinite(rows).all() and not (rows < 0).any(),
+        "probabilities are finite and not negative",
+    )
+    sums = rows.sum(axis=1)
+    off = int(np.count_nonzero(np.abs(sums - 1) > NEAR))
+    require(not off, f"the probabilities of {off} of {groups.count} groups do not add up to 1")
+    return np.asarray(rows / sums[:, None])
+
+
+def _group_frequencies(ids: Any, count: int, codes: Any, size: int) -> Floats:
+    """Frequencies in each group; a value that was withheld is spread over all."""
+    shown = codes != WITHHELD
+    counts = np.bincount(ids[shown] * size + codes[shown], minlength=count * size).reshape(-1, size)
+    sizes = np.bincount(ids, minlength=count)
+    unseen = sizes - counts.sum(axis=1)
+    return np.asarray((counts * size + unseen[:, None]) / (sizes * size)[:, None])

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.errors import ExhaustedError, InputError, require, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.methods.intruder import WHOLE, check_whole
@@ -50,8 +50,7 @@ def mondrian(
     """
     columns = check_columns(data, quasi)
     check_whole(k, "k")
-    if labels not in ("tight", "region"):
-        raise UsageError("labels are 'tight' or 'region'")
+    require(labels in ("tight", "region"), "labels are 'tight' or 'region'")
     for name in orders or {}:
         if name not in quasi:
             raise unknown("quasi-identifier", name, quasi)
@@ -60,8 +59,12 @@ def mondrian(
         for c in quasi
     ]
     records = len(axes[0].codes)
-    if records < k:
-        raise InputError(f"{plural(records, 'record')} make no class of {k}", hint="a smaller k")
+    require(
+        records >= k,
+        f"{plural(records, 'record')} make no class of {k}",
+        hint="a smaller k",
+        error=InputError,
+    )
     boxes = _cut_boxes(axes, k)
     low, high = (boxes.low, boxes.high) if labels == "tight" else (boxes.first, boxes.last)
     for place, axis in enumerate(axes):
@@ -120,11 +123,12 @@ class _Axis:
         keys, label_of = np.unique(low * size + high, return_inverse=True)
         first, last = keys // size, keys % size
         listed = int((last - first + 1).sum())
-        if not self.numeric and listed > MOST_LISTED:
-            raise ExhaustedError(
-                f"column {self.name!r}: labels that list {listed:,} values",
-                hint="make its values coarser first, or leave the column out",
-            )
+        require(
+            self.numeric or listed <= MOST_LISTED,
+            f"column {self.name!r}: labels that list {listed:,} values",
+            hint="make its values coarser first, or leave the column out",
+            error=ExhaustedError,
+        )
         words = self.values if self.numeric else [_quote(value) for value in self.values]
 
         def label(a: int, b: int) -> str:
@@ -215,14 +219,12 @@ def _choose_cuts(
     widths = np.stack(
         [(a.scale[h] - a.scale[g]) / a.span for a, g, h in zip(axes, low, high, strict=True)]
     )
-    widest = np.argsort(-widths, axis=0, kind="stable")
     space = max(len(axis.values) for axis in axes)
     column = np.full(len(size), -1, dtype=np.int64)
     cut = np.zeros(len(size), dtype=np.int64)
-    for along in widest:
+    for along in np.argsort(-widths, axis=0, kind="stable"):
         each = np.arange(len(size))
-        several = low[along, each] < high[along, each]
-        wanted = (column < 0) & several & (size >= 2 * k)
+        wanted = (column < 0) & (low[along, each] < high[along, each]) & (size >= 2 * k)
         if not wanted.any():
             continue
         chosen = wanted[box]
@@ -248,14 +250,16 @@ def _domain(
     """The values of a column in their order."""
     if order is not None:
         domain = list(order)
-        if len(set(domain)) < len(domain):
-            raise UsageError(f"the order of column {name!r} names a value twice")
+        require(
+            len(set(domain)) == len(domain), f"the order of column {name!r} names a value twice"
+        )
         lacking = len(set(values) - set(domain))
-        if lacking:
-            raise InputError(
-                f"column {name!r}: {plural(lacking, 'value')} without a place in its order",
-                hint="an order of every value that occurs",
-            )
+        require(
+            not lacking,
+            f"column {name!r}: {plural(lacking, 'value')} without a place in its order",
+            hint="an order of every value that occurs",
+            error=InputError,
+        )
         return domain
     if hierarchy is None:
         return sorted(values)

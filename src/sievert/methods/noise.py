@@ -10,17 +10,18 @@ from typing import Any, Literal
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, UsageError, require
 from sievert.methods.intruder import (
+    Groups,
     Seed,
     check_records,
     check_table,
     generator,
+    grouped,
     mean_rows,
     nearest,
     windows,
 )
-from sievert.methods.known_columns import Groups, grouped
 
 Weights = Literal["uniform", "posterior"]
 Matching = Literal["oracle", "likelihood"]
@@ -50,8 +51,10 @@ class Noisy:
         codes = np.concatenate((self.known, self.secret[:, None]), axis=1)
         half = np.array((*self.spans, self.span)) // 2
         tops = np.array((*self.sizes, len(self.values))) - 1
-        if np.any(codes < -half) or np.any(codes > tops + half):
-            raise UsageError("a released code is further outside its domain than noise reaches")
+        require(
+            np.all(codes >= -half) and np.all(codes <= tops + half),
+            "a released code is further outside its domain than noise reaches",
+        )
 
     @property
     def axis(self) -> float | None:
@@ -65,9 +68,8 @@ class Noisy:
         if size == 1:
             return np.asarray(values[self.secret])  # nothing to add noise to
         inside = values[np.clip(self.secret, 0, size - 1)]
-        below = np.minimum(self.secret, 0) * (values[1] - values[0])
         above = np.maximum(self.secret - (size - 1), 0) * (values[-1] - values[-2])
-        return np.asarray(inside + below + above)
+        return np.asarray(inside + (np.minimum(self.secret, 0) * (values[1] - values[0])) + above)
 
     @property
     def nearest(self) -> Ints:
@@ -90,8 +92,11 @@ class Noisy:
         check_records(groups, len(self.secret))
         rows = reachable(len(self.values), self.span, weights, prior)
         kinds = self.secret + self.span // 2
-        if not np.all(np.asarray(rows.any(axis=1))[kinds]):
-            raise InputError("the prior leaves a released value no origin")
+        require(
+            np.all(np.asarray(rows.any(axis=1))[kinds]),
+            "the prior leaves a released value no origin",
+            error=InputError,
+        )
         if matching == "oracle":
             return mean_rows(groups, kinds, rows)
         if matching == "likelihood":
@@ -123,8 +128,7 @@ class Noisy:
                 sums = np.add.reduceat(weight, starts, axis=1)
                 weights[here : here + chunk, keys[starts, 0]] += sums
         total = weights.sum(axis=1)
-        if not total.all():
-            raise InputError("no released record can be that of a group")
+        require(total.all(), "no released record can be that of a group", error=InputError)
         return np.asarray(np.einsum("gk,kd->gd", weights / total[:, None], rows))
 
 
@@ -169,8 +173,7 @@ def span_of(size: int, percent: float) -> int:
     >>> [span_of(25, percent) for percent in (5, 10, 20, 25, 50, 100)]
     [2, 2, 4, 6, 12, 24]
     """
-    if not 0 <= percent < math.inf:
-        raise UsageError("noise is a finite percentage, not below 0")
+    require(0 <= percent < math.inf, "noise is a finite percentage, not below 0")
     return 2 * nearest(percent, size - 1, 200)
 
 
@@ -190,8 +193,7 @@ def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = N
             raise UsageError("only 'posterior' weights have a prior")
         first, last = np.maximum(released - half, 0), np.minimum(released + half, size - 1)
         return windows(first, last, size)
-    if weights != "posterior":
-        raise UsageError("weights are 'uniform' or 'posterior'")
+    require(weights == "posterior", "weights are 'uniform' or 'posterior'")
     chance = _check_prior(prior, size)
     fraction, power = _binomials(span)
     step = released[:, None] - np.arange(size) + half
@@ -209,10 +211,11 @@ def _check_prior(prior: Any, size: int) -> Floats:
     if prior is None:
         return np.ones(size)
     weights = np.asarray(prior, dtype=np.float64)
-    if weights.shape != (size,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise UsageError(f"a prior has {size} finite numbers, none of them negative")
-    if not weights.any():
-        raise UsageError("a prior is not 0 everywhere")
+    require(
+        weights.shape == (size,) and np.isfinite(weights).all() and not (weights < 0).any(),
+        f"a prior has {size} finite numbers, none of them negative",
+    )
+    require(weights.any(), "a prior is not 0 everywhere")
     return np.asarray(weights / weights.max())
 
 

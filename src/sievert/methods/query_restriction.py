@@ -14,21 +14,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.methods.intruder import (
     LONG,
     WHOLE,
+    Groups,
     Seed,
     check_codes,
     check_domain,
     check_records,
+    compact,
     generator,
     mean_rows,
     scale_to_integers,
     windows,
 )
-from sievert.methods.known_columns import Groups, compact
 
 USE = 0x5A3D1E02  # tells the random numbers of the shuffle from those of other methods
 FINE = 10**12  # units of an answer, beyond which sums of doubles may miss the right one
@@ -114,15 +115,17 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     """
     domain = check_domain(values)
     places = np.asarray(order)
-    if places.ndim != 1 or not np.array_equal(np.sort(places), np.arange(len(places))):
-        raise UsageError("the order of the queries has every record once")
-    half = _half(size, len(places))
+    require(
+        places.ndim == 1 and np.array_equal(np.sort(places), np.arange(len(places))),
+        "the order of the queries has every record once",
+    )
     given = np.asarray(answers)
-    expected = len(places) // half - 1
-    if given.dtype.kind not in "iuf" or given.shape != (expected,):
-        raise UsageError(f"{len(places)} records have {plural(expected, 'answer')}, as numbers")
-    if not np.isfinite(given).all():
-        raise InputError("an answer is not a finite number")
+    expected = len(places) // _half(size, len(places)) - 1
+    require(
+        given.dtype.kind in "iuf" and given.shape == (expected,),
+        f"{len(places)} records have {plural(expected, 'answer')}, as numbers",
+    )
+    require(np.isfinite(given).all(), "an answer is not a finite number", error=InputError)
     whole, units = scale_to_integers(domain)
     exact = [Fraction(repr(answer)) * units for answer in given.tolist()]
     sums = [round(answer) for answer in exact]
@@ -154,8 +157,11 @@ def chain_bounds(answers: Ints, size: int, low: int, high: int, slack: int = 0) 
     turned = (sign < 0).astype(np.int64)
     t_low = (np.array([least, -most], dtype=kind)[turned] - shift).max() - slack
     t_high = (np.array([most, -least], dtype=kind)[turned] - shift).min() + slack
-    if t_low > t_high:
-        raise InputError("no values between the least and the greatest have these sums")
+    require(
+        t_low <= t_high,
+        "no values between the least and the greatest have these sums",
+        error=InputError,
+    )
     ends = sign * (shift + t_low), sign * (shift + t_high)
     sum_low, sum_high, others = np.minimum(*ends), np.maximum(*ends), half - 1
     return Bounds(
@@ -183,8 +189,11 @@ def _restrict(
     lows, highs = np.append(bounds.low, low), np.append(bounds.high, high)
     first = np.searchsorted(whole, lows.astype(whole.dtype), "left")
     last = np.searchsorted(whole, highs.astype(whole.dtype), "right") - 1
-    if np.any(first > last):
-        raise InputError("the answers leave a record no value of the domain")
+    require(
+        np.all(first <= last),
+        "the answers leave a record no value of the domain",
+        error=InputError,
+    )
     middle = _numbers(bounds.sum_low + bounds.sum_high, size * units)
     middle = np.append(middle, middle.mean())
     return Restricted(
@@ -202,10 +211,8 @@ def _restrict(
 
 def _half(size: int, records: int) -> int:
     """l = Q/2, for a Q that a chain over so many records can have."""
-    if size < 2 or size % 2:
-        raise UsageError(f"a query is over an even number of records, not {size}")
-    if size > records:
-        raise UsageError(f"a query over {size} records needs as many; there are {records}")
+    require(size >= 2 and size % 2 == 0, f"a query is over an even number of records, not {size}")
+    require(size <= records, f"a query over {size} records needs as many; there are {records}")
     return size // 2
 
 

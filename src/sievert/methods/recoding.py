@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.errors import ExhaustedError, InputError, UsageError, require, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.methods.intruder import check_whole
-from sievert.methods.known_columns import MOST, compact, grouped
+from sievert.methods.intruder import MOST, check_whole, compact, grouped
 
 Text = str | None
 Columns = Mapping[str, Sequence[Any]]
@@ -119,15 +118,15 @@ def smallest_recoding(
     """
     columns = check_columns(data, quasi)
     check_whole(k, "k")
-    if not 0 <= suppressed <= 1:
-        raise UsageError("the share of suppressed records is from 0 to 1")
+    require(0 <= suppressed <= 1, "the share of suppressed records is from 0 to 1")
     ladders = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
     nodes = math.prod(ladder.height + 1 for ladder in ladders)
-    if nodes > most:
-        raise ExhaustedError(
-            f"{nodes:,} combinations of levels, more than {most:,}",
-            hint="fewer columns, hierarchies of fewer levels, or a larger `most`",
-        )
+    require(
+        nodes <= most,
+        f"{nodes:,} combinations of levels, more than {most:,}",
+        hint="fewer columns, hierarchies of fewer levels, or a larger `most`",
+        error=ExhaustedError,
+    )
     records = len(ladders[0].codes)
     allowed = math.floor(Fraction(repr(float(suppressed))) * records)
     levels = _LevelSearch(ladders, k, allowed).best()
@@ -287,14 +286,18 @@ def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
     for name in chosen:
         if name not in data:
             raise unknown("column", name, data)
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise UsageError("name at least one quasi-identifier, and each once")
+    require(
+        chosen and len(set(chosen)) == len(chosen),
+        "name at least one quasi-identifier, and each once",
+    )
     columns = {name: _texts(values) for name, values in data.items()}
     lengths = {len(values) for values in columns.values()}
-    if lengths == {0}:
-        raise InputError("a table without records")
-    if len(lengths) > 1:
-        raise InputError("columns have one place a record each: their lengths differ")
+    require(lengths != {0}, "a table without records", error=InputError)
+    require(
+        len(lengths) <= 1,
+        "columns have one place a record each: their lengths differ",
+        error=InputError,
+    )
     return columns
 
 

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.formatting import plural
 from sievert.methods.intruder import (
+    Groups,
     Seed,
     check_codes,
     check_domain,
@@ -18,7 +19,6 @@ from sievert.methods.intruder import (
     generator,
     nearest,
 )
-from sievert.methods.known_columns import Groups
 
 Prior = Literal["uniform", "sample"]
 USE = 0x5A3D1E01  # tells the random numbers of sampling from those of other methods
@@ -44,8 +44,7 @@ class Sample:
         The prior is that of a match that was not sampled: "uniform" on the domain, or the
         frequencies in the whole "sample".
         """
-        if prior not in ("uniform", "sample"):
-            raise UsageError("the prior of sampling is 'uniform' or 'sample'")
+        require(prior in ("uniform", "sample"), "the prior of sampling is 'uniform' or 'sample'")
         check_records(groups, len(self.secret))
         size, sample = len(self.values), self.secret[self.taken]
         cells = groups.ids[self.taken] * size + sample
@@ -72,11 +71,9 @@ def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample
     """
     domain = check_domain(values)
     codes = check_codes(secret, len(domain))
-    if not 0 < fraction <= 1:
-        raise UsageError("the fraction that is sampled is above 0 and at most 1")
+    require(0 < fraction <= 1, "the fraction that is sampled is above 0 and at most 1")
     number = nearest(fraction, len(codes))
-    if not number:
-        raise UsageError(f"a sample of {fraction:g} of {plural(len(codes), 'record')} has none")
+    require(number, f"a sample of {fraction:g} of {plural(len(codes), 'record')} has none")
     taken = np.zeros(len(codes), dtype=bool)
     taken[generator(seed, USE).choice(len(codes), number, replace=False)] = True
     return Sample(float(fraction), taken, codes, domain)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.errors import InputError, UsageError
-from sievert.methods.intruder import Seed, check_table, generator
-from sievert.methods.known_columns import matrix
+from sievert.errors import InputError, require
+from sievert.methods.intruder import Seed, check_table, generator, matrix
 
 USE = 0x5A3D1E04  # tells the random numbers of queries from those of the methods
 ROUNDS = 200  # of drawing queries, until enough have an answer
@@ -60,8 +59,7 @@ def range_queries(
     from the column's values.
     """
     codes, hidden, domain, columns = check_table(known, secret, values, sizes)
-    if number < 1:
-        raise UsageError("at least one query is needed")
+    require(number >= 1, "at least one query is needed")
     numbers, widths = domain[hidden], np.array(columns, dtype=np.int64)
     rng = generator(seed, USE)
     kept: list[Queries] = []
@@ -85,10 +83,14 @@ def range_queries(
 def utility(queries: Queries, known: Any, numbers: Any) -> Utility:
     """How well the queries are answered from released codes and confidential numbers."""
     codes, values = matrix(known), np.asarray(numbers, dtype=np.float64)
-    if values.shape != codes.shape[:1] or not np.isfinite(values).all():
-        raise UsageError("a release has one finite confidential number for each record")
-    if int(queries.columns.max()) >= codes.shape[1]:
-        raise UsageError("the queries ask for a column that the release lacks")
+    require(
+        values.shape == codes.shape[:1] and np.isfinite(values).all(),
+        "a release has one finite confidential number for each record",
+    )
+    require(
+        int(queries.columns.max()) < codes.shape[1],
+        "the queries ask for a column that the release lacks",
+    )
     means, counts, _ = _means(queries, codes, values)
     lacks: Bools = counts == 0
     answers = np.where(lacks, math.fsum(values.tolist()) / len(values), means)

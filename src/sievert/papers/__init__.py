@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import InputError, UsageError, require, unknown
 from sievert.papers.claims import Given, Paper
 
 NAMES = (
@@ -48,5 +48,9 @@ def _check(name: str, given: Given, known: tuple[str, ...]) -> None:
         if table not in known:
             options = ", ".join(f"--data {each}=FILE" for each in known)
             raise UsageError(f"{table!r} is no table that the paper {name} uses", hint=options)
-        if "://" not in path and not Path(path).exists():
-            raise InputError(f"{Path(path).name}: no such file", hint=f"--data {table}=FILE")
+        require(
+            "://" in path or Path(path).exists(),
+            f"{Path(path).name}: no such file",
+            hint=f"--data {table}=FILE",
+            error=InputError,
+        )

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sievert.counts.record_pairs import in_order
-from sievert.errors import InputError
+from sievert.errors import InputError, require
 from sievert.session import open_source
 
 ADULT = "Adult"
@@ -23,11 +23,12 @@ def read_columns(path: str, names: Sequence[str], what: str, *, ordered: bool = 
     """Some columns as texts without blanks around them; in the file's order where that matters."""
     with open_source(path) as (table, questions):
         lacking = [name for name in names if name not in questions.columns]
-        if lacking:
-            raise InputError(
-                f"{table.name} is not {what}: it has no column {', '.join(map(repr, lacking))}",
-                hint=f"a file with a header and the columns {', '.join(names)}",
-            )
+        require(
+            not lacking,
+            f"{table.name} is not {what}: it has no column {', '.join(map(repr, lacking))}",
+            hint=f"a file with a header and the columns {', '.join(names)}",
+            error=InputError,
+        )
         cube = in_order(questions, names, table.name) if ordered else questions.cube(names)
         times = np.asarray(cube.counts)
         return {

@@ -87,8 +87,7 @@ def _chapter(part: PaperPart, number: int, texts: Texts) -> Chapter:
             (c.what, c.printed, c.ours, texts(f"paper.state_{_key(c.state)}"), c.why)
             for c in part.claims
         )
-        caption = texts("paper.claims", title=part.title)
-        blocks.append(Grid(caption, head, rows, right=(1, 2)))
+        blocks.append(Grid(texts("paper.claims", title=part.title), head, rows, right=(1, 2)))
     blocks += [b for b in part.blocks if not isinstance(b, Picture)]
     return Chapter(part.title, f"part{number}", tuple(blocks))
 

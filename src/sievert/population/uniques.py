@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from sievert.arrays import Floats
 from sievert.counts.answers import Sizes
 from sievert.measures.kernel import ratio, total
-from sievert.numerics.gamma import log_gamma_step, log_logistic, rise, rises, root, weighted_rise
+from sievert.numerics.special_functions import (
+    log_gamma_step,
+    log_logistic,
+    rise,
+    rises,
+    root,
+    weighted_rise,
+)
 from sievert.population.estimate import NO_UNIQUES, Estimate, SampleClasses
 
 ALL_UNIQUE = "every record is unique: the likelihood has no maximum"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sievert.measures.value import SUPPRESSED
+from sievert.measures.measure import SUPPRESSED
 from sievert.report.chapters.compare import policy as compared_policy
 from sievert.report.chapters.compare.policy import figure, limit_text, side, where
 from sievert.report.chapters.numbers import measure_title, why

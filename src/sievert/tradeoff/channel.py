@@ -1,9 +1,13 @@
-"""The result of a search: a channel, what it discloses and distorts, and a bound for all."""
+"""Channels: the matrices of a search for one, and its result with a bound for all channels.
+
+The matrices are worked on in blocks of rows that stay in cache; their numbers are in nats.
+"""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +16,208 @@ import numpy as np
 from sievert.arrays import Floats
 from sievert.errors import UsageError
 from sievert.measures.kernel import LN2, total
-from sievert.tradeoff.channel_matrices import Cut
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
+
+FLOOR = -230.0  # of a logarithm: smaller shares of a channel are as good as none
+TINY = 1e-280
+LARGEST = 1e30  # of a multiplier
+BLOCK = 1 << 16  # numbers worked on at a time
+ROUNDING = 1e-15  # share of a bound that may be wrong
+PRICES = 5  # that a bound is tried with
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A linear lower bound of the curve: I(X';Y) >= level - price·E d for every channel."""
+
+    level: float
+    price: float
+
+    def at(self, distortion: float) -> float:
+        """The lower bound of I at a distortion."""
+        return self.level - self.price * distortion
+
+
+class ChannelProblem:
+    """The optimisation problem: a joint distribution, a distortion and its limit, further costs.
+
+    `limit` None leaves the distortion free; `cost` is added to I(X';Y), p(x)·W(x'|x) times;
+    `allowed` is 1 where a value may be released for another, 0 where not.
+    """
+
+    def __init__(
+        self,
+        joint: Joint,
+        distortion: Floats,
+        limit: float | None = None,
+        *,
+        cost: Floats | None = None,
+        allowed: Floats | None = None,
+    ) -> None:
+        self.joint, self.distortion, self.limit, self.cost = joint, distortion, limit, cost
+        self.p, self.given, self.allowed = joint.weights, joint.given, allowed
+        self.weighted = self.p[:, None] * self.given
+        self.logs = np.log(joint.secret)
+        self.never = None if allowed is None else np.where(allowed > 0, 0.0, np.inf)
+        self.nearest = float(self.p @ distortion.min(axis=1))
+        self.slack = 0.0  # how far below the limit a channel may stay
+        self.work = np.empty(distortion.shape)
+        self.step = max(1, BLOCK // distortion.shape[1])
+        self.each = np.arange(min(self.step, len(self.p)))
+
+    def blocks(self) -> Iterator[slice]:
+        """The rows in blocks."""
+        for at in range(0, len(self.p), self.step):
+            yield slice(at, at + self.step)
+
+    def together(self, channel: Floats) -> Floats:
+        """p(x', y)."""
+        if self.joint.alike:
+            return np.ascontiguousarray((self.p[:, None] * channel).T)
+        return np.asarray(channel.T @ self.weighted)
+
+    def slopes(self, ratios: Floats, out: Floats) -> Floats:
+        """The gradient of the objective with respect to the channel."""
+        if self.joint.alike:
+            out[:] = ratios.T
+        else:
+            np.matmul(self.given, ratios.T, out=out)
+        if self.cost is not None:
+            out += self.cost
+        return out
+
+    def ratios(self, together: Floats, released: Floats) -> Floats:
+        """ln of p(y|x') / p(y)."""
+        ratios = np.log(np.maximum(together, TINY))
+        ratios -= np.log(np.maximum(released, TINY))[:, None]
+        ratios -= self.logs
+        return ratios
+
+    def costs(self, channel: Floats) -> float:
+        """The further cost of a channel."""
+        return (
+            0.0 if self.cost is None else float(self.p @ np.einsum("ij,ij->i", channel, self.cost))
+        )
+
+    def divergence(self, channel: Floats, logs: Floats, earlier: Floats) -> float:
+        """The mean KL divergence of a channel from another, from their logarithms."""
+        by_value = np.empty(len(self.p))
+        for at in self.blocks():
+            by_value[at] = np.einsum("ij,ij->i", channel[at], logs[at] - earlier[at])
+        return float(self.p @ by_value)
+
+    def tilt(
+        self, base: Floats, less: Floats | None, at: float, logs: Floats, channel: Floats
+    ) -> tuple[float, float]:
+        """The channel exp(base - less - at·d), `at` moved until the limit is kept.
+
+        Fills its logarithms and itself; returns `at` and its distortion.
+        """
+        low, high = 0.0, math.inf
+        n = len(self.p)
+        sums, far, square = np.empty(n), np.empty(n), np.empty(n)
+        for _ in range(100):
+            for rows in self.blocks():
+                self._tilt_rows(rows, base, less, at, logs, channel, sums, far, square)
+            mean = float(self.p @ far)
+            if self.limit is None:
+                break
+            beyond = mean - (self.limit - self.slack)
+            if abs(beyond) <= self.slack or (at == 0 and beyond <= 0):
+                break
+            low, high = (at, high) if beyond > 0 else (low, at)
+            if high < math.inf and high - low <= 1e-15 * high:
+                break
+            slope = float(self.p @ (square - far * far))
+            ahead = at + beyond / slope if slope > abs(beyond) * 1e-12 else math.inf
+            if not low < ahead < high:
+                ahead = 0.0 if low == 0 and beyond < 0 else _middle(low, high)
+            at = min(ahead, LARGEST)
+        return at, mean
+
+    def _tilt_rows(
+        self,
+        rows: slice,
+        base: Floats,
+        less: Floats | None,
+        at: float,
+        logs: Floats,
+        channel: Floats,
+        sums: Floats,
+        far: Floats,
+        square: Floats,
+    ) -> None:
+        row_logs, shares, d = logs[rows], channel[rows], self.distortion[rows]
+        np.multiply(d, -at, out=row_logs)
+        row_logs += base[rows]
+        if less is not None:
+            row_logs -= less[rows]
+        if self.never is not None:
+            row_logs -= self.never[rows]
+        row_logs -= row_logs.max(axis=1, keepdims=True)
+        np.maximum(row_logs, FLOOR, out=row_logs)
+        np.exp(row_logs, out=shares)
+        if self.allowed is not None:
+            shares *= self.allowed[rows]
+        some = shares.sum(axis=1, keepdims=True)
+        shares /= some
+        row_logs -= np.log(some)
+        sums[rows] = some[:, 0]
+        product = shares * d
+        far[rows] = product.sum(axis=1)
+        square[rows] = np.einsum("ij,ij->i", product, d)
+
+    def lower(self, ratios: Floats, price: float) -> tuple[float, Cut]:
+        """The best bound of these distributions of Y, over prices from a first one on."""
+        costs = self.slopes(ratios, self.work)
+        if self.never is not None:
+            costs += self.never
+        if self.limit is None:
+            level = float(self.p @ costs.min(axis=1))
+            level -= ROUNDING * abs(level)
+            return level, Cut(level, 0.0)
+        best, line = -math.inf, Cut(0.0, 0.0)
+        cheap: Cut | None = None
+        dear: Cut | None = None
+        for _ in range(PRICES):
+            level, far = self._least(costs, price)
+            beyond = far - self.limit
+            sure = level - ROUNDING * (abs(level) + price * (far + self.limit))
+            if sure + price * beyond > best:
+                best, line = sure + price * beyond, Cut(sure + price * far, price)
+            if beyond > 0:
+                cheap = Cut(level, beyond)
+            else:
+                dear = Cut(level, beyond)
+            if cheap is None:
+                ahead = price / 4 if price > 1e-9 else 0.0
+            elif dear is None:
+                ahead = 2 * price + 1e-3
+            else:
+                ahead = (cheap.level - dear.level) / (dear.price - cheap.price)
+                if cheap.level + ahead * cheap.price <= best + 1e-13:
+                    break
+            if ahead == price:
+                break
+            price = ahead
+        return best, line
+
+    def _least(self, costs: Floats, price: float) -> tuple[float, float]:
+        """The mean cost and the mean distortion of the cheapest release of each value."""
+        level, far = np.empty(len(self.p)), np.empty(len(self.p))
+        for rows in self.blocks():
+            d = self.distortion[rows]
+            sums = d * price
+            sums += costs[rows]
+            least = sums.argmin(axis=1)
+            each = self.each[: len(least)]
+            level[rows] = costs[rows][each, least]
+            far[rows] = d[each, least]
+        return float(self.p @ level), float(self.p @ far)
+
+
+def _middle(low: float, high: float) -> float:
+    return 2.0 * low + 1.0 if math.isinf(high) else 0.5 * (low + high)
 
 
 @dataclass(frozen=True)

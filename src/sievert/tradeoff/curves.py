@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.bottleneck import BottleneckCurve, answer, target
 from sievert.tradeoff.channel import Tradeoff
@@ -66,8 +66,7 @@ def curve(
     >>> [round(x * LN2, 5) for x in found.objective]
     [0.28818, 0.22175, 0.08228]
     """
-    if model not in (1, 2, 3, 4):
-        raise UsageError("there is no such model", hint="1, 2, 3 or 4")
+    require(model in (1, 2, 3, 4), "there is no such model", hint="1, 2, 3 or 4")
     if at is None and points < 1:
         raise UsageError("a curve has at least one point", hint="points=20")
     if model in (1, 2) and distortion is None:

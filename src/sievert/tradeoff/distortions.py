@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import InputError, require, unknown
 from sievert.hierarchies import Hierarchy
 
 
@@ -70,20 +70,22 @@ def matrix(distortion: Any, rows: int, values: Any = None, released: Any = None)
         if distortion not in NAMED:
             raise unknown("distortion", distortion, ["hamming", *NAMED])
         numbers = np.arange(rows) if values is None else values
-        if len(numbers) != rows:
-            raise UsageError(f"{len(numbers)} numbers for {rows} values of X")
+        require(len(numbers) == rows, f"{len(numbers)} numbers for {rows} values of X")
         return NAMED[distortion](numbers, released)
     try:
         distances = np.array(distortion, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("the distortion does not hold numbers alone") from None
-    if distances.ndim != 2 or distances.shape[0] != rows or not distances.shape[1]:
-        raise UsageError(
-            f"the distortion has shape {distances.shape}",
-            hint=f"a matrix of {rows} rows, one a value of X, and a column a released value",
-        )
-    if not np.isfinite(distances).all() or (distances < 0).any():
-        raise InputError("the distortion has negative, missing or infinite numbers")
+    require(
+        distances.ndim == 2 and distances.shape[0] == rows and distances.shape[1],
+        f"the distortion has shape {distances.shape}",
+        hint=f"a matrix of {rows} rows, one a value of X, and a column a released value",
+    )
+    require(
+        np.isfinite(distances).all() and not (distances < 0).any(),
+        "the distortion has negative, missing or infinite numbers",
+        error=InputError,
+    )
     return distances
 
 
@@ -91,8 +93,13 @@ def _apart(values: Any, released: Any) -> Floats:
     first, second = (
         np.asarray(v, np.float64) for v in (values, values if released is None else released)
     )
-    if first.ndim != 1 or second.ndim != 1 or not len(second):
-        raise UsageError("the numbers of the values are not one list")
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise InputError("the numbers of the values are missing or infinite")
+    require(
+        first.ndim == 1 and second.ndim == 1 and len(second),
+        "the numbers of the values are not one list",
+    )
+    require(
+        np.isfinite(first).all() and np.isfinite(second).all(),
+        "the numbers of the values are missing or infinite",
+        error=InputError,
+    )
     return np.asarray(first[:, None] - second)

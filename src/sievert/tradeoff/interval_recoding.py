@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import deterministic_channel, evaluated, mean_distortion
 from sievert.tradeoff.distortions import matrix
@@ -60,8 +60,7 @@ def interval_recodings(
         raise UsageError("the weight of the distortion is not a number of at least 0", hint="1")
     n = len(distribution.rows)
     most = n if most is None else most
-    if most < 1:
-        raise UsageError("there is at least one interval", hint="most=5")
+    require(most >= 1, "there is at least one interval", hint="most=5")
     reduced = full[distribution.rows]
     far, which = _farness(distribution, reduced)
     information = _information_terms(distribution)
@@ -96,8 +95,7 @@ def _information_terms(joint: Joint) -> Floats:
     terms = np.full((n + 1, n + 1), np.inf)
     for i in range(n):
         sums_from = np.maximum(sums[i + 1 :] - sums[i], 0.0)
-        size = sums_from.sum(axis=1, keepdims=True)
-        ratio = sums_from / (size * joint.secret)
+        ratio = sums_from / (sums_from.sum(axis=1, keepdims=True) * joint.secret)
         logs = np.log(np.where(ratio > 0, ratio, 1.0))
         terms[i, i + 1 :] = np.maximum((sums_from * logs).sum(axis=1), 0.0)
     return terms
@@ -129,9 +127,8 @@ def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...
 def _recoding(joint: Joint, distortion: Floats, which: Ints, starts: tuple[int, ...]) -> Recoding:
     ends = (*starts[1:], len(distortion))
     groups = np.repeat(np.arange(len(starts)), np.diff((*starts, len(distortion))))
-    channel = deterministic_channel(groups, len(starts))
     chosen = [int(which[i, j]) for i, j in zip(starts, ends, strict=True)]
-    risk, loss, identity, _ = evaluated(joint, channel)
+    risk, loss, identity, _ = evaluated(joint, deterministic_channel(groups, len(starts)))
     released = deterministic_channel([chosen[g] for g in groups], distortion.shape[1])
     far = mean_distortion(joint, released, distortion)
     places = (0, *(int(joint.rows[s]) for s in starts[1:]))

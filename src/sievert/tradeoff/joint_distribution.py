@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InputError
+from sievert.errors import InputError, require
 from sievert.measures.kernel import LN2, total
-from sievert.numerics.gamma import divergence
+from sievert.numerics.special_functions import divergence
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,12 @@ class Joint:
         if isinstance(table, Joint):
             return table
         counts = _numbers(table, 2, "the joint table")
-        if not counts.size or not (counts > 0).any():
-            raise InputError("the joint table is empty", hint="counts of X by Y")
+        require(
+            counts.size and (counts > 0).any(),
+            "the joint table is empty",
+            hint="counts of X by Y",
+            error=InputError,
+        )
         counts = counts / counts.max()
         return cls(counts / total(counts.ravel()))
 
@@ -43,8 +47,12 @@ class Joint:
     def identity(cls, weights: Any) -> Joint:
         """X itself as the secret: the weights of its values."""
         counts = _numbers(weights, 1, "the weights")
-        if not (counts > 0).any():
-            raise InputError("the weights are empty", hint="counts of the values of X")
+        require(
+            (counts > 0).any(),
+            "the weights are empty",
+            hint="counts of the values of X",
+            error=InputError,
+        )
         counts = counts / counts.max()
         return cls(np.diag(counts / total(counts)), alike=True)
 
@@ -91,9 +99,8 @@ def mutual_information(weights: Floats, given: Floats) -> float:
     """I in nats of a distribution and what follows from each of its values, never negative."""
     second = weights @ given
     places = second > 0
-    expected = np.outer(weights, second[places])
     u = (given[:, places] - second[places]) / second[places]
-    return max(0.0, total((expected * divergence(u)).ravel()))
+    return max(0.0, total((np.outer(weights, second[places]) * divergence(u)).ravel()))
 
 
 def disclosed_information(joint: Joint, channel: Floats) -> float:
@@ -114,10 +121,16 @@ def _numbers(numbers: Any, dimensions: int, what: str) -> Floats:
         checked = np.array(numbers, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{what} does not hold numbers alone") from None
-    if checked.ndim != dimensions:
-        raise InputError(f"{what} has {checked.ndim} dimensions, not {dimensions}")
-    if not np.isfinite(checked).all():
-        raise InputError(f"{what} has missing or infinite numbers")
-    if (checked < 0).any():
-        raise InputError(f"{what} has negative numbers", hint="counts or probabilities")
+    require(
+        checked.ndim == dimensions,
+        f"{what} has {checked.ndim} dimensions, not {dimensions}",
+        error=InputError,
+    )
+    require(np.isfinite(checked).all(), f"{what} has missing or infinite numbers", error=InputError)
+    require(
+        not (checked < 0).any(),
+        f"{what} has negative numbers",
+        hint="counts or probabilities",
+        error=InputError,
+    )
     return checked

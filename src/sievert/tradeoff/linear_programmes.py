@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import (
     Tradeoff,
@@ -73,10 +73,11 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
     """
     distribution = Joint.of(joint)
     weights, n = distribution.weights, len(distribution.weights)
-    if n > GRID_VALUES:
-        raise UsageError(
-            f"a grid for {n} values is too large", hint=f"at most {GRID_VALUES} values"
-        )
+    require(
+        n <= GRID_VALUES,
+        f"a grid for {n} values is too large",
+        hint=f"at most {GRID_VALUES} values",
+    )
     cuts = itertools.combinations_with_replacement(range(mesh + 1), n - 1)
     edges = np.array([(0, *cut, mesh) for cut in cuts], dtype=np.float64)
     posteriors = np.vstack((np.diff(edges, axis=1) / mesh, weights))
@@ -114,20 +115,17 @@ def _programme(joint: Joint, distortion: Floats) -> tuple[Floats, float]:
     sparse = _scipy("scipy.sparse", "perfect privacy")
     n, m = distortion.shape
     apart = (joint.given - joint.secret)[:, :-1]  # one column follows from the others
-    if n * m * (apart.shape[1] + 1) > LARGEST:
-        raise UsageError(
-            f"perfect privacy of {n} values, {m} released values and {joint.given.shape[1]} "
-            "secret values is too large a programme",
-            hint="fewer values, or a small risk instead of none",
-        )
-    weighted = joint.weights[:, None] * apart
-    silent = sparse.kron(sparse.csr_array(weighted.T), sparse.eye_array(m))
-    rows = sparse.kron(sparse.eye_array(n), np.ones((1, m)))
-    right = np.concatenate((np.zeros(silent.shape[0]), np.ones(n)))
+    require(
+        n * m * (apart.shape[1] + 1) <= LARGEST,
+        f"perfect privacy of {n} values, {m} released values and {joint.given.shape[1]} "
+        "secret values is too large a programme",
+        hint="fewer values, or a small risk instead of none",
+    )
+    silent = sparse.kron(sparse.csr_array((joint.weights[:, None] * apart).T), sparse.eye_array(m))
     solution = _scipy("scipy.optimize", "perfect privacy").linprog(
         (joint.weights[:, None] * distortion).ravel(),
-        A_eq=sparse.vstack((silent, rows)).tocsr(),
-        b_eq=right,
+        A_eq=sparse.vstack((silent, sparse.kron(sparse.eye_array(n), np.ones((1, m))))).tocsr(),
+        b_eq=np.concatenate((np.zeros(silent.shape[0]), np.ones(n))),
         bounds=(0, None),
         method="highs",
     )

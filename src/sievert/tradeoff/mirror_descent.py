@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.tradeoff.channel_matrices import LARGEST, ChannelProblem, Cut
+from sievert.tradeoff.channel import LARGEST, ChannelProblem, Cut
 from sievert.tradeoff.joint_distribution import disclosed_information
 
 SLOWER, FASTER, SLOWEST = 2.0, 1.1, 64.0  # what a refused step costs, what an accepted one gains

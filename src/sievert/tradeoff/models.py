@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import (
+    ChannelProblem,
+    Cut,
     Tradeoff,
     check_constraint,
     deadline,
@@ -26,7 +28,6 @@ from sievert.tradeoff.channel import (
     full_channel,
     mean_distortion,
 )
-from sievert.tradeoff.channel_matrices import ChannelProblem, Cut
 from sievert.tradeoff.distortions import matrix
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, mutual_information
 from sievert.tradeoff.linear_programmes import perfect
@@ -157,10 +158,11 @@ def least_risk(
     _check(at, gap, most, "a distortion")
     until = deadline(seconds)
     nearest = task.nearest
-    if at < nearest * (1 - 1e-12):
-        raise UsageError(
-            f"no release has a distortion of {at:g}", hint=f"a distortion from {nearest:g} on"
-        )
+    require(
+        at >= nearest * (1 - 1e-12),
+        f"no release has a distortion of {at:g}",
+        hint=f"a distortion from {nearest:g} on",
+    )
     if task.span <= 0 or at >= task.farthest:
         return task.answer(1, at, task.silent(), 0.0, gap)
     if at <= nearest * (1 + 1e-12) or task.joint.information == 0:
@@ -244,15 +246,13 @@ class _RateSearch:
         target = 1.0 - self.rate / price  # on the chord, which is above the curve
         width, care = math.inf, 1.0
         for _ in range(ROUNDS):
-            field = ChannelProblem(self.task.joint, self.task.shares, max(target, HAIR))
-            known = max(self.cuts, key=lambda c: c.at(target), default=None)
             done = descend(
-                field,
+                ChannelProblem(self.task.joint, self.task.shares, max(target, HAIR)),
                 max(care * min(price * self.gap, self.rate) / 4, 1e-15),
                 max(0, most - self.steps),
                 until=until,
                 start=_blend(self.last),
-                known=known,
+                known=max(self.cuts, key=lambda c: c.at(target), default=None),
             )
             self.steps += done.iterations
             self.last = done.channel
@@ -301,5 +301,4 @@ def _blend(start: Floats | None) -> Floats | None:
 
 def _check(at: float, gap: float, most: int, what: str) -> None:
     check_constraint(at, what)
-    if not (gap >= 0 and most >= 0):
-        raise UsageError("the gap and the number of steps cannot be negative")
+    require(gap >= 0 and most >= 0, "the gap and the number of steps cannot be negative")

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import Tradeoff, check_constraint, deadline, full_channel
-from sievert.tradeoff.channel_matrices import TINY
+from sievert.tradeoff.bottleneck import InformationPoint, bracket, hull, time_share
+from sievert.tradeoff.channel import TINY, Tradeoff, check_constraint, deadline, full_channel
 from sievert.tradeoff.joint_distribution import Joint
-from sievert.tradeoff.time_sharing import InformationPoint, bracket, hull, time_share
 
 RESTARTS = 4
 ROUNDS = 6
@@ -45,8 +44,7 @@ def stationary_point(
         released = np.maximum(p @ channel, TINY)
         ratios = np.log(np.maximum(channel.T @ weighted, TINY)) - np.log(released)[:, None] - secret
         cost = given @ ratios.T
-        own = logs - np.log(released)
-        cost -= slope * own
+        cost -= slope * (logs - np.log(released))
         value = float(p @ np.einsum("ij,ij->i", channel, cost))
         if before - value <= STILL * (1.0 + abs(value)):
             break
@@ -75,8 +73,7 @@ def merge_values(joint: Joint) -> list[InformationPoint]:
             - _information_terms(rows[pairs[0]] + rows[pairs[1]], secret)
         )
         both = sums[pairs[0]] + sums[pairs[1]]
-        less_rate = rate[pairs[0]] + rate[pairs[1]] + both * np.log(both)
-        best = int(np.argmax(less_told / less_rate))
+        best = int(np.argmax(less_told / (rate[pairs[0]] + rate[pairs[1]] + both * np.log(both))))
         i, j = int(pairs[0][best]), int(pairs[1][best])
         rows[i] += rows[j]
         channel[:, i] += channel[:, j]
@@ -87,8 +84,7 @@ def merge_values(joint: Joint) -> list[InformationPoint]:
 
 def _information_terms(rows: Floats, secret: Floats) -> Floats:
     """The contribution of each released value to I(T;Y)."""
-    sums = rows.sum(axis=1, keepdims=True)
-    logs = np.log(np.maximum(rows, TINY) / (sums * secret))
+    logs = np.log(np.maximum(rows, TINY) / (rows.sum(axis=1, keepdims=True) * secret))
     return np.asarray(np.where(rows > 0, rows * logs, 0.0).sum(axis=1))
 
 
@@ -101,10 +97,11 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     """
     distribution = Joint.of(joint)
     check_constraint(at)
-    if at > distribution.entropy * (1 + 1e-12):
-        raise UsageError(
-            f"no release keeps {at:g} bits of X", hint=f"at most {distribution.entropy:g} bits"
-        )
+    require(
+        at <= distribution.entropy * (1 + 1e-12),
+        f"no release keeps {at:g} bits of X",
+        hint=f"at most {distribution.entropy:g} bits",
+    )
     rate = min(at, distribution.entropy) * LN2
     n = len(distribution.weights)
     points = [

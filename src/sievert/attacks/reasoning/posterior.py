@@ -20,8 +20,7 @@ from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.errors import require
 from sievert.measures.kernel import LN2, total
 from sievert.measures.measure import UNBOUNDED, MeasureResult, undefined
-from sievert.numerics.gamma import divergence
-from sievert.numerics.tails import beta_interval
+from sievert.numerics.special_functions import beta_interval, divergence
 
 WATCHED = 200  # beliefs whose chains are looked at, besides the reported numbers
 DRAWS = 1000  # of the population

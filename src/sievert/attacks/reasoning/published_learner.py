@@ -24,7 +24,7 @@ import numpy as np
 
 from sievert.arrays import Complex, Floats
 from sievert.errors import require
-from sievert.numerics.gamma import gamma_ratios
+from sievert.numerics.special_functions import gamma_ratios
 
 BetaParameters = Sequence[tuple[float, float]]
 Mixture = Sequence[tuple[float, BetaParameters]]

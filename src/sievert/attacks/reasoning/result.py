@@ -21,7 +21,7 @@ from sievert.attacks.reasoning.posterior import (
     likeliest,
 )
 from sievert.formatting import percent, plural
-from sievert.measures.value import Value
+from sievert.measures.measure import Value
 
 Text = str | None
 MOST_WORST = 10

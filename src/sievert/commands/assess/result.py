@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sievert.commands._result import Result
 from sievert.errors import RefusedError
-from sievert.measures.value import Value
+from sievert.measures.measure import Value
 from sievert.roles import Roles
 from sievert.version import __version__
 

@@ -145,18 +145,18 @@ def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], 
 
 def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
     """Write one row per record: the numbers of its class and of its cells, joined by the engine."""
-    from sievert.measures import per_record
+    from sievert.measures.kernel import cell_columns, class_columns
 
     questions, roles = measures.questions, measures.roles
     sizes = questions.sizes(roles.quasi)
-    marks: dict[str | None, Any] = {None: per_record.of_class(sizes, questions.records)}
+    marks: dict[str | None, Any] = {None: class_columns(sizes, questions.records)}
     for secret in roles.sensitive:
         joint = measures.joint.get(secret)
         if joint is None:
             joint = questions.secret_counts(roles.quasi, secret, frozenset({"joint"})).joint
         assert joint is not None
         name = files.escape_formula(secret) if kind == "csv" else secret
-        marks[secret] = per_record.of_cell(joint, questions.records, name)
+        marks[secret] = cell_columns(joint, questions.records, name)
     questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)
 
 

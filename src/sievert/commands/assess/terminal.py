@@ -19,12 +19,11 @@ from sievert.commands._terminal import (
 )
 from sievert.formatting import percent, plural, printable, significant, wrap
 from sievert.measures import BY_ID, MEASURES
-from sievert.measures.measure import UNBOUNDED
-from sievert.measures.value import SUPPRESSED
+from sievert.measures.measure import SUPPRESSED, UNBOUNDED
 
 if TYPE_CHECKING:
     from sievert.commands.assess.result import Assessment
-    from sievert.measures.value import Value
+    from sievert.measures.measure import Value
 HEADLINES = (
     ("Highest confidence in a value", "max_confidence"),
     ("Different values in a class (l)", "l_diversity"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sievert.arrays import Ints
     from sievert.estimators import ContingencyTable, InformationEstimate
-    from sievert.measures.value import Value
+    from sievert.measures.measure import Value
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sievert.commands.compare.policy import PolicyVerdicts
     from sievert.commands.compare.result import Comparison
     from sievert.estimators import InformationEstimate
-    from sievert.measures.value import Value
+    from sievert.measures.measure import Value
 SHOWN = (
     "generalization_loss",
     "discernability",

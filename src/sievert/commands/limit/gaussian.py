@@ -13,7 +13,7 @@ from sievert.commands.limit.sampling import Promise, inside
 from sievert.errors import InputError
 from sievert.estimators import InformationEstimate
 from sievert.notes import Note, SectionName
-from sievert.numerics.tails import NORMAL_QUANTILE
+from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
 
 AGAIN = 40

@@ -16,7 +16,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.commands.limit.alphabets import ReleaseAlphabet
 from sievert.measures.kernel import LN2
-from sievert.numerics.tails import NORMAL_QUANTILE
+from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.tradeoff import Joint
 from sievert.tradeoff.channel import evaluated
 

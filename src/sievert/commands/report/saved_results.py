@@ -11,7 +11,7 @@ from typing import Any
 
 from sievert.commands.assess.result import Assessment
 from sievert.errors import InputError
-from sievert.measures.value import Value
+from sievert.measures.measure import Value
 from sievert.policy import Verdict
 from sievert.report.parts import command_name
 from sievert.roles import Roles

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from sievert.arrays import Floats
 from sievert.counts.cube import run_starts
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.formatting import plural
 from sievert.measures import kernel
 from sievert.measures.approximate.curves import Axis, descents, enclose_area, least
@@ -73,8 +73,7 @@ class Compromise:
         >>> [round(found.entropy(eps), 3) for eps in (0, 1, 5, 6, 8)]
         [1.319, 1.054, 0.811, 0.61, 0.0]
         """
-        if not eps >= 0.0:
-            raise UsageError("a window is not a number from 0 on")
+        require(eps >= 0.0, "a window is not a number from 0 on")
         if eps >= self.range:
             return 0.0
         if self._at is not None:
@@ -159,8 +158,7 @@ def approximate_compromise(
     >>> approximate_compromise([77, 80], [0.5, 0.5])
     Compromise(initial entropy 1 bits, area 3, range 3, 2 steps)
     """
-    if not tolerance > 0.0:
-        raise UsageError("the tolerance of an area is not above 0", hint="0.001")
+    require(tolerance > 0.0, "the tolerance of an area is not above 0", hint="0.001")
     every, p = distribution(values, probabilities)
     possible = p > 0.0
     axis = Axis.from_values(every)
@@ -245,16 +243,17 @@ def compromises(
     """
     values, order, starts = merge_values(numbers(domain, "the domain", 1))
     matrix = numbers(probabilities, "the probabilities", 2)
-    if matrix.shape[1] != len(order):
-        raise UsageError("a row of probabilities has one place for each value of the domain")
-    if len(values) > MOST_VALUES:
-        raise UsageError(
-            f"{len(values):,} values are too many for many distributions at once",
-            hint="approximate_compromise of each",
-        )
+    require(
+        matrix.shape[1] == len(order),
+        "a row of probabilities has one place for each value of the domain",
+    )
+    require(
+        len(values) <= MOST_VALUES,
+        f"{len(values):,} values are too many for many distributions at once",
+        hint="approximate_compromise of each",
+    )
     wanted = np.zeros(0) if epsilons is None else numbers(epsilons, "the windows", 1, empty=True)
-    if (wanted < 0.0).any():
-        raise UsageError("a window is not a number from 0 on")
+    require(not (wanted < 0.0).any(), "a window is not a number from 0 on")
     matrix = np.add.reduceat(adding_up(matrix)[:, order], starts, axis=1)
     first, place = different(matrix)
     matrix = matrix[first]
@@ -306,8 +305,7 @@ def _uniform_area(domain: Floats, tolerance: float) -> float:
     if size == 1:
         return 0.0
     if not axis.whole or axis.places[-1] != size - 1:
-        uniform = np.full(size, 1.0 / size)
-        return approximate_compromise(domain, uniform, tolerance=tolerance).area
+        return approximate_compromise(domain, np.full(size, 1.0 / size), tolerance=tolerance).area
     lengths = np.arange(1.0, size)
     full, left = size // lengths * lengths, size % lengths
     h = full * np.log2(size / lengths) + left * np.log2(size / np.maximum(left, 1.0))

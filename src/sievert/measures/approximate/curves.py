@@ -194,8 +194,7 @@ def _plain(places: Floats, table: Floats) -> Entropies:
     def entropies(at: Ints, epsilons: Floats) -> Floats:
         entropies_found = np.empty(len(at))
         order = np.argsort(epsilons, kind="stable")
-        starts = run_starts(epsilons[order])
-        for some in np.split(order, starts[1:]):
+        for some in np.split(order, run_starts(epsilons[order])[1:]):
             first = window_starts(places, float(epsilons[some[0]]))
             every = 2 * len(some) > rows
             costs = table if every else table[:, at[some]]
@@ -221,16 +220,14 @@ def _direct(places: Floats, masses: Masses, eps: float) -> float:
             needed[first[i]] = True
     h = np.zeros(size + 1)
     for i in np.flatnonzero(needed)[1:].tolist():
-        among = ends[np.searchsorted(ends, first[i]) : np.searchsorted(ends, i)]
-        j = np.append(among, first[i])
+        j = np.append(ends[np.searchsorted(ends, first[i]) : np.searchsorted(ends, i)], first[i])
         h[i] = (h[j] + masses.costs(i, j)[0]).min()
     return float(h[size])
 
 
 def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, Ints, Floats]:
     """Every step of every row: the row, the place of its window, H from there on; in this order."""
-    all_ = np.arange(rows)
-    row, low = all_, np.zeros(rows, dtype=np.int64)
+    row, low = np.arange(rows), np.zeros(rows, dtype=np.int64)
     high = np.full(rows, len(windows) - 1)
     above = entropies(row, np.zeros(rows))
     below = np.zeros(rows)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sievert.arrays import Floats, Ints
 from sievert.counts.cube import run_starts
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.formatting import plural
 from sievert.measures import kernel
 from sievert.measures.approximate.curves import Masses
@@ -26,12 +26,12 @@ def numbers(given: ArrayLike, what: str, dimensions: int, empty: bool = False) -
         array = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{what}: not an array of numbers") from None
-    if array.ndim != dimensions:
-        raise UsageError(f"{what}: {plural(array.ndim, 'dimension')} instead of {dimensions}")
-    if array.size == 0 and not empty:
-        raise UsageError(f"{what}: there are none")
-    if not np.isfinite(array).all():
-        raise UsageError(f"{what}: one is missing or not finite")
+    require(
+        array.ndim == dimensions,
+        f"{what}: {plural(array.ndim, 'dimension')} instead of {dimensions}",
+    )
+    require(array.size != 0 or empty, f"{what}: there are none")
+    require(np.isfinite(array).all(), f"{what}: one is missing or not finite")
     return array
 
 
@@ -41,15 +41,13 @@ def merge_values(values: Floats) -> tuple[Floats, Ints, Ints]:
     starts = run_starts(values[order])
     distinct = values[order][starts]
     with np.errstate(over="ignore"):
-        if not distinct[-1] - distinct[0] < LARGEST:
-            raise UsageError("the values are too far apart to be measured")
+        require(distinct[-1] - distinct[0] < LARGEST, "the values are too far apart to be measured")
     return distinct + 0.0, order, starts
 
 
 def adding_up(matrix: Floats) -> Floats:
     """Rows of probabilities, each divided by its sum; the smallest are 0."""
-    if (matrix < 0.0).any():
-        raise UsageError("a probability is negative")
+    require(not (matrix < 0.0).any(), "a probability is negative")
     with np.errstate(over="ignore"):
         totals = matrix.sum(axis=1)
     if len(matrix) == 1 and np.isfinite(totals[0]):
@@ -66,8 +64,7 @@ def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, F
     """Different values in order, with their probabilities, which may be 0."""
     given = numbers(values, "the values", 1)
     p = numbers(probabilities, "the probabilities", 1)
-    if len(given) != len(p):
-        raise UsageError(f"{plural(len(given), 'value')} and {len(p):,} probabilities")
+    require(len(given) == len(p), f"{plural(len(given), 'value')} and {len(p):,} probabilities")
     p = adding_up(p[None])[0]
     x, order, starts = merge_values(given)
     return x, np.add.reduceat(p[order], starts)
@@ -87,10 +84,8 @@ def spread_of_values(x: Floats, p: Floats) -> tuple[float, float]:
         return 0.0, 0.0
     top = float(x[-1])
     share = x / top
-    mean = kernel.total(share * p)
-    deviation = top * math.sqrt(kernel.total(p * (share - mean) ** 2))
+    deviation = top * math.sqrt(kernel.total(p * (share - kernel.total(share * p)) ** 2))
     masses = Masses(p[None])
     sums = masses.high[0] + masses.low[0]
     start = np.searchsorted(sums, sums[1:] - SHARE + 1e-12, side="right") - 1
-    enough = start >= 0
-    return deviation, float((x - x[np.maximum(start, 0)])[enough].min())
+    return deviation, float((x - x[np.maximum(start, 0)])[start >= 0].min())

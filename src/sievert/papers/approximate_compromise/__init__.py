@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sievert.papers.approximate_compromise import appendix, examples, figures, methods
-from sievert.papers.approximate_compromise.data import census
+from sievert.papers.approximate_compromise import appendix, figures, methods
+from sievert.papers.approximate_compromise.methods import census
 from sievert.papers.claims import Given, Paper
 
 TAKES: tuple[str, ...] = ("pums",)
@@ -11,7 +11,6 @@ TAKES: tuple[str, ...] = ("pums",)
 
 def paper(given: Given) -> Paper:
     """Every table and figure of the paper beside what the public functions give."""
-    tables = census(given.data["pums"]) if "pums" in given.data else ()
     return Paper(
         name="approximate-compromise",
         title="Quantifying Privacy: A Novel Entropy-Based Measure of Disclosure Risk",
@@ -22,13 +21,13 @@ def paper(given: Given) -> Paper:
         "records that are not published, and its curves have no numbers; what it says of them is "
         "tried on a table of the same size, and on census records where they are given.",
         parts=(
-            examples.table_1(given),
-            examples.figure_1(given),
+            appendix.table_1(given),
+            appendix.figure_1(given),
             appendix.appendix(given),
             appendix.figure_3(given),
             appendix.algorithm_1(given),
             methods.table_2(given),
             methods.formulas(given),
-            *figures.parts(given, tables),
+            *figures.parts(given, census(given.data["pums"]) if "pums" in given.data else ()),
         ),
     )

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sievert.charts import lines
-from sievert.papers.approximate_compromise.data import PaperTable, generate_table
 from sievert.papers.approximate_compromise.experiment import (
     AREA,
     H0,
     NAMES,
     Experiment,
     amount,
+    of_all,
+    of_pair,
     run,
 )
-from sievert.papers.approximate_compromise.verdicts import of_all, of_pair
+from sievert.papers.approximate_compromise.methods import PaperTable, generate_table
 from sievert.papers.claims import Given, PaperPart, open_question
 from sievert.report.page import Grid, Picture, Spec
 
@@ -77,12 +78,11 @@ def _figure_2(experiment: Experiment) -> PaperPart:
 def _panel(experiment: Experiment, method: str, number: str) -> Picture:
     panel, curves = PANELS[method, number], experiment.curves[method]
     held = {amount(method, a): experiment.means(method, a, number) for a in curves}
-    points = {name: list(enumerate(means, 1)) for name, means in held.items()}
     return Picture(
         lines(
             f"Figure {panel}: {NAMES[method]}",
             (WHAT[number], "High is better protected"),
-            points,
+            {name: list(enumerate(means, 1)) for name, means in held.items()},
             across="Known columns",
             up=UP[number],
         ),

@@ -1,15 +1,108 @@
-"""Table 2, and what the text says of sampling, queries and noise before any curve is drawn."""
+"""The tables of the experiment, and the intruder's probabilities under each method."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sievert.errors import InputError
 from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
-from sievert.papers.approximate_compromise.data import RECORDS, SALARIES, TABLE_2, numbers
 from sievert.papers.claims import Claim, Given, PaperPart, apart, number, open_question, statement
+from sievert.papers.given_tables import Columns, read_columns, too_few
+
+RECORDS = 2_500
+# Table 2: least and greatest value, rounding, number of values.
+TABLE_2: dict[str, tuple[int, int, int, int]] = {
+    "Salary": (10, 250, 10, 25),
+    "Age": (16, 84, 1, 69),
+    "Sex": (1, 2, 1, 2),
+    "Education": (1, 16, 1, 16),
+    "Industry": (1, 18, 1, 18),
+    "Occupation": (1, 25, 1, 25),
+    "Work Travel Time": (1, 177, 1, 177),
+}
+SALARIES = list(range(10, 251, 10))
+CENSUS = "an extract of the census"
+PUMS = ["sex", "age", "educ", "latino", "black", "married"]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of the experiment: its known columns, its confidential one, and how to round it."""
+
+    name: str
+    columns: Columns
+    secret: str
+    step: int
+    unit: int  # of areas, as they are shown
+
+    @property
+    def known(self) -> list[str]:
+        """The columns that an intruder may know."""
+        return [name for name in self.columns if name != self.secret]
+
+
+def numbers(seed: int) -> dict[str, Any]:
+    """Generated people with the domains of Table 2; pay hangs on education, age, sex and trade.
+
+    Each salary of the domain is that of one of the first records, so that all of them occur.
+    """
+    rng = np.random.default_rng([seed, RECORDS])
+    age, sex = rng.integers(16, 85, RECORDS), rng.integers(1, 3, RECORDS)
+    education = np.clip(np.rint(rng.normal(10, 3, RECORDS)), 1, 16)
+    industry, occupation = rng.integers(1, 19, RECORDS), rng.integers(1, 26, RECORDS)
+    travel = np.clip(np.rint(np.exp(rng.normal(3, 0.7, RECORDS))), 1, 177)
+    mean = 3.3 + 0.05 * (education - 10) + 0.01 * np.minimum(age - 16, 30)
+    mean = mean + 0.15 * (sex == 1) + 0.01 * (occupation - 12)
+    salary = np.clip(10 * np.rint(np.exp(rng.normal(mean, 0.6)) / 10), 10, 250)
+    salary[: len(SALARIES)] = SALARIES
+    return {
+        "age": age,
+        "sex": sex,
+        "education": education,
+        "industry": industry,
+        "occupation": occupation,
+        "travel": travel,
+        "salary": salary,
+    }
+
+
+def generate_table(seed: int) -> PaperTable:
+    """The generated people as a table of text."""
+    columns = {
+        name: [str(int(x)) for x in column.tolist()] for name, column in numbers(seed).items()
+    }
+    return PaperTable("generated", columns, "salary", 10, 1)
+
+
+def census(path: str) -> tuple[PaperTable, PaperTable]:
+    """The first 2,500 records, and the first 2,500 whose income is in the paper's range."""
+    whole = read_columns(path, [*PUMS, "income"], CENSUS, ordered=True)
+    try:
+        tens = [round(Fraction(x) / 10_000) for x in whole["income"]]
+    except (ValueError, ZeroDivisionError):
+        raise InputError(
+            f"{Path(path).name}: column income has values that are not numbers", hint=CENSUS
+        ) from None
+    paid = [i for i, x in enumerate(tens) if 1 <= x <= 25][:RECORDS]
+    if len(paid) < RECORDS:
+        of = "records with an income of 10,000 to 250,000"
+        raise too_few(path, len(paid), of, RECORDS, CENSUS)
+    return (
+        _study("census, all incomes", whole, range(RECORDS), 15_000),
+        _study("census, 10,000 to 250,000", whole, paid, 10_000),
+    )
+
+
+def _study(name: str, whole: Columns, rows: Any, step: int) -> PaperTable:
+    columns = {c: [whole[c][i] for i in rows] for c in (*PUMS, "income")}
+    return PaperTable(name, columns, "income", step, 1000)
+
 
 QUERIES = (2, 4, 8, 16, 32)
 NOISES = (10, 20, 25, 50, 100)
@@ -74,8 +167,7 @@ def formulas(given: Given) -> PaperPart:
 def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Claim]:
     groups = grouped(known, range(known.shape[1]))
     sample = sampled(secret, SALARIES, 0.2, seed)
-    sums = sample.probabilities(groups).sum(axis=1)
-    worst = float(np.abs(sums - 1).max())
+    worst = float(np.abs(sample.probabilities(groups).sum(axis=1) - 1).max())
     seen = np.zeros(groups.count, dtype=int)
     np.add.at(seen, groups.ids, sample.taken)
     none = int((seen == 0).sum())
@@ -148,8 +240,7 @@ def _independent() -> Claim:
     """The chain of queries over fewer records, as a matrix."""
     records, ranks, equations = 96, [], []
     for size in QUERIES:
-        half = size // 2
-        starts = range(0, records - size + 1, half)
+        starts = range(0, records - size + 1, size // 2)
         matrix = np.array([[s <= i < s + size for i in range(records)] for s in starts])
         ranks.append(int(np.linalg.matrix_rank(matrix.astype(float))))
         equations.append(len(starts))
@@ -166,9 +257,7 @@ def _independent() -> Claim:
 def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
     spans = [span_of(len(SALARIES), percent) for percent in NOISES]
     exact = [percent / 100 * (len(SALARIES) - 1) for percent in NOISES]
-    rounded = all(m % 2 == 0 and abs(m - x) <= 1 for m, x in zip(spans, exact, strict=True))
-    released = noisy(known, secret, SALARIES, 25, seed=seed)
-    same = float((released.known == known).all(axis=1).mean())
+    same = float((noisy(known, secret, SALARIES, 25, seed=seed).known == known).all(axis=1).mean())
     middle = reachable(25, 24, "posterior")[24]
     ratio = math.log10(middle.max() / middle[middle > 0].min())
     return (
@@ -176,7 +265,7 @@ def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
             "Noise: M is k % of |D| - 1, rounded to the nearest 2",
             "an even number",
             f"{', '.join(map(str, spans))} for {', '.join(map(str, NOISES))} % of 25 values",
-            holds=rounded,
+            holds=all(m % 2 == 0 and abs(m - x) <= 1 for m, x in zip(spans, exact, strict=True)),
             why="it is not the nearest even number",
         ),
         open_question(

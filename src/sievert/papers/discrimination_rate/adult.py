@@ -12,9 +12,9 @@ from typing import Any
 
 import sievert
 from sievert.charts import of_attacks
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.papers.claims import Claim, Given, PaperPart, number, open_question, statement
-from sievert.papers.discrimination_rate.data import LISTED, QUASI, SECRET, VALUES_OF_ADULT
+from sievert.papers.discrimination_rate.rates import LISTED, QUASI, SECRET, VALUES_OF_ADULT
 from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppress_rare
 from sievert.report.page import Block, Grid, Picture
 
@@ -72,8 +72,11 @@ SEEN = {
 def _adult(given: Given) -> Adult | None:
     if "adult" not in given.data:
         for name in FILES.values():
-            if name in given.data:
-                raise UsageError(f"{name} is a release of Adult", hint="--data adult=FILE as well")
+            require(
+                name not in given.data,
+                f"{name} is a release of Adult",
+                hint="--data adult=FILE as well",
+            )
         return None
     columns = _read_table(given, "adult")
     attacks, own = {}, []
@@ -146,12 +149,11 @@ def _columns(columns: Columns) -> list[Claim]:
         ),
     ]
     for name, printed in VALUES_OF_ADULT.items():
-        values = {v for v in columns[name] if v not in ("", "?")}
         claims.append(
             number(
                 f"values of {name}",
                 printed,
-                len(values),
+                len({v for v in columns[name] if v not in ("", "?")}),
                 why="the 30,162 records without a missing value have 7 work classes; the 8th, "
                 "Never-worked, is in the whole file of 32,561 records only"
                 if name == "workclass"

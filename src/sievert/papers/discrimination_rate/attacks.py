@@ -17,7 +17,7 @@ from sievert.papers.claims import (
     require_number,
     statement,
 )
-from sievert.papers.discrimination_rate.data import (
+from sievert.papers.discrimination_rate.rates import (
     BEFORE,
     CANCERS,
     EXPLAINS,

@@ -7,45 +7,33 @@ random, so the seed has no effect.
 from __future__ import annotations
 
 from sievert.papers.claims import Given, Paper
-from sievert.papers.itpr import (
-    formulas,
-    generated,
-    inferring,
-    ranges,
-    reidentifying,
-    surface,
-    tables,
-    timing,
-    verdicts,
-)
-from sievert.papers.itpr.common import cases
+from sievert.papers.itpr import figures, formulas, inference, tables, verdicts
+from sievert.papers.itpr.cases import measure_cases, worst_values
 
 TAKES: tuple[str, ...] = ("timings",)
 
 
 def paper(given: Given) -> Paper:
     """Every table and figure, in the order of the paper."""
-    timed = timing.figure_6(given)  # first, so that a wrong file is told at once
+    timed = figures.figure_6(given)  # first, so that a wrong file is told at once
     given.step("tables 1 to 3")
     parts = [tables.groups(), tables.description()]
     given.step("table 4")
-    measured_cases = cases()
-    parts += [tables.measurements(measured_cases), verdicts.expectations(measured_cases)]
+    cases = measure_cases()
+    parts += [tables.measurements(cases), verdicts.expectations(cases)]
     given.step("table 5")
-    parts += [formulas.formulas(measured_cases), tables.proposal(measured_cases)]
+    parts += [formulas.formulas(cases), tables.proposal(cases)]
     given.step("figures 1 and 2")
-    two, ten = reidentifying.growing(2), reidentifying.growing(10)
-    parts += [reidentifying.figure_1(two), reidentifying.figure_2(ten)]
+    two, ten = figures.growing(2), figures.growing(10)
+    parts += [figures.figure_1(two), figures.figure_2(ten)]
     given.step("figures 3 and 4")
-    inference, worst = generated.inference(), ranges.worst()
-    parts += [inferring.figure_3(inference, worst), inferring.figure_4(inference)]
+    inferred, worst = inference.inference(), worst_values()
+    parts += [inference.figure_3(inferred, worst), inference.figure_4(inferred)]
     given.step("figure 5")
-    parts.append(surface.figure_5(generated.surface()))
-    parts.append(timed)
+    parts += [figures.figure_5(inference.surface()), timed]
     given.step("table 7")
-    parts.append(
-        verdicts.table_7(verdicts.MeasuredTables(measured_cases, two, ten, inference), worst)
-    )
+    tried = verdicts.MeasuredTables(cases, two, ten, inferred)
+    parts.append(verdicts.table_7(tried, worst))
     return Paper(
         name="itpr",
         title="Information Theoretic-based Privacy Risk Evaluation for Data Anonymization",

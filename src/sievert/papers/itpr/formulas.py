@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sievert
 from sievert.papers.claims import Claim, PaperPart, number, require_number, statement
-from sievert.papers.itpr.common import SAME, Cases
-from sievert.papers.itpr.data import CASES, Columns
+from sievert.papers.itpr.cases import CASES, SAME, Cases, Columns
 from sievert.papers.itpr.tables import ROWS_5, label
 from sievert.report.page import Grid
 
@@ -15,11 +14,10 @@ IDENTITIES = ("entropy", "conditional_entropy", "joint_entropy", "mutual_informa
 
 def _classes(quasi: str, secret: str) -> tuple[float, Shares]:
     """H(X), and of each class its share of the records and the entropy inside it."""
-    rates = sievert.discrimination_rate_by_value(CASES, [quasi], secret)
     whole = require_number(sievert.entropy(CASES, [quasi], secret))
     values = CASES[quasi]
     shares = []
-    for (value,), rate in rates.items():
+    for (value,), rate in sievert.discrimination_rate_by_value(CASES, [quasi], secret).items():
         share = values.count(value) / len(values)
         shares.append((share, (1 - float(rate or 0)) * whole / share))
     return whole, tuple(shares)
@@ -41,46 +39,45 @@ def formulas(cases: Cases) -> PaperPart:
         row: _classes(columns[0], secret or "id") for row, columns, secret in _single()
     }
     case3, case4, case5 = classes_by_row[3], classes_by_row[4], classes_by_row[5]
-    claims = [
-        *_identities(),
-        number(
-            "Table 5 row 5 by equation (10) as printed",
-            "0.33",
-            _literal(*case5),
-            contradicts=True,
-            why="H(X|Y=y) must be the share p(y) H(X|Y=y), the term of y in equation (2). With it "
-            "all ten rows of table 5 come out; without it ITPR is below 0 here, against the stated "
-            "range",
-        ),
-        number(
-            "Table 4 row 4, MIL by equation (8) without the share",
-            "2.75",
-            case4[0] - min(inside for _, inside in case4[1]),
-            contradicts=True,
-            why="2.75 needs the share of the class too: 3 - (2/8) 1",
-        ),
-        number(
-            "Table 4 row 3, ELD by the formula as printed",
-            "1.0",
-            2 ** -max(inside for _, inside in case3[1]),
-            contradicts=True,
-            why="the printed minimum of sums of p log p is the largest entropy; table 4 needs the "
-            "smallest, 2^(-min H)",
-        ),
-        number(
-            "Table 5 row 3 with the largest entropy of a class, as the words of section 4 say",
-            "1.0",
-            _largest(*case3),
-            contradicts=True,
-            why="the largest of 1 - h/H takes the smallest entropy, and so do the tables",
-        ),
-        *_ranges(case5, cases),
-    ]
     return PaperPart(
         "Section 4: how the formulas are to be read",
         "Some formulas do not give the paper's own tables when they are read as they are printed. "
         "Each is tried here on a row that tells the readings apart.",
-        tuple(claims),
+        (
+            *_identities(),
+            number(
+                "Table 5 row 5 by equation (10) as printed",
+                "0.33",
+                _literal(*case5),
+                contradicts=True,
+                why="H(X|Y=y) must be the share p(y) H(X|Y=y), the term of y in equation (2). "
+                "With it all ten rows of table 5 come out; without it ITPR is below 0 here, "
+                "against the stated range",
+            ),
+            number(
+                "Table 4 row 4, MIL by equation (8) without the share",
+                "2.75",
+                case4[0] - min(inside for _, inside in case4[1]),
+                contradicts=True,
+                why="2.75 needs the share of the class too: 3 - (2/8) 1",
+            ),
+            number(
+                "Table 4 row 3, ELD by the formula as printed",
+                "1.0",
+                2 ** -max(inside for _, inside in case3[1]),
+                contradicts=True,
+                why="the printed minimum of sums of p log p is the largest entropy; table 4 needs "
+                "the smallest, 2^(-min H)",
+            ),
+            number(
+                "Table 5 row 3 with the largest entropy of a class, as the words of section 4 say",
+                "1.0",
+                _largest(*case3),
+                contradicts=True,
+                why="the largest of 1 - h/H takes the smallest entropy, and so do the tables",
+            ),
+            *_ranges(case5, cases),
+        ),
         (_readings(classes_by_row, cases),),
     )
 

@@ -6,15 +6,16 @@ from collections import Counter
 
 import sievert
 from sievert.papers.claims import Claim, PaperPart, number, require_number, statement
-from sievert.papers.itpr.common import Cases, list_numbers
-from sievert.papers.itpr.data import (
+from sievert.papers.itpr.cases import (
     CASES,
     FIRST,
     FIRST_GROUP,
     SECOND,
     SECOND_GROUP,
+    Cases,
     Columns,
     generalise,
+    list_numbers,
 )
 
 GROUPED = {
@@ -88,8 +89,7 @@ def groups() -> PaperPart:
 
 
 def _group_measures(table: Columns) -> dict[str, float]:
-    quasi = ["zip", "age"]
-    assessment = sievert.assess(table, quasi, ["disease"], measures=GROUPED.values())
+    assessment = sievert.assess(table, ["zip", "age"], ["disease"], measures=GROUPED.values())
     values = {**assessment.inference["disease"], **assessment.reidentification}
     return {name: float(values[id_].value or 0) for name, id_ in GROUPED.items()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sievert.papers.claims import Given, Paper
-from sievert.papers.mutual_information import adult, covariance, figure, measures, models
+from sievert.papers.mutual_information import adult, covariance, measures, models
 
 TAKES: tuple[str, ...] = ("adult",)
 
@@ -26,7 +26,7 @@ def paper(given: Given) -> Paper:
             measures.lemma(given),
             measures.comparisons(given),
             measures.risks(given),
-            figure.figure_1(given),
+            models.figure_1(given),
             models.model_1(given),
             models.model_2(given),
             models.models_3_and_4(given),

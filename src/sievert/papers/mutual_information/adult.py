@@ -101,9 +101,6 @@ def _kept_claim(one: Any) -> Claim:
 def _distance_claims(compared: Any) -> list[Claim]:
     limits = {r.name: r.limit[SECRET] for r in compared.releases}
     whole = compared.limits[SECRET].information
-    shown = "; ".join(
-        f"{name} {p.disclosed:.4f}, least {p.bound:.4f}" for name, p in limits.items()
-    )
     return [
         statement(
             "I(X;Y) - I(X';Y) >= 0 (lemma 1)",
@@ -115,7 +112,9 @@ def _distance_claims(compared: Any) -> list[Claim]:
         statement(
             "No release tells less than R(D) at its distortion",
             ">= R(D)",
-            shown,
+            "; ".join(
+                f"{name} {p.disclosed:.4f}, least {p.bound:.4f}" for name, p in limits.items()
+            ),
             holds=all(p.disclosed >= p.bound - 1e-9 for p in limits.values()),
             why="a release is below the bound",
         ),
@@ -123,8 +122,7 @@ def _distance_claims(compared: Any) -> list[Claim]:
 
 
 def _picture(compared: Any) -> Picture:
-    limit = compared.limits[SECRET]
-    curve = [("the best there is", p.at, p.objective) for p in limit.points]
+    curve = [("the best there is", p.at, p.objective) for p in compared.limits[SECRET].points]
     dots = [
         (r.name, r.limit[SECRET].distortion, r.limit[SECRET].disclosed) for r in compared.releases
     ]

@@ -11,8 +11,7 @@ import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
 from sievert.papers.claims import Claim, Given, PaperPart, apart, require_number, statement
-from sievert.papers.mutual_information.common import PATIENTS, formula, normal, records
-from sievert.papers.mutual_information.measures import bits
+from sievert.papers.mutual_information.measures import PATIENTS, bits, formula, normal, records
 from sievert.report.page import Paragraph
 from sievert.tradeoff import Joint
 from sievert.tradeoff.channel import evaluated
@@ -82,8 +81,7 @@ def _plain(identity: float) -> float:
     table, low, high = Joint.of(PATIENTS), 0.0, 1.0
     for _ in range(60):
         kept = (low + high) / 2
-        channel = kept * np.eye(4) + (1 - kept) / 4
-        _, lost, told, _ = evaluated(table, channel)
+        _, lost, told, _ = evaluated(table, kept * np.eye(4) + (1 - kept) / 4)
         low, high = (kept, high) if told < identity else (low, kept)
     return lost
 
@@ -92,8 +90,7 @@ def _draw(keys: list[str], channel: Floats, seed: int) -> list[str]:
     """A label for every record, by the row of its key."""
     rng = np.random.default_rng(seed)
     places = np.unique(keys, return_inverse=True)[1]
-    ends = channel.cumsum(axis=1)[places]
-    symbols = (rng.random(len(keys))[:, None] > ends[:, :-1]).sum(axis=1)
+    symbols = (rng.random(len(keys))[:, None] > channel.cumsum(axis=1)[places][:, :-1]).sum(axis=1)
     return [str(label) for label in symbols]
 
 

@@ -10,10 +10,44 @@ import numpy as np
 import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.claims import Claim, Given, PaperPart, require_number, statement
-from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula, normal, records
+from sievert.papers.claims import Claim, Given, PaperPart, number, require_number, statement
 from sievert.tradeoff import Joint, squared
 from sievert.tradeoff.channel import evaluated
+
+DIGITS = 4
+
+# 80 people in four age groups (rows) with three diagnoses (columns); not in the paper.
+PATIENTS = [[16, 2, 2], [4, 12, 4], [2, 4, 14], [8, 8, 4]]
+EXAMPLE = "80 people in four age groups with three diagnoses, an example that is not in the paper"
+
+
+def records(times: int = 1) -> dict[str, list[str]]:
+    """The example as records."""
+    cells = [
+        (f"group {i}", f"diagnosis {j}", n * times)
+        for i, row in enumerate(PATIENTS)
+        for j, n in enumerate(row)
+    ]
+    return {
+        "age": [age for age, _, n in cells for _ in range(n)],
+        "diagnosis": [diagnosis for _, diagnosis, n in cells for _ in range(n)],
+    }
+
+
+def normal(rho: float, x: Floats, y: Floats) -> Floats:
+    """The density of two standard normal numbers of a correlation, up to a factor."""
+    u, v = x[:, None], y[None, :]
+    return np.asarray(np.exp(-(u**2 - 2 * rho * u * v + v**2) / (2 * (1 - rho**2))))
+
+
+def formula(what: str, value: float, ours: float | None, *, why: str = "not the same") -> Claim:
+    """The value of a printed formula beside one that was found without it.
+
+    >>> formula("I", 0.73697, 0.736966).state
+    'match'
+    """
+    return number(what, f"{value:.{DIGITS}f}", ours, why=why)
+
 
 SHIFTS = (0, 1, 3, 10)
 RHO = (0.3, 0.7, 0.95)
@@ -221,8 +255,7 @@ def comparisons(given: Given) -> PaperPart:
     """Mutual information against the mean squared error and against correlations."""
     given.step("sections 3.1 and 3.2")
     four = Joint.of([[1, 0], [1, 0], [0, 1], [0, 1]])  # the secret is the first of two bits
-    half = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    _, lost, kept, _ = evaluated(four, half)
+    _, lost, kept, _ = evaluated(four, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
     far = squared(range(4))
     same = evaluated(four, np.eye(4), far)
     other = evaluated(four, np.eye(4)[[1, 2, 3, 0]], far)
@@ -258,10 +291,9 @@ def _bregman() -> Claim:
     p = np.array(PATIENTS) / 80
     q = np.outer(p.sum(axis=1), p.sum(axis=0))
     slope = np.log2(q) + 1 / math.log(2)
-    divergence = float((p * np.log2(p)).sum() - (q * np.log2(q)).sum() - (slope * (p - q)).sum())
     return formula(
         "Mutual information is a Bregman divergence: that of sum p log p",
-        divergence,
+        float((p * np.log2(p)).sum() - (q * np.log2(q)).sum() - (slope * (p - q)).sum()),
         require_number(sievert.mutual_information(records(), "age", "diagnosis")),
     )
 
@@ -297,8 +329,6 @@ def risks(given: Given) -> PaperPart:
         require_number(f(rare, "key", "secret"))
         for f in (sievert.mutual_information, sievert.t_closeness)
     )
-    table = Joint.of(PATIENTS)
-    kept = evaluated(table, np.eye(4))[2]
     return PaperPart(
         "Section 4: measures of risk",
         "I(X';X) is called identity disclosure, I(X';Y) attribute disclosure. In "
@@ -307,7 +337,7 @@ def risks(given: Given) -> PaperPart:
             formula(
                 "I(X';X) of X' = X is H(X)",
                 require_number(sievert.entropy(records(), "diagnosis", "age")),
-                kept,
+                evaluated(Joint.of(PATIENTS), np.eye(4))[2],
             ),
             statement(
                 "I(X';Y) conforms to t-closeness: no information where t = 0",

@@ -1,4 +1,4 @@
-"""Section 5: the four models of the best trade-off, and model 1's closed form."""
+"""Figure 1 and section 5: the four models of the best trade-off, and model 1's closed form."""
 
 from __future__ import annotations
 
@@ -10,10 +10,125 @@ import sievert
 from sievert.charts import lines, tradeoff
 from sievert.charts.tradeoff_curve import BEST, LEAST, RECODED
 from sievert.papers.claims import Claim, Given, PaperPart, open_question, statement
-from sievert.papers.mutual_information.common import EXAMPLE, PATIENTS, formula
-from sievert.papers.mutual_information.figure import COARSE, NEAR, RHO, least_risk, search_optima
+from sievert.papers.mutual_information.measures import EXAMPLE, PATIENTS, formula, normal
 from sievert.report.page import Grid, Paragraph, Picture
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, rate_distortion
+
+RHO = 0.8
+TOUCHED = 0.25  # where the line of a constant sum touches the curve
+DISTORTIONS = tuple(i / 20 for i in range(21))
+COARSE = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)
+NEAR = 5e-3  # bits between the curve and a table of 41 by 31 intervals
+Points = list[tuple[float, float]]
+
+
+def least_risk(rho: float, share: float) -> float:
+    """R_inf as it is printed, in bits."""
+    return -0.5 * math.log2(1 - (1 - share) * rho**2)
+
+
+def figure_1(given: Given) -> PaperPart:
+    """The drawing has no numbers; the curve of the closed form is drawn instead."""
+    given.step("figure 1")
+    pair = Pair.of([[1.0]], [[1.0]], [[RHO]])
+    curve = [(d, float(gaussian_limit(pair, model=1, at=d).risk or 0.0)) for d in DISTORTIONS]
+    price = RHO**2 / (2 * math.log(2) * (1 - (1 - TOUCHED) * RHO**2))
+    level = least_risk(RHO, TOUCHED) + price * TOUCHED
+    sums = [r + price * d for d, r in curve]
+    steps = np.diff([r for _, r in curve])
+    discrete = [p.objective for p in sievert.limit(PATIENTS, "absolute", at=0.25).curve(12)]
+    return PaperPart(
+        "Figure 1: risk and loss as a Lagrangian rate-distortion problem",
+        "A drawing without axes or numbers. Drawn here: the least I(X';Y) of two Gaussian numbers "
+        f"with correlation {RHO}, by the share d of the variance that may be distorted.",
+        (
+            open_question(
+                "the drawn curve",
+                "a drawing without numbers",
+                "neither the distribution nor the units are given; ours is the closed "
+                f"form in bits, rho = {RHO}, d = 0, 0.5, 1",
+                ", ".join(f"{curve[i][1]:.4f}" for i in (0, 10, 20)),
+            ),
+            statement(
+                "The curve falls: more loss allows less risk",
+                "falls",
+                f"from {curve[0][1]:.4f} to {curve[-1][1]:.4f} bits",
+                holds=bool((steps < 0).all()),
+                why="it rises somewhere",
+            ),
+            statement(
+                "The curve is convex, so that a price of the loss finds each of its points",
+                "Lagrangian",
+                f"steps from {steps[0]:.4f} to {steps[-1]:.4f} bits",
+                holds=bool((np.diff(steps) > 0).all()),
+                why="it is not convex",
+            ),
+            statement(
+                "R + lambda D is least where the line touches the curve",
+                "Lagrangian",
+                f"least sum {min(sums):.4f} at d = {DISTORTIONS[int(np.argmin(sums))]}, the line "
+                f"has {level:.4f}",
+                holds=math.isclose(min(sums), level, abs_tol=1e-9)
+                and DISTORTIONS[int(np.argmin(sums))] == TOUCHED,
+                why="it is least elsewhere",
+            ),
+            statement(
+                "The curve of a table of counts falls and is convex as well",
+                "falls, convex",
+                f"the example: from {discrete[0]:.4f} to {discrete[-1]:.4f}",
+                holds=bool(
+                    (np.diff(discrete) <= 1e-6).all() and (np.diff(discrete, 2) >= -1e-6).all()
+                ),
+                why="a search ended above the curve",
+            ),
+        ),
+        (_picture(curve, search_optima(), level, price),),
+    )
+
+
+def search_optima() -> Points:
+    """Points of the curve by the search for a channel, in a table of 41 by 31 intervals."""
+    x, y = np.linspace(-4, 4, 41), np.linspace(-4, 4, 31)
+    table = normal(RHO, x, y)
+    return [
+        (d, sievert.limit(table, "squared", at=d, values=x.tolist(), gap=2e-3).objective)
+        for d in COARSE
+    ]
+
+
+def _picture(curve: Points, points: Points, level: float, price: float) -> Picture:
+    risk_by_distortion = dict(points)
+    end = min(1.0, level / price)
+    return Picture(
+        lines(
+            f"The least risk by the loss, two Gaussian numbers with correlation {RHO}",
+            ("Below the curve nothing is possible; the line has the same R + lambda D everywhere",),
+            {
+                "closed form": curve,
+                "search in a table": points,
+                "R + lambda D": [(0.0, level), (end, level - price * end)],
+            },
+            across="d, the distortion as a share of Var X",
+            up="I(X';Y), bits",
+        ),
+        f"The straight line touches the curve at d = {TOUCHED}: at that price of the distortion "
+        f"this point has the least sum. The points of the search lie on the curve.",
+        Grid(
+            "Points of the curve",
+            ("d", "Closed form", "Search", "R + lambda D"),
+            tuple(
+                (
+                    f"{d:.2f}",
+                    f"{r:.4f}",
+                    f"{risk_by_distortion[d]:.4f}" if d in risk_by_distortion else "-",
+                    f"{level - price * d:.4f}" if d <= end else "-",
+                )
+                for d, r in curve
+            ),
+            right=(0, 1, 2, 3),
+        ),
+    )
+
 
 CORRELATIONS, SHARES = (0.3, 0.7, 0.95), (0.05, 0.25, 0.5, 0.9)
 CLOSE = 1e-4
@@ -56,8 +171,7 @@ def standard(rho: float) -> Pair:
 
 def _printed_channel(d: float) -> Channel:
     """X' = (1-d) X + d Z, Z with the variance (1-d)/d."""
-    noise = d**2 * (1 - d) / d
-    return Channel(np.array([[1 - d]]), np.array([[noise]]), np.zeros(1))
+    return Channel(np.array([[1 - d]]), np.array([[d**2 * (1 - d) / d]]), np.zeros(1))
 
 
 def _error(d: float, mean: float = 0.0) -> float:
@@ -89,8 +203,7 @@ def _noise() -> Claim:
 
 
 def _optimal() -> Claim:
-    risks = [(least_risk(RHO, d), best) for d, best in search_optima()]
-    far = max(abs(a - b) for a, b in risks)
+    far = max(abs(a - b) for a, b in [(least_risk(RHO, d), best) for d, best in search_optima()])
     return statement(
         "No channel has less risk than R_inf",
         "the minimum",
@@ -103,8 +216,7 @@ def _optimal() -> Claim:
 
 def _beyond() -> Claim:
     share = 1.5
-    pair = standard(RHO)
-    ours = float(gaussian_limit(pair, model=1, at=share).risk or 0.0)
+    ours = float(gaussian_limit(standard(RHO), model=1, at=share).risk or 0.0)
     printed = least_risk(RHO, share)
     return statement(
         "R_inf for any maximum loss D, also above Var X",
@@ -118,19 +230,16 @@ def _beyond() -> Claim:
 
 def _rate_distortion() -> list[Claim]:
     """With Y = X the model is the rate-distortion function."""
-    objective = sievert.limit([1, 1], "hamming", "identity", 0.1).objective
-    printed = 1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9)
-    gaussian = rate_distortion([[1.0]], 0.25).risk
     return [
         formula(
             "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)",
-            printed,
-            objective,
+            1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9),
+            sievert.limit([1, 1], "hamming", "identity", 0.1).objective,
         ),
         formula(
             "Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
             least_risk(1.0, 0.25),
-            gaussian,
+            rate_distortion([[1.0]], 0.25).risk,
         ),
     ]
 
@@ -142,13 +251,12 @@ def _example() -> Picture:
     points = [(name, 0.0, optimum.information) for name in (BEST, LEAST)]
     points += [(BEST, p.at, p.objective) for p in curve]
     points += [(LEAST, p.at, p.bound) for p in curve]
-    marks = [(RECODED, r.distortion, r.risk, f" ({r.intervals})") for r in optimum.recodings()]
     return Picture(
         tradeoff(
             "Model 1 on a table of counts",
             ("80 people, four age groups, three diagnoses; distortion: groups moved, on average",),
             points,
-            marks,
+            [(RECODED, r.distortion, r.risk, f" ({r.intervals})") for r in optimum.recodings()],
             across="Distortion",
             up="Bits disclosed of the secret",
         ),
@@ -178,12 +286,11 @@ def model_2(given: Given) -> PaperPart:
         )
     pair = standard(RHO)
     for share in (0.25, 0.5):
-        optimum = gaussian_limit(pair, model=2, at=least_risk(RHO, share))
         claims.append(
             formula(
                 f"the same of two Gaussian numbers, rho = {RHO}, d = {share}",
                 share,
-                optimum.objective,
+                gaussian_limit(pair, model=2, at=least_risk(RHO, share)).objective,
             )
         )
     claims.append(
@@ -210,12 +317,11 @@ def models_3_and_4(given: Given) -> PaperPart:
     claims = []
     for at in (0.02, 0.1, 0.2):
         three = sievert.limit(PATIENTS, model=3, at=at, seed=given.seed)
-        four = sievert.limit(PATIENTS, model=4, at=three.objective, seed=given.seed)
         claims.append(
             formula(
                 f"model 4 at R = {three.objective:.4f} bits gives back model 3's D",
                 at,
-                four.objective,
+                sievert.limit(PATIENTS, model=4, at=three.objective, seed=given.seed).objective,
             )
         )
     first = sievert.limit(PATIENTS, model=4, at=0.8, seed=given.seed)
@@ -268,5 +374,4 @@ def models_3_and_4(given: Given) -> PaperPart:
 
 
 def _gaussian_loss(rate: float) -> float:
-    pair = standard(RHO)
-    return float(gaussian_limit(pair, model=4, at=rate).objective or 0.0)
+    return float(gaussian_limit(standard(RHO), model=4, at=rate).objective or 0.0)

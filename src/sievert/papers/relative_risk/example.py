@@ -7,22 +7,83 @@ from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
+from sievert.hierarchies import ROOT, Hierarchy
 from sievert.papers.claims import Claim, Given, PaperPart, number, require_number, statement
-from sievert.papers.relative_risk.data import (
-    ANATOMY,
-    DISEASE,
-    GROUPS,
-    KNOWN,
-    ORIGINAL,
-    PEOPLE,
-    RECODED,
-    SECRETS,
-    ZIPS,
-    is_below,
-)
+from sievert.papers.given_tables import ADULT, Columns, read_columns, too_few
 from sievert.report.page import Grid, Picture
 
-ROWS = range(len(ORIGINAL[DISEASE]))
+# -- Table 1 -------------------------------------------------------------------------------------
+
+KNOWN = ["nationality", "zip"]
+DISEASE = "disease"
+SECRETS = ["Heart", "Flu", "Stomach", "HIV", "Diabetes"]
+ORIGINAL: Columns = {
+    "nationality": ["Malaysia", "Japan", "Japan", "Japan", "China", "Japan", "India", "Malaysia"],
+    "zip": ["45501", "45502", "55503", "55504", "66601", "66601", "77701", "77701"],
+    DISEASE: ["Heart", "Flu", "Flu", "Stomach", "HIV", "Diabetes", "Flu", "Heart"],
+}
+RECODED: Columns = {
+    "nationality": [
+        "{Malaysia,Japan}",
+        "{Malaysia,Japan}",
+        "Japan",
+        "Japan",
+        "{China,Japan}",
+        "{China,Japan}",
+        "{India,Malaysia}",
+        "{India,Malaysia}",
+    ],
+    "zip": ["4550*", "4550*", "5550*", "5550*", "66601", "66601", "77701", "77701"],
+    DISEASE: ORIGINAL[DISEASE],
+}
+GROUPS = ["1", "1", "2", "2", "3", "3", "4", "4"]
+PEOPLE: Columns = {
+    "nationality": ["Japan", "Malaysia", "Japan", "Japan", "Japan", "China", "Malaysia", "India"],
+    "zip": ["45502", "45501", "55504", "55503", "66601", "66601", "77701", "77701"],
+    "gid": GROUPS,
+}
+ANATOMY = (PEOPLE, {"gid": GROUPS, DISEASE: ORIGINAL[DISEASE]})
+ZIPS = {"zip": sorted(set(ORIGINAL["zip"]))}  # those that exist are public
+
+
+def is_below(label: str, value: str) -> bool:
+    """Whether a released label of Table 1 may stand for a value.
+
+    >>> is_below("{Malaysia,Japan}", "Japan"), is_below("4550*", "55503")
+    (True, False)
+    """
+    if label.startswith("{"):
+        return value in label.strip("{}").split(",")
+    return value.startswith(label[:-1]) if label.endswith("*") else value == label
+
+
+# -- Adult ---------------------------------------------------------------------------------------
+
+KEYS = ["sex", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
+OCCUPATION = "occupation"
+ADULT_RECORDS = 5_692
+UNSEEN = {"workclass": {"Never-worked"}}  # values of Adult that no complete record has
+
+
+def adult(path: str) -> tuple[Columns, dict[str, Hierarchy]]:
+    """The first complete records, as many as the paper took, and ladders of one step: `*`.
+
+    What values there are is taken from the whole file: it is public.
+    """
+    whole = read_columns(path, [*KEYS, OCCUPATION], ADULT, ordered=True)
+    missing = zip(*whole.values(), strict=True)
+    complete = [i for i, record in enumerate(missing) if "?" not in record and "" not in record]
+    if len(complete) < ADULT_RECORDS:
+        raise too_few(path, len(complete), "complete records", ADULT_RECORDS, ADULT)
+    people = {name: [held[i] for i in complete[:ADULT_RECORDS]] for name, held in whole.items()}
+    ladders: dict[str, Hierarchy] = {}
+    for name in KEYS:
+        values = {whole[name][i] for i in complete} | UNSEEN.get(name, set())
+        ladders[name] = Hierarchy(dict.fromkeys(sorted(values), (ROOT,)), name)
+    return people, ladders
+
+
+RECORDS = range(len(ORIGINAL[DISEASE]))
 VICTIM = ("Malaysia", "45501")
 RELEASES = {"Local recoding": RECODED, "Anatomy": ANATOMY}
 MODELS: dict[str, dict[str, Any]] = {
@@ -59,7 +120,7 @@ def table_1(given: Given) -> PaperPart:
                 contradicts=True,
                 why="its smallest class has another size",
             ),
-            *(_row(i) for i in ROWS),
+            *(_row(i) for i in RECORDS),
             *(_group(g) for g in dict.fromkeys(GROUPS)),
         ),
         (
@@ -73,7 +134,7 @@ def table_1(given: Given) -> PaperPart:
                         ", ".join(RECODED[c][i] for c in KNOWN),
                         GROUPS[i],
                     )
-                    for i in ROWS
+                    for i in RECORDS
                 ),
             ),
         ),
@@ -86,10 +147,9 @@ def _k() -> int:
 
 def _row(i: int) -> Claim:
     fits = all(is_below(RECODED[c][i], ORIGINAL[c][i]) for c in KNOWN)
-    label = ", ".join(RECODED[c][i] for c in KNOWN)
     return statement(
         f"Local recoding, record {i + 1}: coarser, not wrong",
-        label,
+        ", ".join(RECODED[c][i] for c in KNOWN),
         "holds the original values" if fits else "does not hold the original values",
         holds=fits,
         why="a released value excludes the original one",
@@ -97,7 +157,7 @@ def _row(i: int) -> Claim:
 
 
 def _group(group: str) -> Claim:
-    rows = [i for i in ROWS if GROUPS[i] == group]
+    rows = [i for i in RECORDS if GROUPS[i] == group]
     before, after = (
         sorted(tuple(table[c][i] for c in KNOWN) for i in rows) for table in (ORIGINAL, PEOPLE)
     )
@@ -128,14 +188,14 @@ def reasoning(given: Given) -> PaperPart:
 
 
 def _hints() -> tuple[Claim, Claim]:
-    hold = {g: {RECODED["nationality"][i] for i in ROWS if GROUPS[i] == g} for g in GROUPS}
-    ills = {g: {ORIGINAL[DISEASE][i] for i in ROWS if GROUPS[i] == g} for g in GROUPS}
+    hold = {g: {RECODED["nationality"][i] for i in RECORDS if GROUPS[i] == g} for g in GROUPS}
+    ills = {g: {ORIGINAL[DISEASE][i] for i in RECORDS if GROUPS[i] == g} for g in GROUPS}
     together = [
         g for g in hold if "Heart" in ills[g] and any(is_below(label, "Japan") for label in hold[g])
     ]
     places = {
         GROUPS[i]
-        for i in ROWS
+        for i in RECORDS
         if all(is_below(RECODED[c][i], v) for c, v in zip(KNOWN, VICTIM, strict=True))
     }
     return (
@@ -173,12 +233,11 @@ def _linkage_claim(release: str, model: str) -> Claim:
 def _beliefs() -> Picture:
     beliefs = attack_release("Local recoding", "columns apart").beliefs[VICTIM]
     who = {"attacker": "attacker", "learner": "learner"}
-    held = [Bar(s, beliefs[w][s], name) for s in SECRETS for w, name in who.items()]
     return Picture(
         bars(
             "What is believed of a Malaysian at 45501",
             ("Local recoding of Table 1, columns apart",),
-            held,
+            [Bar(s, beliefs[w][s], name) for s in SECRETS for w, name in who.items()],
             axis="Probability",
         ),
         "The attacker knows the group, and leans to Heart. The learner, who knows nobody in "
@@ -196,7 +255,7 @@ def _risks(release: str) -> Grid:
     """Definition 1 for every record; the paper prints no such table."""
     attacks = attack_release(release, "columns apart")
     rows = []
-    for i in ROWS:
+    for i in RECORDS:
         own = ORIGINAL[DISEASE][i]
         belief = attacks.beliefs[tuple(ORIGINAL[c][i] for c in KNOWN)]
         attacker, learner = belief["attacker"], belief["learner"]

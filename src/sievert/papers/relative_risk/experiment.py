@@ -14,7 +14,7 @@ from sievert.hierarchies import Hierarchy
 from sievert.methods import recoded
 from sievert.papers.claims import Claim, Given, PaperPart, number, open_question
 from sievert.papers.given_tables import Columns
-from sievert.papers.relative_risk.data import KEYS, OCCUPATION, ROWS, adult
+from sievert.papers.relative_risk.example import ADULT_RECORDS, KEYS, OCCUPATION, adult
 from sievert.report.page import Grid, Picture
 
 # What is printed: of k = 4, 5 and 10, and from the least to the most of the three.
@@ -129,11 +129,11 @@ def sizes(given: Given) -> PaperPart:
         "Mean sizes of 38 and 355 records are printed for k = 4 and k = 10. The number of groups "
         "is whole, so the sizes tell it: 148 to 151 groups, and 16.",
         (
-            number("k = 4: records a group, if there are 150", "38", ROWS / 150),
+            number("k = 4: records a group, if there are 150", "38", ADULT_RECORDS / 150),
             number(
                 "k = 10: records a group, if there are 16",
                 "355",
-                ROWS / 16,
+                ADULT_RECORDS / 16,
                 why="no whole number of groups of 5,692 records has a mean between 354.5 and "
                 "355.5; 16 is nearest, so the printed mean is cut off",
             ),
@@ -148,10 +148,10 @@ def generated_experiment(given: Given) -> PaperPart:
     low, high = min(line.risk for line in lines), max(line.risk_ties for line in lines)
     return PaperPart(
         "Section 5: what the prior alone does to a table of this size",
-        f"{ROWS:,} generated records, 1,200 keys in 150 groups of keys, 14 secrets that are drawn "
-        "whatever the key. One release, so the attacker believes the same in every line: the "
-        "shares of the group. Only the learner's weight beta of each key changes, and whether a "
-        "tie counts in full, as Definition 1 has it, or in shares.",
+        f"{ADULT_RECORDS:,} generated records, 1,200 keys in 150 groups of keys, 14 secrets that "
+        "are drawn whatever the key. One release, so the attacker believes the same in every "
+        "line: the shares of the group. Only the learner's weight beta of each key changes, and "
+        "whether a tie counts in full, as Definition 1 has it, or in shares.",
         (
             open_question(
                 "Conclusion: the relative risk is significant, for an appreciable fraction",
@@ -185,10 +185,10 @@ def generated_experiment(given: Given) -> PaperPart:
 
 
 def _generated_lines(seed: int) -> list[Line]:
-    rng = np.random.default_rng([seed, ROWS])
-    keys = rng.integers(0, 1200, ROWS)
+    rng = np.random.default_rng([seed, ADULT_RECORDS])
+    keys = rng.integers(0, 1200, ADULT_RECORDS)
     shares = np.arange(14, 0, -1.0) ** 0.5
-    secrets = rng.choice(14, ROWS, p=shares / shares.sum())
+    secrets = rng.choice(14, ADULT_RECORDS, p=shares / shares.sum())
     original = {"key": [f"k{i}" for i in keys], "secret": [f"s{i}" for i in secrets]}
     tree = Hierarchy({f"k{i}": (f"group {i % 150}", "*") for i in range(1200)}, "key")
     released = {"key": [tree.at(key, 1) for key in original["key"]], "secret": original["secret"]}
@@ -282,8 +282,7 @@ def _ends(what: str, printed: tuple[str, str], by_release: list[list[float]]) ->
 def _readings(
     people: Columns, trees: Mapping[str, Hierarchy], k: int, kept: tuple[str, ...]
 ) -> list[Line]:
-    levels = {name: int(name not in kept) for name in KEYS}
-    release = recoded(people, levels, trees, suppress=k)
+    release = recoded(people, {name: int(name not in kept) for name in KEYS}, trees, suppress=k)
     rows = np.flatnonzero(~release.suppressed).tolist()
     released, original = (
         {name: [values[i] for i in rows] for name, values in columns.items()}

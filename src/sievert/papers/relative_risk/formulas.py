@@ -14,7 +14,7 @@ from collections import Counter
 from functools import cache
 
 from sievert.papers.claims import Claim, Given, PaperPart, apart, number, statement
-from sievert.papers.relative_risk.data import (
+from sievert.papers.relative_risk.example import (
     DISEASE,
     GROUPS,
     ORIGINAL,
@@ -22,8 +22,8 @@ from sievert.papers.relative_risk.data import (
     RECODED,
     SECRETS,
     is_below,
+    nationality,
 )
-from sievert.papers.relative_risk.example import nationality
 from sievert.report.page import Grid
 
 NATIONS = ["Malaysia", "Japan", "China", "India"]

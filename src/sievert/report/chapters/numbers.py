@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID, Decides, decided_by
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
-from sievert.measures.value import SUPPRESSED
+from sievert.measures.measure import NOTHING_TO_LEARN, SUPPRESSED, UNBOUNDED
 from sievert.report.definitions import link_definition, unit
 from sievert.report.page import Cell
 from sievert.report.parts import Data

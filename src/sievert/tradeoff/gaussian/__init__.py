@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sievert.tradeoff.gaussian.bottleneck import Bottleneck, at_beta, at_loss, at_rate
-from sievert.tradeoff.gaussian.canonical_pair import Canonical, Pair
-from sievert.tradeoff.gaussian.channel import Channel
+from sievert.tradeoff.gaussian.canonical_pair import Canonical, Channel, Pair
+from sievert.tradeoff.gaussian.closed_forms import Bottleneck, at_beta, at_loss, at_rate
 from sievert.tradeoff.gaussian.limit import (
     GaussianLimit,
     curve,

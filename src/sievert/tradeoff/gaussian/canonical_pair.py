@@ -1,4 +1,4 @@
-"""Two jointly Gaussian vectors, X of key attributes and Y of secrets, and their canonical form."""
+"""Two Gaussian vectors, X of key attributes and Y of secrets: canonical form and channels."""
 
 from __future__ import annotations
 
@@ -11,10 +11,59 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.losses.gaussian import gaussian_information
 from sievert.losses.numeric_columns import LARGEST, correlations
-from sievert.tradeoff.gaussian.channel import Channel
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """X' = mean + matrix·(X - mean) + N(0, noise)."""
+
+    matrix: Floats
+    noise: Floats
+    mean: Floats
+
+    def covariance(self, cov_x: Floats) -> Floats:
+        """The covariance of X'."""
+        covariance = self.matrix @ cov_x @ self.matrix.T + self.noise
+        return np.asarray((covariance + covariance.T) / 2)
+
+    @property
+    def root(self) -> Floats:
+        """The symmetric square root of the noise's covariance."""
+        values, vectors = np.linalg.eigh(self.noise)
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+    def apply(self, records: Any, seed: int = 0) -> Floats:
+        """Records (rows) as they are released; the same seed gives the same release.
+
+        >>> still = Channel(np.eye(1), np.zeros((1, 1)), np.zeros(1))
+        >>> still.apply([[1.0], [2.0]]).tolist()
+        [[1.0], [2.0]]
+        """
+        rows = np.asarray(records, dtype=np.float64)
+        flat = rows.ndim == 1
+        rows = rows[:, None] if flat else rows
+        require(
+            rows.ndim == 2 and rows.shape[1] == len(self.mean),
+            "records have one number for each column of the channel",
+        )
+        require(seed >= 0, "a seed is a whole number from 0 on")
+        require(
+            np.isfinite(rows).all(),
+            "some numbers are missing or infinite",
+            hint="leave these records out",
+            error=InputError,
+        )
+        still = np.array_equal(self.matrix, np.eye(len(self.mean))) and not self.noise.any()
+        if still:
+            return np.array(records, dtype=np.float64)
+        drawn = np.random.default_rng([seed, 0x6A55]).standard_normal(rows.shape)
+        kept = np.einsum("ij,kj->ik", rows - self.mean, self.matrix)
+        released = self.mean + (kept + np.einsum("ij,kj->ik", drawn, self.root))
+        return np.asarray(released[:, 0] if flat else released)
+
 
 DEPENDENT = 1e-12  # the share of its variance that a direction keeps beside others to be its own
 INVALID = 1e-9  # how far beyond 1 or below 0 rounding can take a correlation or an eigenvalue
@@ -58,19 +107,25 @@ class Pair:
         """
         x, y, xy = (np.atleast_2d(np.asarray(m, dtype=np.float64)) for m in (cov_x, cov_y, cov_xy))
         middle = np.zeros(len(x)) if mean is None else np.asarray(mean, np.float64).reshape(-1)
-        if x.shape != (len(x),) * 2 or y.shape != (len(y),) * 2 or xy.shape != (len(x), len(y)):
-            raise UsageError("the covariances of X, of Y and between them do not fit each other")
-        if len(middle) != len(x):
-            raise UsageError("X has one mean a column")
+        require(
+            x.shape == (len(x),) * 2 and y.shape == (len(y),) * 2 and xy.shape == (len(x), len(y)),
+            "the covariances of X, of Y and between them do not fit each other",
+        )
+        require(len(middle) == len(x), "X has one mean a column")
         for numbers in (x, y, xy, middle):
-            if not (np.isfinite(numbers).all() and np.abs(numbers).max(initial=0) <= LARGEST):
-                raise InputError("a mean or a covariance is missing or too large")
+            require(
+                np.isfinite(numbers).all() and np.abs(numbers).max(initial=0) <= LARGEST,
+                "a mean or a covariance is missing or too large",
+                error=InputError,
+            )
         for numbers in (x, y):
             scale = np.sqrt(np.abs(np.diag(numbers)))
-            if (np.diag(numbers) < 0).any() or (
-                np.abs(numbers - numbers.T) > INVALID * np.outer(scale, scale)
-            ).any():
-                raise InputError("a covariance matrix is symmetric, with no negative variance")
+            require(
+                not (np.diag(numbers) < 0).any()
+                and not (np.abs(numbers - numbers.T) > INVALID * np.outer(scale, scale)).any(),
+                "a covariance matrix is symmetric, with no negative variance",
+                error=InputError,
+            )
         pair = cls(middle, (x + x.T) / 2, (y + y.T) / 2, xy)
         assert pair.canonical  # no covariance matrix: no canonical form
         return pair
@@ -79,14 +134,15 @@ class Pair:
     def of_records(cls, x: Any, y: Any) -> Pair:
         """From records (rows) of X and Y; those without all numbers are left out."""
         one, two = matrix(x), matrix(y)
-        if len(one) != len(two):
-            raise UsageError("X and Y have one row a record each")
+        require(len(one) == len(two), "X and Y have one row a record each")
         joint = np.concatenate((one, two), axis=1)
         joint = joint[~np.isnan(joint).any(axis=1)]
-        if len(joint) < 2:
-            raise InputError("fewer than two records have all numbers")
-        if not np.abs(joint).max() <= LARGEST:
-            raise InputError("some numbers are too large for their squares")
+        require(len(joint) >= 2, "fewer than two records have all numbers", error=InputError)
+        require(
+            np.abs(joint).max() <= LARGEST,
+            "some numbers are too large for their squares",
+            error=InputError,
+        )
         mean, spread, scores = standard(joint)
         both = correlations(list(scores.T)) * np.outer(spread, spread)
         p = one.shape[1]
@@ -100,13 +156,19 @@ class Pair:
         white_y, _, spread_y = _white(self.cov_y)
         inside = np.outer(spread, spread_y)
         cross = np.divide(self.cov_xy, inside, out=np.zeros_like(inside), where=inside > 0)
-        if (self.cov_xy[inside == 0] != 0).any():
-            raise InputError("a column without variance has a covariance")
+        require(
+            (self.cov_xy[inside == 0] == 0).all(),
+            "a column without variance has a covariance",
+            error=InputError,
+        )
         turn, singular, _ = np.linalg.svd(white_x.T @ cross @ white_y, full_matrices=True)
         rho = np.zeros(len(turn))
         rho[: len(singular)] = singular
-        if rho.max(initial=0) > 1 + INVALID / 2:
-            raise InputError("these are no covariances: Y would be more than determined by X")
+        require(
+            rho.max(initial=0) <= 1 + INVALID / 2,
+            "these are no covariances: Y would be more than determined by X",
+            error=InputError,
+        )
         rest = np.maximum(0.0, (1 - rho) * (1 + rho))
         rest[rest <= DEPENDENT] = 0.0
         rho[rest == 0] = 1.0
@@ -124,25 +186,26 @@ class Pair:
         """R with E(X-X')^T·W·(X-X') = tr(R·T·R^T), T the errors' canonical covariance."""
         root = self.canonical.root
         if isinstance(weights, str):
-            if weights != MAHALANOBIS:
-                raise UsageError(f"weights are numbers or {MAHALANOBIS!r}")
+            require(weights == MAHALANOBIS, f"weights are numbers or {MAHALANOBIS!r}")
             return np.eye(root.shape[1])
         if weights is None:
             return root
         matrix = np.asarray(weights, dtype=np.float64)
         matrix = np.diag(matrix) if matrix.ndim == 1 else matrix
-        if matrix.shape != (len(root),) * 2 or not np.abs(matrix).max(initial=0) <= LARGEST:
-            raise UsageError("weights are one number a column of X, or a square matrix of them")
+        require(
+            matrix.shape == (len(root),) * 2 and np.abs(matrix).max(initial=0) <= LARGEST,
+            "weights are one number a column of X, or a square matrix of them",
+        )
         scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
         inside = np.outer(scale, scale)
         unit = np.divide(matrix, inside, out=np.zeros_like(matrix), where=inside > 0)
         values, vectors = np.linalg.eigh((unit + unit.T) / 2)
-        if (
-            (matrix[inside == 0] != 0).any()
-            or (np.abs(unit - unit.T) > INVALID).any()
-            or values[0] < -INVALID
-        ):
-            raise UsageError("a matrix of weights is symmetric, with no negative eigenvalue")
+        require(
+            (matrix[inside == 0] == 0).all()
+            and not (np.abs(unit - unit.T) > INVALID).any()
+            and values[0] >= -INVALID,
+            "a matrix of weights is symmetric, with no negative eigenvalue",
+        )
         kept = values > DEPENDENT
         return np.asarray((vectors[:, kept] * np.sqrt(values[kept])).T @ (scale[:, None] * root))
 
@@ -201,8 +264,7 @@ def matrix(columns: Any) -> Floats:
     """A matrix of records as rows; a flat list is one column."""
     records = np.asarray(columns, dtype=np.float64)
     records = records[:, None] if records.ndim == 1 else records
-    if records.ndim != 2 or not records.shape[1]:
-        raise UsageError("records are rows of one number a column")
+    require(records.ndim == 2 and records.shape[1], "records are rows of one number a column")
     return records
 
 
@@ -226,11 +288,12 @@ def _white(covariance: Floats) -> tuple[Floats, Floats, Floats]:
     unit = np.divide(covariance, inside, out=np.zeros_like(inside), where=inside > 0)
     values, vectors = np.linalg.eigh(unit)
     most = float(values.max(initial=0))
-    if (
-        float(values.min(initial=0)) < -INVALID * max(1.0, most)
-        or (covariance[inside == 0] != 0).any()
-    ):
-        raise InputError("a covariance matrix has no negative eigenvalue")
+    require(
+        float(values.min(initial=0)) >= -INVALID * max(1.0, most)
+        and (covariance[inside == 0] == 0).all(),
+        "a covariance matrix has no negative eigenvalue",
+        error=InputError,
+    )
     independent = values > DEPENDENT * most
     size, vectors = np.sqrt(values[independent]), vectors[:, independent]
     return vectors / size, vectors * size, spread

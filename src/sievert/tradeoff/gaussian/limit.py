@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.gaussian import bottleneck, max_determinant, water_filling
-from sievert.tradeoff.gaussian.canonical_pair import Canonical, Pair, Weights, matrix
-from sievert.tradeoff.gaussian.channel import Channel
+from sievert.tradeoff.gaussian import closed_forms, max_determinant
+from sievert.tradeoff.gaussian.canonical_pair import Canonical, Channel, Pair, Weights, matrix
 from sievert.tradeoff.gaussian.normality import Normality, normality
 
 DIAGONAL = 1e-14  # share of their product that costs of two directions have in common, at most
@@ -48,8 +47,7 @@ class GaussianLimit:
 
     def to_dict(self) -> dict[str, Any]:
         """The values as JSON."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        return plain | {
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {
             "shares": list(self.shares),
             "channel": {
                 "matrix": self.channel.matrix.tolist(),
@@ -89,12 +87,9 @@ def gaussian_limit(
     >>> round(found.risk, 9), found.distortion
     (0.471708236, 1.0)
     """
-    if model not in (1, 2, 3, 4):
-        raise UsageError("there are models 1, 2, 3 and 4")
-    if not 0 <= at < math.inf:
-        raise UsageError("a limit is a number from 0 on")
-    if not tolerance > 0:
-        raise UsageError("a tolerance is above 0")
+    require(model in (1, 2, 3, 4), "there are models 1, 2, 3 and 4")
+    require(0 <= at < math.inf, "a limit is a number from 0 on")
+    require(tolerance > 0, "a tolerance is above 0")
     canonical, cost = pair.align(weights)
     if model in (1, 2):
         most = at if model == 1 else at * LN2
@@ -166,7 +161,7 @@ def _solve_distortion(
     if (model == 1 and at >= private) or (model == 2 and at == 0):
         return _ErrorCovariance(correlated.astype(np.float64))
     if (np.abs(cost - np.diag(own)) <= DIAGONAL * np.sqrt(np.outer(own, own))).all():
-        solve = water_filling.within if model == 1 else water_filling.revealing
+        solve = closed_forms.within if model == 1 else closed_forms.revealing
         shares, _ = solve(rho, rest, own, at)
         return _ErrorCovariance(shares, method=CLOSED if len(rho) == 1 else WATER)
     problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
@@ -183,12 +178,13 @@ def _solve_distortion(
 
 def _solve_bottleneck(canonical: Canonical, model: int, at: float) -> _ErrorCovariance:
     """Models 3 and 4."""
-    if (canonical.rest == 0).any():
-        raise InputError(
-            "X determines Y, in part or whole: the loss of information is unbounded",
-            hint="model 1 or 2",
-        )
-    point = (bottleneck.at_loss if model == 3 else bottleneck.at_rate)(
+    require(
+        (canonical.rest != 0).all(),
+        "X determines Y, in part or whole: the loss of information is unbounded",
+        hint="model 1 or 2",
+        error=InputError,
+    )
+    point = (closed_forms.at_loss if model == 3 else closed_forms.at_rate)(
         canonical.rho, canonical.rest, at
     )
     return _ErrorCovariance(point.shares, method=BOTTLENECK, beta=point.beta)
@@ -208,15 +204,15 @@ def _limit(
     problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
     if solution.error.ndim == 1:
         shares = solution.error
-        risk = water_filling.nats(rho, rest, shares)
+        risk = closed_forms.nats(rho, rest, shares)
     else:
         shares = np.asarray(np.linalg.eigvalsh(error))
         shares[shares < NOTHING], shares[shares > 1 - NOTHING] = 0.0, 1.0
         risk = -0.5 * problem.unknown(error)
         risk = None if risk == math.inf else max(0.0, risk)
-    whole = water_filling.nats(rho, rest, np.zeros(len(rho)))
-    rate = water_filling.nats(np.ones(len(rho)), np.zeros(len(rho)), shares)
-    loss = None if whole is None else bottleneck.lost(rho, rest, error)
+    whole = closed_forms.nats(rho, rest, np.zeros(len(rho)))
+    rate = closed_forms.nats(np.ones(len(rho)), np.zeros(len(rho)), shares)
+    loss = None if whole is None else closed_forms.lost(rho, rest, error)
     distortion = max(0.0, problem.spent(error))
     reached = (_bits(risk), distortion, _bits(rate), _bits(loss))[model - 1]
     gap = solution.gap if model == 2 else solution.gap / LN2

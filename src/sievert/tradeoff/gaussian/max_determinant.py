@@ -63,9 +63,8 @@ class DeterminantProblem:
     def values(self, error: Floats) -> tuple[list[float], list[float]]:
         """The eigenvalues of L + P·T·P, and what they are below 1."""
         products = np.outer(self.rho, self.rho)
-        left = np.linalg.eigvalsh(np.diag(self.rest) + products * error)
         known = np.linalg.eigvalsh(products * (np.eye(len(error)) - error))[::-1]
-        return left.tolist(), known.tolist()
+        return np.linalg.eigvalsh(np.diag(self.rest) + products * error).tolist(), known.tolist()
 
     def slope(self, error: Floats) -> Floats:
         """G, the gradient of f."""
@@ -78,9 +77,7 @@ class DeterminantProblem:
 
     def room(self, error: Floats) -> float:
         """What is left of the limit."""
-        if self.cheapest:
-            return self.unknown(error) - self.limit
-        return self.limit - self.spent(error)
+        return self.unknown(error) - self.limit if self.cheapest else self.limit - self.spent(error)
 
     def certificate(self, error: Floats, near: float) -> tuple[float, float]:
         """How far the optimum can be at most, and the multiplier that shows it."""
@@ -101,8 +98,7 @@ def solve(problem: DeterminantProblem, tolerance: float = TOLERANCE) -> Solution
 
     Both limits must leave room: a cost above 0 and below that of telling nothing.
     """
-    size = len(problem.rho)
-    pairs = np.triu_indices(size)
+    pairs = np.triu_indices(len(problem.rho))
     scale = float(np.trace(problem.cost)) if problem.cheapest else 1.0
     error, weight, steps = _start(problem), 1.0 / scale, 0
     best: Solution | None = None
@@ -173,8 +169,7 @@ def _newton(
     cost = vectors.T @ problem.cost @ vectors
     pulled = down * cost - up * slope + np.diag(1 / (1 - values) - 1 / values)
     i, j = pairs
-    wall = 1 / (values[i] * values[j]) + 1 / ((1 - values[i]) * (1 - values[j]))
-    unit = 1 / np.sqrt(wall)
+    unit = 1 / np.sqrt(1 / (values[i] * values[j]) + 1 / ((1 - values[i]) * (1 - values[j])))
     half = np.where(i == j, math.sqrt(0.5), 1.0)
     whole = np.where(i == j, 1.0, math.sqrt(2.0))
     both = slope[np.ix_(i, i)] * slope[np.ix_(j, j)] + slope[np.ix_(i, j)] * slope[np.ix_(j, i)]

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.estimators.ksg import ksg
 from sievert.formatting import plural, printable
 from sievert.losses.gaussian import scalar
 from sievert.losses.numeric_columns import correlations
 from sievert.measures.kernel import total
-from sievert.numerics.tails import chi_square, two_sided
+from sievert.numerics.special_functions import chi_square, two_sided
 from sievert.tradeoff.gaussian.canonical_pair import DEPENDENT, matrix, standard
 
 LEAST = 20  # records from which the approximations hold
@@ -137,26 +137,24 @@ def normality(
         columns = np.stack([np.asarray(c, np.float64) for c in columns.values()], axis=1)
     records = matrix(columns)
     labels = [f"column {i + 1}" for i in range(records.shape[1])] if names is None else list(names)
-    if len(labels) != records.shape[1]:
-        raise UsageError("each column has one name")
+    require(len(labels) == records.shape[1], "each column has one name")
     records = records[np.isfinite(records).all(axis=1)]
-    if len(records) < LEAST:
-        raise InputError(f"fewer than {LEAST} records have all numbers")
+    require(len(records) >= LEAST, f"fewer than {LEAST} records have all numbers", error=InputError)
     _, spread, scores = standard(records)
     there = np.flatnonzero(spread > 0).tolist()
     shapes = tuple(_shape(labels[i], scores[:, i]) for i in there)
     known = there if first is None else [i for i in there if i < first]
     other = there if first is None else [i for i in there if i >= first]
     both = itertools.combinations(there, 2) if first is None else itertools.product(known, other)
-    pairs = [
-        _shared_information(labels, scores, *pair) for pair in itertools.islice(both, MOST_PAIRS)
-    ]
     return Normality(
         len(records),
         shapes,
         tuple(label for i, label in enumerate(labels) if i not in there),
         *_mardia(scores[:, there]),
-        tuple(pairs),
+        tuple(
+            _shared_information(labels, scores, *pair)
+            for pair in itertools.islice(both, MOST_PAIRS)
+        ),
     )
 
 
@@ -213,8 +211,7 @@ def _mardia(
     b1 = math.fsum(squares)
     length = (white * white).sum(axis=1)
     b2 = total(length * length) / n
-    most = (n + 1) * (p + 1) - 6
-    chi = b1 * (p + 1) * (n + 1) * (n + 3) / (6 * most)
+    chi = b1 * (p + 1) * (n + 1) * (n + 3) / (6 * ((n + 1) * (p + 1) - 6))
     expected = p * (p + 2) * (n - 1) / (n + 1)
     variance = 8 * p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1)
     variance /= (n + 1) ** 2 * (n + 3) * (n + 5)

@@ -11,7 +11,7 @@ from sievert.charts.curves import close_stairs
 from sievert.charts.results import make_unique
 from sievert.formatting import percent, significant
 from sievert.measures import Decides, decided_by
-from sievert.measures.value import SUPPRESSED
+from sievert.measures.measure import SUPPRESSED
 from sievert.report.chapters.numbers import SHORT, measure_title, near_end, row, value_text, why
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart

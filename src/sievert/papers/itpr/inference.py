@@ -1,14 +1,152 @@
-"""Figures 3 and 4: finding out the disease, against lambda and against theta."""
+"""Figures 3 and 4, finding out the disease, and the tables that section 5.2 describes.
+
+The text fixes the numbers of records, ages and diseases. It does not say which disease grows in
+which age, so there are several readings; what the text says of a figure rules some of them out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import sievert
 from sievert.papers.claims import Claim, PaperPart, number, open_question, require_number, statement
-from sievert.papers.itpr.common import CONSTANT, FALLS, IDS, RISES, THETA, Series
-from sievert.papers.itpr.generated import AGES, GROWING, SHARED, Inference
-from sievert.papers.itpr.pictures import draw, text, unit
-from sievert.papers.itpr.ranges import interpretation
+from sievert.papers.itpr.cases import (
+    CONSTANT,
+    FALLS,
+    IDS,
+    RISES,
+    THETA,
+    Columns,
+    Numbers,
+    Series,
+    draw,
+    interpretation,
+    secrets,
+    series,
+    text,
+    unit,
+)
 from sievert.report.page import Grid
+
+AGES, DISEASES, OF_AGE = 5, 10, 2_000
+EVEN = OF_AGE // DISEASES
+
+# Which disease grows in each age; None: the age keeps ten equally frequent diseases.
+SAME, SHARED, THREE, OWN, SINGLE = (
+    "the same disease in every age",
+    "one disease in three ages, another in two",
+    "three diseases, in two, two and one ages",
+    "another disease in every age",
+    "a disease in one age only",
+)
+GROWING: dict[str, tuple[int | None, ...]] = {
+    SAME: (0, 0, 0, 0, 0),
+    SHARED: (0, 0, 0, 1, 1),
+    THREE: (0, 0, 1, 1, 2),
+    OWN: (0, 1, 2, 3, 4),
+    SINGLE: (0, None, None, None, None),
+}
+# Records of each of the other nine diseases in an age; lambda is 2,000 less ten times that.
+FINE = (*range(200, 0, -20), 10, 5, 2, 1)
+COARSE = (200, 160, 100, 60, 20, 1)
+
+# Figure 4, one age drifts: records of its growing disease, for theta near 0, 0.1, ..., 0.9.
+DRIFTS = (200, 463, 589, 691, 780, 860, 935, 1004, 1069, 1131)
+# Figure 4, ages move apart: every age has 1,280 records of one disease and 80 of each other one.
+MOVES = (
+    (0, 0, 0, 0, 0),
+    (1, 0, 0, 0, 0),
+    (1, 1, 0, 0, 0),
+    (1, 2, 0, 0, 0),
+    (1, 1, 2, 2, 0),
+    (1, 2, 3, 0, 0),
+    (1, 2, 3, 4, 0),
+)
+KEPT = 1_280
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Figure 3 by reading, and the two readings of figure 4."""
+
+    growing: Mapping[str, Series]  # against lambda
+    drifting: Series  # against theta
+    moving: Series  # against theta
+
+
+def spread_evenly(records: int, values: int, first: int, at: int = 0) -> list[int]:
+    """Records of each value: `first` have the one at `at`, the others share the rest.
+
+    >>> spread_evenly(10, 4, 3), spread_evenly(10, 4, 7, at=2)
+    ([3, 3, 2, 2], [1, 1, 7, 1])
+    """
+    each, more = divmod(records - first, values - 1)
+    counts = [each + 1] * more + [each] * (values - 1 - more)
+    return [*counts[:at], first, *counts[at:]]
+
+
+def diseases(counts: Sequence[Sequence[int]]) -> list[str]:
+    """A column: for each age in turn so many records of each disease."""
+    return [f"d{i}" for age in counts for i, n in enumerate(age) for _ in range(n)]
+
+
+def _grow(which: Sequence[int | None], first: int) -> list[str]:
+    return diseases(
+        [spread_evenly(OF_AGE, DISEASES, EVEN if at is None else first, at=at or 0) for at in which]
+    )
+
+
+def inference() -> Inference:
+    """Every table of figures 3 and 4 as a column of diseases beside the same ages."""
+    table: Columns = {"age": [f"a{i}" for i in range(AGES) for _ in range(OF_AGE)]}
+    others = {reading: FINE if reading == SHARED else COARSE for reading in GROWING}
+    for reading, which in GROWING.items():
+        for other in others[reading]:
+            table[f"{reading} {other}"] = _grow(which, OF_AGE - (DISEASES - 1) * other)
+    for first in DRIFTS:
+        table[f"drift {first}"] = _grow(GROWING[SINGLE], first)
+    for i, which in enumerate(MOVES):
+        table[f"move {i}"] = _grow(which, KEPT)
+    measured = secrets(table, "age", [name for name in table if name != "age"])
+    return Inference(
+        {
+            reading: series(
+                [OF_AGE - DISEASES * other for other in others[reading]],
+                [measured[f"{reading} {other}"] for other in others[reading]],
+            )
+            for reading in GROWING
+        },
+        _by_theta([measured[f"drift {first}"] for first in DRIFTS]),
+        _by_theta([measured[f"move {i}"] for i in range(len(MOVES))]),
+    )
+
+
+def _by_theta(points: Sequence[Numbers]) -> Series:
+    return series([point[THETA] for point in points], points)
+
+
+# Figure 5: ten ages of 1,000 records and twenty diseases. One age grows by 9 k and the nine others
+# lose k each, so that epsilon is 10 k; one of the nine drifts.
+LOST = tuple(range(0, 121, 20))
+SHARES = (0.05, 0.15, 0.2005, 0.243, 0.28, 0.3135, 0.345, 0.375, 0.4035, 0.4305)
+
+
+def surface() -> dict[int, list[Numbers]]:
+    """By epsilon, the measures for rising theta."""
+    surfaces = {}
+    for lost in LOST:
+        small, large = 1_000 - lost, 1_000 + 9 * lost
+        sizes = [small] * 9 + [large]
+        table: Columns = {"age": [f"a{i}" for i, size in enumerate(sizes) for _ in range(size)]}
+        for share in SHARES:
+            drifting = spread_evenly(small, 20, round(share * small))
+            table[f"{share}"] = diseases([drifting, *[[size // 20] * 20 for size in sizes[1:]]])
+        names = [name for name in table if name != "age"]
+        measured = secrets(table, "age", names)
+        surfaces[10 * lost] = [measured[name] for name in names]
+    return surfaces
+
 
 LAMBDA, THETA_AXIS = "lambda, records", "theta, bits"
 AT = 4  # the point of figure 4 whose theta is nearest 0.4
@@ -17,27 +155,26 @@ AT = 4  # the point of figure 4 whose theta is nearest 0.4
 def figure_3(experiment: Inference, worst: dict[str, tuple[float, float]]) -> PaperPart:
     """One disease grows inside every age."""
     main = experiment.growing[SHARED]
-    claims = [
-        open_question(
-            "Which disease grows in which age",
-            "not stated",
-            "only their numbers and lambda are given. With the same disease in every age ITPR, DR, "
-            "MI and CP stay 0, against figure 3a; if one age alone changes, MIL rises, against "
-            "figure 3b. We let two or three ages share a disease",
-            SHARED,
-        ),
-        *(_goes(main, name, RISES, "increases with lambda") for name in IDS if name != "MIL"),
-        _goes(main, "MIL", FALLS, "decreases with lambda (figure 3b)"),
-        *(_inside(main, name) for name in ("ITPR", "ELD")),
-        *(interpretation(name, worst, where="section 5.2") for name in ("DR", "MI", "CP")),
-    ]
     return PaperPart(
         "Figure 3: against lambda",
         "10,000 records, five ages of 2,000 records and ten diseases. In each age one disease "
         "grows and the other nine share the rest; lambda is the difference between the most and "
         "the least frequent disease of an age. Where all ages have the same numbers of records "
         "and the same entropy, ITPR and DR are the same number.",
-        tuple(claims),
+        (
+            open_question(
+                "Which disease grows in which age",
+                "not stated",
+                "only their numbers and lambda are given. With the same disease in every age "
+                "ITPR, DR, MI and CP stay 0, against figure 3a; if one age alone changes, MIL "
+                "rises, against figure 3b. We let two or three ages share a disease",
+                SHARED,
+            ),
+            *(_goes(main, name, RISES, "increases with lambda") for name in IDS if name != "MIL"),
+            _goes(main, "MIL", FALLS, "decreases with lambda (figure 3b)"),
+            *(_inside(main, name) for name in ("ITPR", "ELD")),
+            *(interpretation(name, worst, where="section 5.2") for name in ("DR", "MI", "CP")),
+        ),
         (
             *draw(
                 "Finding out the disease by the age, against lambda",
@@ -93,27 +230,6 @@ def figure_4(experiment: Inference) -> PaperPart:
     """One age drifts from the table, or the ages move apart."""
     one, two = " (one age drifts)", " (ages move apart)"
     more = "increases with theta"
-    claims = [
-        open_question(
-            "How the tables of figure 4 differ",
-            "theta grows",
-            "only theta is given. ELD can stay the same against theta only if H(X) grows with it; "
-            "we therefore try one age that drifts from the others, and ages that keep their "
-            "numbers but move to different diseases",
-            "two readings",
-        ),
-        _goes(experiment.drifting, "ELD", CONSTANT, "constant", one),
-        _goes(experiment.moving, "ELD", CONSTANT, "constant", two),
-        *(_goes(experiment.drifting, name, RISES, more, one) for name in ("MIL", "MI", "CP")),
-        *(_goes(experiment.moving, name, RISES, more, two) for name in ("MIL", "MI", "CP")),
-        *(
-            _goes(series, "ITPR", RISES, "increases with theta", reading)
-            for series, reading in ((experiment.drifting, one), (experiment.moving, two))
-        ),
-        _best(experiment),
-        *_ends(experiment.drifting),
-        *_example(),
-    ]
     below = "10,000 records, five ages, ten diseases; theta as in equation (13)"
     return PaperPart(
         "Figure 4: against theta",
@@ -121,7 +237,27 @@ def figure_4(experiment: Inference) -> PaperPart:
         "The text says that ELD does not see it. That depends on the tables, which are not "
         "described: two readings are computed. With ages of equal numbers ITPR is theta / H(X) "
         "and ELD is 2^(theta - H(X)): both are made of the same two numbers.",
-        tuple(claims),
+        (
+            open_question(
+                "How the tables of figure 4 differ",
+                "theta grows",
+                "only theta is given. ELD can stay the same against theta only if H(X) grows with "
+                "it; we therefore try one age that drifts from the others, and ages that keep "
+                "their numbers but move to different diseases",
+                "two readings",
+            ),
+            _goes(experiment.drifting, "ELD", CONSTANT, "constant", one),
+            _goes(experiment.moving, "ELD", CONSTANT, "constant", two),
+            *(_goes(experiment.drifting, name, RISES, more, one) for name in ("MIL", "MI", "CP")),
+            *(_goes(experiment.moving, name, RISES, more, two) for name in ("MIL", "MI", "CP")),
+            *(
+                _goes(series, "ITPR", RISES, "increases with theta", reading)
+                for series, reading in ((experiment.drifting, one), (experiment.moving, two))
+            ),
+            _best(experiment),
+            *_ends(experiment.drifting),
+            *_example(),
+        ),
         (
             *draw(
                 "First reading: one age drifts from the others",
