@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -126,28 +127,37 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
-def _probe(copy: Path) -> int:
-    environment = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{HERE.parent}"}
-    run = subprocess.run(
+@pytest.fixture(scope="module")
+def probe() -> Iterator[Callable[[Path], int]]:
+    """What the probe answers to a copy of the package; it is started once for all."""
+    with subprocess.Popen(
         [sys.executable, "-W", "ignore", str(HERE / "probe.py")],
-        env=environment,
-        capture_output=True,
-        timeout=300,
-    )
-    return run.returncode
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+
+        def ask(copy: Path) -> int:
+            assert process.stdin and process.stdout
+            print(copy, file=process.stdin, flush=True)  # noqa: T201
+            return int(process.stdout.readline())
+
+        yield ask
 
 
 def _copy(folder: Path) -> Path:
-    shutil.copytree(SOURCE, folder / "sievert", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, folder / "sievert")
     return folder
 
 
-def test_the_unbroken_code_passes(tmp_path: Path) -> None:
-    assert _probe(_copy(tmp_path)) == 0
+def test_the_unbroken_code_passes(probe: Callable[[Path], int], tmp_path: Path) -> None:
+    assert probe(_copy(tmp_path)) == 0
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_mutant_is_noticed(name: str, tmp_path: Path) -> None:
+def test_mutant_is_noticed(name: str, probe: Callable[[Path], int], tmp_path: Path) -> None:
     file, old, new = MUTANTS[name]
     path = _copy(tmp_path) / "sievert" / file
     text = path.read_text(encoding="utf-8")
@@ -157,4 +167,4 @@ def test_mutant_is_noticed(name: str, tmp_path: Path) -> None:
         text = text.replace("\ndef ordered_categories(", UNUSED)
     path.write_text(text, encoding="utf-8")
     compile(text, file, "exec")
-    assert _probe(tmp_path) == 3, f"no wrong number was noticed: {name}"
+    assert probe(tmp_path) == 3, f"no wrong number was noticed: {name}"

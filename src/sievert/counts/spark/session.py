@@ -229,7 +229,7 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
     place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
     java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
     local, size = master.startswith("local"), _size(table)
-    java += ["-XX:TieredStopAtLevel=1"] if local and size < SMALL else []
+    java += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if local and size < SMALL else []
     settings = {
         "spark.app.name": "sievert",
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
