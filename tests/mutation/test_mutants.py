@@ -141,7 +141,7 @@ def probe() -> Iterator[Callable[[Path], int]]:
 
         def ask(copy: Path) -> int:
             assert process.stdin and process.stdout
-            print(copy, file=process.stdin, flush=True)  # noqa: T201
+            print(copy, file=process.stdin, flush=True)
             return int(process.stdout.readline())
 
         yield ask

@@ -26,7 +26,9 @@ def test_tables_do_not_see_each_other(tmp_path: Path) -> None:
     with pytest.raises(SievertError):
         second.rows("SELECT * FROM mine")
     assert second.rows("SELECT * FROM input") == [("other",)]
-    everything = "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"
+    everything = (
+        "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"
+    )
     assert ("mine",) not in second.rows(everything)
     first.close()
     assert second.rows("SELECT * FROM input") == [("other",)]

@@ -35,7 +35,9 @@ def _shared_engine() -> duckdb.DuckDBPyConnection:
 def _is_small(table: Table) -> bool:
     """Whether the caller's own values are few; what only streams is not counted beforehand."""
     values = next(iter(table.data.values()), ()) if table.kind == "columns" else table.data
-    return table.kind in ("columns", "frame") and getattr(values, "__len__", lambda: SMALL)() < SMALL
+    return (
+        table.kind in ("columns", "frame") and getattr(values, "__len__", lambda: SMALL)() < SMALL
+    )
 
 
 class DuckDB:
