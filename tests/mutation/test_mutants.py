@@ -118,7 +118,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "len(profiles.counts)) - 1], profiles.sizes)"),
     "leaves of the hierarchy forgotten": (SECRET_COUNTS, "for level in range(tree.height):",
                                           "for level in range(1, tree.height):"),
-    "wildcard ignores other patterns": ("counts/wildcards.py", "for b in sorted(masks):", "for b in [a]:"),
+    "wildcard ignores other patterns": ("counts/questions.py", "for b in masks:", "for b in [a]:"),
     "separation of all pairs": (CLASSES, "sizes * (sizes - 1) * times", "sizes * sizes * times"),
     "posterior of the largest class": (TARGET, "(self.profiles.largest * self.profiles.times).sum()",
                                        "(self.profiles.largest * self.profiles.times).max()"),

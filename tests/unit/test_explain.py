@@ -577,7 +577,7 @@ def test_weights_and_households() -> None:
 
 
 def test_weights_are_added_exactly() -> None:
-    from sievert.counts.weights import class_weights
+    from sievert.counts.microdata import class_weights
     from sievert.session import open_source
 
     table = {"q": ["a"] * 10 + ["b"] * 3, "w": ["0.1"] * 10 + ["1e18", "1", "0.000000001"]}

@@ -228,9 +228,9 @@ def test_missing_and_awkward_texts_survive(tmp_path: Path) -> None:
     out = tmp_path / "release.csv"
     sievert.randomise(table, "city", "ill", at=0.0, out=out)
     with sievert.session.open_source(out) as (_, questions):
-        from sievert.counts import record_pairs
+        from sievert.counts import microdata
 
-        cube = record_pairs.in_order(questions, ["city", "ill"], "release")
+        cube = microdata.in_order(questions, ["city", "ill"], "release")
     for name, codes, values in zip(cube.columns, cube.codes, cube.values, strict=True):
         assert [values[c] for c in codes] == table[name]
 

@@ -31,7 +31,6 @@ from sievert.attacks.register_matching import (
     look_up_cells,
 )
 from sievert.counts.cube import Cube
-from sievert.counts.record_pairs import select_cells
 from sievert.formatting import percent, plural
 from sievert.hierarchies import ROOT
 from sievert.measures import kernel
@@ -131,7 +130,7 @@ def grey_box(
     numbers = {**found.numbers, "suppressed": value("suppressed", _records(release, hidden))}
     if not hidden.any() or hidden.all():
         return replace(found, numbers=numbers)
-    part = _grey_box(select_cells(release, ~hidden), register, matchings, truth, show)
+    part = _grey_box(release.select_cells(~hidden), register, matchings, truth, show)
     return replace(found, numbers=numbers, parts={"without_suppressed": part})
 
 

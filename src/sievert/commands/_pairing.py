@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts import record_pairs
+from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError, unknown
 from sievert.estimators import binned
@@ -55,14 +55,14 @@ def people(questions: Questions, columns: Sequence[str], key: str | None, name: 
     for column in columns:
         questions.engine.check_usable(column)
     if key is None:
-        return People(name, record_pairs.in_order(questions, columns, name), keyed=False)
+        return People(name, microdata.in_order(questions, columns, name), keyed=False)
     if key not in questions.columns:
         raise UsageError(
             f"{name}: the release lacks the key {key!r}",
             hint="the same column in all tables; without --key records are paired by their order",
         )
     questions.engine.check_usable(key)
-    cube = record_pairs.by_key(questions, columns, key, name)
+    cube = microdata.by_key(questions, columns, key, name)
     return People(name, cube, keyed=True, keyless=questions.records - cube.records)
 
 
@@ -78,7 +78,7 @@ def original_people(
 def places(original: People, release: People) -> tuple[Ints, int]:
     """Of each original record its place in the release, GONE if it has none; how many are extra."""
     if release.keyed:
-        mine, theirs = record_pairs.match_keys(original.cube, release.cube)
+        mine, theirs = microdata.match_keys(original.cube, release.cube)
         if not len(mine):
             raise InputError(
                 f"{release.name}: no record has a key of the original",

@@ -10,14 +10,12 @@ that the same table gives the same arrays whatever engine, threads or row order 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Ints
 from sievert.errors import InvariantError
-
-if TYPE_CHECKING:
-    from sievert.arrays import Ints
 
 
 def _ints(values: Any) -> Ints:

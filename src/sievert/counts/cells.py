@@ -12,12 +12,24 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from sievert.counts.answers import Sizes
+from sievert.errors import InputError
 from sievert.notes import Note
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
 
 Kind = Literal["text", "float", "ordered", "other"]
 LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # of each column its type and its values
+
+
+def quote_identifier(name: str) -> str:
+    """A column's name as an SQL identifier, whatever it holds: the one way a name enters SQL.
+
+    >>> quote_identifier('a"; drop table x; --')
+    '"a""; drop table x; --"'
+    """
+    if "\0" in name:
+        raise InputError("a column name holds a NUL character")
+    return '"' + name.replace('"', '""') + '"'
 
 
 class Adapter(Protocol):
@@ -82,19 +94,15 @@ class CellTables:
         """The names of some columns, as they stand behind SELECT and GROUP BY."""
         return ", ".join(prefix + self.sql_name(c) for c in columns)
 
-    def new_name(self) -> str:
-        """A name that no table has yet."""
-        return f"t{next(self._number)}"
-
-    def keep_table(self, sql: str) -> str:
-        """Keep the answer to a query as a table of the engine; returns its name."""
-        name = self.new_name()
-        self.engine.keep(name, sql)
+    def keep_table(self, sql: str, *, of_records: bool = False) -> str:
+        """Keep the answer to a query, of cells or of records, as a table; returns its name."""
+        name = f"t{next(self._number)}"
+        (self.engine.count if of_records else self.engine.keep)(name, sql)
         return name
 
     def load_table(self, columns: LoadedColumns) -> str:
         """Load columns of ours as a table of the engine; returns its name."""
-        name = self.new_name()
+        name = f"t{next(self._number)}"
         self.engine.load(name, columns)
         return name
 
@@ -113,17 +121,12 @@ class CellTables:
         if (quasi, secret) not in self._cells:
             keys = self.sql_names(quasi)
             finer = self._find_cells(quasi) if secret is None else None
+            s = "" if secret is None else self.sql_name(secret)
+            fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
+            sql = f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
             if finer is not None:
-                self._cells[quasi, secret] = self.keep_table(
-                    f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {finer} GROUP BY {keys}"
-                )
-            else:
-                s = "" if secret is None else self.sql_name(secret)
-                fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
-                self._cells[quasi, secret] = name = self.new_name()
-                self.engine.count(
-                    name, f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
-                )
+                sql = f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {finer} GROUP BY {keys}"
+            self._cells[quasi, secret] = self.keep_table(sql, of_records=finer is None)
         return self._cells[quasi, secret]
 
     def _find_cells(self, quasi: tuple[str, ...]) -> str | None:

@@ -7,7 +7,7 @@ after. Texts stay in this process. A code is the rank of the value's text; 0 is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,28 +39,13 @@ class Cube:
         values: Sequence[Sequence[str | None]],
     ) -> Cube:
         """Number the values of each column in the order of their texts, missing first."""
-        both = [
-            rank_texts(column_codes, texts_given)
-            for column_codes, texts_given in zip(codes, values, strict=True)
-        ]
-        cube = cls(
-            tuple(columns),
-            tuple(codes for codes, _ in both),
-            np.asarray(counts, dtype=np.int64),
-            tuple(texts for _, texts in both),
-        )
+        ranked = (rank_texts(*pair) for pair in zip(codes, values, strict=True))
+        ranks, texts = zip(*ranked, strict=True)
+        cube = cls(tuple(columns), ranks, np.asarray(counts, dtype=np.int64), texts)
         if cube.bits > MOST_BITS:
-            order_ = np.lexsort(cube.codes[::-1])
-        elif np.all(cube.keys[1:] > cube.keys[:-1]):
-            return cube
-        else:
-            order_ = np.argsort(cube.keys)
-        return cls(
-            cube.columns,
-            tuple(c[order_] for c in cube.codes),
-            cube.counts[order_],
-            cube.values,
-        )
+            return cube.select_cells(np.lexsort(cube.codes[::-1]))
+        ordered = bool(np.all(cube.keys[1:] > cube.keys[:-1]))
+        return cube if ordered else cube.select_cells(np.argsort(cube.keys))
 
     @property
     def records(self) -> int:
@@ -84,17 +69,22 @@ class Cube:
             raise InvariantError(f"a key of {self.bits} bits")
         return pack_codes(self.codes, self.widths, len(self.counts))
 
-    def roll_up(self, columns: Sequence[str]) -> Cube:
-        """Only some of the columns, in this order."""
+    def select_cells(self, places: Ints) -> Cube:
+        """Only these cells, in this order."""
+        codes = tuple(c[places] for c in self.codes)
+        return replace(self, codes=codes, counts=self.counts[places])
+
+    def select_columns(self, columns: Sequence[str]) -> Cube:
+        """Only these columns, cell by cell."""
         places = [self.columns.index(c) for c in columns]
-        codes = [self.codes[p] for p in places]
-        first, sums = merge_cells(codes, [self.widths[p] for p in places], self.counts)
-        return Cube(
-            tuple(columns),
-            tuple(c[first] for c in codes),
-            sums,
-            tuple(self.values[p] for p in places),
-        )
+        codes, values = ([of[p] for p in places] for of in (self.codes, self.values))
+        return Cube(tuple(columns), tuple(codes), self.counts, tuple(values))
+
+    def roll_up(self, columns: Sequence[str]) -> Cube:
+        """Only some of the columns, in this order; cells that have become equal are merged."""
+        cube = self.select_columns(columns)
+        first, sums = merge_cells(cube.codes, cube.widths, self.counts)
+        return replace(cube.select_cells(first), counts=sums)
 
     @cached_property
     def classes(self) -> tuple[Ints, Ints]:

@@ -6,21 +6,24 @@ engines spell differently (lists, mostly) is in the small `Adapter` that each en
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sievert.counts import wildcards
 from sievert.counts.answers import RecordCounts, SecretCounts, Sizes
-from sievert.counts.cells import Adapter, CellTables, LoadedColumns
+from sievert.counts.cells import Adapter, CellTables, LoadedColumns, quote_identifier
 from sievert.counts.cube import Cube
-from sievert.counts.quoting import quote_identifier
 from sievert.counts.secret_counts import SecretCounter
 from sievert.errors import InvariantError
 from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6
+# Limits of counting matches where a missing quasi-identifier matches anything.
+MOST_KEYS = 60  # a bit for each
+MOST_PATTERNS = 64
+MOST_WORK = 10**8  # pairs of patterns times classes
 
 
 class Questions(CellTables):
@@ -37,18 +40,18 @@ class Questions(CellTables):
         (counts,) = self.engine.query_records(f"SELECT {sums} FROM {table}")
         return [int(n or 0) for n in counts]
 
-    def _lacking(self, quasi: Sequence[str]) -> str:
+    def _any_missing(self, quasi: Sequence[str]) -> str:
         """The condition of records that lack a quasi-identifier."""
         return " OR ".join(f"{self.sql_name(q)} IS NULL" for q in quasi)
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
-        counts = zip(quasi, self._count_missing(quasi, self._input), strict=True)
-        return {q: n for q, n in counts if n}
+        counts = self._count_missing(quasi, self._input)
+        return {q: n for q, n in zip(quasi, counts, strict=True) if n}
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """From here on leave out the records that lack a quasi-identifier; returns how many."""
-        self.engine.view("kept", f"SELECT * FROM input WHERE NOT ({self._lacking(quasi)})")
+        self.engine.view("kept", f"SELECT * FROM input WHERE NOT ({self._any_missing(quasi)})")
         self._input = "kept"
         before, self.records = self.records, self._count_records()
         return before - self.records
@@ -100,12 +103,9 @@ class Questions(CellTables):
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
-        counts = {}
-        for column in columns:
-            c = self.sql_name(column)
-            sql = f"SELECT COUNT(*) FROM (SELECT {c} FROM input GROUP BY {c}) AS d"
-            counts[column] = int(self.engine.query_records(sql)[0][0])
-        return counts
+        sql = "SELECT COUNT(*) FROM (SELECT {0} FROM input GROUP BY {0}) AS d"
+        queries = {c: sql.format(self.sql_name(c)) for c in columns}
+        return {c: int(self.engine.query_records(query)[0][0]) for c, query in queries.items()}
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
         """The histogram of class sizes."""
@@ -121,23 +121,33 @@ class Questions(CellTables):
         if not wildcard:
             return RecordCounts(self.records, sizes)
         cells = self._find_cells(quasi) or self.count_cells(quasi, None)
-        missing = self.count_where(cells, self._lacking(quasi))
+        missing = self.count_where(cells, self._any_missing(quasi))
         return RecordCounts(
             self.records, sizes, missing, self._wildcard(quasi) if missing else None
         )
 
     def _wildcard(self, quasi: tuple[str, ...]) -> Sizes | None:
-        """How many records match so many records when a missing value matches anything."""
+        """How many records match so many records when a missing value matches anything.
+
+        Classes are grouped by their pattern: a mask of the keys that they lack. The relation is not
+        transitive: there are frequencies of records, but no classes.
+        """
         keys = [self.sql_name(q) for q in quasi]
-        if len(keys) > wildcards.MOST_KEYS:
+        if len(keys) > MOST_KEYS:
             return None
-        classes = self.keep_table(wildcards.patterns(keys, self.count_cells(quasi, None)))
-        masks = [int(m) for (m,) in self.engine.rows(f"SELECT mask FROM {classes} GROUP BY mask")]
-        counts: dict[int, int] = {}
-        feasible = wildcards.feasible(len(masks), self.sizes(quasi).things)
-        for mask in sorted(masks) if feasible else ():
-            for frequency, n in self.engine.rows(wildcards.matches(keys, classes, mask, masks)):
-                counts[int(frequency)] = counts.get(int(frequency), 0) + int(n)
+        bits = (f"(CASE WHEN {c} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(keys))
+        classes = self.keep_table(
+            f"SELECT {', '.join(keys)}, n, {' + '.join(bits)} AS mask, "
+            f"ROW_NUMBER() OVER (ORDER BY n) AS id FROM {self.count_cells(quasi, None)}"
+        )
+        rows = self.engine.rows(f"SELECT mask FROM {classes} GROUP BY mask")
+        masks = sorted(int(mask) for (mask,) in rows)
+        work = len(masks) ** 2 * self.sizes(quasi).things
+        feasible = len(masks) <= MOST_PATTERNS and work <= MOST_WORK
+        counts: Counter[int] = Counter()
+        for mask in masks if feasible else ():
+            for frequency, n in self.engine.rows(_count_matches(keys, classes, mask, masks)):
+                counts[int(frequency)] += int(n)
         self.drop_tables(classes)
         return Sizes.from_arrays(list(counts), list(counts.values())) if feasible else None
 
@@ -167,39 +177,45 @@ class Questions(CellTables):
         columns = tuple(columns)
         names = [self.sql_name(c) for c in columns]
         keys, counted = ", ".join(names), self._cells.get((columns[:-1], columns[-1]))
-        if counted is None:
-            cells = self.new_name()
-            sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}"
-            self.engine.count(cells, sql)
-        else:  # a secret and its classes, counted already
-            cells = self.keep_table(
-                f"SELECT {self.sql_names(columns[:-1])}, s AS {names[-1]}, n FROM {counted}"
-            )
-        ranks = [
-            self.keep_table(
-                f"SELECT {c}, ROW_NUMBER() OVER (ORDER BY {c}) - 1 AS r "
-                f"FROM (SELECT {c} FROM {cells} GROUP BY {c}) AS d"
-            )
-            for c in names
-        ]
-        texts = [
-            [v for (v,) in self.engine.rows(f"SELECT {self.engine.as_text(c)} FROM {t} ORDER BY r")]
-            for c, t in zip(names, ranks, strict=True)
-        ]
-        joins = " ".join(
-            f"JOIN {t} AS j{i} ON a.{c} IS NOT DISTINCT FROM j{i}.{c}"
-            for i, (t, c) in enumerate(zip(ranks, names, strict=True))
-        )
-        select = ", ".join(f"j{i}.r AS r{i}" for i in range(len(names)))
-        sql = f"SELECT {select}, a.n AS n FROM {cells} AS a {joins}"
-        *codes, counts = self.engine.arrays(sql)
-        self.drop_tables(cells, *ranks)
+        sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}"
+        if counted is not None:  # a secret and its classes
+            sql = f"SELECT {self.sql_names(columns[:-1])}, s AS {names[-1]}, n FROM {counted}"
+        cells = self.keep_table(sql, of_records=counted is None)
+        sql = f"SELECT {{ranks}}, a.n AS n FROM {cells} AS a {{joins}}"
+        (*codes, counts), texts = self.rank_values(names, cells, sql)
+        self.drop_tables(cells)
         cube = Cube.from_cells(columns, codes, counts, texts)
         if cube.records != self.records:
             raise InvariantError(
                 f"combinations cover {cube.records} records where {self.records} were read"
             )
         return cube
+
+    def rank_values(
+        self, names: Sequence[str], table: str, sql: str
+    ) -> tuple[list[Any], list[list[str | None]]]:
+        """What a query gives that selects the `{ranks}` of values by `{joins}`; the texts by rank.
+
+        The values are those of a table.
+        """
+        tables = [
+            self.keep_table(
+                f"SELECT {c}, CAST(ROW_NUMBER() OVER (ORDER BY {c}) - 1 AS INTEGER) AS r "
+                f"FROM (SELECT {c} FROM {table} GROUP BY {c}) AS d"
+            )
+            for c in names
+        ]
+        pairs = list(zip(names, tables, strict=True))
+        queries = (f"SELECT {self.engine.as_text(c)} FROM {t} ORDER BY r" for c, t in pairs)
+        texts = [[text for (text,) in self.engine.rows(query)] for query in queries]
+        joins = " ".join(
+            f"JOIN {t} AS j{i} ON a.{c} IS NOT DISTINCT FROM j{i}.{c}"
+            for i, (c, t) in enumerate(pairs)
+        )
+        ranks = ", ".join(f"j{i}.r AS r{i}" for i in range(len(names)))
+        arrays = self.engine.arrays(sql.format(ranks=ranks, joins=joins))
+        self.drop_tables(*tables)
+        return arrays, texts
 
     # -- classes and records one by one ---------------------------------------------------------
 
@@ -273,3 +289,25 @@ class Questions(CellTables):
             f"JOIN {self.value_totals(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
             f"JOIN {marks} AS m ON q.n = m.nq AND b.ns = m.ns AND a.n = m.n"
         )
+
+
+def _count_matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
+    """For the classes of pattern `a`: how many records match so many records.
+
+    Two classes match when they agree on the keys neither lacks: one join per pair of patterns.
+    """
+    parts = []
+    for b in masks:
+        common = [c for i, c in enumerate(keys) if not (a | b) & (1 << i)]
+        shared = "".join(f"{c}, " for c in common)
+        grouped = f" GROUP BY {', '.join(common)}" if common else ""
+        on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
+        parts.append(
+            f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {classes} AS x JOIN (SELECT {shared}"
+            f"CAST(SUM(n) AS BIGINT) AS n FROM {classes} WHERE mask = {b}{grouped}) AS y "
+            f"ON {on} WHERE x.mask = {a}"
+        )
+    return (
+        "SELECT f, CAST(SUM(own) AS BIGINT) FROM (SELECT MAX(own) AS own, CAST(SUM(n) AS BIGINT) "
+        f"AS f FROM ({' UNION ALL '.join(parts)}) AS u GROUP BY id) AS v GROUP BY f"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sievert.counts.record_pairs import in_order
+from sievert.counts.microdata import in_order
 from sievert.errors import InputError, require
 from sievert.session import open_source
 

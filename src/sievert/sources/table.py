@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
 
-from sievert.errors import InputError, RefusedError, UsageError
+from sievert.errors import InputError, RefusedError, UsageError, unknown
 from sievert.notes import Note
 from sievert.sources import csv_header, csv_scan, formats, frames, unpack
 from sievert.sources.names import check_names
@@ -62,6 +62,13 @@ class Table:
     def original(self, given: Path) -> Path:
         """The file the user named, without the name of a table in it."""
         return _member(given)[0]
+
+    def check_types(self, columns: Iterable[str]) -> None:
+        """An error for a type that the user gives to a column that is not there."""
+        columns = tuple(columns)
+        for column in self.types:
+            if column not in columns:
+                raise unknown("--type: column", column, columns)
 
     def check_unchanged(self, original: Path) -> None:
         """A file that changes during the run gives numbers of no table at all."""

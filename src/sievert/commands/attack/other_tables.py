@@ -14,7 +14,7 @@ from sievert.attacks.identity import grey_box, white_box
 from sievert.attacks.register_matching import Matching
 from sievert.commands._common import describe_table, treat_missing
 from sievert.commands.attack.run import AttackedRelease, AttackRun
-from sievert.counts import record_pairs
+from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, InvariantError, UsageError, unknown
 from sievert.formatting import percent
@@ -65,12 +65,12 @@ def attack_with_original(
         original = _original_people(run, release, people, questions, shared, table.name)
         description = describe_table(table, questions)
     if release.keyed:
-        mine, theirs = record_pairs.match_keys(people, original)
+        mine, theirs = microdata.match_keys(people, original)
         if not len(mine):
             raise InputError("no record of the release has a key of the other table")
     else:
         mine = theirs = np.arange(len(people.counts))
-    pairs = record_pairs.pair_columns(people, mine, original, theirs, shared)
+    pairs = microdata.pair_columns(people, mine, original, theirs, shared)
     attacks = {
         "white_box": replace(
             white_box(pairs, shared, show=run.settings.show_values),
@@ -101,7 +101,7 @@ def _original_people(
     if release.keyed:
         if key not in questions.columns:
             raise unknown("--key: column of the original", str(key), questions.columns)
-        return record_pairs.by_key(questions, shared, str(key), name)
+        return microdata.by_key(questions, shared, str(key), name)
     if questions.records != people.records:
         raise UsageError(
             f"{name} has {questions.records:,} records and the release "
@@ -111,7 +111,7 @@ def _original_people(
     if key is not None and key not in questions.columns:
         raise unknown("--key: column", key, questions.columns)
     columns = [*shared, *([] if key is None else [key])]
-    original = record_pairs.in_order(questions, columns, name)
+    original = microdata.in_order(questions, columns, name)
     run.note("records of the release and of the original are paired by their order")
     return original
 
@@ -130,7 +130,7 @@ def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
         people.counts,
         (*people.values, original.values[-1]),
     )
-    return record_pairs.select_cells(keyed, np.flatnonzero(keys > 0))
+    return keyed.select_cells(np.flatnonzero(keys > 0))
 
 
 def _linkage(
@@ -193,7 +193,7 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
         register = questions.cube(shared)
         if release.people is not None and release.keyed and key in questions.columns:
             questions.engine.check_usable(str(key))
-            rows = record_pairs.by_key(questions, shared, str(key), table.name)
+            rows = microdata.by_key(questions, shared, str(key), table.name)
             truth = _true_pairs(rows, release.people, register, shared)
         elif key is not None:
             run.note("the register has no key: true and false matches cannot be told")
@@ -208,8 +208,8 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
 
 def _true_pairs(rows: Cube, people: Cube, register: Cube, shared: Sequence[str]) -> Cube:
     """People who are in both tables: the values of the register, then the released ones."""
-    theirs, mine = record_pairs.match_keys(rows, people)
-    pairs = record_pairs.pair_columns(rows, theirs, people, mine, shared)
+    theirs, mine = microdata.match_keys(rows, people)
+    pairs = microdata.pair_columns(rows, theirs, people, mine, shared)
     if pairs.values[: len(shared)] != register.values:
         raise InvariantError("two counts of the register have different values")
     return pairs

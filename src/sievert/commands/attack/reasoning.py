@@ -15,7 +15,7 @@ from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.run import Remark
 from sievert.commands._common import Clock
-from sievert.counts import record_pairs
+from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
 from sievert.notes import Name, Note, Reason
@@ -85,7 +85,7 @@ class Reasoner:
     def read_records(self, questions: Questions, quasi: Sequence[str], name: str) -> None:
         """The release record by record, where each of its records is to be told of."""
         secrets = () if self.people is not None else tuple(self.cells)
-        self.lines = record_pairs.in_order(questions, (*quasi, *secrets), name)
+        self.lines = microdata.in_order(questions, (*quasi, *secrets), name)
 
     def original(
         self, questions: Questions, columns: Sequence[str], sensitive: Sequence[str], name: str
@@ -102,9 +102,7 @@ class Reasoner:
         wanted = [*columns, *there]
         self.ordered = questions.engine.name == "duckdb" and questions.records <= MOST_RECORDS
         self.known = (
-            record_pairs.in_order(questions, wanted, name)
-            if self.ordered
-            else questions.cube(wanted)
+            microdata.in_order(questions, wanted, name) if self.ordered else questions.cube(wanted)
         )
 
     def reason(self, clock: Clock) -> dict[str, Reasoning]:
@@ -125,11 +123,7 @@ class Reasoner:
         known = self.known
         if known is not None:
             columns = tuple(c for c in columns if c in known.columns)
-            known = (
-                record_pairs.select_columns(known, (*columns, secret))
-                if secret in known.columns
-                else None
-            )
+            known = known.select_columns((*columns, secret)) if secret in known.columns else None
         many = len(set((self.secrets.get(secret) or release).codes[-1].tolist()))
         if many > MOST_SECRETS:
             raise ExhaustedError(
@@ -157,11 +151,7 @@ class Reasoner:
             released = (
                 release if columns == release.columns[:-1] else release.roll_up((*columns, secret))
             )
-            lines = (
-                None
-                if self.lines is None
-                else record_pairs.select_columns(self.lines, (*columns, secret))
-            )
+            lines = None if self.lines is None else self.lines.select_columns((*columns, secret))
             return run.horizontal(
                 released, known, self.ordered, settings, progress, self.remark, lines
             )
@@ -174,7 +164,7 @@ class Reasoner:
             settings,
             progress,
             self.remark,
-            None if self.lines is None else record_pairs.select_columns(self.lines, columns),
+            None if self.lines is None else self.lines.select_columns(columns),
         )
 
 

@@ -13,7 +13,7 @@ from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
 from sievert.commands._common import Clock, Reading, RequestedRoles, describe_input
 from sievert.commands.attack.reasoning import Reasoner, group_of
-from sievert.counts import record_pairs
+from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.errors import UsageError, unknown
 from sievert.notes import Count, Name, Note
@@ -215,7 +215,7 @@ def _released_people(
     key = run.settings.key
     if key is not None and key in questions.columns:
         questions.engine.check_usable(key)
-        people = record_pairs.by_key(questions, roles.quasi, key, name)
+        people = microdata.by_key(questions, roles.quasi, key, name)
         if lacking := questions.records - people.records:
             run.note("{} of the release without a key", Count(lacking))
         return people
@@ -225,7 +225,7 @@ def _released_people(
                 "records were dropped: their order does not tell who is who any more",
                 hint="--missing value, or a --key that the release has",
             )
-        return record_pairs.in_order(questions, roles.quasi, name)
+        return microdata.in_order(questions, roles.quasi, name)
     if key is not None:
         raise unknown("--key: column", key, questions.columns)
     return None

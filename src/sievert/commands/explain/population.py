@@ -12,7 +12,7 @@ import numpy as np
 from sievert import population as people
 from sievert.arrays import Floats
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
-from sievert.counts.weights import ClassWeights
+from sievert.counts.microdata import ClassWeights
 from sievert.errors import UsageError
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Note

@@ -17,7 +17,7 @@ from sievert.attacks.suda import (
     minimal_uniques,
 )
 from sievert.commands.explain.subsets import largest_size
-from sievert.counts import row_numbers
+from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.measures import kernel
 
@@ -130,17 +130,17 @@ def riskiest_records(
     counts = classes.counts
     score = np.zeros(len(counts)) if scores is None else scores.score
     order = np.lexsort((np.arange(len(counts)), -score, counts))[:most].tolist()
-    numbered = row_numbers.has_row_numbers(questions)
+    numbered = microdata.has_row_numbers(questions)
     rows: Sequence[Sequence[int | None]] = [[None] for _ in order]
     if numbered:
-        rows = row_numbers.row_numbers(questions, classes, order, most)
+        rows = microdata.row_numbers(questions, classes, order, most)
     records = [
         {"record": row, "class_size": int(counts[place]), **about}
         for place, own in zip(order, rows, strict=True)
         for about in [{} if scores is None else scores.describe(classes, place)]
         for row in own
     ]
-    return {"riskiest": records[:most], "reason": None if numbered else row_numbers.NO_ORDER}
+    return {"riskiest": records[:most], "reason": None if numbered else microdata.NO_ORDER}
 
 
 def record_columns(

@@ -29,8 +29,7 @@ from sievert.commands.explain.subsets import (
     largest_size,
     undefined_reasons,
 )
-from sievert.counts import row_numbers
-from sievert.counts.weights import class_weights
+from sievert.counts import microdata
 from sievert.errors import SievertError, UsageError, unknown
 from sievert.formatting import plural
 from sievert.measures import BY_ID
@@ -127,7 +126,7 @@ def explain_risk(
         run.clock("writing records", run.questions)
         columns = riskiest_records.record_columns(classes, scores, risks)
         with files.name_output(records):
-            row_numbers.write_row_marks(
+            microdata.write_row_marks(
                 run.questions, classes, columns, target, files.record_format(records)
             )
     if not run.roles.sensitive:
@@ -330,7 +329,7 @@ def _population(
         chapter |= population.sample_estimates(sizes, size)
     if stated.weight is not None:
         numbers, risks["individual_risk"] = population.weighted_risks(
-            class_weights(run.questions, quasi, stated.weight)
+            microdata.class_weights(run.questions, quasi, stated.weight)
         )
         chapter |= numbers
     if stated.household is not None:

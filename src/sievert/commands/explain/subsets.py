@@ -22,7 +22,6 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import with_target
 from sievert.counts.answers import RecordCounts, Sizes
 from sievert.counts.cube import Cube
-from sievert.counts.record_pairs import select_cells
 from sievert.lattice import Lattice, SubsetSummary
 from sievert.measures import BY_ID, MeasureResult
 from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
@@ -129,7 +128,7 @@ class CombinationCounts:
         """The counts without the records that have one value."""
 
         def drop(cube: Cube) -> Cube:
-            return select_cells(cube, cube.codes[cube.columns.index(column)] != code)
+            return cube.select_cells(cube.codes[cube.columns.index(column)] != code)
 
         secrets = {s: drop(c) for s, c in self.secrets.items()}
         return CombinationCounts(self.quasi, drop(self.classes), secrets)

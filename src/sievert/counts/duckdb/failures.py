@@ -6,16 +6,18 @@ Its messages repeat lines of the data, so only their kind and the line number ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import duckdb
 
+from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.reading import SQL_TYPES, fitting
-from sievert.counts.quoting import quote_identifier
 from sievert.errors import EngineError, ExhaustedError, InputError, SievertError
 from sievert.sources.table import Table
 
+UNFIT_HINT = "--na CODE for what stands for missing, or --type COL=text"
 NO_ROOM = re.compile("(?i)no space left|file too large|disk quota|could not write|cannot write")
 Applies = Callable[[duckdb.Error, str, Table], object]
 # The first row that applies to an error, its message and the table explains the failure.
@@ -48,7 +50,7 @@ FAILURES: tuple[tuple[Applies, type[SievertError], str, str | None], ...] = (
         lambda error, _, __: isinstance(error, duckdb.ConversionException),
         InputError,
         "{name}: {unfit}",
-        "--na CODE for what stands for missing, or --type COL=text",
+        UNFIT_HINT,
     ),
     (
         lambda error, _, __: isinstance(error, duckdb.InterruptException),
@@ -111,32 +113,36 @@ def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> 
     message = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", message)
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
-    unfit = isinstance(error, duckdb.ConversionException)
     failure, what, hint = next(row[1:] for row in FAILURES if row[0](error, message, table))
     words = {
         "name": table.name,
         "where": f"{table.name}, line {line[1]}" if line else table.name,
         "ragged": f"{fields[2]} field(s) where the header has {fields[1]}" if fields else "ragged",
-        "unfit": _unfit(table, connection, behind) if unfit else "",
+        "unfit": _count_unfit(table, connection, behind) if "{unfit}" in what else "",
         "kind": table.kind,
         "error": type(error).__name__,
     }
     return failure(what.format(**words), hint=hint)
 
 
-def _unfit(table: Table, connection: Any, behind: str) -> str:
-    """How many values of each typed column do not fit, by the column's name."""
-    wrong_counts = []
+def _count_unfit(table: Table, connection: Any, behind: str) -> str:
+    counts = {}
     for column, kind in table.types.items():
         value = quote_identifier(column)
         sql = (
             f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
             f"AND TRY_CAST({fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"
         )
-        try:
-            (wrong,) = connection.execute(sql, []).fetchall()[0]
-        except duckdb.Error:
-            continue
-        if wrong:
-            wrong_counts.append(f"{wrong} value(s) of column {column!r} are not {kind}")
-    return "; ".join(wrong_counts) or "a value does not fit the type of its column"
+        with suppress(duckdb.Error):
+            ((counts[column],),) = connection.execute(sql, []).fetchall()
+    return describe_unfit(counts, table)
+
+
+def describe_unfit(counts: Mapping[str, int], table: Table) -> str:
+    """How many values of each typed column do not fit, by the column's name."""
+    columns = (
+        f"{n} value(s) of column {column!r} are not {table.types[column]}"
+        for column, n in counts.items()
+        if n
+    )
+    return "; ".join(columns) or "a value does not fit the type of its column"

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sievert.counts.cells import Kind
-from sievert.counts.quoting import quote_identifier
+from sievert.counts.cells import Kind, quote_identifier
 from sievert.errors import InputError, UsageError, unknown
 from sievert.notes import Name, Note
 from sievert.sources.names import check_names
@@ -76,7 +75,7 @@ def source(engine: Any, table: Table) -> str:
     if table.kind == "duckdb":
         return _database_table(engine, table)
     if table.kind == "columns":
-        columns = {n: _common_type(n, _as_list(n, v)) for n, v in table.data.items()}
+        columns = {name: _common_type(name, values) for name, values in table.data.items()}
         if len({len(values) for _, values in columns.values()}) > 1:
             raise InputError("the columns differ in length")
         engine.load("given", columns)
@@ -94,12 +93,6 @@ def lists(columns: Mapping[str, tuple[str, Any]]) -> str:
     )
 
 
-def _as_list(name: str, values: Any) -> list[Any]:
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise InputError(f"column {name!r} is not a list of values")
-    return list(values)
-
-
 def _files(table: Table) -> str:
     return ", ".join(literal(str(p)) for p in table.parts or (table.path,))
 
@@ -114,8 +107,7 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
     for file, *node in engine.rows(sql):
         trees.setdefault(file, []).append(tuple(node))
     columns_by_file = [_branches(tree[1:]) for tree in trees.values()]
-    other = sum(dict(branches) != dict(columns_by_file[0]) for branches in columns_by_file)
-    if other:
+    if other := sum(dict(nodes) != dict(columns_by_file[0]) for nodes in columns_by_file):
         raise InputError(
             f"{table.name}: {other} of {len(trees)} files have other columns than the first"
         )
@@ -149,9 +141,7 @@ def _database_table(engine: Any, table: Table) -> str:
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'stored'"
     )
     tables = {f"{schema}.{name}": (schema, name) for schema, name in sorted(rows)}
-    wanted = table.member
-    if wanted is None and len(tables) == 1:
-        (wanted,) = tables
+    wanted = next(iter(tables)) if table.member is None and len(tables) == 1 else table.member
     if wanted is None:
         raise UsageError(
             f"{table.name}: which of its {len(tables)} tables?",
@@ -163,8 +153,11 @@ def _database_table(engine: Any, table: Table) -> str:
     return f"stored.{quote_identifier(place[0])}.{quote_identifier(place[1])}"
 
 
-def _common_type(name: str, values: list[Any]) -> tuple[str, list[Any]]:
+def _common_type(name: str, values: Any) -> tuple[str, list[Any]]:
     """A list of Python values with the type they have in common."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise InputError(f"column {name!r} is not a list of values")
+    values = list(values)
     kinds = {type(v).__name__ for v in values if v is not None}
     for allowed, kind in (
         ({"str"}, "VARCHAR"),
@@ -187,15 +180,10 @@ def _common_type(name: str, values: list[Any]) -> tuple[str, list[Any]]:
 def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], str]:
     """The columns, their types, and the query that calls them c0, c1, ... as they are compared."""
     behind = engine.behind = source(engine, table)
-    columns = table.columns
-    if table.kind == "parquet":
-        columns = _parquet_names(engine, table)
+    columns = _parquet_names(engine, table) if table.kind == "parquet" else table.columns
     described = engine.rows(f"DESCRIBE SELECT * FROM {behind}")
-    engine_names = [str(row[0]) for row in described]
-    columns = columns or check_names(engine_names, table.name)
-    for column in table.types:
-        if column not in columns:
-            raise unknown("--type: column", column, columns)
+    columns = columns or check_names([str(row[0]) for row in described], table.name)
+    table.check_types(columns)
     typed = {
         n: (quote_identifier(str(row[0])), str(row[1]))
         for n, row in zip(columns, described, strict=True)
@@ -236,8 +224,7 @@ def _compared_value(table: Table, name: str, value: str, kind: str) -> tuple[str
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
     if table.na and table.kind != "csv":
         codes = ", ".join(literal(code) for code in table.na)
-        text = f"CAST({value} AS VARCHAR)"
-        value = f"CASE WHEN {text} IN ({codes}) THEN NULL ELSE {value} END"
+        value = f"CASE WHEN CAST({value} AS VARCHAR) IN ({codes}) THEN NULL ELSE {value} END"
     if name in table.types:
         kind = SQL_TYPES[table.types[name]]
         value = f"CAST({fitting(value, table.types[name])} AS {kind})"
@@ -263,6 +250,5 @@ def kind(sql_type: str) -> Kind:
     """What a type of DuckDB is to us."""
     if sql_type in ("DOUBLE", "FLOAT"):
         return "float"
-    if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
-        return "text"
-    return "ordered" if ORDERED.search(sql_type) else "other"
+    text = sql_type == "VARCHAR" or sql_type.startswith("ENUM")
+    return "text" if text else "ordered" if ORDERED.search(sql_type) else "other"

@@ -16,6 +16,7 @@ from typing import Any
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.postgres import reading, values
 from sievert.errors import EngineError, InputError, UsageError
+from sievert.notes import Note
 from sievert.sources.table import Table
 
 CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM (\w+) GROUP BY")
@@ -54,7 +55,7 @@ class Postgres(DuckDB):
         self.catalog = reading.columns(self._ask, oid, table)
         self.columns = tuple(self.catalog)
         self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
-        self.notes += reading.row_security_notes(self._ask, oid)
+        self.notes += [Note(reading.HIDDEN)] if self._ask(reading.SECURED, [oid, oid]) else []
         if table.na:
             raw = replace(table, na=(), types={})  # a code need not fit the type
             self.uncoded = values.select(self.catalog, raw, self.behind)
@@ -101,7 +102,7 @@ class Postgres(DuckDB):
         """Stream an answer into a private file, and that into a table of DuckDB."""
         try:
             with self._cursor() as cursor:
-                longest = reading.stream(cursor, sql, self._file)
+                longest = reading.stream(cursor, f"COPY ({sql}) TO STDOUT", self._file)
                 sent = cursor.rowcount
             self.keep(name, reading.arriving(self._file, ways, longest))
         finally:
@@ -135,7 +136,7 @@ class Postgres(DuckDB):
         if isinstance(failure, InputError) and not self._doubting:
             self._doubting = True  # the snapshot goes on, to see which values do not fit
             self._ask("ROLLBACK TO SAVEPOINT asked")
-            failure = reading.unfit(self, self.table) or failure
+            failure = reading.explain_unfit(self, self.table)
         raise failure from None
 
     # -- the rest -------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.cells import quote_identifier
+from sievert.counts.duckdb.failures import UNFIT_HINT, describe_unfit
 from sievert.counts.duckdb.reading import LINE, SQL_TYPES, fitting, literal
 from sievert.counts.postgres.values import PostgresColumn, spell
-from sievert.counts.quoting import quote_identifier
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -54,7 +55,7 @@ REASONS = (
     ("(?i)ssl|certificate", "no agreement on encryption"),
     ("(?i)too many|remaining connection|starting up|shutting down", "the server is busy"),
 )
-UNFIT = "--na CODE for what stands for missing, or --type COL=text"
+GRANT = "GRANT SELECT, or another role"
 TIMED_OUT = ("57014", "25P03", "25P04", "55P03")  # of a statement, idling, a transaction, a lock
 CHAR = "{} is of type character(n): blanks at the end of its values do not count"
 DIGITS = "{} is numeric without a precision: compared as text; --type COL=float gives it an order"
@@ -168,7 +169,7 @@ def relation(ask: Ask, table: Table) -> tuple[int, str]:
         raise unknown("table", wanted, names)
     oid, schema, name, readable, _ = matches[0]
     if not readable:
-        raise EngineError(f"the role may not read {wanted!r}", hint="GRANT SELECT, or another role")
+        raise EngineError(f"the role may not read {wanted!r}", hint=GRANT)
     return int(oid), f"{quote_identifier(schema)}.{quote_identifier(name)}"
 
 
@@ -176,9 +177,7 @@ def columns(ask: Ask, oid: int, table: Table) -> dict[str, PostgresColumn]:
     """The columns by name, in their order; domains are what they are made of."""
     rows = ask(COLUMNS, [oid, oid])
     names = check_names([row[0] for row in rows], table.name)
-    for column in table.types:
-        if column not in names:
-            raise unknown("--type: column", column, names)
+    table.check_types(names)
     return {name: _column(*row) for name, row in zip(names, rows, strict=True)}
 
 
@@ -188,15 +187,9 @@ def _column(name: str, plain: str, category: str, full: str, readable: bool) -> 
     if plain == "numeric":
         size = DECIMAL.fullmatch(full)
         fits = size is not None and int(size[2]) <= int(size[1]) <= 38
-        kind, note = (
-            (f"DECIMAL({size[1]},{size[2]})", None) if size and fits else ("NUMERIC", DIGITS)
-        )
+        decimal = full.upper().replace("NUMERIC", "DECIMAL")
+        kind, note = (decimal, None) if fits else ("NUMERIC", DIGITS)
     return PostgresColumn(name, kind, full, bool(readable), note)
-
-
-def row_security_notes(ask: Ask, oid: int) -> list[Note]:
-    """A remark where policies may hide records from the role."""
-    return [Note(HIDDEN)] if ask(SECURED, [oid, oid]) else []
 
 
 def kind(column: PostgresColumn, table: Table) -> str:
@@ -215,9 +208,7 @@ def transfer_type(column: PostgresColumn, table: Table) -> str:
 def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
     """An error where values cannot be compared, or not be read; what is to be said about them."""
     if not column.readable:
-        raise EngineError(
-            f"the role may not read column {column.name!r}", hint="GRANT SELECT, or another role"
-        )
+        raise EngineError(f"the role may not read column {column.name!r}", hint=GRANT)
     if column.name in table.types:
         return []
     if column.kind is None:
@@ -236,7 +227,7 @@ def stream(cursor: Any, sql: str, path: Path) -> int:
     longest = 0
     try:
         private = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(private, "wb", BUFFER) as file, cursor.copy(_copy(sql)) as copy:
+        with os.fdopen(private, "wb", BUFFER) as file, cursor.copy(sql.encode()) as copy:
             for line in copy:
                 longest = max(longest, len(line))
                 file.write(line)
@@ -246,10 +237,6 @@ def stream(cursor: Any, sql: str, path: Path) -> int:
             hint="--temp on a larger disk",
         ) from None
     return longest
-
-
-def _copy(sql: str) -> bytes:
-    return f"COPY ({sql}) TO STDOUT".encode()
 
 
 def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
@@ -289,7 +276,6 @@ def _parse_field(field: str, way: str) -> str:
 def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
     """A failure of the database in our words, without a value of the data."""
     code, name = getattr(error, "sqlstate", None) or "", table.name
-    grant, unfit = "GRANT SELECT, or another role", "a value does not fit the type of its column"
     cases: tuple[tuple[bool, SievertError], ...] = (
         (code in TIMED_OUT, timed_out()),
         (
@@ -298,7 +284,7 @@ def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
         ),
         (  # a column that may not be read is not in the view
             code in ("42501", "42703"),
-            EngineError(f"the role may not read all of {name!r}", hint=grant),
+            EngineError(f"the role may not read all of {name!r}", hint=GRANT),
         ),
         (
             lost or code[:2] in ("08", "57"),
@@ -306,7 +292,7 @@ def explain(error: Any, table: Table, *, lost: bool) -> SievertError:
         ),
         (
             code.startswith("22") and bool(table.types),
-            InputError(f"{name}: {unfit}", hint=UNFIT),
+            InputError(f"{name}: {describe_unfit({}, table)}", hint=UNFIT_HINT),
         ),
         (True, EngineError(f"the database failed on {name} ({type(error).__name__})")),
     )
@@ -321,9 +307,9 @@ def timed_out() -> ExhaustedError:
     )
 
 
-def unfit(engine: Any, table: Table) -> InputError | None:
+def explain_unfit(engine: Any, table: Table) -> InputError:
     """How many values of each typed column do not fit: DuckDB looks at their texts."""
-    wrong_counts = []
+    counts = {}
     for column in engine.catalog.values():
         wanted = table.types.get(column.name)
         if wanted is None or not column.readable:
@@ -332,10 +318,6 @@ def unfit(engine: Any, table: Table) -> InputError | None:
         engine.take("unfit", sql, {"v": "VARCHAR"})
         fits = f"TRY_CAST({fitting('v', wanted)} AS {SQL_TYPES[wanted]})"
         sql = f"SELECT SUM(n) FROM unfit WHERE v IS NOT NULL AND {fits} IS NULL"
-        ((wrong,),) = engine.rows(sql)
+        ((counts[column.name],),) = engine.rows(sql)
         engine.forget("unfit")
-        if wrong:
-            wrong_counts.append(f"{wrong} value(s) of column {column.name!r} are not {wanted}")
-    return (
-        InputError(f"{table.name}: {'; '.join(wrong_counts)}", hint=UNFIT) if wrong_counts else None
-    )
+    return InputError(f"{table.name}: {describe_unfit(counts, table)}", hint=UNFIT_HINT)

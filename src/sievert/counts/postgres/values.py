@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.reading import PATTERNS, literal
-from sievert.counts.quoting import quote_identifier
 from sievert.sources.table import Table
 
 

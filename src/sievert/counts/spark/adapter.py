@@ -13,7 +13,6 @@ from typing import Any
 from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
 from sievert.counts.spark import failures, session, spelling
-from sievert.counts.spark import reading as spark_reading
 from sievert.errors import ExhaustedError, SievertError, UsageError
 from sievert.sources.table import Table
 
@@ -42,10 +41,12 @@ class Spark:
         self._kept: dict[str, Any] = {}
         self._secrets: set[str] = set()  # the columns that s stands for
         self._interrupted = False
-        spark_reading.check(table)
+        session.check(table)
         with ExitStack() as resources:
             own = session.session(table, scratch, memory, threads, master)
             self._session = resources.enter_context(own)
+            from sievert.counts.spark import reading as spark_reading
+
             self._group = f"sievert {secrets.token_hex(8)}"
             self._context = self._session.sparkContext
             resources.callback(self._leave, self._context.getLocalProperty(GROUP))

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from sievert.counts.duckdb.failures import NO_ROOM
+from sievert.counts.duckdb.failures import NO_ROOM, UNFIT_HINT, describe_unfit
 from sievert.errors import EngineError, ExhaustedError, InputError, SievertError
-from sievert.sources.table import Table
 
 UNFIT = "sievert: unfit"  # what Spark is told to fail with
 # What a message of Spark, or the trace behind it, is about.
@@ -67,10 +65,10 @@ def explain(error: Exception, engine: Any, *, interrupted: bool) -> SievertError
         return InputError("a text is not valid Unicode (a lone surrogate)", hint="repair the text")
     message = f"{error}\n{getattr(error, '_stackTrace', '')}"
     if UNFIT in message:
-        return InputError(
-            f"{table.name}: {_wrong(engine.unfit, table)}",
-            hint="--na CODE for what stands for missing, or --type COL=text",
-        )
+        counts: dict[str, int] = {}
+        with suppress(Exception):
+            counts = engine.unfit()
+        return InputError(f"{table.name}: {describe_unfit(counts, table)}", hint=UNFIT_HINT)
     if _has_died(error):
         return EngineError("the process of Spark died", hint="a larger --memory, if it is small")
     failure, what, hint = next(row[1:] for row in FAILURES if re.search(row[0], message))
@@ -87,18 +85,3 @@ def _has_died(error: Exception) -> bool:
     with suppress(subprocess.TimeoutExpired):
         return process.wait(1) is not None
     return False
-
-
-def _wrong(count: Callable[[], dict[str, int]], table: Table) -> str:
-    """How many values of each typed column do not fit, by the column's name."""
-    counts = {}
-    with suppress(Exception):
-        counts = count()
-    return (
-        "; ".join(
-            f"{n} value(s) of column {column!r} are not {table.types[column]}"
-            for column, n in counts.items()
-            if n
-        )
-        or "a value does not fit the type of its column"
-    )

@@ -1,6 +1,7 @@
 """How Spark reads each kind of table.
 
 Nothing is inferred: names, types and codes are told to the engine, as DuckDB sees them in a file.
+Imported only where pyspark is known to be installed.
 """
 
 from __future__ import annotations
@@ -12,62 +13,45 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.types import StringType, StructField, StructType
 
 from sievert.counts.duckdb import reading
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark import spelling
-from sievert.errors import InputError, UsageError, unknown
+from sievert.counts.spark.failures import UNFIT
+from sievert.errors import InputError, UsageError
 from sievert.notes import Name, Note
 from sievert.sources.names import check_names
 from sievert.sources.table import Table
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
-    Compare = Callable[[Table, str, str, str, Sequence[str]], Column]
-
+Compare = Callable[[Table, str, str, str, Sequence[str]], Column]
 BLOCK = 1 << 20
 GLOBAL = "spark.sql.globalTempDatabase"
-
-
-def check(table: Table) -> None:
-    """An error for a source that Spark does not read, before anything is started."""
-    module = type(table.data).__module__
-    if module.startswith("pyspark.sql.connect"):
-        raise UsageError("a frame of Spark Connect is not read", hint="a frame of a plain session")
-    frame = table.kind == "frame" and module.startswith("pyspark.sql.")
-    if frame and table.data.isStreaming:
-        raise UsageError("a stream has no last record", hint="a frame that is not a stream")
-    if not frame and table.kind not in ("csv", "parquet", "remote"):
-        raise UsageError(
-            "the engine spark reads files (CSV, Parquet) and Spark frames", hint="--engine duckdb"
-        )
 
 
 def view(
     engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The columns and their types; makes the view that calls them c0, c1, ... as compared."""
-    from sievert.counts.spark import values
-
     frame, kinds = _frame(engine, table, session, scratch, resources)
-    for column in table.types:
-        if column not in kinds:
-            raise unknown("--type: column", column, kinds)
+    table.check_types(kinds)
 
     def select(how: Compare, na: Sequence[str]) -> DataFrame:
         columns = zip(kinds, frame.dtypes, strict=True)
         return frame.select([how(table, name, c, k, na).alias(c) for name, (c, k) in columns])
 
     def unfit() -> dict[str, int]:
-        counts = select(values.count_unfit, table.na).collect()[0]
+        counts = select(count_unfit, table.na).collect()[0]
         return {c: int(n or 0) for c, n in zip(kinds, counts, strict=True) if c in table.types}
 
     engine.unfit = unfit
-    select(values.compared_value, table.na).createOrReplaceTempView("input")
+    select(compared_value, table.na).createOrReplaceTempView("input")
     if table.na:
-        select(values.uncoded_value, ()).createOrReplaceTempView("uncoded")
+        select(uncoded_value, ()).createOrReplaceTempView("uncoded")
         engine.uncoded = "SELECT * FROM uncoded"
     typed = {column: reading.SQL_TYPES[kind] for column, kind in table.types.items()}
     return tuple(kinds), {**kinds, **typed}
@@ -77,8 +61,6 @@ def _frame(
     engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
 ) -> tuple[DataFrame, dict[str, str]]:
     """The records, their columns called c0, c1, ...; the names and types of those."""
-    from pyspark.sql import functions as sql
-
     if table.kind in ("csv", "parquet"):
         described = DuckDB(replace(table, types={}, na=()), scratch, threads=1)
         described.close()
@@ -114,9 +96,6 @@ def _forget(session: SparkSession, name: str) -> None:
 
 def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     """A file of text: nothing, bare or in quotes, is read as words that nothing else uses."""
-    from pyspark.sql import functions as sql
-    from pyspark.sql.types import StringType, StructField, StructType
-
     assert table.path is not None and table.scan is not None and table.delimiter is not None
     empty, missing, broken = (secrets.token_hex(16) for _ in range(3))
     columns = [f"c{i}" for i in range(len(table.columns))]
@@ -227,13 +206,61 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
         footer.getParquetMetadata().getFileMetaData().getSchema().toString().splitlines()[1:-1]
         for footer in read_footers(conf, files, True)
     ]
-    other = sum(sorted(schema) != sorted(schemas[0]) for schema in schemas)
-    if other:
+    if other := sum(sorted(schema) != sorted(schemas[0]) for schema in schemas):
         raise InputError(
             f"{engine.table.name}: {other} of {len(schemas)} files have other columns than the "
             "first"
         )
     for line in schemas[0] if schemas else ():
-        old = re.fullmatch(r"  \w+ int96 (.*);", line)
-        if old:
+        if old := re.fullmatch(r"  \w+ int96 (.*);", line):
             engine.notes.append(Note(reading.INT96, Name(old[1])))
+
+
+# -- values as they are compared ---------------------------------------------------------------
+
+
+def _text(column: str, kind: str, na: Sequence[str]) -> Column:
+    text = sql.expr(spelling.as_text(column, [kind]))
+    return sql.when(~text.isin(*na), text) if na else text
+
+
+def _cast_text(text: Column, wanted: str) -> Column:
+    """Text as the type a user says it has; missing where it does not fit."""
+    if wanted == "text":
+        return text
+    fits = text.rlike(rf"\A(?:{reading.PATTERNS[wanted]})\z")
+    if wanted == "int":  # 1.0 and 1. are whole
+        return sql.when(fits, sql.regexp_replace(text, r"\.0*\z", "").try_cast("bigint"))
+    if wanted == "float":
+        text = sql.regexp_replace(text, r"(?i)\A[+-]nan\z", "nan")
+        return sql.when(fits, text.try_cast("double"))
+    return sql.when(fits, text.try_cast("date"))
+
+
+def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+    """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
+    value, text = sql.col(column), _text(column, kind, na)
+    if name in table.types:
+        value = _cast_text(text, table.types[name])
+        kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")
+        fails = sql.raise_error(sql.lit(UNFIT))
+        value = sql.when(text.isNotNull() & value.isNull(), fails).otherwise(value)
+    elif na:
+        value = sql.when(text.isNotNull(), value)
+    if kind in ("double", "float"):
+        value = sql.when(value == 0, sql.lit(0.0).cast(kind)).when(~sql.isnan(value), value)
+    return value
+
+
+def uncoded_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+    """Missing where a column is before codes and types; otherwise, any text."""
+    text = _text(column, kind, na)
+    return sql.when(text != "nan", text) if kind in ("double", "float") else text
+
+
+def count_unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+    """How many values do not fit the type that the user says their column has."""
+    if name not in table.types:
+        return sql.sum(sql.lit(0))
+    text = _text(column, kind, na)
+    return sql.sum(sql.when(text.isNotNull() & _cast_text(text, table.types[name]).isNull(), 1))

@@ -43,6 +43,11 @@ REACH = 5.0  # seconds to reach a master
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 PY4J = ("py4j.clientserver", "py4j.java_gateway")
 PARTITIONS = "spark.sql.shuffle.partitions"
+ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "SPARK_CONNECT_MODE": "0",
+    "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData",
+}
 # What our session is told, in a Spark of our own or beside the caller's session.
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -58,6 +63,20 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
+
+
+def check(table: Table) -> None:
+    """An error for a source that Spark does not read, before anything is started."""
+    module = type(table.data).__module__
+    if module.startswith("pyspark.sql.connect"):
+        raise UsageError("a frame of Spark Connect is not read", hint="a frame of a plain session")
+    frame = table.kind == "frame" and module.startswith("pyspark.sql.")
+    if frame and table.data.isStreaming:
+        raise UsageError("a stream has no last record", hint="a frame that is not a stream")
+    if not frame and table.kind not in ("csv", "parquet", "remote"):
+        raise UsageError(
+            "the engine spark reads files (CSV, Parquet) and Spark frames", hint="--engine duckdb"
+        )
 
 
 @contextmanager
@@ -133,6 +152,8 @@ def _start_spark(
     if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
         raise EngineError("Spark needs Java, which is not found", hint="install Java 17 or later")
     master = master or f"local[{threads or '*'}]"
+    local = {"SPARK_LOCAL_IP": "127.0.0.1"} if master.startswith("local") else {}
+    environment = {**ENVIRONMENT, **local, "SPARK_LOCAL_DIRS": str(scratch)}
     _check_master(master)
     conf = SparkConf(loadDefaults=False)
     for name, value in _configuration(table, scratch, memory, master).items():
@@ -140,7 +161,7 @@ def _start_spark(
     gateway, modules = SparkContext._gateway, sys.path.copy()
     with ExitStack() as resources:
         try:
-            with _environment(master, scratch), _own_signals():
+            with _variables(**environment), _own_signals():
                 ours = hasattr(os, "fork") and "PYSPARK_GATEWAY_PORT" not in os.environ
                 if gateway is None and ours:
                     gateway = resources.enter_context(_launch_gateway(conf, scratch))
@@ -274,20 +295,6 @@ def _size(table: Table) -> int:
 
 
 @contextmanager
-def _environment(master: str, scratch: Path) -> Iterator[None]:
-    """What Spark reads from the environment when it starts."""
-    local = {"SPARK_LOCAL_IP": "127.0.0.1"} if master.startswith("local") else {}
-    with _variables(
-        LC_ALL="C.UTF-8",
-        SPARK_CONNECT_MODE="0",
-        SPARK_LAUNCHER_OPTS="-XX:-UsePerfData",
-        SPARK_LOCAL_DIRS=str(scratch),
-        **local,
-    ):
-        yield
-
-
-@contextmanager
 def _variables(**variables: str) -> Iterator[None]:
     """Set some variables of the environment inside the block."""
     before = {name: os.environ.get(name) for name in variables}
@@ -304,11 +311,9 @@ def _variables(**variables: str) -> Iterator[None]:
 @contextmanager
 def _own_signals() -> Iterator[None]:
     """Spark's own handler of Ctrl-C would hide from the command line what happened."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
