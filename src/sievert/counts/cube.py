@@ -77,8 +77,8 @@ class Cube:
     def select_columns(self, columns: Sequence[str]) -> Cube:
         """Only these columns, cell by cell."""
         places = [self.columns.index(c) for c in columns]
-        codes, values = ([of[p] for p in places] for of in (self.codes, self.values))
-        return Cube(tuple(columns), tuple(codes), self.counts, tuple(values))
+        codes, values = tuple(self.codes[p] for p in places), tuple(self.values[p] for p in places)
+        return Cube(tuple(columns), codes, self.counts, values)
 
     def roll_up(self, columns: Sequence[str]) -> Cube:
         """Only some of the columns, in this order; cells that have become equal are merged."""
