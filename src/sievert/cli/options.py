@@ -46,21 +46,31 @@ class Options:
 @Parameter(name="*", group=Group("Roles", sort_key=1))
 @dataclass(frozen=True)
 class RoleOptions(Options):
-    """Who is who among the columns."""
+    """Who is who among the columns.
+
+    Attributes
+    ----------
+    quasi
+        Columns an outsider could know about a person: age,zip. May be repeated.
+    sensitive
+        Secrets: disease,salary. May be repeated.
+    identifier
+        Columns that are dropped before release; never measured.
+    policy
+        A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached.
+    hierarchy
+        COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance;
+        how a quasi-identifier was made coarser (attack, compare) or could be (explain).
+    alpha_value
+        COL=VALUE: alpha_k of this value of a secret only.
+    """
 
     quasi: Annotated[Names, Parameter(name=["--quasi", "-q", "--qi"])] = None
-    """Columns an outsider could know about a person: age,zip. May be repeated."""
     sensitive: Annotated[Names, Parameter(name=["--sensitive", "-s", "--sa"])] = None
-    """Secrets: disease,salary. May be repeated."""
     identifier: Annotated[Names, Parameter(name=["--identifier", "-i"])] = None
-    """Columns that are dropped before release; never measured."""
     policy: Path | None = None
-    """A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached."""
     hierarchy: Names = None
-    """COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance;
-    how a quasi-identifier was made coarser (attack, compare) or could be (explain)."""
     alpha_value: Names = None
-    """COL=VALUE: alpha_k of this value of a secret only."""
 
     @property
     def hierarchies(self) -> dict[str, str]:
@@ -88,28 +98,42 @@ class RoleOptions(Options):
 @Parameter(name="*", group=Group("Reading", sort_key=2))
 @dataclass(frozen=True)
 class ReadingOptions(Options):
-    """How the data are read."""
+    """How the data are read.
+
+    Attributes
+    ----------
+    delimiter
+        The character between columns; found from the header unless given.
+    encoding
+        The text encoding of a CSV file.
+    no_header
+        The first line is a record; the columns are called column1, column2, ...
+    type_
+        COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
+    na
+        Text that stands for a missing value, such as NA. May be repeated.
+    missing
+        What a missing quasi-identifier is: value, wildcard (matches any), drop (record), error.
+    verify
+        Check Parquet's page checksums and note the file's SHA-256.
+    max_unpacked
+        How large compressed data may become; 100 times its size and at most 20GB unless given.
+    max_field
+        How long a single field of a text file may be.
+    max_columns
+        How many columns a table may have.
+    """
 
     delimiter: str | None = None
-    """The character between columns; found from the header unless given."""
     encoding: str = "utf-8"
-    """The text encoding of a CSV file."""
     no_header: bool = False
-    """The first line is a record; the columns are called column1, column2, ..."""
     type_: Annotated[Names, Parameter(name="--type")] = None
-    """COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234."""
     na: Names = None
-    """Text that stands for a missing value, such as NA. May be repeated."""
     missing: str = "value"
-    """What a missing quasi-identifier is: value, wildcard (matches any), drop (record), error."""
     verify: bool = False
-    """Check Parquet's page checksums and note the file's SHA-256."""
     max_unpacked: str | None = None
-    """How large compressed data may become; 100 times its size and at most 20GB unless given."""
     max_field: str = "1MB"
-    """How long a single field of a text file may be."""
     max_columns: int = 10_000
-    """How many columns a table may have."""
 
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""
@@ -121,26 +145,39 @@ class ReadingOptions(Options):
 @Parameter(name="*", group=Group("Output", sort_key=3))
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is written, and who may see it."""
+    """What is written, and who may see it.
+
+    Attributes
+    ----------
+    all_
+        Show every measure, not only the headlines.
+    json_
+        Write the whole result to this file; - is stdout.
+    timings
+        Write the seconds of each step to this file.
+    force
+        Replace existing files that sievert has not written.
+    share
+        Make output fit to pass on: no count below --min-cell, no file name.
+    min_cell
+        With --share or a page: the smallest count that may be shown; 10 unless given.
+    mask_names
+        With --share or a page: hide the names of columns too.
+    show_values
+        Let explain and attacks name values of the data, and --debug messages that contain them.
+    debug
+        Show where in the program an error came up.
+    """
 
     all_: Annotated[bool, Parameter(name="--all")] = False
-    """Show every measure, not only the headlines."""
     json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None
-    """Write the whole result to this file; - is stdout."""
     timings: Path | None = None
-    """Write the seconds of each step to this file."""
     force: bool = False
-    """Replace existing files that sievert has not written."""
     share: bool = False
-    """Make output fit to pass on: no count below --min-cell, no file name."""
     min_cell: int | None = None
-    """With --share or a page: the smallest count that may be shown; 10 unless given."""
     mask_names: bool = False
-    """With --share or a page: hide the names of columns too."""
     show_values: bool = False
-    """Let explain and attacks name values of the data, and --debug messages that contain them."""
     debug: bool = False
-    """Show where in the program an error came up."""
 
     def __post_init__(self) -> None:
         if self.share and self.show_values:
@@ -150,18 +187,27 @@ class OutputOptions:
 @Parameter(name="*", group=Group("Page", sort_key=3))
 @dataclass(frozen=True)
 class PageOptions:
-    """A page to decide from."""
+    """A page to decide from.
+
+    Attributes
+    ----------
+    html
+        Write the result as one page that needs nothing else, fit to pass on, to this file.
+    markdown
+        Write the same page as Markdown to this file.
+    internal
+        With --html or --markdown: exact numbers, for the operator only.
+    title
+        With --html or --markdown: the page's title.
+    texts
+        With --html or --markdown: a TOML file with the page's sentences in another language.
+    """
 
     html: Path | None = None
-    """Write the result as one page that needs nothing else, fit to pass on, to this file."""
     markdown: Path | None = None
-    """Write the same page as Markdown to this file."""
     internal: bool = False
-    """With --html or --markdown: exact numbers, for the operator only."""
     title: str | None = None
-    """With --html or --markdown: the page's title."""
     texts: Path | None = None
-    """With --html or --markdown: a TOML file with the page's sentences in another language."""
 
     @property
     def exists(self) -> bool:
@@ -191,17 +237,27 @@ class PageOptions:
 @Parameter(name="*", group=Group("Engine", sort_key=4))
 @dataclass(frozen=True)
 class EngineOptions(Options):
-    """What counts, and with how much."""
+    """What counts, and with how much.
+
+    Attributes
+    ----------
+    engine
+        What counts: duckdb (unless the data are elsewhere), spark, postgres.
+    master
+        With --engine spark: the cluster, such as spark://host:7077; local[*] unless given.
+    memory
+        The most memory the engine may use, such as 4GB; it spills to disk beyond.
+    threads
+        The most threads the engine may use.
+    timeout
+        The most seconds the run may take; exit 5 beyond.
+    temp
+        Where the private temporary directory is made.
+    """
 
     engine: str | None = None
-    """What counts: duckdb (unless the data are elsewhere), spark, postgres."""
     master: str | None = None
-    """With --engine spark: the cluster, such as spark://host:7077; local[*] unless given."""
     memory: str | None = None
-    """The most memory the engine may use, such as 4GB; it spills to disk beyond."""
     threads: int | None = None
-    """The most threads the engine may use."""
     timeout: float | None = None
-    """The most seconds the run may take; exit 5 beyond."""
     temp: Path | None = None
-    """Where the private temporary directory is made."""
