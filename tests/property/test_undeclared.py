@@ -26,11 +26,11 @@ from sievert.losses.loss import Kind, Loss
 from sievert.measures import BY_ID, MEASURES, Decides, Measure
 from sievert.measures.measure import ALWAYS, MeasureResult, undefined
 from sievert.report import html, markdown, texts
-from sievert.report.builder import CHAPTERS, ReportSettings, make_part, module
-from sievert.report.chapters.attack import identity
+from sievert.report.builder import ReportSettings, make_part, module
+from sievert.report.chapters import attack_identity as identity
 from sievert.report.declarations import BY_COLUMN
 from sievert.report.page import Paragraph
-from sievert.report.parts import ReportPart
+from sievert.report.parts import CHAPTERS, ReportPart
 from sievert.report.redaction import Redactor
 
 QUASI = ["age", "zip"]

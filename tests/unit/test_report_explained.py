@@ -14,7 +14,7 @@ import pytest
 import sievert
 from sievert.formatting import percent, significant
 from sievert.report import texts
-from sievert.report.chapters.explain import chapter as explained
+from sievert.report.chapters import explain as explained
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.parts import ReportPart
 from sievert.report.redaction import Redactor, masks

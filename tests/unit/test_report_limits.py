@@ -14,8 +14,8 @@ import pytest
 import sievert
 from sievert.formatting import percent, significant
 from sievert.report import texts
-from sievert.report.chapters.limit import chapter as limits
-from sievert.report.chapters.limit.numbers import clean
+from sievert.report.chapters import limit as limits
+from sievert.report.chapters.numbers import clean
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.parts import ReportPart
 from sievert.report.redaction import Redactor

@@ -11,8 +11,9 @@ import pytest
 import sievert
 from sievert.commands.report.api import build_page as build
 from sievert.measures import BY_ID
-from sievert.report import html, markdown, summary
+from sievert.report import html, markdown
 from sievert.report.builder import ReportSettings
+from sievert.report.page import summarise
 
 pytestmark = pytest.mark.slow
 ROWS = 60
@@ -66,7 +67,7 @@ def pages(*results: Any) -> None:
     saved = [json.loads(json.dumps(r.to_dict())) for r in results]
     built = [build(results, settings) for settings in SETTINGS]
     built += [build(saved, settings) for settings in SETTINGS[:2]]
-    assert all(summary.first(page) and markdown.render(page) for page in built)
+    assert all(summarise(page) and markdown.render(page) for page in built)
     assert html.render(built[0])
 
 
@@ -142,4 +143,4 @@ def test_even_then_is_said_only_of_the_table_the_limit_is_about() -> None:
     explained = sievert.explain(table, ["q", "r"], "s")
     for quasi, said in ((["q", "r"], True), (["q"], False)):
         assessed = sievert.assess(table, quasi, "s", policy=limit)
-        assert ("Even then" in summary.first(build([assessed, explained]))) is said
+        assert ("Even then" in summarise(build([assessed, explained]))) is said

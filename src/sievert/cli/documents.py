@@ -41,7 +41,8 @@ def report(
     """
     from sievert.cli.outputs import check_outputs, write_page
     from sievert.commands.report.api import build_page
-    from sievert.report import builder, markdown, summary
+    from sievert.report import builder, markdown
+    from sievert.report.page import summarise
 
     if not results:
         raise UsageError("no result given", hint="sievert report RESULT.json --html FILE")
@@ -52,7 +53,7 @@ def report(
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)
-        sys.stdout.write(summary.first(built) + "\n")
+        sys.stdout.write(summarise(built) + "\n")
     else:
         sys.stdout.write(markdown.render(built))
     return 0

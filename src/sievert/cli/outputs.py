@@ -116,7 +116,7 @@ def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None
 
 def write_page(page: Page, options: PageOptions, sources: list[Any], *, force: bool) -> None:
     """A page as HTML, as Markdown or both."""
-    from sievert.report.files import write
+    from sievert.report.builder import write
 
     options.check_endings()
     write(page, options.html, options.markdown, sources=sources, force=force)

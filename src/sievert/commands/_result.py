@@ -36,7 +36,7 @@ class Result:
         return str(terminal.render(self))
 
     def _repr_html_(self) -> str:
-        from sievert.report.notebook import notebook_html
+        from sievert.report.builder import notebook_html
 
         return notebook_html(self)
 

@@ -1,36 +1,32 @@
-"""Results become a page: parts with their redactors, chapters, the first screen, definitions."""
+"""Results become a page: parts with their redactors, chapters, the first screen, definitions.
+
+A page becomes files: whole or absent, never over an input.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from sievert import files
 from sievert.errors import UsageError
 from sievert.formatting import printable
-from sievert.report import definitions
-from sievert.report.chapters.attack import chapter as attacked
-from sievert.report.chapters.compare.policy import limit_text
-from sievert.report.chapters.explain import chapter as explained
+from sievert.report import definitions, html, markdown
+from sievert.report.chapters import attack, explain
 from sievert.report.declarations import keep_declared
-from sievert.report.first_screen import front, subject
-from sievert.report.page import Chapter, Page, Paragraph
+from sievert.report.first_screen import front, limit_text, subject
+from sievert.report.page import Block, BulletList, Chapter, Grid, Page, Paragraph, Picture, walk
 from sievert.report.parts import Data, ReportPart, command_name
 from sievert.report.redaction import Redactor, masks
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import FEWEST, LEAST
 from sievert.version import __version__
 
-CHAPTERS = {
-    "assess": "assessed",
-    "explain": "explained",
-    "attack": "attacked",
-    "compare": "compared",
-    "compromise": "compromised",
-    "limit": "limits",
-}
+Place = str | os.PathLike[str]
 LONGEST = 200  # letters of a title
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
@@ -105,14 +101,13 @@ def make_part(result: Any, number: int, texts: Texts, settings: ReportSettings) 
 
 def module(part: ReportPart) -> ModuleType:
     """The chapter's own file."""
-    return import_module(f"sievert.report.chapters.{part.kind}.chapter")
+    return import_module(f"sievert.report.chapters.{part.kind}")
 
 
 def _chapter(part: ReportPart, *, alone: bool) -> Chapter:
-    texts = part.texts
-    title = texts(f"{CHAPTERS[part.kind]}.title")
+    title = part.say("title")
     if not alone:
-        title = texts("front.part", number=part.number, title=title)
+        title = part.texts("front.part", number=part.number, title=title)
     return Chapter(title, part.anchor("chapter"), (*module(part).blocks(part), *_attacks(part)))
 
 
@@ -124,9 +119,9 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
     if part.exact is not None and redactor.masks is not None:
         redactor = replace(redactor, masks=masks(data["roles"], texts))
     data = data if redactor.internal else keep_declared(data)
-    blocks = attacked.blocks(replace(part, data=data, redactor=redactor))
-    none = (Paragraph(texts("words.none")),)
-    yield Chapter(texts("attacked.title"), part.anchor("attacks"), blocks or none)
+    blocks = attack.blocks(replace(part, data=data, redactor=redactor))
+    blocks = blocks or (Paragraph(texts("words.none")),)
+    yield Chapter(texts("attacked.title"), part.anchor("attacks"), blocks)
 
 
 def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
@@ -142,7 +137,7 @@ def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
             yield from sentences[:2]
         elif sentences:
             text = sentences[min(HELPS.get(part.kind, 0), len(sentences) - 1)]
-            left = explained.alone_after_best_change(part) if part.kind == "explain" else None
+            left = explain.alone_after_best_change(part) if part.kind == "explain" else None
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
             short = next((v for v in limits if left is not None and left > v["max"]), None)
             if short is not None:
@@ -159,14 +154,44 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
 
 
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
-    part = parts[0]
     if settings.title is not None:
         title = printable(" ".join(settings.title.split()))
         if not title or len(title) > LONGEST:
             raise UsageError(f"--title: 1 to {LONGEST} letters")
         return title
-    name = part.data["table"].get("name")
-    if part.redactor.internal and name:
+    part, name = parts[0], parts[0].data["table"].get("name")
+    if part.internal and name:
         return part.texts("front.title_named", name=part.redactor.file(name))
     own = f"front.title_{part.kind}"
     return part.texts(own if len(parts) == 1 and own in part.texts else "front.title")
+
+
+# -- outputs --------------------------------------------------------------------------------------
+
+
+def write(
+    page: Page,
+    to_html: Place | None,
+    to_markdown: Place | None,
+    *,
+    sources: Iterable[Any] = (),
+    force: bool = False,
+) -> None:
+    """Write a page in one form or both."""
+    sources = list(sources)
+    for path, renderer in ((to_html, html), (to_markdown, markdown)):
+        if path is not None:
+            files.write_text(path, renderer.render(page), sources=sources, force=force)
+
+
+def notebook_html(result: Any) -> str:
+    """The sentences, the first picture and the first table of the result's chapter, exact."""
+    part = make_part(result, 1, read_texts(None), ReportSettings(internal=True))
+    chapter = module(part)
+    blocks = [b for b in walk(chapter.blocks(part)) if not isinstance(b, Chapter)]
+    excerpt: list[Block] = [BulletList(tuple(chapter.sentences(part)))]
+    for kind in (Picture, Grid):
+        excerpt += [b for b in blocks if isinstance(b, kind)][:1]
+    if len(excerpt) == 1:
+        excerpt += [b for b in blocks if isinstance(b, Paragraph)][:3]
+    return html.fragment(*excerpt)

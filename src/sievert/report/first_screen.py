@@ -2,59 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from sievert.formatting import significant
+from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import SUPPRESSED
-from sievert.report.chapters.compare import policy as compared_policy
-from sievert.report.chapters.compare.policy import figure, limit_text, side, where
-from sievert.report.chapters.numbers import measure_title, why
-from sievert.report.page import Block, BulletList, Chapter, Paragraph
-from sievert.report.parts import ReportPart
+from sievert.report.chapters.numbers import (
+    SHARES,
+    join_names,
+    measure_title,
+    release_names,
+    scale,
+    value_text,
+    why,
+    within,
+)
+from sievert.report.definitions import link_definition
+from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, make_grid
+from sievert.report.parts import Data, ReportPart
+
+ABREAST = 4  # releases beside each other
+MOST_NAMED = 4  # releases or limits in a sentence
+BOUND = ".12g"
+MARKS = {True: "met", False: "breached", None: "doubtful"}
 
 
 def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
     """The blocks below the title."""
     texts, redactor = parts[0].texts, parts[0].redactor
-    verdicts = [v for part in parts for v in _verdicts(part)]
-    compared = [part for part in parts if compared_policy.has_limits(part)]
+    verdicts = [v for part in parts for v in _limits_of(part.data)]
+    compared = [part for part in parts if _has_limits(part)]
     leads = [_lead(parts[0], verdicts, bool(compared))] if verdicts or not compared else []
-    leads += [compared_policy.lead(part) for part in compared]
+    leads += [_releases_lead(part) for part in compared]
     lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
-    lists = {
-        "short": sentences,
-        "assessed": tuple(_what(parts)),
-        "limits": (),
-        "not_measured": tuple(lacking),
+    chapters: dict[str, Sequence[Block]] = {
+        "short": [BulletList(tuple(sentences))] if sentences else [],
+        "assessed": [BulletList(tuple(_what(parts)))],
+        "limits": tuple(_limits(parts, compared)) if verdicts or compared else (),
+        "not_measured": [BulletList(tuple(lacking))],
     }
-    chapters = {
-        key: Chapter(texts(f"front.{key}"), key.replace("_", "-"), (BulletList(tuple(items)),))
-        for key, items in lists.items()
-        if items
-    }
-    if verdicts or compared:
-        chapters["limits"] = _limits(parts, compared)
     warning = [Paragraph(texts("front.internal"), "warning")] if redactor.internal else []
     shared = Paragraph(texts("front.shared", least=redactor.least), "note")
     return (
         *warning,
         Paragraph(" ".join(leads), "lead"),
-        *(chapters[key] for key in lists if key in chapters),
+        *(
+            Chapter(texts(f"front.{key}"), key.replace("_", "-"), tuple(blocks))
+            for key, blocks in chapters.items()
+            if blocks
+        ),
         *([] if redactor.internal else [shared]),
     )
 
 
-def _verdicts(part: ReportPart) -> list[Mapping[str, Any]]:
-    policy = part.data.get("policy")
-    return list(policy["limits"]) if policy else []
-
-
-def _lead(part: ReportPart, verdicts: Sequence[Mapping[str, Any]], compared: bool) -> str:
+def _lead(part: ReportPart, verdicts: Sequence[Data], compared: bool) -> str:
     texts = part.texts
     if not verdicts:
         return texts("front.open")
-    breached = sum(v["met"] is False for v in verdicts)
-    if breached:
+    if breached := sum(v["met"] is False for v in verdicts):
         key = "front.one_breached" if breached == 1 else "front.some_breached"
         key = "front.table_breached" if compared else key
         return texts(key, breached=breached, number=len(verdicts))
@@ -73,10 +78,9 @@ def _lead(part: ReportPart, verdicts: Sequence[Mapping[str, Any]], compared: boo
 
 def _what(parts: Sequence[ReportPart]) -> Iterator[str]:
     """The table of the first part; another one only where a later part speaks of it."""
-    first = parts[0]
-    yield from _table(first)
+    yield from _table(parts[0])
     for part in parts[1:]:
-        if subject(part) != subject(first):
+        if subject(part) != subject(parts[0]):
             yield part.texts(
                 "front.another",
                 number=part.number,
@@ -86,15 +90,13 @@ def _what(parts: Sequence[ReportPart]) -> Iterator[str]:
             )
 
 
-ROLES = ("quasi", "sensitive")
-
-
 def subject(part: ReportPart) -> tuple[object, ...]:
     """What a part speaks of, whatever its columns are called here: its roles, its records."""
     data = part.exact or part.data
     rows = data["table"]["rows"] or 0
     few = not part.redactor.internal and rows < part.redactor.least
-    return (*(tuple(data["roles"].get(r) or ()) for r in ROLES), 0 if few else rows)
+    roles = (tuple(data["roles"].get(role) or ()) for role in ("quasi", "sensitive"))
+    return (*roles, 0 if few else rows)
 
 
 def _rows(part: ReportPart) -> str:
@@ -104,18 +106,10 @@ def _rows(part: ReportPart) -> str:
 
 
 def _table(part: ReportPart) -> Iterator[str]:
-    texts, table, roles, redactor = (
-        part.texts,
-        part.data["table"],
-        part.data["roles"],
-        part.redactor,
-    )
-    columns = table["columns"]
-    if not redactor.internal and (table["rows"] or 0) < redactor.least:
-        yield texts("front.table_few")
-    else:
-        key = "front.table_one" if columns == 1 else "front.table"
-        yield texts(key, rows=f"{table['rows']:,}", columns=f"{columns:,}")
+    texts, table, redactor = part.texts, part.data["table"], part.redactor
+    few = not redactor.internal and (table["rows"] or 0) < redactor.least
+    key = "table_few" if few else "table_one" if table["columns"] == 1 else "table"
+    yield texts(f"front.{key}", rows=_rows(part), columns=f"{table['columns']:,}")
     if redactor.internal and table.get("name"):
         yield texts("front.named", name=redactor.file(table["name"]))
     for key, role in (
@@ -124,51 +118,210 @@ def _table(part: ReportPart) -> Iterator[str]:
         ("dropped", "identifier"),
         ("unassessed", "unassessed"),
     ):
-        if roles.get(role):
-            yield texts(f"front.{key}", columns=redactor.names(roles[role]))
+        if columns := part.data["roles"].get(role):
+            yield texts(f"front.{key}", columns=redactor.names(columns))
 
 
 # -- limits -------------------------------------------------------------------------------------
 
 
-def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Chapter:
+def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iterator[Block]:
     texts = parts[0].texts
-    limits = [(part, v) for part in parts for v in _verdicts(part)]
+    limits = [(part, v) for part in parts for v in _limits_of(part.data)]
     limits.sort(key=lambda pair: pair[1]["met"] is not False)
-    words = {True: "met", False: "breached", None: "doubtful"}
-    marks = tuple(texts(f"front.{words[v['met']]}") for _, v in limits)
-    blocks: list[Block] = []
+    if limits and compared:
+        yield Paragraph(texts("front.limits_table"))
     if limits:
-        blocks += [Paragraph(texts("front.limits_table"))] if compared else []
-        blocks.append(BulletList(tuple(_limit(part, v) for part, v in limits), marks))
+        marks = tuple(texts(f"front.{MARKS[v['met']]}") for _, v in limits)
+        yield BulletList(tuple(_limit(part, v) for part, v in limits), marks)
     for part in compared:
-        blocks += [Paragraph(texts("front.limits_releases"))] if limits else []
-        blocks += compared_policy.blocks(part)
-    if any(not part.redactor.internal for part in (*(part for part, _ in limits), *compared)):
-        blocks.append(Paragraph(texts("front.exact"), "note"))
-    return Chapter(texts("front.limits"), "limits", tuple(blocks))
+        if limits:
+            yield Paragraph(texts("front.limits_releases"))
+        yield _points(part)
+        yield from _grids(part)
+        yield Paragraph(texts("compared.policy_reading"), "reading")
+    if any(not part.internal for part in (*(part for part, _ in limits), *compared)):
+        yield Paragraph(texts("front.exact"), "note")
 
 
-def _limit(part: ReportPart, verdict: Mapping[str, Any]) -> str:
-    texts, about = part.texts, where(part, verdict)
-    if verdict["reading"]:
-        about = f"{about}, {texts('front.without_missing')}"
-    return texts(
+def _limit(part: ReportPart, verdict: Data) -> str:
+    without = f", {part.texts('front.without_missing')}" if verdict["reading"] else ""
+    return part.texts(
         "front.limit",
-        what=measure_title(texts, verdict["measure"]),
-        where=about,
+        what=measure_title(part.texts, verdict["measure"]),
+        where=_where(part, verdict) + without,
         value=_value(part, verdict),
         asked=limit_text(part, verdict),
     )
 
 
-def _value(part: ReportPart, verdict: Mapping[str, Any]) -> str:
+def _value(part: ReportPart, verdict: Data) -> str:
     if verdict["value"] is not None:
-        return figure(part, verdict)
-    beside = side(part, verdict) if verdict["reason"] == SUPPRESSED else None
-    if beside is not None:
-        return beside
+        return _figure(part, verdict)
     chapter, _, secret = verdict["where"].partition(".")
-    limits = part.data[chapter]
-    limits = (limits[secret] if secret else limits)[verdict["measure"]]
-    return why(part.texts, {**limits, "reason": verdict["reason"]})
+    values = part.data[chapter][secret] if secret else part.data[chapter]
+    entry = {**values[verdict["measure"]], "reason": verdict["reason"]}
+    beside = _side(part, verdict) if verdict["reason"] == SUPPRESSED else None
+    return beside or why(part.texts, entry)
+
+
+# -- a limit in words -----------------------------------------------------------------------------
+
+
+def limit_text(part: ReportPart, verdict: Data) -> str:
+    """What a limit asks for."""
+    least, most = (
+        n if n is None else _bound_text(verdict, n) for n in map(verdict.get, ("min", "max"))
+    )
+    key = "at_most" if least is None else "at_least" if most is None else "between"
+    return part.texts(f"front.{key}", least=least, most=most, bound=least or most)
+
+
+def _bound_text(verdict: Data, number: float) -> str:
+    shares = verdict["measure"] in SHARES
+    return f"{100 * number:{BOUND}} %" if shares else f"{number:,{BOUND}}"
+
+
+def _side(part: ReportPart, verdict: Data) -> str | None:
+    """On which side of its limit a number lies, where the number as it is told does not say so."""
+    value, met = verdict["value"], verdict["met"]
+    one_sided = (verdict["min"] is None) != (verdict["max"] is None)
+    if part.internal or met is None or not one_sided:
+        return None
+    end = "max" if verdict["min"] is None else "min"
+    bound = verdict[end]
+    if value is not None:
+        of_one = decided_by(verdict["measure"]) is Decides.CLASS_SHARE
+        value = within(value) if of_one else value
+        beyond = value > bound if end == "max" else value < bound
+        if beyond is not met and value != bound:
+            return None
+    key = {"max": ("above", "not_above"), "min": ("below", "not_below")}[end][met]
+    return part.texts(f"front.{key}", bound=_bound_text(verdict, bound))
+
+
+def _figure(part: ReportPart, verdict: Data) -> str:
+    """A number that a limit was held against, with its unit."""
+    measure, value = verdict["measure"], verdict["value"]
+    if (beside := _side(part, verdict)) is not None:
+        return beside
+    rounded = float(significant(value).replace(",", ""))
+    number = value_text(part.redactor, measure, {"value": value, "reason": None}).text
+    if value != rounded and rounded in (verdict["min"], verdict["max"]):
+        number = _bound_text(verdict, value)  # as many digits as tell on which side it lies
+    unit = scale(part.texts, measure) if BY_ID[measure].unit != "1" else ""
+    return part.texts("front.limit_value", number=number, unit=unit).strip()
+
+
+def _where(part: ReportPart, verdict: Data) -> str:
+    """Whom or what a limit is about."""
+    secret = verdict["where"].partition(".")[2]
+    return part.redactor.name(secret) if secret else part.texts("front.everybody")
+
+
+# -- releases -------------------------------------------------------------------------------------
+
+
+def _has_limits(part: ReportPart) -> bool:
+    """Whether limits were held against releases."""
+    return part.kind == "compare" and any(_limits_of(r) for r in part.data["releases"])
+
+
+def _releases_lead(part: ReportPart) -> str:
+    """Which releases meet the limits, and which do not."""
+    texts, releases = part.texts, part.data["releases"]
+    states = [*map(_state, releases)]
+    if len(releases) == 1:
+        limits = _limits_of(releases[0])
+        counts = {MARKS[m]: sum(v["met"] is m for v in limits) for m in MARKS}
+        key = f"compared.policy_one_{MARKS[states[0]]}"
+        key += "_one" if states[0] is False and counts["breached"] == 1 else ""
+        return texts(key, number=len(limits), **counts)
+    if len(set(states)) == 1 and states[0] is not None:
+        every = "all" if states[0] else "none"
+        return texts(f"compared.policy_{every}", number=len(releases))
+    sentences, names = [], release_names(part, releases)
+    for state, mark in MARKS.items():
+        if such := [name for name, s in zip(names, states, strict=True) if s is state]:
+            key = f"compared.policy_{mark}{'' if len(such) == 1 else '_several'}"
+            sentences.append(texts(key, releases=_some(part, "compared.others", such)))
+    return " ".join(sentences)
+
+
+def _limits_of(table: Data) -> list[Data]:
+    return list((table.get("policy") or {"limits": ()})["limits"])
+
+
+def _state(release: Data) -> bool | None:
+    """Met, breached, or neither for sure."""
+    met = {v["met"] for v in _limits_of(release)}
+    return False if False in met else None if None in met else True
+
+
+def _some(part: ReportPart, more: str, items: Sequence[str]) -> str:
+    """Things in a sentence; of many the first ones."""
+    left = len(items) - MOST_NAMED
+    if left < 2:
+        return join_names(part.texts, items)
+    first = ", ".join(items[:MOST_NAMED])
+    return part.texts(more, releases=first, limits=first, number=left)
+
+
+def _points(part: ReportPart) -> BulletList:
+    texts, releases = part.texts, part.data["releases"]
+    words = {False: "policy_breaches", None: "policy_open", True: "policy_keeps"}
+    items, marks = [], []
+    for name, release in zip(release_names(part, releases), releases, strict=True):
+        state = _state(release)
+        limits = [
+            texts(
+                "compared.policy_limit",
+                what=measure_title(texts, v["measure"]),
+                where=_where(part, v),
+            )
+            for v in _limits_of(release)
+            if v["met"] is state
+        ]
+        some = _some(part, "compared.policy_more", limits)
+        items.append(texts(f"compared.{words[state]}", release=name, limits=some))
+        marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
+    return BulletList(tuple(items), tuple(marks))
+
+
+def _grids(part: ReportPart) -> Iterator[Grid]:
+    """Limits as rows, the original and the releases as columns."""
+    texts, releases = part.texts, part.data["releases"]
+    names, caption = release_names(part, releases), texts("compared.policy_caption")
+    head = (
+        *texts.each("compared.policy_head", ("limit", "where", "asked")),
+        texts("compared.original"),
+    )
+    for start in range(0, len(releases), ABREAST):
+        abreast = slice(start, start + ABREAST)
+        tables = [part.data["original"], *releases[abreast]]
+        rows = (
+            (
+                link_definition(
+                    verdicts[0]["measure"], measure_title(texts, verdicts[0]["measure"])
+                ),
+                _where(part, verdicts[0]),
+                limit_text(part, verdicts[0]),
+                *(_cell(part, v) for v in verdicts),
+            )
+            for verdicts in zip(*map(_limits_of, tables), strict=True)
+        )
+        last = start + len(tables) - 1
+        many = texts("compared.several", caption=caption, first=start + 1, last=last)
+        title = caption if len(releases) <= ABREAST else many
+        yield make_grid(title, (*head, *names[abreast]), rows, ())
+
+
+def _cell(part: ReportPart, verdict: Data) -> str:
+    """The verdict; for the operator its number too."""
+    texts, mark = part.texts, part.texts(f"front.{MARKS[verdict['met']]}")
+    if not part.redactor.internal or (verdict["value"] is None and verdict["met"] is None):
+        return mark
+    value = why(texts, verdict) if verdict["value"] is None else _figure(part, verdict)
+    if verdict["reading"]:
+        value = f"{value}, {texts('front.without_missing')}"
+    return texts("compared.policy_cell", mark=mark, value=value)

@@ -11,7 +11,7 @@ from sievert import files
 from sievert.commands.report.saved_results import SavedResult, as_saved, read
 from sievert.errors import UsageError
 from sievert.report import builder
-from sievert.report.files import Place, write
+from sievert.report.builder import Place, write
 from sievert.report.page import Page
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import sievert
 from sievert.charts import lines, tradeoff
-from sievert.charts.tradeoff_curve import BEST, LEAST, RECODED
+from sievert.charts.risk_utility_map import BEST, LEAST, RECODED
 from sievert.papers.claims import Claim, Given, PaperPart, open_question, statement
 from sievert.papers.mutual_information.measures import EXAMPLE, PATIENTS, formula, normal
 from sievert.report.page import Grid, Paragraph, Picture

@@ -1,43 +1,56 @@
-"""Measured numbers in words: values as they stand in the JSON of an assessment."""
+"""Numbers in words: measures as in the JSON of an assessment, bits, distortions and quotients.
+
+A quotient is made of the two numbers that stand on the page, never of the exact ones: a share of
+little would tell more than both of its parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 
+from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import NOTHING_TO_LEARN, SUPPRESSED, UNBOUNDED
 from sievert.report.definitions import link_definition, unit
-from sievert.report.page import Cell
-from sievert.report.parts import Data
+from sievert.report.page import Cell, Paragraph
+from sievert.report.parts import Data, ReportPart
 from sievert.report.redaction import NumberText, Redactor
 from sievert.report.texts import Texts
-from sievert.sharing import COARSEST, SHAREABLE, rounding
+from sievert.sharing import COARSEST, FINEST, SHAREABLE, round_step, rounding
 
 SHORT = "_short"  # in tables and pictures
 SHARES = {"unique_records"}  # of people: value_text in per cent
+NOISE = 1e-9  # bits: rounding alone
+TELLING = 10  # steps of rounding that a number must have before others are divided by it
+LONGEST = 18  # letters of a release's name
+NOTHING = 1e-3  # bits: a ratio to less is not disclosed
+REASONS = {UNBOUNDED: "unbounded", NOTHING_TO_LEARN: "nothing_to_learn", SUPPRESSED: "withheld"}
+
+
+# -- measures -------------------------------------------------------------------------------------
 
 
 def value_text(
     redactor: Redactor, measure: str, entry: Data, bits: float | None = None
 ) -> NumberText:
-    """A value of an assessment that is exact, or has been made fit to pass on already.
+    """A value of an assessment that is exact, or has been made shareable already.
 
     `bits` is the entropy of the secret it is about.
     """
-    texts, value = redactor.texts, entry["value"]
+    texts, value, by = redactor.texts, entry["value"], decided_by(measure)
     if value is None:
         return NumberText(why(texts, entry), None)
-    if not redactor.internal and decided_by(measure) not in SHAREABLE:
+    if not redactor.internal and by not in SHAREABLE:
         return redactor.withheld()
     if isinstance(value, int):
-        smallest = decided_by(measure) is Decides.SMALLEST_CLASS
-        rounded = not redactor.internal and not smallest and value != redactor.rows
+        exact = redactor.internal or by is Decides.SMALLEST_CLASS or value in (0, redactor.rows)
         text = f"{value:,}"
-        return NumberText(texts("words.about", number=text) if rounded and value else text, value)
+        return NumberText(text if exact else texts("words.about", number=text), value)
     if measure in SHARES:
         return NumberText(percent(value), value)
-    if not redactor.internal and decided_by(measure) is Decides.CLASS_SHARE:
+    if not redactor.internal and by is Decides.CLASS_SHARE:
         half = COARSEST / 2  # no coarser step there is
         value = within(value)
         low = 0.0 if value <= COARSEST else value - half
@@ -56,7 +69,7 @@ def near_end(
     written: Callable[[float], str],
     short: str = "",
 ) -> str | None:
-    """A share at an end of its range, to be passed on: nothing and nearly nothing look alike."""
+    """A share at an end of its range on a shareable page: nothing and nearly nothing look alike."""
     if redactor.internal or BY_ID[measure].high != 1 or redactor.rows < 2:
         return None
     step = rounding(measure, redactor.rows, redactor.least, bits)
@@ -68,11 +81,8 @@ def near_end(
 
 
 def within(value: float) -> float:
-    """A share of one class: certainty is not told from nearly so."""
+    """A share of one class: certainty looks like near certainty."""
     return min(max(value, COARSEST), 1 - COARSEST)
-
-
-REASONS = {UNBOUNDED: "unbounded", NOTHING_TO_LEARN: "nothing_to_learn", SUPPRESSED: "withheld"}
 
 
 def why(texts: Texts, entry: Data) -> str:
@@ -93,15 +103,14 @@ def scale(texts: Texts, measure: str) -> str:
     m = BY_ID[measure]
     if m.unit != "1":
         return unit(texts, m.unit)
-    if measure in SHARES:
-        return texts("units.share_of_records")
-    return texts("units.share") if m.high == 1 else texts("units.ratio")
+    word = "share_of_records" if measure in SHARES else "share" if m.high == 1 else "ratio"
+    return texts(f"units.{word}")
 
 
 def row(
     redactor: Redactor, measure: str, entry: Data, bits: float | None = None
 ) -> tuple[Cell, ...]:
-    """A line of a table of measures: what, how much, in what, which side is risky."""
+    """A line of a table of measures: what, how much, in what unit, which side is risky."""
     texts = redactor.texts
     title = measure_title(texts, measure)
     if measure == "records_below" and "k" in entry:
@@ -112,3 +121,99 @@ def row(
         scale(texts, measure),
         texts(f"risky.{BY_ID[measure].riskier}"),
     )
+
+
+# -- bits and quotients ---------------------------------------------------------------------------
+
+
+def clean(value: float | None) -> float | None:
+    """A number without what rounding alone leaves of nothing.
+
+    >>> clean(-2e-17), clean(0.25), clean(None)
+    (0.0, 0.25, None)
+    """
+    return None if value is None else float(value) if abs(value) > NOISE else 0.0
+
+
+def bits_text(redactor: Redactor, value: float | None) -> NumberText:
+    """Bits per record; never minus nothing."""
+    return redactor.bits(clean(value))
+
+
+def proportion(redactor: Redactor, value: float | None) -> NumberText:
+    """A mean share of cells that were changed, in per cent; nothing is drawn as nothing."""
+    mean = redactor.mean(clean(value))
+    return mean if mean.number is None else NumberText(percent(mean.number), mean.number)
+
+
+def bits_step(redactor: Redactor) -> float:
+    """The step that bits are rounded to; 0 where they are exact."""
+    rows = max(redactor.rows, 2)
+    step = round_step(max(redactor.least / rows * math.log2(rows), FINEST))
+    return 0.0 if redactor.internal else step
+
+
+def divisible(redactor: Redactor, whole: NumberText) -> bool:
+    """Whether bits are enough to divide by."""
+    least = max(NOISE, (TELLING - 0.5) * bits_step(redactor))
+    return whole.number is not None and whole.number > least
+
+
+def share_of(
+    redactor: Redactor, part: NumberText, whole: NumberText, *, rest: bool = False
+) -> NumberText:
+    """A shown part as a share of a shown whole, or what is left of it."""
+    if part.number is None or whole.number is None or not divisible(redactor, whole):
+        return redactor.undefined() if redactor.internal else redactor.withheld()
+    if rest and part.number > whole.number:
+        return redactor.undefined()
+    share = part.number / whole.number
+    share = min(1.0, max(0.0, 1.0 - share if rest else share))
+    share = share if redactor.internal else round(share, 2)
+    return NumberText(percent(clean(share) or 0.0), share)
+
+
+def times(redactor: Redactor, disclosed: NumberText, least: NumberText) -> NumberText:
+    """How many times the least possible is disclosed; not where that is next to nothing."""
+    if disclosed.number is None or least.number is None:
+        return redactor.undefined()
+    if not divisible(redactor, least) or least.number <= NOTHING:
+        return redactor.undefined() if redactor.internal else redactor.withheld()
+    ratio = disclosed.number / least.number
+    ratio = ratio if redactor.internal else float(f"{ratio:.2g}")
+    return NumberText(significant(ratio), ratio)
+
+
+def about(redactor: Redactor, text: NumberText) -> str:
+    """A number in a sentence: rounded ones are said to be."""
+    exact = redactor.internal or text.number is None
+    return str(text) if exact else redactor.texts("words.about", number=text)
+
+
+def join_names(texts: Texts, items: Sequence[str]) -> str:
+    """Things in a sentence."""
+    if len(items) < 2:
+        return items[0] if items else texts("words.none")
+    return texts("words.and", first=", ".join(items[:-1]), last=items[-1])
+
+
+def interval_text(redactor: Redactor, low: NumberText, high: NumberText) -> str:
+    """From here to there."""
+    if low.number is None or high.number is None:
+        return str(low)
+    return redactor.texts("compared.range", low=low, high=high)
+
+
+def release_names(part: ReportPart, releases: Iterable[Data]) -> list[str]:
+    """What releases are called: by their number, and by their name for the operator."""
+    key = "compared.named" if part.internal else "compared.release"
+    return [
+        part.texts(key, number=number, name=short_name(str(release["name"]), LONGEST))
+        for number, release in enumerate(releases, 1)
+    ]
+
+
+def rounding_note(part: ReportPart) -> Paragraph:
+    """How the numbers of a shareable page are rounded."""
+    step = significant(bits_step(part.redactor))
+    return Paragraph(part.texts("compared.rounded", step=step, least=part.redactor.least), "note")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sievert.charts.reasoning import Share
-from sievert.report.chapters.attack.common import (
+from sievert.charts.curves import Share
+from sievert.report.chapters.attack_numbers import (
     among,
     by_column,
     certain,
     columns,
-    kept_back,
+    is_withheld,
     number,
     numbers,
     people,
@@ -44,23 +44,32 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     )
 
 
+def sentence(part: ReportPart) -> str | None:
+    """How many rows of a register have one candidate; without any, how many people are unique."""
+    boxes = part.data["attacks"].get("identity") or {}
+    if box := boxes.get("grey_box"):
+        single = register_redactor(part, box).count(number(box, "single")).number
+        if single or "black_box" not in boxes:
+            return _grey_sentence(part, box, "attacked.first_grey")
+    return _black_sentence(part, boxes["black_box"]) if "black_box" in boxes else None
+
+
 # -- black box ------------------------------------------------------------------------------------
 
 
 def alone(data: Data) -> int:
-    """People who look like nobody else."""
+    """The number of people who are unique."""
     return int(number(data, "people") or 0) if number(data, "candidates") == 1 else 0
 
 
-def black_sentence(part: ReportPart, data: Data) -> str:
-    """How many are alone."""
+def _black_sentence(part: ReportPart, data: Data) -> str:
     rows, known = part.redactor.everybody(), columns(part)
     return people(part, "attacked.black", alone(data), rows=rows, columns=known)
 
 
 def _black(part: ReportPart, data: Data) -> Iterator[Block]:
     texts, redactor, bits = part.texts, part.redactor, record_bits(part.redactor)
-    yield Paragraph(black_sentence(part, data), "lead")
+    yield Paragraph(_black_sentence(part, data), "lead")
     size = number(data, "candidates") or 0
     if redactor.internal and size > 1:
         counts = {"size": redactor.count(size), "people": redactor.count(number(data, "people"))}
@@ -76,10 +85,10 @@ def _black(part: ReportPart, data: Data) -> Iterator[Block]:
 def _rate(
     part: ReportPart, data: Data, key: str, of: int | None, bits: float | None
 ) -> Iterator[Block]:
-    """What the columns remove, in a sentence; none where it is not told or not defined."""
+    """What the columns remove, in a sentence; none where it is withheld or not defined."""
     value = number(data, "discrimination_rate")
     rate = uncertainty(part.redactor, value, of, bits)
-    if value is not None and not kept_back(part.redactor, rate):
+    if value is not None and not is_withheld(part.redactor, rate):
         end = "one" if len(data.get("columns") or ()) == 1 else "many"
         yield Paragraph(part.texts(f"{key}_{end}", rate=rate))
 
@@ -112,7 +121,7 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
 def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
     texts, redactor, more = part.texts, part.redactor, data.get("linkage") or {}
     right, chance = (share(redactor, number(data, n)) for n in ("correct_linkage", "baseline"))
-    if kept_back(redactor, right):
+    if is_withheld(redactor, right):
         yield Paragraph(texts("attacked.linkage_withheld"), "note")
         return
     yield Paragraph(texts("attacked.linkage_lead", share=right, chance=chance), "lead")
@@ -146,17 +155,16 @@ def register_redactor(part: ReportPart, data: Data) -> Redactor:
     return replace(part.redactor, rows=int(number(data, "rows") or 0))
 
 
-def grey_sentence(part: ReportPart, data: Data, key: str) -> str | None:
+def _grey_sentence(part: ReportPart, data: Data, key: str) -> str | None:
     """How many rows have exactly one candidate; None where the register is too small."""
     redactor = register_redactor(part, data)
-    if redactor.silent:
-        return None
-    return people(part, key, number(data, "single") or 0, redactor, rows=redactor.everybody())
+    single, rows = number(data, "single") or 0, redactor.everybody()
+    return None if redactor.silent else people(part, key, single, redactor, rows=rows)
 
 
 def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
     texts, redactor = part.texts, register_redactor(part, data)
-    lead = grey_sentence(part, data, "attacked.grey")
+    lead = _grey_sentence(part, data, "attacked.grey")
     if lead is None:
         yield Paragraph(texts("attacked.grey_small"), "note")
         return
@@ -167,9 +175,9 @@ def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
         fewest, many = number(data, "candidates"), redactor.count(number(data, "people"))
         key = "attacked.grey_no_match" if fewest is None else "attacked.grey_fewest"
         yield Paragraph(texts(key, size=redactor.count(fewest), people=many))
-    rest = data.get("without_suppressed")
-    if not redactor.internal and (number(data, "suppressed") or 0) < redactor.least:
-        rest = None  # that there is any such record is not told
+    # that there are a few suppressed records is not told
+    few = not redactor.internal and (number(data, "suppressed") or 0) < redactor.least
+    rest = None if few else data.get("without_suppressed")
     if rest is not None:
         yield Paragraph(texts("attacked.grey_hidden"), "note")
     yield _rows(part, redactor, [data] if rest is None else [data, rest])
@@ -181,16 +189,17 @@ def _rows(part: ReportPart, redactor: Redactor, sides: Sequence[Data]) -> Grid:
     """The rows of a register by what became of them."""
     texts, count = part.texts, redactor.count
     guesses = redactor.only_internal if redactor.internal else count
-    kinds = {**dict.fromkeys(COUNTED, count), "right_guesses": guesses}
     rows: list[tuple[object, ...]] = [
         (texts(f"attacked.grey_{name}"), *(kind(number(s, name)) for s in sides))
-        for name, kind in kinds.items()
+        for name, kind in {**dict.fromkeys(COUNTED, count), "right_guesses": guesses}.items()
         if name in sides[0]
     ]
     rates = (register_rate(redactor, side) for side in sides)
-    rows.append((texts("attacked.grey_register_discrimination_rate"), *rates))
     hidden = part.redactor.count(number(sides[0], "suppressed"))
-    rows.append((texts("attacked.grey_suppressed"), hidden, *("" for _ in sides[1:])))
+    rows += [
+        (texts("attacked.grey_register_discrimination_rate"), *rates),
+        (texts("attacked.grey_suppressed"), hidden, *("" for _ in sides[1:])),
+    ]
     head = texts.each("attacked.grey", ("number", "all", "without")[: len(sides) + 1])
     return make_grid(texts("attacked.grey_table"), head, rows)
 

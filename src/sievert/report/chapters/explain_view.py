@@ -8,13 +8,11 @@ learned of rests on few people, and is rounded as if the table had no more.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from sievert.charts import Bar, bars
-from sievert.charts.captions import caption_bars
-from sievert.charts.drawing import short_name
+from sievert.charts.drawing import caption_bars, short_name
 from sievert.charts.results import make_unique
 from sievert.formatting import percent
 from sievert.report.page import Block, Grid, Link, Picture, make_grid
@@ -32,25 +30,8 @@ MOST_SECRETS = 3
 MOST_ROWS = 12  # of a picture
 
 
-@dataclass(frozen=True)
-class ExplanationView:
-    """One explanation, and the hand that writes it."""
-
-    part: ReportPart
-
-    @property
-    def data(self) -> Data:
-        """The JSON."""
-        return self.part.data
-
-    @property
-    def internal(self) -> bool:
-        """Whether everything may be told."""
-        return self.part.redactor.internal
-
-    def say(self, key: str, /, **values: object) -> str:
-        """A text of this chapter."""
-        return self.part.texts(f"explained.{key}", **values)
+class ExplanationView(ReportPart):
+    """One explanation: its numbers as they are shown, its columns by name."""
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
@@ -64,8 +45,8 @@ class ExplanationView:
 
     @cached_property
     def records(self) -> int:
-        """Records that were round_records; fewer than the table has where some were left out."""
-        return round_records(self.part.redactor, int(self.data["population"]["sample"]))
+        """The number of records that were counted; some of the table may be left out."""
+        return round_records(self.redactor, int(self.data["population"]["sample"]))
 
     @cached_property
     def subsets(self) -> Sequence[Data]:
@@ -81,7 +62,7 @@ class ExplanationView:
 
     def alone(self, subset: Data) -> NumberText:
         """How many people are the only one."""
-        return self.part.redactor.count(subset["reidentification"]["unique_count"])
+        return self.redactor.count(subset["reidentification"]["unique_count"])
 
     def of_all(self, alone: NumberText) -> NumberText:
         """The share of the people that a told count is."""
@@ -92,33 +73,23 @@ class ExplanationView:
 
     def with_share(self, alone: NumberText) -> str:
         """A count of people with its share behind it."""
-        if alone.number is None:
-            return alone.text
-        return self.say("with_share", number=alone, share=self.of_all(alone))
+        known = self.say("with_share", number=alone, share=self.of_all(alone))
+        return alone.text if alone.number is None else known
 
-    def rate(self, numbers: Data, secret: str | None) -> NumberText:
+    def rate(self, value: float | None, secret: str | None) -> NumberText:
         """A discrimination rate, of finding a person or of a secret."""
-        return self.rate_text(numbers["discrimination_rate"], secret)
-
-    def rate_text(self, value: float | None, secret: str | None) -> NumberText:
-        """The same from its value."""
         records = max(1, self.records)
         if value is None and not self.internal:  # that all are alike is not told
-            return self.part.redactor.withheld()
+            return self.redactor.withheld()
         if secret is None:
-            return self.part.redactor.identity(value, records)
-        return self.part.redactor.rate(value, records, self._bits(secret))
+            return self.redactor.identity(value, records)
+        return self.redactor.rate(value, records, self._bits(secret))
 
     def _bits(self, secret: str) -> float | None:
         """Bits of a secret, by what all columns tell of it; None where they tell nothing."""
         numbers = self.whole["inference"][secret]
         rate = numbers["discrimination_rate"]
         return numbers["mutual_information"] / rate if rate else None
-
-    def weight(self, secret: str | None) -> int:
-        """So many records a rate rests on: fewer where less than a bit is to be learned."""
-        bits = None if secret is None else self._bits(secret)
-        return max(1, self.records if bits is None else int(self.records * min(1.0, bits)))
 
     def shapley(self, secret: str | None) -> Data:
         """Each column's share of a rate."""
@@ -128,13 +99,16 @@ class ExplanationView:
 
     def share(self, column: str, secret: str | None) -> NumberText:
         """The part of the whole that a column carries; the smaller the whole, the coarser."""
-        shapley, redactor = self.shapley(secret), self.part.redactor
+        shapley, redactor = self.shapley(secret), self.redactor
         part = (shapley["columns"].get(column) or {}).get("share")
         if part is None and not self.internal:
             return redactor.withheld()
-        # as told, for bounds may be printed
-        whole = level(redactor, self.rate_text(shapley["whole"], secret))
-        of = max(1, int(self.weight(secret) * (whole or 0.0)))
+        # a rate rests on fewer records where less than a bit is to be learned
+        bits = None if secret is None else self._bits(secret)
+        weight = max(1, self.records if bits is None else int(self.records * min(1.0, bits)))
+        # as shown, for bounds may be printed
+        whole = level(redactor, self.rate(shapley["whole"], secret))
+        of = max(1, int(weight * (whole or 0.0)))
         return redactor.share(part, of=of) if secret is None else redactor.rate(part, of=of)
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
@@ -151,9 +125,10 @@ class ExplanationView:
 
     def rates(self, subset: Data, more: Iterable[str] = ()) -> list[NumberText]:
         """What stands below these heads."""
-        numbers, exact = subset["reidentification"], self.part.redactor.only_internal
-        secrets = (self.rate(subset["inference"][s], s) for s in self.secrets[:MOST_SECRETS])
-        return [self.rate(numbers, None), *secrets, *(exact(numbers[m]) for m in more)]
+        numbers, exact = subset["reidentification"], self.redactor.only_internal
+        each = {None: numbers} | {s: subset["inference"][s] for s in self.secrets[:MOST_SECRETS]}
+        rates = (self.rate(target["discrimination_rate"], s) for s, target in each.items())
+        return [*rates, *(exact(numbers[m]) for m in more)]
 
     def rows_first(self, shown: int, of: int) -> str:
         """That only the first rows are shown, where there are more."""
@@ -164,14 +139,13 @@ class ExplanationView:
     @cached_property
     def column_names(self) -> Mapping[str, str]:
         """Names of the known columns, no two alike."""
-        return dict(
-            zip(self.quasi, make_unique(map(self.part.redactor.name, self.quasi)), strict=True)
-        )
+        names = make_unique(map(self.redactor.name, self.quasi))
+        return dict(zip(self.quasi, names, strict=True))
 
     @cached_property
     def labels(self) -> Mapping[str | None, str]:
         """Finding a person (None), and each secret, no two alike."""
-        names = [self.say("finding"), *map(self.part.redactor.name, self.secrets)]
+        names = [self.say("finding"), *map(self.redactor.name, self.secrets)]
         return dict(zip((None, *self.secrets), make_unique(names), strict=True))
 
     def set_of(self, columns: Sequence[str]) -> str:
@@ -189,7 +163,7 @@ class ExplanationView:
     def names(self, columns: Sequence[str]) -> str:
         """Known columns in a sentence."""
         *others, last = [self.column_names[c] for c in columns]
-        return self.part.texts("words.and", first=", ".join(others), last=last) if others else last
+        return self.texts("words.and", first=", ".join(others), last=last) if others else last
 
     def value_of(self, value: Data, number: int, unnamed: str = "value_number") -> str:
         """A value by its number in a list; by itself where the JSON names it."""
@@ -225,39 +199,33 @@ class ExplanationView:
         may be of as few people.
         """
         match = MERGED.fullmatch(str(change["how"]))
-        rare = int(match[1].replace(",", "")) if match else self.part.redactor.least
-        return self.internal or rare >= self.part.redactor.least
+        rare = int(match[1].replace(",", "")) if match else self.redactor.least
+        return self.internal or rare >= self.redactor.least
 
 
 def round_records(redactor: Redactor, records: int) -> int:
     """Records that numbers are of; that a few of the table are left out is not told."""
-    if redactor.internal:
-        return records
-    return (
-        redactor.rows
-        if redactor.rows - records < redactor.least
-        else records // redactor.least * redactor.least
-    )
+    whole = records // redactor.least * redactor.least
+    rounded = redactor.rows if redactor.rows - records < redactor.least else whole
+    return records if redactor.internal else rounded
 
 
-def level(redactor: Redactor, said: NumberText) -> float | None:
+def level(redactor: Redactor, text: NumberText) -> float | None:
     """How high a told rate is drawn: nothing that it does not say itself ("over 90 %")."""
-    match = PERCENT.search(said.text)
-    if said.number is None and match and said.text == redactor.texts("words.over", share=match[0]):
+    match = PERCENT.search(text.text)
+    if text.number is None and match and text.text == redactor.texts("words.over", share=match[0]):
         return round(float(match[1]) / 100, 9)
-    return said.number
+    return text.number
 
 
-def rank(redactor: Redactor, said: NumberText) -> float:
+def rank(redactor: Redactor, text: NumberText) -> float:
     """What a told rate is sorted by; over a bound is more than the bound."""
-    height = level(redactor, said)
-    if height is None:
-        return 0.0
-    return height if said.number is not None else height + BEYOND
+    height = level(redactor, text)
+    return 0.0 if height is None else height + (BEYOND if text.number is None else 0.0)
 
 
 def captioned_bars(
-    say: Callable[..., str],
+    part: ReportPart,
     key: str,
     marks: Sequence[tuple[Bar, NumberText]],
     grid: Grid,
@@ -269,13 +237,15 @@ def captioned_bars(
     """A picture of bars, each with its words; the table alone where no bar can be drawn."""
     if all(bar.number is None for bar, _ in marks):
         return grid
-    below = [say(f"{key}_below", **values), *([more] if more else ())]
-    spec = bars(say(f"{key}_chart"), below, [bar for bar, _ in marks], axis=say(axis))
+    below = [part.say(f"{key}_below", **values), *([more] if more else ())]
+    spec = bars(part.say(f"{key}_chart"), below, [bar for bar, _ in marks], axis=part.say(axis))
     spec = caption_bars(spec, [text.text for _, text in marks])
-    return Picture(spec, say(f"{key}_caption"), grid)
+    return Picture(spec, part.say(f"{key}_caption"), grid)
 
 
-def terms(say: Callable[..., str], words: Iterable[tuple[str, str]]) -> Grid:
+def terms(part: ReportPart, words: Iterable[tuple[str, str]]) -> Grid:
     """Words of a chapter, each with its definition behind a link and what it means in short."""
-    rows = ((Link(say(key), f"def-{anchor}"), say(f"{key}_says")) for anchor, key in words)
-    return make_grid(say("words_table"), (say("word"), say("meaning")), rows, ())
+    rows = (
+        (Link(part.say(key), f"def-{anchor}"), part.say(f"{key}_says")) for anchor, key in words
+    )
+    return make_grid(part.say("words_table"), (part.say("word"), part.say("meaning")), rows, ())

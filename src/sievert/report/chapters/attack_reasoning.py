@@ -8,9 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sievert.attacks.reasoning.chains import ESS, RHAT
-from sievert.charts.reasoning import Share, running, shares
+from sievert.charts.curves import Share, running, shares
 from sievert.charts.results import make_unique
-from sievert.report.chapters.attack.common import columns, kept_back, number, people, secrets, share
+from sievert.report.chapters.attack_numbers import (
+    columns,
+    is_withheld,
+    number,
+    people,
+    secrets,
+    share,
+)
 from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 from sievert.report.redaction import NumberText, Redactor
@@ -62,7 +69,7 @@ def sentence(part: ReportPart) -> str | None:
     """The secret of which most people are named; if none can be told, that."""
     each = secrets(part, "reasoning")
     heads = [headline(part, data) for *_, data in each]
-    if all(h is not None and kept_back(part.redactor, h) for h in heads):
+    if all(h is not None and is_withheld(part.redactor, h) for h in heads):
         return None
     shown = [-1.0 if h is None else h.number or 0.0 for h in heads]
     _, secret, data = each[shown.index(max(shown))]
@@ -72,14 +79,17 @@ def sentence(part: ReportPart) -> str | None:
 
 
 PLACES = {
-    "named": {"attacker": "attacker_accuracy", "learner": "learner_accuracy"},
-    "expects": {"expects": "attacker_expects"},
+    "named": {
+        "attacker": "attacker_accuracy",
+        "learner": "learner_accuracy",
+        "baseline": "baseline",
+    },
+    "expects": {"expects": "attacker_expects", "baseline": "baseline"},
 }
 
 
 def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
-    names = {**PLACES[which], "baseline": "baseline"} if which in PLACES else {}
-    return {who: _share(part, data, name) for who, name in names.items()}
+    return {who: _share(part, data, name) for who, name in PLACES.get(which, {}).items()}
 
 
 def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block]:
@@ -87,13 +97,15 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
     head, internal = headline(part, data), part.redactor.internal
     if head is None:
         yield Paragraph(texts(f"reasoned.{which}", secret=name), "warning")
-    elif kept_back(part.redactor, head):
+    elif is_withheld(part.redactor, head):
         yield Paragraph(texts("reasoned.lead_withheld"), "note")
     else:
         places = _places(part, data, which)
         key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
         yield Paragraph(texts(key, secret=name, columns=columns(part), **places), "lead")
-        attacker, guess = (places[w].number if w in places else None for w in WHO)
+        attacker, guess = (
+            places[who].number if who in places else None for who in ("attacker", "baseline")
+        )
         if attacker is not None and guess is not None and attacker < guess:
             # a sign of tables that do not belong together, by the numbers that are shown
             yield Paragraph(texts("reasoned.below_guessing"), "warning")
@@ -106,9 +118,6 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
         yield from _sensitivity(part, data)
     if which == "named":
         yield Paragraph(texts("reasoned.reading"), "reading")
-
-
-WHO = ("attacker", "baseline")
 
 
 def _beliefs(
@@ -150,14 +159,13 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     yield Paragraph(people(part, "reasoned.at_risk", many, secret=name))
     if torn := number(data, "undecided"):
         yield Paragraph(texts("reasoned.undecided", people=redactor.count(torn)))
-    high = texts("attacked.side_high")
     rows = (
         (
             Link(texts(f"reasoned.{name}"), f"def-{about}"),
             _times(redactor, number(data, name))
             if name == "max_relative_risk"
             else redactor.share(number(data, name)),
-            high,
+            texts("attacked.side_high"),
         )
         for name, about in NUMBERS.items()
         if name in data

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sievert.charts import Bar, bars, lines
-from sievert.charts.captions import caption_bars
 from sievert.charts.curves import close_stairs
+from sievert.charts.drawing import caption_bars
 from sievert.charts.results import make_unique
 from sievert.formatting import percent, significant
 from sievert.measures import Decides, decided_by
@@ -47,27 +47,21 @@ MOST_BEHIND = 25  # rows of a table behind a curve
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """What the chapter holds."""
-    return tuple(_blocks(part))
-
-
-def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
-    texts, data = part.texts, part.data
-    yield Chapter(
-        texts("assessed.found"),
-        part.anchor("found"),
-        (
-            *(Paragraph(text) for text in _identity_sentences(part)),
-            *_sizes(part),
-            _table(part, texts("assessed.found_table"), FOUND, data["reidentification"]),
-            Paragraph(texts("assessed.found_reading"), "reading"),
-        ),
+    identity = (
+        *(Paragraph(text) for text in _identity_sentences(part)),
+        *_sizes(part),
+        _table(part, part.say("found_table"), FOUND, part.data["reidentification"]),
+        Paragraph(part.say("found_reading"), "reading"),
     )
-    if data["inference"]:
-        yield Chapter(texts("assessed.learnt"), part.anchor("learnt"), tuple(_secrets(part)))
-    yield _everything(part)
-    if data["warnings"]:
-        remarks = BulletList(tuple(data["warnings"]))
-        yield Chapter(texts("assessed.remarks"), part.anchor("remarks"), (remarks,))
+    chapters = {
+        "found": identity,
+        "learnt": tuple(_secrets(part)),
+        "everything": tuple(_everything(part)),
+        "remarks": (BulletList(tuple(part.data["warnings"])),) if part.data["warnings"] else (),
+    }
+    return tuple(
+        Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner
+    )
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
@@ -80,8 +74,7 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
 
 
 def _identity_sentences(part: ReportPart) -> list[str]:
-    texts, values, redactor = part.texts, part.data["reidentification"], part.redactor
-    sentences = []
+    values, redactor, sentences = part.data["reidentification"], part.redactor, []
     unique, k, rate = map(values.get, ("unique_records", "k_anonymity", "discrimination_rate"))
     if unique is not None and unique["value"] is not None:
         alone = unique.get("records")
@@ -93,15 +86,15 @@ def _identity_sentences(part: ReportPart) -> list[str]:
                 "columns": _columns(part),
             }
             key = "one_alone" if redactor.internal and alone == 1 else "alone"
-            sentences.append(_capital(texts(f"assessed.{key}", **places)))
+            sentences.append(_capital(part.say(key, **places)))
         elif k is not None and k["value"] is not None:
-            sentences.append(texts("assessed.nobody_alone", k=f"{k['value']:,}"))
+            sentences.append(part.say("nobody_alone", k=f"{k['value']:,}"))
     elif unique is not None and unique["reason"] == SUPPRESSED:
-        key = "assessed.few_alone" if "below" in unique else "assessed.alone_withheld"
-        sentences.append(_capital(texts(key, few=why(texts, unique))))
+        key = "few_alone" if "below" in unique else "alone_withheld"
+        sentences.append(_capital(part.say(key, few=why(part.texts, unique))))
     if rate is not None and rate["value"] is not None:
         gone = _share(part, values, "discrimination_rate")
-        sentences.append(texts("assessed.identity_gone", share=gone))
+        sentences.append(part.say("identity_gone", share=gone))
     return sentences
 
 
@@ -111,25 +104,24 @@ def _capital(text: str) -> str:
 
 def _columns(part: ReportPart) -> str:
     columns = part.data["roles"]["quasi"]
-    if len(columns) > NAMED:
-        return part.texts("assessed.many_columns", number=len(columns))
-    return part.redactor.names(columns)
+    many = len(columns) > NAMED
+    return part.say("many_columns", number=len(columns)) if many else part.redactor.names(columns)
 
 
 def _sizes(part: ReportPart) -> Iterator[Picture]:
     """Records by the size of their class; on a shareable page, only in whole cells."""
     spans = (part.exact or part.data)["table"].get("class_sizes")
-    texts, count = part.texts, part.redactor.count
+    count = part.redactor.count
     if not spans or part.redactor.silent:
         return
-    if part.redactor.internal:
+    if part.internal:
         key, units = "sizes", ["records", "classes"]
         rows = [(_span(part, s), [count(s[unit]) for unit in units]) for s in spans if s["records"]]
     else:
         key, units = "below", ["records"]
         rows = [
             (
-                texts("assessed.below_k", k=f"{k:,}"),  # everybody where `_below` says so
+                part.say("below_k", k=f"{k:,}"),  # everybody where `_below` says so
                 [part.redactor.everybody() if n == part.rows else count(n)],
             )
             for k, n in _below(spans, part.rows).items()
@@ -138,21 +130,18 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
             rows.pop()  # nothing more to see
     given = [Bar(name, counts[0].number) for name, counts in rows]
     if any(bar.number for bar in given):
-        below = (texts(f"assessed.{key}_below", least=part.redactor.least),)
-        heads = texts.each("units", units, ".")
-        head, body = (texts("assessed.size"), *heads), ((name, *counts) for name, counts in rows)
-        grid = make_grid(texts("assessed.behind"), head, body)
-        spec = bars(texts(f"assessed.{key}"), below, given, axis=heads[0])
-        yield Picture(spec, texts(f"assessed.{key}_caption"), grid)
+        below = (part.say(f"{key}_below", least=part.redactor.least),)
+        heads = part.texts.each("units", units, ".")
+        body = ((name, *counts) for name, counts in rows)
+        grid = make_grid(part.say("behind"), (part.say("size"), *heads), body)
+        spec = bars(part.say(key), below, given, axis=heads[0])
+        yield Picture(spec, part.say(f"{key}_caption"), grid)
 
 
 def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
     least, most = span["least"], span["most"]
-    if least == most:
-        return part.texts("assessed.size_one", n=f"{least:,}")
-    if most is None:
-        return part.texts("assessed.size_more", n=f"{least:,}")
-    return part.texts("assessed.size_span", least=f"{least:,}", most=f"{most:,}")
+    key = "one" if least == most else "more" if most is None else "span"
+    return part.say(f"size_{key}", n=f"{least:,}", least=f"{least:,}", most=f"{most or 0:,}")
 
 
 def _below(spans: list[dict[str, Any]], rows: int) -> dict[int, int]:
@@ -169,21 +158,23 @@ def _below(spans: list[dict[str, Any]], rows: int) -> dict[int, int]:
 
 
 def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
-    texts, redactor, worst = part.texts, part.redactor, _worst_first(part)
+    worst = _worst_first(part)
+    if not worst:
+        return
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
-        name, values = redactor.name(secret), part.data["inference"][secret]
+        name, values = part.redactor.name(secret), part.data["inference"][secret]
         inside: tuple[Block, ...] = (
             *(Paragraph(text) for text in _secret_sentences(part, secret)),
-            _table(part, texts("assessed.learnt_table", secret=name), LEARNT, values),
+            _table(part, part.say("learnt_table", secret=name), LEARNT, values),
             *_near(part, secret),
         )
         yield Chapter(name, part.anchor(f"learnt{number}"), inside)
-    yield Paragraph(texts("assessed.learnt_reading"), "reading")
+    yield Paragraph(part.say("learnt_reading"), "reading")
 
 
 def _number(values: Data, measure: str) -> float | None:
-    """A value of an assessment; None where it is not measured or not told."""
+    """A value of an assessment; None where it is not measured or withheld."""
     value: float | None = values.get(measure, {"value": None})["value"]
     return value
 
@@ -196,12 +187,12 @@ def _worst_first(part: ReportPart) -> list[str]:
 
 
 def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
-    texts, values, name = part.texts, part.data["inference"][secret], part.redactor.name(secret)
+    values, name = part.data["inference"][secret], part.redactor.name(secret)
     rate = values.get("discrimination_rate")
     if rate is None:
         return []
     if rate["value"] is None and rate["reason"] != SUPPRESSED:
-        return [texts("assessed.constant", secret=name)]
+        return [part.say("constant", secret=name)]
     measures = {
         "after": "bayes_vulnerability_posterior",
         "before": "bayes_vulnerability_prior",
@@ -210,10 +201,10 @@ def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
     sentences = []
     if all(_number(values, m) is not None for m in measures.values()):
         places = {place: _share(part, values, m) for place, m in measures.items()}
-        sentences.append(texts("assessed.guess", secret=name, **places))
-    if part.redactor.internal and _number(values, "max_confidence") == 1.0:
-        sentences.append(texts("assessed.certain", secret=name))
-    return sentences or [texts("assessed.learnt_withheld", secret=name)]
+        sentences.append(part.say("guess", secret=name, **places))
+    if part.internal and _number(values, "max_confidence") == 1.0:
+        sentences.append(part.say("certain", secret=name))
+    return sentences or [part.say("learnt_withheld", secret=name)]
 
 
 def _share(part: ReportPart, values: Data, measure: str, short: str = "") -> str:
@@ -223,49 +214,43 @@ def _share(part: ReportPart, values: Data, measure: str, short: str = "") -> str
 
 def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
     """How often the best guess is right, without and with the columns."""
-    texts, inference = part.texts, part.data["inference"]
-    series = dict(
-        zip(
-            ("bayes_vulnerability_prior", "bayes_vulnerability_posterior"),
-            texts.each("assessed.guess", ("before", "after")),
-            strict=True,
-        )
-    )
+    series = {
+        "bayes_vulnerability_prior": part.say("guess_before"),
+        "bayes_vulnerability_posterior": part.say("guess_after"),
+    }
     given, rows = [], []
     for secret, label in zip(secrets, make_unique(map(part.redactor.name, secrets)), strict=True):
-        values = inference[secret]
+        values = part.data["inference"][secret]
         numbers = {name: _number(values, m) for m, name in series.items()}
         if None not in numbers.values():
             given += [Bar(label, number, name) for name, number in numbers.items()]
             rows.append((label, *(_share(part, values, m, SHORT) for m in series)))
     if given:
         title, below, axis, caption = (
-            texts(f"assessed.guesses{k}") for k in ("", "_below", "_axis", "_caption")
+            part.say(f"guesses{k}") for k in ("", "_below", "_axis", "_caption")
         )
         words = [text for _, *each in rows for text in each]
         spec = caption_bars(bars(title, (below,), given, axis=axis), words)
-        head = (texts("assessed.secret"), *series.values())
-        yield Picture(spec, caption, make_grid(texts("assessed.behind"), head, rows))
+        grid = make_grid(part.say("behind"), (part.say("secret"), *series.values()), rows)
+        yield Picture(spec, caption, grid)
 
 
 def _near(part: ReportPart, secret: str) -> Iterator[Picture]:
     """H(eps) of a secret number: windows may be values, so only for the operator."""
-    texts, near = part.texts, getattr(part.result, "approximate", {}).get(secret)
-    if near is None or not part.redactor.internal:
+    near = getattr(part.result, "approximate", {}).get(secret)
+    if near is None or not part.internal:
         return
-    stairs = close_stairs(
-        {texts(f"assessed.near_{w}"): near[w]["steps"] for w in ("table", "worst")}
-    )
-    line, across, below, caption = texts.each(
+    stairs = close_stairs({part.say(f"near_{w}"): near[w]["steps"] for w in ("table", "worst")})
+    line, across, below, caption = part.texts.each(
         "assessed.near", ("line", "across", "below", "caption")
     )
-    title, up = texts("assessed.near", secret=part.redactor.name(secret)), texts("units.bits")
+    title, up = part.say("near", secret=part.redactor.name(secret)), part.texts("units.bits")
     rows = (
         (name, significant(x), significant(y))
         for name, steps in stairs.items()
         for x, y in steps[:: max(1, len(steps) // MOST_BEHIND)]
     )
-    grid = make_grid(texts("assessed.behind"), (line, across, up), rows)
+    grid = make_grid(part.say("behind"), (line, across, up), rows)
     spec = lines(title, (below,), stairs, across=across, up=up, stair=True)
     yield Picture(spec, caption, grid)
 
@@ -283,23 +268,21 @@ def _table(
 
 
 def _is_hidden(redactor: Redactor, measure: str, value: Data) -> bool:
-    """Whether nothing is told of a number."""
+    """Whether nothing is shown of a number."""
     undeclared = not redactor.internal and decided_by(measure) is Decides.UNDECLARED
     return undeclared or (value["reason"] == SUPPRESSED and "below" not in value)
 
 
-def _everything(part: ReportPart) -> Chapter:
+def _everything(part: ReportPart) -> Iterator[Block]:
     """Every measure of every target, folded."""
-    texts, data = part.texts, part.data
-    blocks: list[Block] = [Paragraph(texts("assessed.everything_reading"), "reading")]
-    targets = [(texts("assessed.record"), data["reidentification"])]
-    targets += [(part.redactor.name(s), v) for s, v in data["inference"].items()]
+    yield Paragraph(part.say("everything_reading"), "reading")
+    targets = [(part.say("record"), part.data["reidentification"])]
+    targets += [(part.redactor.name(s), v) for s, v in part.data["inference"].items()]
     for name, values in targets:
         hidden = [m for m, v in values.items() if _is_hidden(part.redactor, m, v)]
-        caption = texts("assessed.everything_of", target=name)
-        shown = [m for m in values if m not in hidden]
-        blocks.append(_table(part, caption, shown, values, folded=True))
+        caption = part.say("everything_of", target=name)
+        shown = (m for m in values if m not in hidden)
+        yield _table(part, caption, shown, values, folded=True)
         if hidden:
-            names = ", ".join(measure_title(texts, m) for m in hidden)
-            blocks.append(Paragraph(texts("assessed.withheld_too", names=names), "note"))
-    return Chapter(texts("assessed.everything"), part.anchor("everything"), tuple(blocks))
+            names = ", ".join(measure_title(part.texts, m) for m in hidden)
+            yield Paragraph(part.say("withheld_too", names=names), "note")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from sievert.charts.curves import Share, shares
 from sievert.charts.drawing import short_name
-from sievert.charts.reasoning import Share, shares
 from sievert.charts.results import make_unique
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
@@ -41,14 +40,14 @@ def people(
     redactor = redactor or part.redactor
     count = redactor.count(many)
     if redactor.internal:
-        end = "none" if many == 0 else "one" if many == 1 else "many"
+        end = {0.0: "none", 1.0: "one"}.get(many, "many")
     else:
         end = "few" if count.number is None else "many"
     return part.texts(f"{key}_{end}", **{**places, "people": count, "least": redactor.least})
 
 
-def kept_back(redactor: Redactor, text: NumberText) -> bool:
-    """Whether a number is not told at all, not even roughly."""
+def is_withheld(redactor: Redactor, text: NumberText) -> bool:
+    """Whether a number is not shown at all, not even roughly."""
     return text == redactor.withheld()
 
 
@@ -69,13 +68,13 @@ def share(redactor: Redactor, value: float | None, of: int | None = None) -> Num
 def _whole_bar(redactor: Redactor, text: NumberText, value: float | None) -> NumberText:
     """What is nearly everything is drawn as a whole bar: none at all would look like nothing."""
     nearly = text.number is None and value is not None and value > 0.5
-    return NumberText(text.text, 1.0) if nearly and not kept_back(redactor, text) else text
+    return NumberText(text.text, 1.0) if nearly and not is_withheld(redactor, text) else text
 
 
 def among(
     redactor: Redactor, value: float | None, many: float, *, uncertain: bool = False
 ) -> NumberText:
-    """A share of some people only; not told where they are few."""
+    """A share of some people only; withheld where they are few."""
     if not redactor.internal and many < FEW_CELLS * redactor.least:
         return redactor.withheld()
     return (uncertainty if uncertain else share)(redactor, value, int(many))
@@ -129,9 +128,9 @@ def least_bits(shares: Sequence[float | None]) -> float:
 def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:
     """The columns that an outsider knows, in a sentence; many are counted only."""
     names = list(part.data["roles"]["quasi"] if given is None else given)
-    if len(names) > NAMED_COLUMNS:
-        return part.texts("attacked.many_columns", number=len(names))
-    return part.redactor.names(names)
+    many = len(names) > NAMED_COLUMNS
+    words = part.texts("attacked.many_columns", number=len(names))
+    return words if many else part.redactor.names(names)
 
 
 def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Data]]:
@@ -146,8 +145,8 @@ def share_chart(
 ) -> Picture:
     """A picture of shares; its texts begin with the same key."""
     below, caption = part.texts.each(key, ("below", "caption"))
-    axis = part.texts(axis) if axis else below
-    return Picture(shares(title, (below,), bars, axis=axis), caption, grid)
+    spec = shares(title, (below,), bars, axis=part.texts(axis) if axis else below)
+    return Picture(spec, caption, grid)
 
 
 def by_column(
@@ -159,54 +158,47 @@ def by_column(
     bits: float | None = None,
     each: bool = False,
     drawn: bool = True,
-) -> tuple[Block, ...]:
+) -> Iterator[Block]:
     """How much each column alone removes of the uncertainty, and all of them: picture, table.
 
     With `each`, a column is uncertain by itself.
     """
-    texts, redactor = part.texts, part.redactor
-    columns = data.get("columns") or {}
+    texts, redactor, columns = part.texts, part.redactor, data.get("columns") or {}
 
     def rate(entry: Data, own: Callable[[Data], float]) -> NumberText:
         value = number(entry, "discrimination_rate")
         return uncertainty(redactor, value, of, own(entry) if each else bits)
 
-    rates = [
-        (redactor.name(c), rate(columns[c], column_bits))
-        for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns))
-        if c in columns
-    ]
-    many, left = len(rates) > 1, len(rates) > MOST_COLUMNS
-    chosen = sorted(rates, key=_highest_first)[:MOST_COLUMNS] if left else rates
-    if many:
-        chosen = [*chosen, (texts("attacked.combined"), rate(data, release_bits))]
-    if not chosen:
-        return ()
-    if all(kept_back(redactor, text) for _, text in chosen):
-        return (Paragraph(texts("attacked.columns_withheld"), "note"),)
-    names = make_unique(name for name, _ in chosen)
-    shown = list(zip(names, (text for _, text in chosen), strict=True))
-    grid = make_grid(title, texts.each("attacked.columns", ("head", "rate")), shown)
-    block: Block = grid
-    if drawn and any(text.number is not None for _, text in shown):
-        bars = [Share(name, text.number, str(text)) for name, text in shown]
-        bars[-1] = replace(bars[-1], last=many)
+    order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns)) if c in columns]
+    rates = [(redactor.name(c), rate(columns[c], column_bits)) for c in order]
+    if len(order) > MOST_COLUMNS:
+        rates = sorted(rates, key=lambda r: (-(r[1].number or 0.0), r[0]))[:MOST_COLUMNS]
+    if many := len(order) > 1:
+        rates.append((texts("attacked.combined"), rate(data, release_bits)))
+    if all(is_withheld(redactor, text) for _, text in rates):
+        yield from [Paragraph(texts("attacked.columns_withheld"), "note")] if rates else ()
+        return
+    names = make_unique(name for name, _ in rates)
+    rows = list(zip(names, (text for _, text in rates), strict=True))
+    grid = make_grid(title, texts.each("attacked.columns", ("head", "rate")), rows)
+    if drawn and any(text.number is not None for _, text in rows):
+        bars = [
+            Share(name, text.number, str(text), last=many and name == names[-1])
+            for name, text in rows
+        ]
         below, axis = texts.each("attacked.columns", ("below", "axis"))
         caption = texts(f"attacked.columns_caption{'' if many else '_one'}")
-        block = Picture(shares(title, (below,), bars, axis=axis), caption, grid)
-    if not left:
-        return (block,)
-    note = texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(rates))
-    return (block, Paragraph(note, "note"))
-
-
-def _highest_first(rate: tuple[str, NumberText]) -> tuple[float, str]:
-    return -(rate[1].number or 0.0), rate[0]
+        yield Picture(shares(title, (below,), bars, axis=axis), caption, grid)
+    else:
+        yield grid
+    if len(order) > MOST_COLUMNS:
+        left = texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(order))
+        yield Paragraph(left, "note")
 
 
 def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
     """The values of the columns that tell most: for the operator alone."""
-    if not part.redactor.internal:
+    if not part.internal:
         return
     every = data.get("columns") or {}
     order = sorted(every, key=lambda c: -(number(every[c], "discrimination_rate") or 0.0))
@@ -222,23 +214,20 @@ def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
 def _values(
     part: ReportPart, values: Data, secret: str, column: str, drawn: bool
 ) -> Iterator[Block]:
-    texts, redactor = part.texts, part.redactor
-    groups = values["listed"][:MOST_VALUES]
+    texts, redactor, groups = part.texts, part.redactor, values["listed"][:MOST_VALUES]
     rates = [redactor.rate(g["discrimination_rate_of_value"]) for g in groups]
     if all(rate.number is None for rate in rates):
         return
     rows = value_names(part, groups, column)
     names = {"secret": redactor.name(secret), "column": redactor.name(column)}
-    counts = (redactor.count(g["records"]) for g in groups)
     grid = make_grid(
         texts("attacked.values_title", **names),
         texts.each("attacked.values", ("head", "records", "rate")),
-        zip(rows, counts, rates, strict=True),
+        zip(rows, (redactor.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
     )
     bars = [Share(row, rate.number, str(rate)) for row, rate in zip(rows, rates, strict=True)]
-    title = texts("attacked.values_chart", **names)
-    key = "attacked.values"
+    title, key = texts("attacked.values_chart", **names), "attacked.values"
     yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
     yield from values_left(part, values, groups)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sievert.formatting import percent, significant
 from sievert.losses import BY_ID
 from sievert.measures import Decides
-from sievert.report.chapters.compare.view import ComparisonView
-from sievert.report.chapters.limit.numbers import bits, clean
+from sievert.report.chapters.compare_view import ComparisonView
+from sievert.report.chapters.numbers import bits_text, clean
 from sievert.report.declarations import decides
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data
@@ -56,8 +56,7 @@ def grids(
     view: ComparisonView, caption: str, rows: Sequence[Row], *, folded: bool = False
 ) -> Iterator[Grid]:
     """The rows as tables of a few releases each."""
-    texts = view.part.texts
-    before = [texts("compared.original")] if any(row.before for row in rows) else []
+    texts, before = view.texts, [view.say("original")] if any(row.before for row in rows) else []
     for start in range(0, len(view.releases), ABREAST):
         abreast = slice(start, start + ABREAST)
         labels = [r.label for r in view.releases[abreast]]
@@ -71,20 +70,20 @@ def grids(
             )
             for row in rows
         )
-        ends = {"first": start + 1, "last": start + len(labels)}
-        many = texts("compared.several", caption=caption, **ends)
+        last = start + len(labels)
+        many = texts("compared.several", caption=caption, first=start + 1, last=last)
         title = caption if len(view.releases) <= ABREAST else many
         yield make_grid(title, head, body, range(2, len(head)), folded=folded)
 
 
 def _direction(view: ComparisonView, row: Row) -> str:
     key = f"compared.direction_{row.direction or row.words}"
-    return view.part.texts(key) if row.direction or key in view.part.texts else ""
+    return view.texts(key) if row.direction or key in view.texts else ""
 
 
 def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
     """What only the operator sees of a secret."""
-    original: Data = view.part.data["original"]["attribute_disclosure"][secret]
+    original: Data = view.data["original"]["attribute_disclosure"][secret]
     nothing: Data = {}
     for definition, words, what, data, before in (
         ("beyond_chance", "chance", "chance", "attribute_disclosure", original),
@@ -106,24 +105,20 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
     disclosures = [r.data["identity_disclosure"]["columns"] for r in view.releases]
     for column in disclosures[0]:
         each = [columns.get(column) for columns in disclosures]
-        whole = bits(redactor, next((entry["maximum"] for entry in each if entry), None))
-        cells = [bits(redactor, entry["value"]) if entry else "" for entry in each]
+        whole = bits_text(redactor, next((entry["maximum"] for entry in each if entry), None))
+        cells = [bits_text(redactor, entry["value"]) if entry else "" for entry in each]
         name = redactor.name(column)
         rows.append(Row("identity_disclosure", "", whole, cells, "high", name))
     if len(rows) > 1:
-        yield from grids(view, view.part.texts("compared.columns_caption"), rows, folded=True)
+        yield from grids(view, view.say("columns_caption"), rows, folded=True)
 
 
 # -- each table on its own ------------------------------------------------------------------------
 
 
-def smallest(view: ComparisonView, data: Data) -> NumberText:
-    """The size of a release's smallest class."""
-    return _smallest(view.redactor, data["assessment"]["reidentification"].get("k_anonymity"))
-
-
-def _smallest(redactor: Redactor, entry: Data | None) -> NumberText:
-    k = None if entry is None else entry["value"]
+def smallest_class(redactor: Redactor, values: Data) -> NumberText:
+    """The size of a table's smallest class."""
+    k = (values.get("k_anonymity") or {}).get("value")
     if k is None:
         return redactor.undefined()
     if not redactor.internal and k < redactor.least:
@@ -131,11 +126,11 @@ def _smallest(redactor: Redactor, entry: Data | None) -> NumberText:
     return NumberText(f"{k:,}", k)
 
 
-def own(view: ComparisonView) -> Chapter:
+def own(view: ComparisonView) -> Iterator[Block]:
     """The measures of every table on its own, the original first."""
-    texts, data, redactor = view.part.texts, view.part.data, view.redactor
-    tables = [data["original"]["assessment"], *(r.data["assessment"] for r in view.releases)]
-    sizes = [view.part.rows, *(int(r.data["rows"] or 0) for r in view.releases)]
+    redactor, releases = view.redactor, [r.data for r in view.releases]
+    tables = [view.data["original"]["assessment"], *(r["assessment"] for r in releases)]
+    sizes = [view.rows, *(int(r["rows"] or 0) for r in releases)]
     rows = []
     for measure in OF_RECORDS if redactor.internal else PASSED_ON:
         first, *cells = (
@@ -143,16 +138,15 @@ def own(view: ComparisonView) -> Chapter:
             for t, n in zip(tables, sizes, strict=True)
         )
         rows.append(Row(measure, measure, first, cells))
-    blocks: list[Block] = list(grids(view, texts("compared.own_caption"), rows))
+    yield from grids(view, view.say("own_caption"), rows)
     for secret in view.secrets if redactor.internal else ():
         rows = []
         for measure in OF_SECRET:
             values = (t["inference"].get(secret, {}).get(measure) for t in tables)
             start, *others = (_exact(redactor, measure, value) for value in values)
             rows.append(Row(measure, measure, start, others))
-        blocks += grids(view, texts("compared.own_secret", secret=redactor.name(secret)), rows)
-    blocks.append(Paragraph(texts("compared.own_reading"), "reading"))
-    return Chapter(texts("compared.own_title"), view.part.anchor("own"), tuple(blocks))
+        yield from grids(view, view.say("own_secret", secret=redactor.name(secret)), rows)
+    yield Paragraph(view.say("own_reading"), "reading")
 
 
 def _exact(redactor: Redactor, measure: str, entry: Data | None) -> str:
@@ -170,7 +164,7 @@ def _identity_measure(redactor: Redactor, measure: str, values: Data, rows: int)
     if entry is None:
         return redactor.undefined()
     if by is Decides.SMALLEST_CLASS:
-        return _smallest(redactor, entry)
+        return smallest_class(redactor, values)
     if by is Decides.UNIQUES:
         k = (values.get("k_anonymity") or {}).get("value")
         if k is not None and k >= redactor.least:  # which is told
@@ -198,7 +192,7 @@ def _few_alone(redactor: Redactor, values: Data, rows: int) -> bool:
 
 def losses(view: ComparisonView) -> Iterator[Chapter]:
     """One row per loss, and for the operator whether it ranks the releases as bits do."""
-    texts, redactor, rows = view.part.texts, view.redactor, []
+    redactor, rows = view.redactor, []
     for name in view.releases[0].data["losses"]:
         each = [r.data["losses"].get(name) or {} for r in view.releases]
         known = name in BY_ID and any(loss.get("value") is not None for loss in each)
@@ -207,8 +201,8 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
             rows.append(Row(name, "", "", cells, side, _title(view, name)))
     if not rows:
         return
-    blocks: list[Block] = list(grids(view, texts("compared.losses_caption"), rows))
-    ranks = [(row, view.part.data["rank_correlation"].get(row.definition) or {}) for row in rows]
+    blocks: list[Block] = list(grids(view, view.say("losses_caption"), rows))
+    ranks = [(row, view.data["rank_correlation"].get(row.definition) or {}) for row in rows]
     if redactor.internal and any(by for _, by in ranks):
         body = (
             (
@@ -217,17 +211,15 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
             )
             for row, by in ranks
         )
-        head = (texts("compared.head_number"), *map(redactor.name, view.secrets))
-        blocks.append(make_grid(texts("compared.ranks_caption"), head, body, folded=True))
-    blocks.append(Paragraph(texts("compared.losses_reading"), "reading"))
-    yield Chapter(texts("compared.losses_title"), view.part.anchor("losses"), tuple(blocks))
+        head = (view.say("head_number"), *map(redactor.name, view.secrets))
+        blocks.append(make_grid(view.say("ranks_caption"), head, body, folded=True))
+    yield view.chapter("losses", (*blocks, Paragraph(view.say("losses_reading"), "reading")))
 
 
 def _title(view: ComparisonView, name: str) -> str:
     """A loss by the title of its definition; passed on, some are told as shares."""
-    key = f"compared.loss_{name}" if view.redactor.internal else f"compared.shared_{name}"
-    texts = view.part.texts
-    return texts(key) if key in texts else texts(f"compared.loss_{name}")
+    shared = not view.internal and f"compared.shared_{name}" in view.texts
+    return view.say(f"shared_{name}" if shared else f"loss_{name}")
 
 
 def _shareable(name: str, each: Sequence[Data]) -> bool:
@@ -245,7 +237,7 @@ def _loss(redactor: Redactor, name: str, loss: Data) -> NumberText:
         return NumberText(significant(value), value)
     value, by = clean(loss.get(BY_ID[name].passed_on)), decides(name)
     if by is Decides.BITS:
-        return bits(redactor, value)
+        return bits_text(redactor, value)
     # near nothing a root moves by the root of the records
     spans = {**MEANS, Decides.ROOT: (max(redactor.rows, 1) / redactor.least) ** 0.5}
     return redactor.mean(value, span=spans[by]) if by in spans else redactor.withheld()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar, lines
 from sievert.formatting import percent
-from sievert.report.chapters.explain.view import (
+from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
@@ -23,10 +23,17 @@ MOST_SETS = 60  # of a long table
 KEYS = {"min": "least", "mean": "mean", "max": "most"}
 
 
+def chapters(view: ExplanationView) -> Iterator[Chapter]:
+    """Shares, the curve, and the most telling sets."""
+    for key, write in {"shares": _shares, "curve": _curve, "sets": _sets}.items():
+        if blocks := tuple(write(view)):
+            yield view.chapter(key, blocks)
+
+
 # -- shares ---------------------------------------------------------------------------------------
 
 
-def shares(view: ExplanationView) -> Iterator[Chapter]:
+def _shares(view: ExplanationView) -> Iterator[Block]:
     """Each column's share of what is given away."""
     targets: list[str | None] = [None, *view.secrets[:MOST_SECRETS]]
     texts = {
@@ -36,17 +43,17 @@ def shares(view: ExplanationView) -> Iterator[Chapter]:
     }
     if not texts or len(view.quasi) < 2:
         return
-    first, redactor = next(iter(texts.values())), view.part.redactor
+    first, redactor = next(iter(texts.values())), view.redactor
     order = sorted(view.quasi, key=lambda c: (-rank(redactor, first[c]), view.column_names[c], c))
-    blocks: list[Block] = [Paragraph(view.say("shares_found")), _share_bars(view, order, texts)]
+    yield Paragraph(view.say("shares_found"))
+    yield _share_bars(view, order, texts)
     if not view.data["shapley"]["exact"]:
         orders = view.data["shapley"]["orders"]
-        blocks.append(Paragraph(view.say("shares_sampled", orders=orders), "note"))
+        yield Paragraph(view.say("shares_sampled", orders=orders), "note")
     if len(view.secrets) > MOST_SECRETS:
         left = view.say("secrets_first", shown=MOST_SECRETS, of=len(view.secrets))
-        blocks.append(Paragraph(left, "note"))
-    blocks.append(Paragraph(view.say("shares_reading"), "reading"))
-    yield Chapter(view.say("shares_title"), view.part.anchor("shares"), tuple(blocks))
+        yield Paragraph(left, "note")
+    yield Paragraph(view.say("shares_reading"), "reading")
 
 
 def _share_bars(
@@ -60,14 +67,13 @@ def _share_bars(
         )
         for column in order
     )
-    targets = [view.labels[t] for t in texts]
-    head = [view.say("column"), *targets, view.say("alone_without")]
+    head = [view.say("column"), *(view.labels[t] for t in texts), view.say("alone_without")]
     grid = make_grid(view.say("shares_table"), head, rows)
     marks = [
         (
             Bar(
                 view.column_names[c],
-                level(view.part.redactor, text[c]),
+                level(view.redactor, text[c]),
                 view.labels[t] if len(texts) > 1 else "",
                 view.interval(c, t),
             ),
@@ -77,35 +83,32 @@ def _share_bars(
         for t, text in texts.items()
     ]
     more = view.rows_first(MOST_ROWS, len(order))
-    return captioned_bars(view.say, "shares", marks, grid, axis="shares_axis", more=more)
+    return captioned_bars(view, "shares", marks, grid, axis="shares_axis", more=more)
 
 
-def _with_interval(view: ExplanationView, said: NumberText, column: str, secret: str | None) -> str:
-    ends = view.interval(column, secret)
-    if ends is None:
-        return str(said)
+def _with_interval(view: ExplanationView, text: NumberText, column: str, secret: str | None) -> str:
+    if (ends := view.interval(column, secret)) is None:
+        return str(text)
     low, high = (percent(max(0.0, end)) for end in ends)
-    return view.say("shares_interval", share=said, low=low, high=high)
+    return view.say("shares_interval", share=text, low=low, high=high)
 
 
 # -- how many columns suffice ---------------------------------------------------------------------
 
 
-def curve(view: ExplanationView) -> Iterator[Chapter]:
+def _curve(view: ExplanationView) -> Iterator[Block]:
     """What is given away by how many columns are known."""
-    known = view.data["knowledge"]
-    blocks: list[Block] = [Paragraph(view.say("curve_found")), _people_curve(view)]
-    blocks += _secrets_curve(view)
-    if not known["complete"]:
-        blocks.append(Paragraph(view.say("curve_partly"), "note"))
-    blocks.append(Paragraph(view.say("curve_reading"), "reading"))
-    yield Chapter(view.say("curve_title"), view.part.anchor("curve"), tuple(blocks))
+    yield Paragraph(view.say("curve_found"))
+    yield _people_curve(view)
+    yield from _secrets_curve(view)
+    if not view.data["knowledge"]["complete"]:
+        yield Paragraph(view.say("curve_partly"), "note")
+    yield Paragraph(view.say("curve_reading"), "reading")
 
 
 def _alone_by(view: ExplanationView, point: Data, which: str) -> NumberText:
     """People alone; a mean over sets is that of the counts as they are told."""
-    redactor = view.part.redactor
-    exact = point["reidentification"]["unique_count"][which]
+    redactor, exact = view.redactor, point["reidentification"]["unique_count"][which]
     if which != "mean" or view.internal:
         return redactor.mean(exact) if which == "mean" else redactor.count(exact)
     sets = [s for s in view.subsets if len(s["columns"]) == point["known"]]
@@ -117,8 +120,8 @@ def _alone_by(view: ExplanationView, point: Data, which: str) -> NumberText:
 def _people_curve(view: ExplanationView) -> Block:
     points = view.data["knowledge"]["points"]
     texts = [(p, {w: _alone_by(view, p, w) for w in KEYS}) for p in points if p["known"]]
-    rows = ((p["known"], _sets(view, p), *alone.values()) for p, alone in texts)
-    head = [view.say(k) for k in ("known", "sets", *KEYS.values())]
+    rows = ((p["known"], _measured_sets(view, p), *alone.values()) for p, alone in texts)
+    head = map(view.say, ("known", "sets", *KEYS.values()))
     grid = make_grid(view.say("curve_table"), head, rows, range(5))
     lines = {
         view.say(KEYS[which]): [
@@ -126,10 +129,10 @@ def _people_curve(view: ExplanationView) -> Block:
         ]
         for which in reversed(KEYS)
     }
-    return _curve(view, "curve", lines, grid, "alone_axis")
+    return _line_chart(view, "curve", lines, grid, "alone_axis")
 
 
-def _curve(
+def _line_chart(
     view: ExplanationView,
     key: str,
     points: dict[str, list[tuple[float, float]]],
@@ -145,10 +148,10 @@ def _curve(
     return Picture(lines(chart, [below], points, across=across, up=up), caption, grid)
 
 
-def _sets(view: ExplanationView, point: Data) -> str:
-    if point["reason"] is None:
-        return f"{point['subsets']:,}"
-    return view.say("sets_of", number=f"{point['subsets']:,}", of=f"{point['of']:,}")
+def _measured_sets(view: ExplanationView, point: Data) -> str:
+    number = f"{point['subsets']:,}"
+    every = point["reason"] is None
+    return number if every else view.say("sets_of", number=number, of=f"{point['of']:,}")
 
 
 def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
@@ -160,16 +163,16 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
         row: list[object] = [p["known"]]
         for secret, label in labels.items():
             rates = p["inference"][secret]["discrimination_rate"]
-            mean, most = (view.rate_text(rates[w], secret) for w in ("mean", "max"))
+            mean, most = (view.rate(rates[w], secret) for w in ("mean", "max"))
             row += [mean, most]
-            if (height := level(view.part.redactor, mean)) is not None:
+            if (height := level(view.redactor, mean)) is not None:
                 points[label].append((p["known"], height))
         rows.append(row)
     head = [view.say(k, name=label) for label in labels.values() for k in ("mean_of", "most_of")]
     if labels:
         right = range(len(head) + 1)
         grid = make_grid(view.say("secrets_table"), [view.say("known"), *head], rows, right)
-        yield _curve(view, "secrets", points, grid, "rate_axis")
+        yield _line_chart(view, "secrets", points, grid, "rate_axis")
 
 
 # -- the most telling sets ------------------------------------------------------------------------
@@ -179,29 +182,29 @@ def order_sets(view: ExplanationView, size: int) -> list[Data]:
     """Sets of so many columns, those that give away most first, by what is told of them."""
 
     def danger(subset: Data) -> tuple[float, float, list[str]]:
-        rate = rank(view.part.redactor, view.rate(subset["reidentification"], None))
-        return -(view.alone(subset).number or 0.0), -rate, list(subset["columns"])
+        rate = view.rate(subset["reidentification"]["discrimination_rate"], None)
+        alone = view.alone(subset).number or 0.0
+        return -alone, -rank(view.redactor, rate), list(subset["columns"])
 
     return sorted((s for s in view.subsets if len(s["columns"]) == size), key=danger)
 
 
-def sets(view: ExplanationView) -> Iterator[Chapter]:
+def _sets(view: ExplanationView) -> Iterator[Block]:
     """The sets of known columns that give away most."""
     if len(view.quasi) < 2:
         return
     by_size = {size: order_sets(view, size) for size in range(1, len(view.quasi) + 1)}
     chosen = [s for size, each in by_size.items() for s in each[: 2 if size < 4 else 1]]
     chosen = [*chosen[:MOST_ROWS], *(s for s in chosen[MOST_ROWS:] if s is chosen[-1])]
-    grids: list[Block] = [_sets_grid(view, chosen, "sets_table", folded=False)]
+    yield Paragraph(view.say("sets_found"))
+    yield _sets_grid(view, chosen, "sets_table", folded=False)
     if view.internal and len(view.subsets) > len(chosen):
         every = [s for each in by_size.values() for s in each]
-        grids.append(_sets_grid(view, every[:MOST_SETS], "sets_all", folded=True))
+        yield _sets_grid(view, every[:MOST_SETS], "sets_all", folded=True)
         if len(every) > MOST_SETS:
             left = view.say("sets_left", number=f"{len(every) - MOST_SETS:,}")
-            grids.append(Paragraph(left, "note"))
-    reading = Paragraph(view.say("sets_reading"), "reading")
-    blocks = (Paragraph(view.say("sets_found")), *grids, reading)
-    yield Chapter(view.say("sets_title"), view.part.anchor("sets"), blocks)
+            yield Paragraph(left, "note")
+    yield Paragraph(view.say("sets_reading"), "reading")
 
 
 def _sets_grid(

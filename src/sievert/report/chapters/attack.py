@@ -1,0 +1,315 @@
+"""What somebody could do with a release: every attack with what it finds, and for whom.
+
+A table of all attacks comes first; the attacks on secrets are written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sievert.charts.curves import Share
+from sievert.report.chapters import attack_identity as identity
+from sievert.report.chapters import attack_reasoning as reasoning
+from sievert.report.chapters.attack_numbers import (
+    MOST_VALUES,
+    among,
+    by_column,
+    by_value,
+    certain,
+    columns,
+    is_withheld,
+    number,
+    numbers,
+    people,
+    record_bits,
+    secret_bits,
+    secrets,
+    share,
+    share_chart,
+    uncertainty,
+    value_bits,
+    value_names,
+    values_left,
+    worst_class,
+)
+from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.parts import Data, ReportPart
+from sievert.report.redaction import NumberText, Redactor
+
+# Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
+AttackRow = tuple[str, str, NumberText | None, NumberText | None]
+DRAWN = 3  # secrets with pictures; more have tables
+WITH_VALUES = 1  # secrets with pictures by value
+
+
+def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
+    """A table of all attacks, then a chapter for each way of finding somebody or something."""
+    if not part.data.get("attacks"):
+        return ()
+    if part.redactor.silent:
+        return (Paragraph(part.texts("attacked.silent"), "note"),)
+    note = Paragraph(part.texts("attacked.internal_only"), "note")
+    return (
+        _summary(part),
+        Paragraph(part.texts("attacked.reading"), "reading"),
+        *identity.chapters(part),
+        *_secret_chapters(part),
+        *reasoning.chapters(part),
+        *(() if part.internal else (note,)),
+    )
+
+
+def sentences(part: ReportPart) -> tuple[str, ...]:
+    """Who is found, for whom a secret is certain, and what reasoning adds."""
+    if not part.data.get("attacks") or part.redactor.silent:
+        return ()
+    each = (identity.sentence(part), _secret_sentence(part), reasoning.sentence(part))
+    return tuple(s for s in each if s is not None)
+
+
+def _secret_sentence(part: ReportPart) -> str | None:
+    """The secret that is certain for most people; of several alike the first."""
+    counts = {
+        secret: (part.redactor.count(certain(data)).number or 0.0, data)
+        for _, secret, data in secrets(part, "homogeneity")
+    }
+    worst = max(counts, key=lambda secret: counts[secret][0], default=None)
+    return None if worst is None else _homogeneity_sentence(part, worst, counts[worst][1])
+
+
+# -- the table of all attacks ---------------------------------------------------------------------
+
+
+def _summary(part: ReportPart) -> Grid:
+    """One line for each attack and what it was on."""
+    rows = (
+        (
+            Link(part.texts(f"definitions.attack_{attack}.title"), f"def-attack_{attack}"),
+            about,
+            "" if many is None else many,
+            "" if rate is None else rate,
+        )
+        for attack, about, many, rate in (*_on_records(part), *_on_secrets(part))
+    )
+    head = part.texts.each("attacked.summary", ("attack", "about", "people", "rate"))
+    return make_grid(part.texts("attacked.summary"), head, rows, (2, 3))
+
+
+def _on_records(part: ReportPart) -> Iterator[AttackRow]:
+    boxes, redactor = part.data["attacks"].get("identity") or {}, part.redactor
+    record, original = part.texts.each("attacked.about", ("record", "original"))
+    if box := boxes.get("black_box"):
+        rate = uncertainty(redactor, number(box, "discrimination_rate"), bits=record_bits(redactor))
+        yield "black_box", record, redactor.count(identity.alone(box)), rate
+    if box := boxes.get("grey_box"):
+        own = identity.register_redactor(part, box)
+        single = own.count(number(box, "single"))
+        yield "grey_box", record, single, identity.register_rate(own, box)
+    if box := boxes.get("white_box"):
+        rate = identity.white_rate(redactor, box)
+        yield "white_box", original, redactor.count(certain(box)), rate
+    if box := boxes.get("linkage"):
+        yield "linkage", record, None, share(redactor, number(box, "correct_linkage"))
+
+
+def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
+    count = part.redactor.count
+    for attack in ("homogeneity", *WRITERS, "reasoning"):
+        for _, secret, data in secrets(part, attack):
+            about = part.texts("attacked.about_secret", secret=part.redactor.name(secret))
+            if attack == "homogeneity":
+                value, bits = number(data, "discrimination_rate"), secret_bits(part, secret)
+                rate = uncertainty(part.redactor, value, bits=bits)
+                yield attack, about, count(certain(data)), rate
+            elif attack == "background":
+                ruled_out = data.get("ruled_out_1") or {}
+                yield attack, about, count(number(ruled_out, "certain")), None
+            elif attack == "semantic":
+                yield attack, about, *_meaning(part, data)
+            elif attack == "reasoning":
+                yield attack, about, None, reasoning.headline(part, data)
+            elif part.internal:
+                yield attack, about, count(number(data, "people")), None
+
+
+def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
+    """The way of merging by which most people are certain; of several alike the first."""
+    counts = [(part.redactor.count(certain(way)), way) for _, way in _merges(data)]
+    if not counts:
+        return None, None
+    many, way = max(counts, key=lambda each: each[0].number or 0.0)
+    return many, _merged_rate(part.redactor, way)
+
+
+# -- secrets --------------------------------------------------------------------------------------
+
+
+def _secret_chapters(part: ReportPart) -> Iterator[Block | Chapter]:
+    """A chapter for each secret, with a chapter for each attack on it."""
+    every = secrets(part, "homogeneity")
+    others = {a: {s: data for _, s, data in secrets(part, a)} for a in WRITERS}
+    for i, secret, data in every:
+        attacks = {"homogeneity": _homogeneity(part, i, secret, data)} | {
+            attack: tuple(write(part, secret, others[attack][secret]))
+            for attack, write in WRITERS.items()
+            if secret in others[attack]
+        }
+        inner = tuple(
+            Chapter(part.texts(f"attacked.{a}_title"), part.anchor(f"secret{i}-{a}"), blocks)
+            for a, blocks in attacks.items()
+            if blocks
+        )
+        title = part.texts("attacked.secret_title", secret=part.redactor.name(secret))
+        yield Chapter(title, part.anchor(f"secret{i}"), inner)
+    if len(every) > DRAWN:
+        left = part.texts("attacked.columns_rest", shown=DRAWN, number=len(every))
+        yield Paragraph(left, "note")
+
+
+def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
+    """For how many a secret is certain."""
+    name = part.redactor.name(secret)
+    if part.internal and number(data, "discrimination_rate") is None:
+        return part.texts("attacked.homogeneity_same", secret=name)
+    known = columns(part)
+    return people(part, "attacked.homogeneity", certain(data), secret=name, columns=known)
+
+
+def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
+    """Who is certain, how much the columns tell, and which of them."""
+    texts, redactor, name = part.texts, part.redactor, part.redactor.name(secret)
+    bits, value = secret_bits(part, secret), number(data, "discrimination_rate")
+    rate = uncertainty(redactor, value, bits=bits)
+    blocks: list[Block] = [Paragraph(_homogeneity_sentence(part, secret, data), "lead")]
+    if redactor.internal and value is None:
+        return tuple(blocks)
+    if not is_withheld(redactor, rate):
+        blocks.append(Paragraph(texts("attacked.homogeneity_rate", rate=rate, secret=name)))
+    worst = data.get("worst_class")
+    if redactor.internal and worst:
+        places = {
+            "records": redactor.count(worst["records"]),
+            "confidence": uncertainty(redactor, number(worst, "confidence")),
+            "bits": redactor.bits(number(worst, "conditional_entropy")),
+        }
+        blocks.append(Paragraph(texts("attacked.homogeneity_worst", **places)))
+    title = texts("attacked.columns_chart_secret", secret=name)
+    return (
+        *blocks,
+        *by_column(part, data, title, bits=bits, drawn=i <= DRAWN),
+        numbers(part, [("discrimination_rate", rate, "high"), *worst_class(redactor, data)]),
+        *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
+        Paragraph(texts("attacked.homogeneity_reading"), "reading"),
+    )
+
+
+def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+    """What is still missing, and what ruling out likely values gives."""
+    texts, redactor, name = part.texts, part.redactor, part.redactor.name(secret)
+    missing = number(data, "missing")
+    if redactor.internal and missing is None:
+        yield Paragraph(texts("attacked.background_same", secret=name), "lead")
+        return
+    left = uncertainty(redactor, missing, bits=secret_bits(part, secret))
+    key, kind = ("withheld", "note") if is_withheld(redactor, left) else ("lead", "lead")
+    yield Paragraph(texts(f"attacked.background_{key}", missing=left, secret=name), kind)
+    rows = []
+    for m in (1, 2, 3):
+        if (after := data.get(f"ruled_out_{m}")) is not None:
+            gain = among(redactor, number(after, "gain"), number(after, "people") or 0)
+            counts = (redactor.count(number(after, n)) for n in ("people", "certain"))
+            rows.append((texts(f"attacked.background_{m}"), *counts, str(gain).replace(" %", "")))
+    head = texts.each("attacked.background", ("which", "people", "certain", "gain"))
+    yield make_grid(texts("attacked.background_table"), head, rows)
+    yield Paragraph(texts("attacked.background_reading"), "reading")
+
+
+def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+    """What is rare in the table and likely in a class: one class decides, so the operator's own."""
+    texts, redactor, worst = part.texts, part.redactor, data.get("worst_class")
+    if not redactor.internal:
+        return
+    if worst is None or not data.get("occurs", True):
+        key = "flat" if data.get("occurs", True) else "absent"
+        yield Paragraph(texts(f"attacked.skewness_{key}", secret=redactor.name(secret)), "lead")
+        return
+    lead = texts(
+        f"attacked.skewness_lead_{'named' if data.get('named_value') else 'any'}",
+        secret=redactor.name(secret),
+        prior=redactor.share(number(data, "prior")),
+        posterior=redactor.share(number(data, "posterior")),
+        records=redactor.count(worst["records"]),
+        ratio=redactor.only_internal(number(data, "ratio")),
+    )
+    yield Paragraph(lead, "lead")
+    concerned = redactor.count(number(data, "people"))
+    yield Paragraph(texts("attacked.skewness_people", people=concerned))
+    measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
+    yield numbers(part, [(m, redactor.only_internal(number(data, m)), "high") for m in measures])
+    yield from _likely_values(part, secret, data.get("values") or {})
+
+
+def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
+    """The values of a secret by how likely they become in some class."""
+    texts, redactor, key = part.texts, part.redactor, "attacked.skewness"
+    groups = (values.get("listed") or [])[:MOST_VALUES]
+    if not groups:
+        return
+    names = value_names(part, groups, secret)
+    shares = [redactor.share(g["posterior"]) for g in groups]
+    title = texts("attacked.skewness_chart", secret=redactor.name(secret))
+    rows = (
+        (
+            name,
+            redactor.count(g["records"]),
+            redactor.share(g["prior"]),
+            share,
+            redactor.only_internal(g["ratio"]),
+        )
+        for name, g, share in zip(names, groups, shares, strict=True)
+    )
+    head = texts.each("attacked.values", ("head", "records"))
+    head += texts.each(key, ("prior", "posterior", "ratio"))
+    grid = make_grid(title, head, rows, folded=True)
+    bars = [Share(name, s.number, str(s)) for name, s in zip(names, shares, strict=True)]
+    differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
+    yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
+    yield from values_left(part, values, groups)
+
+
+def _merges(data: Data) -> list[tuple[int | None, Data]]:
+    """How a secret was merged: by the partition (None), by levels of its hierarchy."""
+    levels = sorted(int(k[6:]) for k in data if k.startswith("level_") and k[6:].isdecimal())
+    partition = [(None, data["partition"])] if "partition" in data else []
+    return [*partition, *((level, data[f"level_{level}"]) for level in levels)]
+
+
+def _merged_rate(redactor: Redactor, data: Data) -> NumberText:
+    """What is removed of the uncertainty about a merged secret."""
+    value = number(data, "semantic_discrimination_rate")
+    return uncertainty(redactor, value, bits=value_bits(data.get("skewness") or {}))
+
+
+def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+    """Who is certain after values that mean the same were merged."""
+    texts, redactor, ways = part.texts, part.redactor, _merges(data)
+    if not ways:
+        return
+    most = max(certain(way) for _, way in ways)
+    lead = people(part, "attacked.semantic", most, secret=redactor.name(secret))
+    yield Paragraph(lead, "lead")
+    rows = [
+        (
+            texts(f"attacked.semantic_{'partition' if level is None else 'level'}", level=level),
+            redactor.count(certain(way)),
+            _merged_rate(redactor, way),
+            *([redactor.count(number(way, "parts"))] if redactor.internal else ()),
+        )
+        for level, way in ways
+    ]
+    head = texts.each("attacked.semantic", ("by", "people", "rate", "parts")[: len(rows[0])])
+    yield make_grid(texts("attacked.semantic_table"), head, rows)
+    yield Paragraph(texts("attacked.semantic_reading"), "reading")
+
+
+WRITERS = {"background": _background, "skewness": _skewness, "semantic": _semantic}

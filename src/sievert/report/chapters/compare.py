@@ -1,0 +1,258 @@
+"""The chapter of a comparison: which release discloses least, which keeps most, how far both could.
+
+Releases are columns of its tables, numbers rows: each number leads to what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sievert.charts import Bar, Dot, bars, risk_utility_chart
+from sievert.report.chapters import compare_tables
+from sievert.report.chapters.compare_tables import Row, grids
+from sievert.report.chapters.compare_view import (
+    ComparisonView,
+    ReleaseTexts,
+    limit_chapter,
+    limit_sentence,
+)
+from sievert.report.chapters.numbers import (
+    about,
+    divisible,
+    interval_text,
+    join_names,
+    rounding_note,
+)
+from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
+from sievert.report.parts import ReportPart
+
+MOST_NAMED = 4  # releases in a sentence
+MOST_PICTURED = 3  # secrets with pictures, two each
+NOISE = 0.2  # share of the bits that chance may have before it is said
+
+
+def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
+    """The whole chapter."""
+    if part.redactor.silent:
+        return (Paragraph(part.say("silent"), "note"),)
+    view = ComparisonView(**vars(part))
+    pairing = "paired_order" if part.data["settings"].get("key") is None else "paired_key"
+    numbered, only_internal = (
+        Paragraph(part.say(key), "note") for key in ("numbered", "only_internal")
+    )
+    return (
+        Paragraph(_answer(view), "lead"),
+        *([BulletList(tuple(_dominance(view)))] if len(view.releases) > 1 and view.secrets else ()),
+        Paragraph(part.say(pairing)),
+        *(() if part.internal else (numbered, rounding_note(part))),
+        _key(view),
+        *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
+        view.chapter("own", compare_tables.own(view)),
+        *compare_tables.losses(view),
+        *(() if part.internal else (only_internal,)),
+    )
+
+
+def sentences(part: ReportPart) -> tuple[str, ...]:
+    """What the best choice is, how much each release keeps, how far they are from the limit."""
+    view = ComparisonView(**vars(part))
+    if part.redactor.silent:
+        return ()
+    keeps = (_keeps(view, secret) for secret in view.secrets[:1])
+    return (_answer(view), *keeps, limit_sentence(view) or _smallest(view))
+
+
+# -- sentences ------------------------------------------------------------------------------------
+
+
+def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
+    """Releases in a sentence; of many the first ones."""
+    left, names = len(releases) - MOST_NAMED, [r.label for r in releases]
+    if left < 2:
+        return join_names(view.texts, names)
+    return view.say("others", releases=", ".join(names[:MOST_NAMED]), number=left)
+
+
+def _answer(view: ComparisonView) -> str:
+    """Which release is the better one, and why."""
+    if not view.identity_known:
+        return view.say("answer_withheld")
+    least, number = view.least, len(view.releases)
+    values = {
+        "release": _names(view, least),
+        "bits": about(view.redactor, least[0].identity),
+        "whole": view.key,
+        "share": least[0].share,
+        "number": number,
+    }
+    if number == 1 or len(view.best) == 1:
+        return view.say("answer_one" if number == 1 else "answer_best", **values)
+    alike = view.say("answer_alike" if len(least) > 1 else "answer_least", **values)
+    if not view.secrets:
+        return alike
+    apart = [(s, best) for s in view.secrets if (best := view.keeps_most(s))]
+    if not apart:
+        return f"{alike} {view.say('answer_not_apart')}"
+    secret, best = apart[0]
+    same = {r.number for r in best} & {r.number for r in least}
+    key = "answer_keep" if len(best) > 1 else "answer_also" if same else "answer_keeps"
+    keeps = view.say(key, release=_names(view, best), secret=view.redactor.name(secret))
+    return f"{alike} {keeps}" if same else f"{alike} {keeps} {view.say('answer_choice')}"
+
+
+def _dominance(view: ComparisonView) -> list[str]:
+    """Which releases are out."""
+    sentences = []
+    for release in view.releases:
+        if by := view.dominated[release.number]:
+            key = "dominated_by" if len(by) == 1 else "dominated_by_several"
+            others = _dominating(view, release)
+            sentences.append(view.say(key, release=release.label, others=others))
+    return sentences or [view.say("none_dominated" if view.internal else "none_shown")]
+
+
+def _dominating(view: ComparisonView, release: ReleaseTexts) -> str:
+    names = [view.releases[number - 1].label for number in view.dominated[release.number]]
+    return join_names(view.texts, names)
+
+
+def _keeps(view: ComparisonView, secret: str) -> str:
+    """How much each release keeps of what the original tells of a secret."""
+    redactor, whole = view.redactor, view.before(secret, "corrected")
+    shares = [(r, r.secrets[secret].kept) for r in view.releases]
+    known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
+    values = {"secret": redactor.name(secret), "whole": about(redactor, whole)}
+    if not divisible(redactor, whole) or not known:
+        return view.say("keeps_unknown", **values)
+    if len(known) == 1 and len(shares) == 1:
+        return view.say("keeps_one", share=shares[0][1], **values)
+    if len(shares) <= MOST_NAMED:
+        items = [view.say("keeps_item", release=r.label, share=s) for r, s in shares]
+        return view.say("keeps", items=join_names(view.texts, items), **values)
+    low, high = (shares[known[end][1]][1] for end in (0, -1))
+    return view.say("keeps_range", low=low, high=high, **values)
+
+
+def _smallest(view: ComparisonView) -> str:
+    """How large the smallest class is, where no limit was asked for."""
+    few = len(view.releases) <= MOST_NAMED
+    sizes = [
+        (r, compare_tables.smallest_class(view.redactor, r.data["assessment"]["reidentification"]))
+        for r in (view.releases if few else (view.least or view.releases)[:1])
+    ]
+    items = [view.say("k_item", release=r.label, k=size) for r, size in sizes]
+    return view.say("k", items=join_names(view.texts, items))
+
+
+# -- the key --------------------------------------------------------------------------------------
+
+
+def _key(view: ComparisonView) -> Chapter:
+    """What each release tells of the original key."""
+    redactor, releases = view.redactor, view.releases
+    ranges = [interval_text(redactor, r.low, r.high) for r in releases]
+    suppressed = [redactor.count(r.data["records"]["suppressed"]) for r in releases]
+    rows = [
+        Row("identity_disclosure", "identity", view.key, [r.identity for r in releases]),
+        Row("identity_disclosure", "identity_share", "", [r.share for r in releases]),
+        Row("beyond_chance", "corrected", "", [r.corrected for r in releases]),
+        Row("beyond_chance", "range", "", ranges),
+        Row("suppressed_records", "suppressed", "", suppressed),
+    ]
+    if view.secrets and len(releases) > 1:
+        by = [_dominating(view, r) for r in releases]
+        rows.append(Row("dominated", "dominated", "", by))
+    caption, reading = view.say("key_caption"), view.say("key_reading")
+    blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]
+    known = [(r.label, r.identity) for r in releases if r.identity.number is not None]
+    if known and not view.secrets:
+        axis = view.say("axis_identity")
+        spec = bars(
+            view.say("key_chart"),
+            [view.say("key_below", whole=view.key)],
+            [Bar(label, text.number) for label, text in known],
+            axis=axis,
+        )
+        grid = make_grid(caption, (view.say("head_release"), axis), known)
+        blocks.insert(0, Picture(spec, view.say("key_see"), grid))
+    return view.chapter("key", (*blocks, *compare_tables.by_column(view)))
+
+
+# -- a secret -------------------------------------------------------------------------------------
+
+
+def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
+    """What each release tells of one secret, what it has lost of it, and how far it could go."""
+    name, pictured = view.redactor.name(secret), number <= MOST_PICTURED
+    chance = tuple(_chance(view, secret))
+    blocks = (
+        Paragraph(_keeps(view, secret), "lead"),
+        *(_map(view, secret) if pictured else ()),
+        *grids(view, view.say("secret_caption", secret=name), list(_rows(view, secret))),
+        *([BulletList(chance)] if chance else ()),
+        Paragraph(view.say("secret_reading"), "reading"),
+        *limit_chapter(view, number, secret, pictured=pictured),
+    )
+    return Chapter(view.say("secret_title", secret=name), view.anchor(f"secret{number}"), blocks)
+
+
+def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
+    """Risk upwards, loss to the right, of the releases whose numbers are told."""
+    name, rows, dots = view.redactor.name(secret), [], []
+    for r in view.releases:
+        t = r.secrets[secret]
+        numbers = [x.number for x in (t.lost, r.identity, t.lost_low, t.lost_high)]
+        if None not in numbers:
+            lost, identity, low, high = (float(n or 0.0) for n in numbers)
+            hollow = bool(view.dominated[r.number])
+            dots.append(Dot(r.label, lost, identity, (low, high), hollow))
+            ends = interval_text(view.redactor, t.lost_low, t.lost_high)
+            rows.append((r.label, t.lost, ends, r.identity))
+    if not dots:
+        return
+    head = [*map(view.say, ("head_release", "axis_lost", "row_range", "axis_identity"))]
+    spec = risk_utility_chart(
+        view.say("map_chart", secret=name),
+        [view.say("map_below", whole=view.before(secret, "corrected"))],
+        dots,
+        across=head[1],
+        up=head[3],
+    )
+    grid = make_grid(view.say("map_caption", secret=name), head, rows)
+    yield Picture(spec, view.say("map_see"), grid)
+
+
+def _rows(view: ComparisonView, secret: str) -> Iterator[Row]:
+    redactor, each = view.redactor, [r.secrets[secret] for r in view.releases]
+    before = view.data["original"]["attribute_disclosure"][secret]
+    ends = interval_text(redactor, *map(redactor.bits, before["interval"]))
+    value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+    ranges = [interval_text(redactor, t.low, t.high) for t in each]
+    lost_ranges = [interval_text(redactor, t.lost_low, t.lost_high) for t in each]
+    yield Row("attribute_disclosure", "told", value, [t.value for t in each])
+    yield Row("beyond_chance", "corrected", corrected, [t.corrected for t in each])
+    yield Row("beyond_chance", "range", ends, ranges)
+    yield Row("information_loss", "lost", "", [t.lost for t in each])
+    yield Row("information_loss", "range", "", lost_ranges)
+    yield Row("information_loss", "kept", "", [t.kept for t in each])
+    if redactor.internal:
+        yield from compare_tables.exact(view, secret)
+
+
+def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
+    """What cannot be told from chance."""
+    name = view.redactor.name(secret)
+    value, chance = view.before(secret, "value"), view.before(secret, "chance")
+    if value.number and chance.number and chance.number > NOISE * value.number:
+        numbers = {"value": about(view.redactor, value), "chance": about(view.redactor, chance)}
+        yield view.say("chance_before", secret=name, **numbers)
+    for key, releases in (
+        ("chance_told", view.by_chance(secret, "attribute_disclosure")),
+        ("chance_lost", view.by_chance(secret, "information_loss")),
+        ("near_told", view.at_nothing(secret, "low")),
+        ("near_lost", view.at_nothing(secret, "lost_low")),
+    ):
+        if releases:
+            yield view.say(key, releases=_names(view, releases), secret=name)
+    if len(view.best) > 1 and not view.keeps_most(secret):
+        yield view.say("chance_apart", secret=name)

@@ -1,0 +1,359 @@
+"""A comparison as a page may show it: each release's numbers, and what follows from these.
+
+All that is concluded here is concluded from the numbers that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sievert.charts import Dot
+from sievert.charts.risk_utility_map import limit_chart
+from sievert.report.chapters.numbers import (
+    about,
+    bits_step,
+    bits_text,
+    proportion,
+    release_names,
+    share_of,
+    times,
+)
+from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
+from sievert.report.redaction import NumberText
+
+RARE = 0.05  # a p-value up to which chance is not the reason
+
+
+@dataclass(frozen=True)
+class SecretTexts:
+    """What one release tells of one secret, and what it no longer tells; bits a record."""
+
+    value: NumberText
+    corrected: NumberText
+    low: NumberText
+    high: NumberText
+    lost: NumberText
+    lost_low: NumberText
+    lost_high: NumberText
+    kept: NumberText  # a share
+
+
+@dataclass(frozen=True)
+class ReleaseTexts:
+    """One release."""
+
+    number: int
+    label: str
+    data: Data
+    identity: NumberText
+    corrected: NumberText
+    low: NumberText
+    high: NumberText
+    share: NumberText
+    secrets: Mapping[str, SecretTexts]
+
+
+class ComparisonView(ReportPart):
+    """All releases beside their original."""
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """The secrets, in their order."""
+        return tuple(self.data["original"]["attribute_disclosure"])
+
+    @cached_property
+    def key(self) -> NumberText:
+        """What the original key holds: the most that can be told of it."""
+        whole = self.data["releases"][0]["identity_disclosure"]["maximum"]
+        return bits_text(self.redactor, whole)
+
+    def before(self, secret: str, what: str) -> NumberText:
+        """A number of the original about a secret."""
+        return bits_text(self.redactor, self.data["original"]["attribute_disclosure"][secret][what])
+
+    @cached_property
+    def releases(self) -> tuple[ReleaseTexts, ...]:
+        """Each release, in the order given."""
+        each = self.data["releases"]
+        numbered = zip(range(1, len(each) + 1), release_names(self, each), each, strict=True)
+        return tuple(self._release(*release) for release in numbered)
+
+    def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
+        redactor, numbers = self.redactor, data["identity_disclosure"]
+        value = bits_text(redactor, numbers["value"])
+        return ReleaseTexts(
+            number,
+            label,
+            data,
+            value,
+            bits_text(redactor, numbers["corrected"]),
+            *(bits_text(redactor, end) for end in numbers["interval"]),
+            share_of(redactor, value, self.key),
+            {s: self._secret(data, s) for s in self.secrets},
+        )
+
+    def _secret(self, data: Data, secret: str) -> SecretTexts:
+        redactor, numbers = self.redactor, data["attribute_disclosure"][secret]
+        beyond, half = loss_of(data["information_loss"][secret])
+        lost = bits_text(redactor, beyond)
+        return SecretTexts(
+            bits_text(redactor, numbers["value"]),
+            bits_text(redactor, numbers["corrected"]),
+            *(bits_text(redactor, end) for end in numbers["interval"]),
+            lost,
+            bits_text(redactor, beyond - half),
+            bits_text(redactor, beyond + half),
+            share_of(redactor, lost, self.before(secret, "corrected"), rest=True),
+        )
+
+    # -- what follows ---------------------------------------------------------------------------
+
+    @cached_property
+    def dominated(self) -> Mapping[int, tuple[int, ...]]:
+        """Of each release those that are nowhere worse and somewhere better.
+
+        Where numbers are rounded: those that are better everywhere, even so.
+        """
+        if self.internal:
+            numbers = {r.data["name"]: r.number for r in self.releases}
+            return {
+                r.number: tuple(numbers[n] for n in r.data["dominated_by"]) for r in self.releases
+            }
+        points = {r.number: _point(r) for r in self.releases}
+        return {
+            number: tuple(n for n, theirs in points.items() if _better(theirs, mine))
+            for number, mine in points.items()
+        }
+
+    @property
+    def best(self) -> tuple[ReleaseTexts, ...]:
+        """The releases that no other one dominates."""
+        return tuple(r for r in self.releases if not self.dominated[r.number])
+
+    @property
+    def identity_known(self) -> bool:
+        """Whether what releases disclose of the key is shown at all."""
+        return all(r.identity.number is not None for r in self.releases)
+
+    @property
+    def least(self) -> tuple[ReleaseTexts, ...]:
+        """Of the best releases the one that discloses least of the key, or several alike."""
+        return _lowest(self.best, [r.identity.number for r in self.best])
+
+    def keeps_most(self, secret: str) -> tuple[ReleaseTexts, ...]:
+        """Of the best releases the one that has lost least; none where intervals overlap.
+
+        Rounded intervals have to be a step apart.
+        """
+        each = [(r, r.secrets[secret]) for r in self.best]
+        best = _lowest([r for r, _ in each], [t.lost.number for _, t in each])
+        if not best:
+            return ()
+        end, slack = best[0].secrets[secret].lost_high.number, bits_step(self.redactor)
+        return () if all(_reaches(t.lost_low.number, end, slack) for _, t in each) else best
+
+    def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
+        """Releases of which so much would be told, or lost, by chance; for the operator only."""
+        if not self.internal:
+            return ()
+        return tuple(r for r in self.releases if (r.data[what][secret]["p_value"] or 0.0) > RARE)
+
+    def at_nothing(self, secret: str, low: str) -> tuple[ReleaseTexts, ...]:
+        """Releases whose interval begins at 0: `low` of what is told, `lost_low` of the loss."""
+        ends = {r.number: getattr(r.secrets[secret], low).number for r in self.releases}
+        step = bits_step(self.redactor)
+        return tuple(
+            r for r in self.releases if (end := ends[r.number]) is not None and end <= step
+        )
+
+
+def loss_of(numbers: Data) -> tuple[float, float]:
+    """What was lost beyond chance, and half of its interval."""
+    low, high = numbers["interval"]
+    return numbers.get("excess", numbers["corrected"]), (high - low) / 2
+
+
+def _point(release: ReleaseTexts) -> list[float | None]:
+    losses = (t.lost.number for t in release.secrets.values())
+    kept = [None if x is None else max(0.0, x) for x in losses]
+    return [release.identity.number, release.corrected.number, *kept] if kept else []
+
+
+def _better(theirs: Sequence[float | None], mine: Sequence[float | None]) -> bool:
+    """Whether every number is known and lower."""
+    return bool(mine) and all(
+        t is not None and m is not None and t < m for t, m in zip(theirs, mine, strict=True)
+    )
+
+
+def _lowest(
+    each: Sequence[ReleaseTexts], numbers: Sequence[float | None]
+) -> tuple[ReleaseTexts, ...]:
+    known = [n for n in numbers if n is not None]
+    if not known or len(known) < len(numbers):
+        return ()
+    return tuple(r for r, n in zip(each, numbers, strict=True) if n == min(known))
+
+
+def _reaches(low: float | None, end: float | None, slack: float) -> bool:
+    """Whether an interval begins before another one ends, as far as rounding tells."""
+    return low is None or end is None or low <= end + slack
+
+
+CurvePoint = tuple[NumberText, NumberText, NumberText]  # distortion, least, bound
+
+
+@dataclass(frozen=True)
+class DistanceToLimit:
+    """One release beside the best one that changes as much."""
+
+    release: ReleaseTexts
+    distortion: NumberText
+    disclosed: NumberText
+    least: NumberText
+    bound: NumberText
+    ratio: NumberText
+
+
+def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
+    """Each release against the limit of one secret; those that were not placed are left out."""
+    for release in view.releases:
+        data = (release.data.get("limit") or {}).get(secret)
+        if data is not None:
+            disclosed, least, bound = (
+                bits_text(view.redactor, data[k]) for k in ("disclosed", "least", "bound")
+            )
+            far = proportion(view.redactor, data["distortion"])
+            ratio = times(view.redactor, disclosed, least)
+            yield DistanceToLimit(release, far, disclosed, least, bound, ratio)
+
+
+def limit_sentence(view: ComparisonView) -> str | None:
+    """How far the releases are from the limit of the first secret; None without a limit."""
+    secret = next(iter(view.data.get("limit") or {}), None)
+    each = [] if secret is None else list(distances(view, secret))
+    if secret is None or not each:
+        return None
+    known = [d for d in each if d.ratio.number is not None]
+    name = view.redactor.name(secret)
+    if not known:
+        return view.say("far_unknown", secret=name)
+    if len(known) == 1:
+        key = "far_one" if len(each) == 1 else "far_some"
+        return view.say(key, **_values(view, known[0], name))
+    low, high = (end(known, key=lambda d: d.ratio.number or 0.0) for end in (min, max))
+    return view.say(
+        "far_range",
+        secret=name,
+        low=low.ratio,
+        high=high.ratio,
+        nearest=low.release.label,
+        farthest=high.release.label,
+    )
+
+
+def _values(view: ComparisonView, distance: DistanceToLimit, secret: str) -> dict[str, object]:
+    return {
+        "release": distance.release.label,
+        "secret": secret,
+        "told": about(view.redactor, distance.disclosed),
+        "least": about(view.redactor, distance.least),
+        "ratio": distance.ratio,
+        "distortion": about(view.redactor, distance.distortion),
+    }
+
+
+def limit_chapter(
+    view: ComparisonView, number: int, secret: str, *, pictured: bool
+) -> Iterator[Chapter]:
+    """The map with the limit, and each release beside what would have been possible."""
+    limit = (view.data.get("limit") or {}).get(secret)
+    each = list(distances(view, secret))
+    if limit is None or not each:
+        return
+    name = view.redactor.name(secret)
+    curve = _curve(view, limit)
+    grid = _grid(view, name, each, curve)
+    drawn = [d for d in each if None not in (d.distortion.number, d.disclosed.number)]
+    picture = pictured and drawn and len(curve) > 1
+    inner = (
+        BulletList(tuple(_sentence(view, d, name) for d in each)),
+        _picture(view, name, drawn, curve, grid, merged=limit["merged"]) if picture else grid,
+        *(Paragraph(text, "note") for text in _notes(view, limit)),
+        Paragraph(view.say("limit_reading"), "reading"),
+    )
+    yield Chapter(view.say("limit_title", secret=name), view.anchor(f"limit{number}"), inner)
+
+
+def _sentence(view: ComparisonView, distance: DistanceToLimit, secret: str) -> str:
+    key = "" if distance.ratio.number is not None else "_no_ratio"
+    key = "_unknown" if distance.least.number is None else key
+    return view.say(f"placed{key}", **_values(view, distance, secret))
+
+
+def _curve(view: ComparisonView, limit: Data) -> list[CurvePoint]:
+    """Points of the limit as they are shown, each once."""
+    shown: dict[tuple[float | None, float | None], CurvePoint] = {}
+    for point in limit["points"]:
+        at = proportion(view.redactor, point["distortion"])
+        least, bound = (bits_text(view.redactor, point[k]) for k in ("least", "bound"))
+        if None not in (at.number, least.number):
+            shown.setdefault((at.number, least.number), (at, least, bound))
+    return list(shown.values())
+
+
+def _picture(
+    view: ComparisonView,
+    secret: str,
+    distances: Sequence[DistanceToLimit],
+    curve: Sequence[CurvePoint],
+    grid: Grid,
+    *,
+    merged: bool,
+) -> Picture:
+    dots = []
+    for d in distances:
+        far, told = d.distortion.number or 0.0, d.disclosed.number or 0.0
+        least = told if d.least.number is None else d.least.number
+        dots.append(Dot(d.release.label, far, told, (least, told)))
+    spec = limit_chart(
+        view.say("limit_chart", secret=secret),
+        [view.say("limit_below_merged" if merged else "limit_below")],
+        [(at.number or 0.0, least.number or 0.0, bound.number) for at, least, bound in curve],
+        dots,
+    )
+    return Picture(spec, view.say("limit_see"), grid)
+
+
+def _grid(
+    view: ComparisonView,
+    secret: str,
+    distances: Sequence[DistanceToLimit],
+    curve: Sequence[CurvePoint],
+) -> Grid:
+    """Releases first, then the points of the limit; what none is below where that is known."""
+    best = Link(view.say("limit_row"), "def-least_possible")
+    rows: list[tuple[object, ...]] = [
+        (d.release.label, d.distortion, d.disclosed, d.least, d.bound, d.ratio) for d in distances
+    ]
+    rows += [(best, at, "", least, bound, "") for at, least, bound in curve]
+    head = view.texts.each(
+        "compared.head", ("release", "distortion", "told", "least", "bound", "ratio")
+    )
+    if all(bound.number is None for _, _, bound in curve):
+        head, rows = [*head[:4], head[5]], [(*row[:4], row[5]) for row in rows]
+    return make_grid(view.say("limit_caption", secret=secret), head, rows)
+
+
+def _notes(view: ComparisonView, limit: Data) -> Iterator[str]:
+    """From which distortion on nothing need be told, and what of the limit is not known."""
+    silent = proportion(view.redactor, limit["perfect"])
+    key = "perfect_unknown" if silent.number is None else "perfect"
+    yield view.say(key, distortion=about(view.redactor, silent))
+    if limit["merged"]:
+        yield view.say("limit_merged")
+    if limit["reached"] is False:
+        yield view.say("limit_not_reached")

@@ -1,0 +1,307 @@
+"""The chapter of `compromise`: how near an intruder comes to a confidential number.
+
+A shareable page has means of bits over people, and nothing of single combinations: no least, no
+quantile. Areas and errors are for the operator: one extreme number can decide them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sievert.charts import lines
+from sievert.charts.results import make_unique
+from sievert.formatting import percent
+from sievert.report.chapters.explain_view import round_records, terms
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
+from sievert.report.redaction import NumberText
+
+MOST_SECRETS = 3  # with pictures
+MOST_LINES = 5  # that can be told apart
+TERMS = (("initial_entropy", "term_entropy"), ("compromise_area", "term_area"))
+NAMES = {"initial_entropy": "entropy", "area": "area"}
+SPREAD = {
+    "mean_combinations": ("over_combinations", "mean"),
+    "quantile_combinations": ("over_combinations", "quantile_05"),
+    "least": ("over_combinations", "minimum"),
+    "quantile_records": ("over_records", "quantile_05"),
+}
+
+
+@dataclass(frozen=True)
+class CompromiseView(ReportPart):
+    """One confidential column of a part."""
+
+    secret: str = ""
+
+    @property
+    def name(self) -> str:
+        """The column as it may be called."""
+        return self.redactor.name(self.secret)
+
+    @property
+    def curves(self) -> list[Data]:
+        """One for each parameter."""
+        return list(self.data["curves"][self.secret])
+
+    @property
+    def records(self) -> int:
+        """The number of records with a number."""
+        counted = int(self.data["domains"][self.secret]["records"])
+        return max(1, round_records(self.redactor, counted))
+
+    @cached_property
+    def known(self) -> list[int]:
+        """How many columns are known, from few to many."""
+        return sorted({p["known"] for c in self.curves for p in c["points"]})
+
+    def parameter(self, curve: Data) -> str:
+        """How strongly the method was applied, in words."""
+        method, value = self.data["settings"]["method"], curve["parameter"]
+        if value is None:
+            return self.say("parameter_release")
+        shown = round(100 * value if method == "sampling" else value, 9)
+        return self.say(f"parameter_{method}", value=self.redactor.setting("parameter", shown))
+
+    def mean(self, point: Data, number: str) -> NumberText:
+        """A mean over people."""
+        value = point["over_records"][number]["mean"]
+        if number != "initial_entropy":
+            return self.redactor.only_internal(value)
+        bits = self.redactor.bits(value, of=self.records)
+        if self.internal or bits.number != 0:
+            return bits
+        # what is rounded to nothing need not be nothing
+        return NumberText(self.texts("words.about", number=bits.text), 0.0)
+
+    def share(self, value: float | None) -> NumberText:
+        """A share of the people, from their rounded number."""
+        if self.internal or value is None:
+            return self.redactor.share(value)
+        redactor = replace(self.redactor, rows=self.records)
+        people = redactor.count(math.floor(value * self.records + 1e-6))
+        if self.redactor.silent or redactor.silent:
+            return redactor.withheld()
+        if people.number is None:
+            few = percent(self.redactor.least / self.records)
+            return NumberText(self.texts("words.under", share=few), None)
+        share = min(1.0, people.number / self.records)
+        return NumberText(percent(share), share)
+
+    def error(self, curve: Data) -> NumberText:
+        """How far off means over ranges are that the release gives."""
+        value = curve["utility"]["range_mean_error"]
+        if value is None or not self.internal:
+            return self.redactor.only_internal(value)
+        return NumberText(percent(value), value)
+
+    def target(self, curve: Data, known: int) -> Data | None:
+        """Who is compromised, with so many columns known."""
+        at = (curve["parameter"], known)
+        targets: list[Data] = self.data["targets"][self.secret]
+        return next((t for t in targets if (t["parameter"], t["known"]) == at), None)
+
+    def last(self, curve: Data) -> Data | None:
+        """The point of somebody who knows most columns."""
+        return max(curve["points"], key=lambda p: int(p["known"]), default=None)
+
+
+def _views(part: ReportPart) -> list[CompromiseView]:
+    """Every confidential column."""
+    return [CompromiseView(**vars(part), secret=secret) for secret in part.data["curves"]]
+
+
+# -- the chapter ----------------------------------------------------------------------------------
+
+
+def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
+    """Everything below the heading of this result."""
+    return (
+        (Paragraph(part.say("silent"), "note"),) if part.redactor.silent else tuple(_blocks(part))
+    )
+
+
+def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
+    views, settings = _views(part), part.data["settings"]
+    for sentence in sentences(part)[:1]:
+        yield Paragraph(sentence, "lead")
+    yield Paragraph(part.say(f"method_{settings['method']}"))
+    if settings["method"] != "release":
+        runs = part.say("runs", number=settings["replicates"], seed=settings["seed"])
+        yield Paragraph(runs, "note")
+    for number, view in enumerate(views, 1):
+        inner = tuple(_secret(view, pictures=number <= MOST_SECRETS))
+        title = part.say("secret_title", secret=view.name)
+        chapter = Chapter(title, part.anchor(f"secret{number}"), inner)
+        yield from inner if len(views) == 1 else (chapter,)
+    yield Paragraph(part.say("reading" if part.internal else "reading_bits"), "reading")
+    yield terms(part, TERMS if part.internal else TERMS[:1])
+    if not part.internal:
+        yield Paragraph(part.say("only_internal"), "note")
+
+
+def _secret(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
+    if view.internal:
+        domain = view.data["domains"][view.secret]
+        counts = {k: view.redactor.count(domain[k]) for k in ("values", "records")}
+        yield Paragraph(view.say("domain", secret=view.name, **counts))
+    for number in NAMES if view.internal else ("initial_entropy",):
+        yield _guesses_left(view, number, pictures=pictures)
+    yield from _targets(view)
+    if view.internal:
+        yield _useful(view, pictures=pictures)
+        yield _spread(view)
+
+
+def sentences(part: ReportPart) -> tuple[str, ...]:
+    """What is left to an intruder who knows all columns; whose number is known; what it costs."""
+    if part.redactor.silent:
+        return ()
+    views = _views(part)
+    each = [_left(view) for view in views[:2]]
+    each += [_exact(view) for view in views[:1]]
+    each += [_cost(view) for view in views[:1] if part.internal]
+    return tuple([text for text in each if text is not None][:3])
+
+
+# -- tables and pictures --------------------------------------------------------------------------
+
+
+def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block:
+    """What is left to guess by how many columns are known, one line per parameter."""
+    short, rows = NAMES[number], list[tuple[object, ...]]()
+    points: dict[str, list[tuple[float, float]]] = {}
+    names = make_unique(view.parameter(c) for c in view.curves)
+    for name, curve in zip(names, view.curves, strict=True):
+        means = {p["known"]: view.mean(p, number) for p in curve["points"]}
+        rows.append((name, *(means.get(k, "") for k in view.known)))
+        if line := [(float(k), m.number) for k, m in means.items() if m.number is not None]:
+            points[name] = line
+    known = (view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known)
+    caption = view.say(f"{short}_table", secret=view.name)
+    grid = make_grid(caption, (view.say("parameter"), *known), rows)
+    if not pictures or not points:
+        return grid
+    below = [view.say(f"{short}_below")]
+    if len(points) > MOST_LINES:
+        below.append(view.say("lines_first", shown=MOST_LINES, of=len(points)))
+    spec = lines(
+        view.say(f"{short}_chart", secret=view.name),
+        below,
+        dict(list(points.items())[:MOST_LINES]),
+        across=view.say("known_axis"),
+        up=view.say(f"{short}_axis"),
+    )
+    return Picture(spec, view.say(f"{short}_caption"), grid)
+
+
+def _targets(view: CompromiseView) -> Iterator[Block]:
+    """Whose number is known, for certain or within a window."""
+    widths, rows = view.data["settings"]["epsilon"], []
+    for curve, known in ((c, k) for c in view.curves for k in view.known):
+        if (target := view.target(curve, known)) is not None:
+            near = {each["epsilon"]: each["records"] for each in target["approximate"]}
+            people = [target["exact"]["records"], *map(near.get, widths)]
+            rows.append((view.parameter(curve), known, *map(view.share, people)))
+    if rows:
+        head = [*map(view.say, ("parameter", "known", "exact"))]
+        head += [view.say("within", width=view.redactor.setting("epsilon", w)) for w in widths]
+        yield make_grid(view.say("targets_table", secret=view.name), head, rows)
+        yield Paragraph(view.say("targets_reading"), "reading")
+
+
+def _useful(view: CompromiseView, *, pictures: bool) -> Block:
+    """What is left of usefulness, beside what is left to guess."""
+    if all(c["utility"]["range_mean_error"] is None for c in view.curves):
+        return Paragraph(view.say("useful_none"), "note")
+    rows, points = [], []
+    for curve in view.curves:
+        last, error = view.last(curve), view.error(curve)
+        bits = view.redactor.undefined() if last is None else view.mean(last, "initial_entropy")
+        axis = view.redactor.only_internal(curve["utility"]["axis"])
+        rows.append((view.parameter(curve), error, bits, axis))
+        if error.number is not None and bits.number is not None:
+            points.append((error.number, bits.number))
+    head = map(view.say, ("parameter", "error", "bits_left", "axis"))
+    grid = make_grid(view.say("useful_table", secret=view.name), head, rows)
+    if len(points) < 2 or not pictures:
+        return grid
+    spec = lines(
+        view.say("useful_chart", secret=view.name),
+        [view.say("useful_below")],
+        {view.say("all_known"): sorted(points)},
+        across=view.say("error_axis"),
+        up=view.say("entropy_axis"),
+    )
+    return Picture(spec, view.say("useful_caption"), grid)
+
+
+def _spread(view: CompromiseView) -> Grid:
+    """Combinations instead of people, with the least and the quantile: internal only."""
+    exact = view.redactor.only_internal
+    rows = (
+        (
+            view.parameter(curve),
+            point["known"],
+            view.redactor.count(point["combinations"]),
+            *(exact(point[over][n][which]) for n in NAMES for over, which in SPREAD.values()),
+        )
+        for curve in view.curves
+        for point in curve["points"]
+    )
+    head = [*map(view.say, ("parameter", "known", "combinations"))]
+    shorts = [view.say(f"{short}_short") for short in NAMES.values()]
+    head += [view.say(k, number=short) for short in shorts for k in SPREAD]
+    return make_grid(view.say("spread_table", secret=view.name), head, rows, folded=True)
+
+
+# -- sentences ------------------------------------------------------------------------------------
+
+
+def _riskiest(view: CompromiseView) -> tuple[Data, Data, NumberText] | None:
+    """The parameter that leaves least to guess, by what is shown of it."""
+    last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
+    means = [(curve, point, view.mean(point, "initial_entropy")) for curve, point in last]
+    known = [each for each in means if each[2].number is not None]
+    return min(known, key=lambda each: each[2].number or 0.0, default=None)
+
+
+def _left(view: CompromiseView) -> str | None:
+    """What is left to guess in the worst view that was tried."""
+    if (worst := _riskiest(view)) is None:
+        return None
+    curve, point, bits = worst
+    return view.say(
+        "left_release" if curve["parameter"] is None else "left",
+        parameter=view.parameter(curve),
+        known=point["known"],
+        bits=bits,
+        secret=view.name,
+    )
+
+
+def _exact(view: CompromiseView) -> str | None:
+    """Whose number is known for certain in that view."""
+    worst = _riskiest(view)
+    target = None if worst is None else view.target(worst[0], worst[1]["known"])
+    if target is None:
+        return None
+    places = {"share": view.share(target["exact"]["records"]), "secret": view.name}
+    if not target["approximate"]:
+        return view.say("exact_known", **places)
+    near = target["approximate"][-1]
+    within, width = view.share(near["records"]), view.redactor.setting("epsilon", near["epsilon"])
+    return view.say("near_known", within=within, width=width, **places)
+
+
+def _cost(view: CompromiseView) -> str | None:
+    """How far off answers are with the most and the least careful parameter."""
+    errors = [(view.error(c), view.parameter(c)) for c in view.curves]
+    known = [each for each in errors if each[0].number is not None]
+    low, high = (end(known, key=lambda e: e[0].number or 0.0, default=None) for end in (min, max))
+    if low is None or high is None or low[0].number == high[0].number:
+        return None
+    return view.say("cost", low=low[0], high=high[0], first=low[1], second=high[1])

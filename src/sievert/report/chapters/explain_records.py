@@ -1,0 +1,224 @@
+"""Values and records that carry the risk, for the operator alone, and the population behind them.
+
+Estimates of the population stand beside the name of their model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sievert.charts import Bar
+from sievert.charts.results import make_unique
+from sievert.report.chapters.explain_view import (
+    MOST_ROWS,
+    MOST_SECRETS,
+    ExplanationView,
+    captioned_bars,
+    level,
+)
+from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.parts import Data
+from sievert.report.redaction import NumberText
+
+EACH = 3  # values of a column in the picture
+MOST_LISTED = 60
+MODELS = ("zayatz", "pitman", "snb", "dankar")
+MATCHES = ("unique_match", "unique_match_known")
+OTHERS = (
+    "prosecutor",
+    "journalist",
+    "marketer",
+    "truta_minimal",
+    "truta_maximal",
+    "global_risk",
+    "household_risk",
+)
+IF_COUNTED = ("journalist", "marketer")  # else as for somebody who knows who is in the table
+SHOWN_WITH = ("size", "global_risk", "household_risk")
+
+
+def chapters(view: ExplanationView) -> Iterator[Chapter]:
+    """The population; on an internal page values, slips, records and minimal uniques too."""
+    about, values = view.data["population"], view.data.get("values")
+    population: list[Block] = []
+    if any(name in about for name in SHOWN_WITH):
+        population += _population(view, about)
+    if view.internal and about["totals"]:
+        population.append(_totals(view, about["totals"]))
+    if population:
+        yield view.chapter("population", population)
+    if not view.internal:
+        return
+    if values is not None:
+        blocks = (*_values(view, values), *_rare(view, values), *_alike(view, values))
+        if blocks:
+            yield view.chapter("values", blocks)
+    yield view.chapter("records", (*_suda(view), *_records(view)))
+
+
+# -- the population -------------------------------------------------------------------------------
+
+
+def _estimate(view: ExplanationView, name: str) -> NumberText:
+    """An estimate; nothing of it where fewer people are unique than may be shown."""
+    value, alone = view.data["population"][name]["value"], view.alone(view.whole).number
+    if view.internal:
+        return view.redactor.share(value)
+    if value is None or alone is None:
+        return view.redactor.withheld()
+    return view.redactor.share(value, of=int(alone) if name in MATCHES else view.records)
+
+
+def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
+    if "size" in about:
+        fraction = about["fraction"] if view.internal else view.records / about["size"]
+        share = view.redactor.setting("fraction", 100 * fraction)
+        yield Paragraph(view.say("population_size", size=f"{about['size']:,}", share=share))
+    models = {
+        view.say(f"model_{m}"): _estimate(view, f"population_uniques_{m}")
+        for m in MODELS
+        if f"population_uniques_{m}" in about
+    }
+    rows: list[tuple[object, ...]] = [
+        (Link(model, "def-population_uniques"), text) for model, text in models.items()
+    ]
+    omitted = () if "truta_maximal" in about else IF_COUNTED
+    rows += [
+        (view.say(f"risk_{name}"), _with_error(view, name))
+        for name in (*MATCHES, *OTHERS)
+        if name in about and name not in omitted
+    ]
+    if view.internal and "expected_reidentifications" in about:
+        expected = view.redactor.only_internal(about["expected_reidentifications"]["value"])
+        rows.append((view.say("risk_expected"), view.say("expected", number=expected)))
+    grid = make_grid(view.say("population_table"), map(view.say, ("number", "share")), rows)
+    marks = [(Bar(model, level(view.redactor, text)), text) for model, text in models.items()]
+    yield captioned_bars(view, "population", marks, grid, axis="population_axis")
+    yield Paragraph(view.say("population_reading"), "reading")
+
+
+def _with_error(view: ExplanationView, name: str) -> str:
+    text = _estimate(view, name)
+    error = (view.data["population"][name].get("details") or {}).get("standard_error")
+    if not view.internal or error is None or text.number is None:
+        return str(text)
+    return view.say("with_error", number=text, error=view.redactor.only_internal(100 * error))
+
+
+def _totals(view: ExplanationView, totals: Data) -> Grid:
+    """Classes in which one or two people make up most of a total."""
+    exact = view.redactor.only_internal
+    rows = (
+        (
+            view.redactor.name(secret),
+            exact(flags["classes"]),
+            *(exact(flags[rule]["flagged"]) for rule in ("dominance", "p_percent")),
+        )
+        for secret, flags in totals.items()
+    )
+    head = map(view.say, ("secret", "classes", "dominated", "estimable"))
+    return make_grid(view.say("totals_table"), head, rows)
+
+
+# -- values and records ---------------------------------------------------------------------------
+
+
+def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
+    redactor, secrets = view.redactor, view.secrets[:MOST_SECRETS]
+    listed = [
+        (number, {**value, "column": about["column"]})
+        for about in values["columns"]
+        for number, value in enumerate(about["riskiest"], 1)
+    ]
+    if not listed:
+        return
+    labels = make_unique(view.value_in_column(value, number) for number, value in listed)
+    rows = []
+    marks: list[tuple[Bar, NumberText]] = []
+    for label, (number, value) in zip(labels, listed, strict=True):
+        rate = redactor.rate(value["discrimination_rate"])
+        counts = (redactor.count(value[n]) for n in ("records", "unique_count"))
+        others = (redactor.rate(value["inference"].get(s)) for s in secrets)
+        rows.append((label, *counts, rate, *others))
+        if number <= EACH and len(marks) < 2 * MOST_ROWS and rate.number is not None:
+            marks.append((Bar(label, rate.number), rate))
+    head = [*map(view.say, ("value", "records", "alone")), *view.rate_heads()]
+    grid = make_grid(view.say("values_table"), head, rows[:MOST_LISTED], folded=True)
+    yield Paragraph(view.say("values_found"))
+    yield captioned_bars(view, "values", marks, grid, axis="rate_axis", number=EACH)
+    if left := view.rows_first(MOST_LISTED, len(rows)):
+        yield Paragraph(left, "note")
+
+
+def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
+    """Rare values, and what leaving their records out would change."""
+    count, exact = view.redactor.count, view.redactor.only_internal
+    rows = [
+        (
+            view.value_in_column(value, number, "value_rare"),
+            *(count(value[n]) for n in ("records", "unique_count")),
+            count(value["gain"]["unique_count"]),
+            *(exact(value["gain"][n]) for n in ("k_anonymity", "discrimination_rate")),
+        )
+        for number, value in enumerate(values["rare"], 1)
+    ]
+    if rows:
+        keys = ("value", "records", "alone", "gain_alone", "gain_k", "gain_rate")
+        yield make_grid(view.say("rare_table"), map(view.say, keys), rows)
+        yield Paragraph(view.say("rare_reading"), "reading")
+
+
+def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
+    """Rare values that differ little from a frequent one."""
+    count = view.redactor.count
+    rows = [
+        (
+            view.value_in_column(value, number, "value_rare"),
+            count(value["records"]),
+            view.value_of(value["like"], number) if "value" in value["like"] else "",
+            count(value["like"]["records"]),
+            count(value["gain"]["unique_count"]),
+        )
+        for number, value in enumerate(values["lookalikes"], 1)
+    ]
+    if rows:
+        keys = ("value", "records", "like", "like_records", "gain_alone")
+        yield make_grid(view.say("alike_table"), map(view.say, keys), rows, (1, 3, 4))
+
+
+def _suda(view: ExplanationView) -> Iterator[Block]:
+    suda, redactor = view.data.get("suda"), view.redactor
+    parts: Mapping[str, float] | None = suda and suda["column_contributions"]
+    if suda is None or parts is None:
+        none = Paragraph(view.say("suda_missing"), "note")
+        yield none if suda is None else Paragraph(view.say("suda_none"))
+        return
+    yield Paragraph(view.say("suda_found", number=redactor.count(suda["records_with_msu"])))
+    sizes = (
+        (size, redactor.count(people), redactor.share(suda["size_shares"][size]))
+        for size, people in suda["records_by_smallest_msu"].items()
+    )
+    head = map(view.say, ("suda_size", "people", "suda_part"))
+    yield make_grid(view.say("suda_sizes"), head, sizes, range(3))
+    columns = (
+        (view.column_names.get(c, redactor.name(c)), redactor.share(part))
+        for c, part in sorted(parts.items(), key=lambda each: -each[1])
+    )
+    yield make_grid(view.say("suda_columns"), map(view.say, ("column", "suda_part")), columns)
+    yield Paragraph(view.say("suda_reading"), "reading")
+
+
+def _records(view: ExplanationView) -> Iterator[Block]:
+    records, redactor = view.data.get("records"), view.redactor
+    if records is None or records["reason"] is not None or not records["riskiest"]:
+        yield Paragraph(view.say("records_none"), "note")
+        return
+    rows = []
+    for record in records["riskiest"]:
+        shares = record.get("column_contributions") or {}
+        most = [c for c in sorted(shares, key=lambda c: -shares[c])[:2] if shares[c] > 0]
+        counts = (redactor.count(record[n]) for n in ("record", "class_size"))
+        scores = (redactor.only_internal(record.get(n)) for n in ("suda_score", "smallest_msu"))
+        rows.append((*counts, *scores, redactor.names(most)))
+    head = map(view.say, ("row", "like_it", "suda_score", "suda_size", "mostly_by"))
+    yield make_grid(view.say("records_table"), head, rows, range(4), folded=True)
