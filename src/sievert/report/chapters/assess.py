@@ -53,7 +53,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         _table(part, part.say("found_table"), FOUND, part.data["reidentification"]),
         Paragraph(part.say("found_reading"), "reading"),
     )
-    chapters = {
+    chapters: dict[str, tuple[Block | Chapter, ...]] = {
         "found": identity,
         "learnt": tuple(_secrets(part)),
         "everything": tuple(_everything(part)),

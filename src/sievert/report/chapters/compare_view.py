@@ -84,13 +84,15 @@ class ComparisonView(ReportPart):
     def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
         redactor, numbers = self.redactor, data["identity_disclosure"]
         value = bits_text(redactor, numbers["value"])
+        low, high = (bits_text(redactor, end) for end in numbers["interval"])
         return ReleaseTexts(
             number,
             label,
             data,
             value,
             bits_text(redactor, numbers["corrected"]),
-            *(bits_text(redactor, end) for end in numbers["interval"]),
+            low,
+            high,
             share_of(redactor, value, self.key),
             {s: self._secret(data, s) for s in self.secrets},
         )
@@ -99,10 +101,12 @@ class ComparisonView(ReportPart):
         redactor, numbers = self.redactor, data["attribute_disclosure"][secret]
         beyond, half = loss_of(data["information_loss"][secret])
         lost = bits_text(redactor, beyond)
+        low, high = (bits_text(redactor, end) for end in numbers["interval"])
         return SecretTexts(
             bits_text(redactor, numbers["value"]),
             bits_text(redactor, numbers["corrected"]),
-            *(bits_text(redactor, end) for end in numbers["interval"]),
+            low,
+            high,
             lost,
             bits_text(redactor, beyond - half),
             bits_text(redactor, beyond + half),

@@ -248,7 +248,8 @@ def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
     ]
     head = [*map(view.say, ("change", "alone", "alone_share")), *view.rate_heads(more)]
     grid = make_grid(view.say("remedies_table"), head, rows)
-    marks = [(Bar(name, share.number), share) for name, _, share, *_ in rows[:MOST_ROWS]]
+    shares = [(name, view.of_all(r.alone)) for name, r in zip(names, changes, strict=True)]
+    marks = [(Bar(name, share.number), share) for name, share in shares[:MOST_ROWS]]
     left = len(changes) > MOST_ROWS
     first = view.say("remedies_first", shown=MOST_ROWS - 1) if left else ""
     return captioned_bars(view, "remedies", marks, grid, axis="alone_share_axis", more=first)
