@@ -47,14 +47,13 @@ MOST_BEHIND = 25  # rows of a table behind a curve
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """What the chapter holds."""
-    identity = (
-        *(Paragraph(text) for text in _identity_sentences(part)),
-        *_sizes(part),
-        _table(part, part.say("found_table"), FOUND, part.data["reidentification"]),
-        Paragraph(part.say("found_reading"), "reading"),
-    )
     chapters: dict[str, tuple[Block | Chapter, ...]] = {
-        "found": identity,
+        "found": (
+            *(Paragraph(text) for text in _identity_sentences(part)),
+            *_sizes(part),
+            _table(part, part.say("found_table"), FOUND, part.data["reidentification"]),
+            Paragraph(part.say("found_reading"), "reading"),
+        ),
         "learnt": tuple(_secrets(part)),
         "everything": tuple(_everything(part)),
         "remarks": (BulletList(tuple(part.data["warnings"])),) if part.data["warnings"] else (),
