@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning.model import Factor
+from sievert.arrays import Ints
 from sievert.attacks.reasoning.value_sets import PositionSets
 from sievert.errors import ExhaustedError
 
@@ -166,55 +165,6 @@ def distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
         _, keys = np.unique(keys, return_inverse=True)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return rows[first], which
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """The classes that may hold each victim.
-
-    Victim `victims[p]` may be in class `classes[p]`, victims ascending; `places[f][p]` is the place
-    of the victim's atom among the members of the class's label in factor f.
-    """
-
-    many: int
-    victims: Ints
-    classes: Ints
-    places: tuple[Ints, ...]
-
-    @classmethod
-    def build(
-        cls,
-        many: int,
-        pairs: tuple[Ints, Ints],
-        factors: Sequence[Factor],
-        labels: Ints,
-        atoms: Ints,
-    ) -> Candidates:
-        """From pairs of victims and classes; `labels` is classes by factors, `atoms` victims by."""
-        victims, classes = pairs
-        places = []
-        for f, factor in enumerate(factors):
-            size = factor.prior.shape[1]
-            widths = np.diff(factor.starts)
-            keys = np.repeat(np.arange(len(widths)), widths) * size + factor.members
-            places.append(np.searchsorted(keys, labels[classes, f] * size + atoms[victims, f]))
-        return cls(many, victims, classes, tuple(places))
-
-    def expected_records(self, shares: Sequence[Floats], class_counts: Ints) -> Floats:
-        """How many records with each secret are expected of each victim's kind.
-
-        `shares[f]`, secrets by pairs, is what the factor gives the victim's atom within the class's
-        label; `held` is classes by secrets.
-        """
-        records = np.zeros((self.many, class_counts.shape[1]))
-        if not len(self.victims):
-            return records
-        terms = class_counts[self.classes].T.astype(np.float64)
-        for each in shares:
-            terms *= each
-        first = np.flatnonzero(np.diff(self.victims, prepend=-1))
-        records[self.victims[first]] = np.add.reduceat(terms, first, axis=1).T
-        return records
 
 
 def imagine_victims(

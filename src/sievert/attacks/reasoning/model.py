@@ -21,6 +21,7 @@ from sievert.hierarchies import Hierarchy
 
 Weights = float | Mapping[Any, Any]
 Text = str | None
+BetaMixture = tuple[tuple[float, tuple[tuple[float, float], ...]], ...]  # weights and products
 NOBODY: Any = object()  # a secret that nothing is named after
 LEAST, MOST = 1e-200, 1e12  # weights of a prior
 CLOSED, EXACT, GIBBS = "closed form", "exact", "gibbs"
@@ -75,6 +76,46 @@ class Buckets:
     atoms: Ints
     secrets: Ints
     starts: Ints
+
+
+@dataclass(frozen=True)
+class ReleaseModel:
+    """The victims of a release, by what is known of them, and how frequent the secrets are."""
+
+    atoms: Ints  # victims by factors
+    alpha: Floats
+    secret_counts: Ints
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many victims and secrets there are."""
+        return len(self.atoms), len(self.alpha)
+
+    def learner_weights(self, populations: Sequence[Floats]) -> Floats:
+        """The population's weight of each victim's kind with each secret.
+
+        It is the weight of the secret, times the shares of the victim's atoms among those who have
+        it.
+        """
+        secrets = normalise(self.alpha + self.secret_counts)
+        weights = np.broadcast_to(secrets, self.shape).copy()
+        for population, own in zip(populations, self.atoms.T, strict=True):
+            weights *= population[:, own].T
+        return weights
+
+    def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
+        """The printed learner's shares of secrets among each victim's kind, in one population.
+
+        `drawn` are the shares of the atoms of each factor, by secret.
+        """
+        with np.errstate(divide="ignore"):
+            gammas = np.log(rng.standard_gamma(self.alpha + self.secret_counts))
+            logs = np.broadcast_to(gammas, self.shape)
+            for population, own in zip(drawn, self.atoms.T, strict=True):
+                logs = logs + np.log(population)[:, own].T
+        best = logs.max(axis=1, keepdims=True)
+        lost = np.isneginf(best)  # below what can be told from 0, for every secret
+        return normalise(np.where(lost, 1.0, np.exp(logs - np.where(lost, 0.0, best))))
 
 
 def normalise(weights: Floats) -> Floats:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning import value_sets
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
 from sievert.attacks.reasoning.candidates import CandidatePairs, distinct_rows
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.domains import Domain
-from sievert.attacks.reasoning.model import Factor, ReasoningSettings, secret_weights, value_weights
+from sievert.attacks.reasoning.model import Factor, ReasoningSettings, Text, value_weights
 from sievert.attacks.reasoning.posterior import (
     Model,
     believe,
@@ -23,11 +22,11 @@ from sievert.attacks.reasoning.posterior import (
     describe_secrets,
 )
 from sievert.attacks.reasoning.result import Reasoning
+from sievert.attacks.reasoning.value_sets import PositionSets
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, require
 from sievert.formatting import plural
-
-Text = str | None
+from sievert.notes import Count, Note
 
 
 @dataclass(frozen=True)
@@ -41,41 +40,50 @@ class Victims:
 
     @classmethod
     def from_original(
-        cls, original: Cube, domains: Sequence[Domain], secrets: Sequence[Text], ordered: bool
+        cls,
+        original: Cube,
+        domains: Sequence[Domain],
+        secrets: Sequence[Text],
+        ordered: bool,
+        remark: Callable[[Note], None],
     ) -> Victims:
-        """The people of the original, the secret in its last column."""
-        positions = [
-            domain.positions(texts)[codes]
-            for domain, texts, codes in zip(
-                domains, original.values[:-1], original.codes[:-1], strict=True
-            )
-        ]
-        places, victim = distinct_rows(np.stack(positions, axis=1))
-        place = {text: s for s, text in enumerate(secrets)}
-        many = len(secrets)
-        secret = np.array([place.get(text, many) for text in original.values[-1]])
-        secret = secret[original.codes[-1]]
-        cells = victim * (many + 1) + secret
-        truth = np.bincount(cells, original.counts, len(places) * (many + 1)).astype(np.int64)
-        rows = (victim, secret) if ordered else None
-        return cls(places, truth.reshape(len(places), many + 1), rows, True)
+        """The people of the original, the secret in its last column.
+
+        A remark says how many of them have a secret that the release does not have.
+        """
+        places, victim = distinct_rows(positions(original, domains))
+        place, many = {text: s for s, text in enumerate(secrets)}, len(secrets)
+        numbers = np.array([place.get(text, many) for text in original.values[-1]])
+        secret = numbers[original.codes[-1]]
+        truth = np.zeros((len(places), many + 1), dtype=np.int64)
+        np.add.at(truth, (victim, secret), original.counts)
+        strange = int(truth[:, -1].sum())
+        require(
+            strange != truth.sum(),
+            "no secret of the original occurs in the release",
+            hint="are they of the same people?",
+            error=InputError,
+        )
+        if strange:
+            text = "{} of the original with a secret that the release does not have"
+            remark(Note(text, Count(strange)))
+        return cls(places, truth, (victim, secret) if ordered else None, True)
 
 
-@dataclass(frozen=True)
-class ReleasedSecrets:
-    """What the release says of the secrets: their texts, and how many records have each."""
-
-    name: str
-    columns: tuple[str, ...]
-    texts: tuple[Text, ...]
-    counts: Ints
+def positions(cube: Cube, domains: Sequence[Domain]) -> Ints:
+    """Of each cell of a table the positions of its values in the domains of the first columns."""
+    columns = zip(domains, cube.values, cube.codes, strict=False)
+    return np.stack([domain.positions(texts)[codes] for domain, texts, codes in columns], axis=1)
 
 
 @dataclass(frozen=True)
 class Problem:
     """The release's columns and secrets, the victims, and how to reason."""
 
-    secrets: ReleasedSecrets
+    secret: str
+    columns: tuple[str, ...]
+    texts: tuple[Text, ...]  # of the secrets
+    counts: Ints  # released records of each secret
     domains: Sequence[Domain]
     victims: Victims
     settings: ReasoningSettings
@@ -83,17 +91,16 @@ class Problem:
     @property
     def keys(self) -> int:
         """How many combinations of values the attacker thinks possible."""
-        if self.settings.observed:
-            return len(self.victims.places)
-        return math.prod(len(domain) for domain in self.domains)
+        every = math.prod(len(domain) for domain in self.domains)
+        return len(self.victims.places) if self.settings.observed else every
 
     def _weights(self, place: int) -> Floats:
         return value_weights(
             self.settings.beta,
-            self.secrets.columns[place],
+            self.columns[place],
             self.domains[place].values,
-            self.secrets.texts,
-            self.secrets.columns,
+            self.texts,
+            self.columns,
         )
 
     def people(self, places: Ints) -> tuple[tuple[Text, ...], ...]:
@@ -107,31 +114,23 @@ class Problem:
     # -- factors of a release whose values were made coarser ----------------------------------
 
     def by_column(
-        self, labels: Sequence[value_sets.PositionSets], classes: Ints, holds: Ints
+        self, labels: Sequence[PositionSets], classes: Ints, holds: Ints
     ) -> tuple[list[Factor], Ints, Ints]:
         """One factor a column."""
         factors, atoms = [], []
         for place, own in enumerate(labels):
             separate = np.unique(self.victims.places[:, place])
             merged = merge_positions(own, separate, self._weights(place))
-            counts = np.zeros((len(own), holds.shape[1]), dtype=np.int64)
-            np.add.at(counts, classes[:, place], holds)
-            factors.append(Factor(merged.prior, merged.sets.starts, merged.sets.members, counts))
+            factors.append(_factor(merged.prior, merged.sets, classes[:, place], holds))
             atoms.append(merged.atom_of[self.victims.places[:, place]])
         return factors, np.stack(atoms, axis=1), classes
 
     def as_observed(self, pairs: CandidatePairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
         """All columns as one factor of the combinations that occur in the original."""
-        many = len(self.victims.places)
         order = np.lexsort((pairs.victims, pairs.classes))
         starts = np.searchsorted(pairs.classes[order], np.arange(len(holds) + 1))
         members = pairs.victims[order]
-        if (np.diff(starts) == 0).any():
-            lost = int(holds[np.diff(starts) == 0].sum())
-            raise InputError(
-                f"{plural(lost, 'released record')} fit nobody in the original",
-                hint="--domain cross",
-            )
+        require_fit(int(holds[np.diff(starts) == 0].sum()))
         known: dict[bytes, int] = {}
         label_of, kept = np.zeros(len(holds), dtype=np.int64), list[Ints]()
         for g in range(len(holds)):
@@ -139,31 +138,27 @@ class Problem:
             label_of[g] = known.setdefault(own.tobytes(), len(kept))
             if label_of[g] == len(kept):
                 kept.append(own)
-        own_sets = value_sets.PositionSets.from_lists(kept)
+        own_sets = PositionSets.from_lists(kept)
         prior = value_weights(
-            self.settings.beta, None, self.people(self.victims.places), self.secrets.texts, ()
+            self.settings.beta, None, self.people(self.victims.places), self.texts, ()
         )
-        counts = np.zeros((len(own_sets), holds.shape[1]), dtype=np.int64)
-        np.add.at(counts, label_of, holds)
-        factor = Factor(prior, own_sets.starts, own_sets.members, counts)
-        return [factor], np.arange(many)[:, None], label_of[:, None]
+        factor = _factor(prior, own_sets, label_of, holds)
+        return [factor], np.arange(len(self.victims.places))[:, None], label_of[:, None]
 
     def as_boxes(
-        self, labels: Sequence[value_sets.PositionSets], classes: Ints, holds: Ints
+        self, labels: Sequence[PositionSets], classes: Ints, holds: Ints
     ) -> tuple[list[Factor], Ints, Ints]:
         """All columns as one factor of all combinations of public values."""
         sizes = [len(domain) for domain in self.domains]
         beta, overrides = self._of_tuples()
         boxed = boxes(sizes, labels, classes, self.victims.places, beta, overrides=overrides)
-        counts = np.zeros((len(boxed.sets), holds.shape[1]), dtype=np.int64)
-        np.add.at(counts, boxed.label_of, holds)
         prior = np.broadcast_to(boxed.prior, (holds.shape[1], boxed.prior.shape[1])).copy()
-        factor = Factor(prior, boxed.sets.starts, boxed.sets.members, counts)
+        factor = _factor(prior, boxed.sets, boxed.label_of, holds)
         return [factor], boxed.atom_of[:, None], boxed.label_of[:, None]
 
     def _of_tuples(self) -> tuple[Floats, dict[tuple[int, ...], Floats]]:
         """Weights of combinations by secret: of all, and of single ones."""
-        beta, texts = self.settings.beta, self.secrets.texts
+        beta, texts = self.settings.beta, self.texts
         base, single = np.ones(len(texts)), dict[tuple[int, ...], Floats]()
         each: list[Any] = [beta] * len(texts)
         if isinstance(beta, Mapping) and set(beta) <= set(texts):
@@ -197,7 +192,7 @@ class Problem:
         """One factor a column; values that nobody has are one atom."""
         weights, atoms = [], []
         for place, domain in enumerate(self.domains):
-            every_value = value_sets.PositionSets.from_lists([range(len(domain))])
+            every_value = PositionSets.from_lists([range(len(domain))])
             merged = merge_positions(every_value, np.unique(every[:, place]), self._weights(place))
             weights.append(merged.prior)
             atoms.append(merged.atom_of[every[:, place]])
@@ -221,37 +216,33 @@ class Problem:
 
     # -- the end ------------------------------------------------------------------------------
 
-    def reason(
-        self, model: Model, atoms: Ints, progress: Progress, details: Mapping[str, Any]
-    ) -> Reasoning:
+    def reason(self, model: Model, progress: Progress, details: Mapping[str, Any]) -> Reasoning:
         """Solve the model and say what was found."""
-        settings, secrets, victims = self.settings, self.secrets, self.victims
+        settings, victims, texts = self.settings, self.victims, self.texts
         posterior = believe(model, victims.truth, settings, progress)
-        alpha = secret_weights(settings.alpha, secrets.name, secrets.texts)
-        means, distance = describe_secrets(alpha, secrets.counts, secrets.texts, victims.truth)
+        means, distance = describe_secrets(model.alpha, self.counts, texts, victims.truth)
         keys: dict[str, Any] = {}
         distances: dict[str, Any] = {"secret": distance, "key": {}}
-        each = len(posterior.populations) == len(secrets.columns)
-        names = secrets.columns if each else ("key",)
-        for f, name in enumerate(names):
-            atom_by_value = self._atom_by_value(f if each else None, atoms[:, f])
+        people, records = self.people(victims.places), int(self.counts.sum())
+        by_column = len(posterior.populations) == len(self.columns)
+        names = self.columns if by_column else ("key",)
+        for f, (name, atoms) in enumerate(zip(names, model.atoms.T, strict=True)):
+            values = [person[f] for person in people] if by_column else people
             keys[name], distances["key"][name] = describe_keys(
                 posterior.populations[f],
                 posterior.drawn[f],
-                atom_by_value,
-                secrets.texts,
-                _by_atom(victims.truth, atoms[:, f], posterior.populations[f].shape),
+                dict(zip(values, atoms.tolist(), strict=True)),
+                texts,
+                _by_atom(victims.truth, atoms, posterior.populations[f].shape),
             )
-        people = self.people(victims.places)
-        records = int(secrets.counts.sum())
         weights = [float(prior.sum(axis=1).mean()) for prior in model.priors]
         return Reasoning(
-            secrets.name,
-            secrets.columns,
+            self.secret,
+            self.columns,
             people,
-            secrets.texts,
+            texts,
             posterior,
-            secrets.counts,
+            self.counts,
             victims.truth,
             victims.rows,
             {
@@ -263,29 +254,36 @@ class Problem:
                 **details,
                 "likelihood": settings.likelihood,
                 "released": records,
-                "secrets": len(secrets.texts),
+                "secrets": len(texts),
                 "victims": len(people),
                 "victims_are_all": victims.complete,
                 "keys": self.keys,
-                "records_a_secret": records / len(secrets.texts),
+                "records_a_secret": records / len(texts),
                 "prior_records_a_secret": dict(zip(names, weights, strict=True)),
                 "domains": {
                     column: {"values": len(d), "from": d.source, "public": d.public}
-                    for column, d in zip(secrets.columns, self.domains, strict=True)
+                    for column, d in zip(self.columns, self.domains, strict=True)
                 },
                 "seed": settings.seed,
             },
         )
 
-    def _atom_by_value(self, place: int | None, atoms: Ints) -> dict[Any, int]:
-        """Values that victims have, and their atoms."""
-        names: Iterable[Any]
-        if place is None:
-            names = self.people(self.victims.places)
-        else:
-            values = self.domains[place].values
-            names = [values[i] for i in self.victims.places[:, place].tolist()]
-        return dict(zip(names, atoms.tolist(), strict=True))
+
+def require_fit(lost: int) -> None:
+    """Refuse released records that may be nobody's of the original."""
+    require(
+        not lost,
+        f"{plural(lost, 'released record')} fit nobody in the original",
+        hint="--domain cross",
+        error=InputError,
+    )
+
+
+def _factor(prior: Floats, sets: PositionSets, label_of: Ints, holds: Ints) -> Factor:
+    """A factor with the records of each of its labels, from those of the classes."""
+    counts = np.zeros((len(sets), holds.shape[1]), dtype=np.int64)
+    np.add.at(counts, label_of, holds)
+    return Factor(prior, sets.starts, sets.members, counts)
 
 
 def _by_atom(truth: Ints | None, atoms: Ints, shape: tuple[int, ...]) -> Ints | None:

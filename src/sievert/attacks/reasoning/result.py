@@ -11,8 +11,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.attack import Attack, value
-from sievert.attacks.reasoning.chains import ChainSamples, jackknife
-from sievert.attacks.reasoning.model import normalise
+from sievert.attacks.reasoning.chains import jackknife
+from sievert.attacks.reasoning.model import Text, normalise
 from sievert.attacks.reasoning.posterior import (
     SAME,
     CorrectGuesses,
@@ -23,7 +23,6 @@ from sievert.attacks.reasoning.posterior import (
 from sievert.formatting import percent, plural
 from sievert.measures.measure import Value
 
-Text = str | None
 MOST_WORST = 10
 WIDE = 1.96  # standard errors on each side of an interval
 NOT_CONVERGED = "the chains have not converged"
@@ -118,16 +117,14 @@ class Reasoning:
         """The records that attacker and learner have right; None without the original."""
         if self.truth is None:
             return None
-        return CorrectGuesses.count(self.truth, self.likeliest_secrets[0]), CorrectGuesses.count(
-            self.truth, self.likeliest_secrets[1]
-        )
+        attacker, learner = self.likeliest_secrets
+        return CorrectGuesses.count(self.truth, attacker), CorrectGuesses.count(self.truth, learner)
 
     @cached_property
     def misplaced(self) -> int:
         """Records of the original that fit no released class."""
-        if self.truth is None:
-            return 0
-        return int(self.truth[self.posterior.expected.sum(axis=1) <= 0].sum())
+        lost = self.posterior.expected.sum(axis=1) <= 0
+        return 0 if self.truth is None else int(self.truth[lost].sum())
 
     @property
     def believable(self) -> bool:
@@ -154,8 +151,7 @@ class Reasoning:
         attacker = np.where(known, self.posterior.attacker[victims, s], 0.0)
         learner = np.where(known, self.posterior.learner[victims, s], 0.0)
         state = np.where(known & self.likeliest_secrets[0][victims, s], 1, 0)
-        if self.posterior.sampled is not None:
-            state[(state == 1) & self._torn()[victims]] = -1
+        state[(state == 1) & self._torn()[victims]] = -1
         return attacker, learner, state
 
     def by_record(self) -> dict[str, tuple[str, list[Any]]] | None:
@@ -166,8 +162,7 @@ class Reasoning:
                 name: ("DOUBLE", [x if converged and not np.isnan(x) else None for x in numbers])
                 for name, numbers in ((n, each.tolist()) for n, each in self.released.items())
             }
-        status = self.status()
-        if status is None:
+        if (status := self.status()) is None:
             return None
         attacker, learner, state = status
         if not converged:  # what was not told in words is not told in numbers
@@ -180,16 +175,8 @@ class Reasoning:
 
     def _torn(self) -> Ints:
         """Victims of whom several secrets may be the likeliest, as far as chains can tell."""
-        torn: Ints = (self.likeliest_secrets[0] & (self.posterior.errors[0] > SAME)).sum(axis=1) > 1
-        return torn
-
-    def _why_no_numbers(self) -> str | None:
-        """Why there is nothing but the baseline; None if there is more."""
-        if not self.posterior.converged:
-            return NOT_CONVERGED
-        if self.truth is None:
-            return NEEDS_ORIGINAL
-        return None if self.believable else MISPLACED
+        unsure = self.likeliest_secrets[0] & (self.posterior.errors[0] > SAME)
+        return np.asarray(unsure.sum(axis=1) > 1)
 
     @cached_property
     def _headline(self) -> dict[str, tuple[float | None, str | None]]:
@@ -198,11 +185,11 @@ class Reasoning:
         base = int(counts.max(initial=0)) / max(1, int(counts.sum()))
         if self.truth is not None:
             base = float(self.truth.sum(axis=0)[counts.argmax()]) / self.records
-        reason = self._why_no_numbers()
-        if self.truth is None or self.correct is None or reason is not None:
+        if self.truth is None or self.correct is None or not self.believable:
+            why = NEEDS_ORIGINAL if self.truth is None else MISPLACED
+            reason = why if self.posterior.converged else NOT_CONVERGED
             return dict.fromkeys(HEADLINES, (None, reason)) | {"baseline": (base, None)}
-        attacker, learner = self.correct
-        n = self.records
+        (attacker, learner), n = self.correct, self.records
         there = (self.truth[:, : len(self.secrets)] > 0) & ~self._torn()[:, None]
         worst = self.ratio[there].max(initial=0.0)
         return {
@@ -229,9 +216,11 @@ class Reasoning:
         more: dict[str, float] = {}
         if self.truth is not None and self.correct is not None and self.believable:
             attacker, learner = self.correct
-            more["attacker_accuracy_literal"] = attacker.literal / self.records
-            more["learner_accuracy_literal"] = learner.literal / self.records
-            more["at_risk"] = attacker.literal
+            more = {
+                "attacker_accuracy_literal": attacker.literal / self.records,
+                "learner_accuracy_literal": learner.literal / self.records,
+                "at_risk": attacker.literal,
+            }
             if self.posterior.sampled is not None:
                 tied = self.truth[:, : len(self.secrets)] * self.likeliest_secrets[0]
                 more["undecided"] = int(tied[self._torn()].sum())
@@ -263,23 +252,12 @@ class Reasoning:
     @cached_property
     def by_chain(self) -> list[float]:
         """The attacker's accuracy, or what is hoped for, by each chain; empty if not sampled."""
-        sampled = self.posterior.sampled
-        if sampled is None:
-            return []
-        if self.truth is None:
-            each = (sampled.mean(c)[0] for c in range(sampled.chains))
-            return [float(e.max(axis=1).sum() / e.sum()) for e in each]
-        return [
-            CorrectGuesses.count(self.truth, likeliest(normalise(sampled.mean(c)[0]))).fractional
-            / self.records
-            for c in range(sampled.chains)
-        ]
-
-    def _so_far(self, sampled: ChainSamples) -> dict[str, Any]:
-        """Running means, by chain, of that reported number on which chains agree least."""
-        names = WATCHED if self.truth is not None else HOPED
-        least = int(np.argmax(sampled.agreed.rhat[: len(names)]))
-        return {"least_agreed": names[least], "so_far": sampled.so_far(least)}
+        sampled, truth = self.posterior.sampled, self.truth
+        expected = [] if sampled is None else [sampled.mean(c)[0] for c in range(sampled.chains)]
+        if truth is None:
+            return [float(e.max(axis=1).sum() / e.sum()) for e in expected]
+        guesses = (CorrectGuesses.count(truth, likeliest(normalise(e))) for e in expected)
+        return [each.fractional / self.records for each in guesses]
 
     def worst(self) -> list[dict[str, Any]]:
         """The records whom the release exposes most, by relative risk: numbers of rows."""
@@ -362,6 +340,8 @@ class Reasoning:
         }
         sampled = self.posterior.sampled
         if sampled is not None:
+            names = WATCHED if self.truth is not None else HOPED
+            least = int(np.argmax(sampled.agreed.rhat[: len(names)]))
             details["sampling"] = {
                 "chains": sampled.chains,
                 "sweeps": sampled.sweeps,
@@ -369,7 +349,8 @@ class Reasoning:
                 "rhat": sampled.rhat if np.isfinite(sampled.rhat) else None,
                 "effective": sampled.ess,
                 "attacker_by_chain": self.by_chain,
-                **self._so_far(sampled),
+                "least_agreed": names[least],
+                "so_far": sampled.so_far(least),
             }
         # Distances tell of the population without naming a value.
         distances = dict(self.population.get("distances", {}))
@@ -378,7 +359,10 @@ class Reasoning:
             details["beliefs"] = [
                 {
                     "values": dict(zip(self.columns, person, strict=True)),
-                    **_list_beliefs(self.beliefs[person]),
+                    **{
+                        who: [{"secret": s, "probability": p} for s, p in shares.items()]
+                        for who, shares in self.beliefs[person].items()
+                    },
                 }
                 for person in self.people[:1000]
             ]
@@ -387,10 +371,3 @@ class Reasoning:
 
 def _interval(interval: list[float] | None) -> str:
     return "" if interval is None else f" ({percent(interval[0])} to {percent(interval[1])})"
-
-
-def _list_beliefs(beliefs: Mapping[str, Mapping[Text, float]]) -> dict[str, Any]:
-    return {
-        who: [{"secret": s, "probability": p} for s, p in shares.items()]
-        for who, shares in beliefs.items()
-    }

@@ -27,7 +27,7 @@ from sievert.attacks.reasoning.model import (
     secret_weights,
 )
 from sievert.attacks.reasoning.posterior import believe
-from sievert.attacks.reasoning.problem import Problem, ReleasedSecrets, Victims
+from sievert.attacks.reasoning.problem import Problem, Victims, positions, require_fit
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.counts.cube import Cube
@@ -35,7 +35,6 @@ from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import plural
 from sievert.notes import Count, Name, Note
 
-Text = str | None
 Remark = Callable[[Note], None]
 MOST_PAIRS = 2 * 10**7  # of victims and classes that may hold them
 SENSITIVITY = (1.0, 0.1)  # weights of a value that a saturated model is shown for
@@ -48,29 +47,13 @@ SENSITIVE_HEADLINES = (
 )
 
 
-def remark_domains(public: Mapping[str, bool], remark: Remark) -> None:
+def remark_domains(columns: Sequence[str], domains: Sequence[Domain], remark: Remark) -> None:
     """Say whose domain is taken from the original."""
-    secret = [column for column, known in public.items() if not known]
+    secret = [column for column, d in zip(columns, domains, strict=True) if not d.public]
     if secret:
         who = Name(secret[0]) if len(secret) == 1 else Count(len(secret), "column")
         text = "the values that {} may have are known from the original: an attacker may know fewer"
         remark(Note(text + " (--domain)", who))
-
-
-def remark_secrets(victims: Victims, remark: Remark) -> None:
-    """Say how many records of the original have a secret that the release does not have."""
-    truth = victims.truth
-    assert truth is not None
-    strange = int(truth[:, -1].sum())
-    require(
-        strange != truth.sum(),
-        "no secret of the original occurs in the release",
-        hint="are they of the same people?",
-        error=InputError,
-    )
-    if strange:
-        text = "{} of the original with a secret that the release does not have"
-        remark(Note(text, Count(strange)))
 
 
 def remark_misplaced(records: int, remark: Remark) -> None:
@@ -80,7 +63,7 @@ def remark_misplaced(records: int, remark: Remark) -> None:
         remark(Note(text + " (--hierarchy COL=FILE)", Count(records)))
 
 
-def occurring(cube: Cube, place: int) -> tuple[list[Text], Ints]:
+def occurring(cube: Cube, place: int) -> tuple[list[str | None], Ints]:
     """The texts of a column that occur, and the place of each code among them."""
     used = np.unique(cube.codes[place])
     at = np.full(len(cube.values[place]), -1, dtype=np.int64)
@@ -105,7 +88,7 @@ def horizontal(
     texts, at = occurring(released, len(columns))
     domains = [_domain(released, original, place, settings) for place in range(len(columns))]
     labels = [_labels(released, place, domain, settings) for place, domain in enumerate(domains)]
-    remark_domains({c: d.public for c, d in zip(columns, domains, strict=True)}, remark)
+    remark_domains(columns, domains, remark)
     classes, which = distinct_rows(_label_numbers(labels, released))
     class_counts = np.zeros((len(classes), len(texts)), dtype=np.int64)
     np.add.at(class_counts, (which, at[released.codes[-1]]), released.counts)
@@ -115,18 +98,18 @@ def horizontal(
         places, complete = imagine_victims(sets, classes, class_counts.sum(axis=1), rng)
         victims = Victims(places, None, None, complete)
     else:
-        victims = Victims.from_original(original, domains, texts, ordered)
-        remark_secrets(victims, remark)
+        victims = Victims.from_original(original, domains, texts, ordered, remark)
     pairs = candidate_pairs(classes, sets, victims.places, MOST_PAIRS)
-    secrets = ReleasedSecrets(released.columns[-1], columns, tuple(texts), class_counts.sum(axis=0))
-    problem = Problem(secrets, domains, victims, settings)
-    if settings.likelihood == "product" or len(columns) == 1:
-        factors, atoms, label_of = problem.by_column(sets, classes, class_counts)
-    elif settings.observed:
-        factors, atoms, label_of = problem.as_observed(pairs, class_counts)
-    else:
-        factors, atoms, label_of = problem.as_boxes(sets, classes, class_counts)
-    alpha = secret_weights(settings.alpha, secrets.name, texts)
+    name, counts = released.columns[-1], class_counts.sum(axis=0)
+    problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
+    factors, atoms, label_of = (
+        problem.by_column(sets, classes, class_counts)
+        if settings.likelihood == "product" or len(columns) == 1
+        else problem.as_observed(pairs, class_counts)
+        if settings.observed
+        else problem.as_boxes(sets, classes, class_counts)
+    )
+    alpha = secret_weights(settings.alpha, name, texts)
     model = HorizontalModel.build(
         factors, class_counts, label_of, atoms, pairs, alpha, settings.method
     )
@@ -135,11 +118,11 @@ def horizontal(
         "classes": len(classes),
         "victims_without_a_class": len(victims.places) - len(np.unique(pairs.victims)),
     }
-    reasoning = problem.reason(model, atoms, progress, details)
+    reasoning = problem.reason(model, progress, details)
     remark_misplaced(reasoning.misplaced, remark)
     if listed is None:
         return _with_sensitivity(reasoning, problem, model)
-    _, both = distinct_rows(np.concatenate([classes, _label_numbers(labels, listed)]))
+    both = distinct_rows(np.concatenate([classes, _label_numbers(labels, listed)]))[1]
     mine = both[len(classes) :]  # classes are all there is, in ascending order
     require(
         listed.values == released.values,
@@ -177,9 +160,12 @@ def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalM
     """Of a saturated model that is solved exactly: the headlines under other weights of values."""
     settings = problem.settings
     exact = model.method in (CLOSED, EXACT) and problem.victims.truth is not None
-    if settings.likelihood == "product" or settings.method != "auto" or not exact:
-        return reasoning
-    if isinstance(settings.beta, Mapping):
+    if (
+        settings.likelihood == "product"
+        or settings.method != "auto"
+        or not exact
+        or isinstance(settings.beta, Mapping)
+    ):
         return reasoning
     lines: list[dict[str, Any]] = []
     for beta in SENSITIVITY:
@@ -206,37 +192,35 @@ def vertical(
     """
     columns = people.columns[:-1]
     texts, at = occurring(secret_lists, 1)
-    group, sizes = _groups(people, secret_lists)
+    group, listed_group, sizes = _groups(people, secret_lists)
     rows = np.repeat(np.arange(len(group)), people.counts)
     rows = rows[np.argsort(group[rows], kind="stable")]
     secret = at[secret_lists.codes[1]]
-    order = np.lexsort((secret, _group_numbers(secret_lists, people)))
+    order = np.lexsort((secret, listed_group))
     row_secrets = np.repeat(secret[order], secret_lists.counts[order])
     domains = [
         _domain(people, original, place, settings, plain=True) for place in range(len(columns))
     ]
-    remark_domains({c: d.public for c, d in zip(columns, domains, strict=True)}, remark)
-    kinds, kind = distinct_rows(_positions(people, domains))
+    remark_domains(columns, domains, remark)
+    places = positions(people, domains)
+    require_fit(int(people.counts[(places < 0).any(axis=1)].sum()))
+    kinds, kind = distinct_rows(places)
     if original is None:
         victims = Victims(kinds, None, None, True)
     else:
-        victims = Victims.from_original(original, domains, texts, ordered)
-        remark_secrets(victims, remark)
+        victims = Victims.from_original(original, domains, texts, ordered, remark)
     counts = np.bincount(row_secrets, minlength=len(texts))
-    secrets = ReleasedSecrets(secret_lists.columns[1], columns, tuple(texts), counts)
-    problem = Problem(secrets, domains, victims, settings)
+    name = secret_lists.columns[1]
+    problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
     every, which = distinct_rows(np.concatenate([victims.places, kinds]))
     own, present = which[: len(victims.places)], which[len(victims.places) :]
     owner = np.full(len(every), -1, dtype=np.int64)
     owner[own] = np.arange(len(own))
-    if settings.likelihood == "product" or len(columns) == 1:
-        weights, atoms = problem.weights_by_column(every)
-    else:
-        weights, atoms = problem.weights_of_all(every)
+    by_column = settings.likelihood == "product" or len(columns) == 1
+    weights, atoms = (problem.weights_by_column if by_column else problem.weights_of_all)(every)
     row_keys, starts = present[kind[rows]], np.append(0, np.cumsum(sizes))
     buckets = Buckets(tuple(weights), atoms[row_keys], row_secrets, starts)
-    alpha = secret_weights(settings.alpha, secrets.name, texts)
-    owners = owner[row_keys]
+    alpha, owners = secret_weights(settings.alpha, name, texts), owner[row_keys]
     model = VerticalModel.build(buckets, owners, atoms[own], alpha, settings.method)
     details = {
         "kind": "vertical",
@@ -244,29 +228,12 @@ def vertical(
         "largest_group": int(sizes.max(initial=0)),
         "victims_without_a_class": len(own) - len(np.unique(owners[owners >= 0])),
     }
-    reasoning = problem.reason(model, atoms[own], progress, details)
+    reasoning = problem.reason(model, progress, details)
     remark_misplaced(reasoning.misplaced, remark)
     if listed is None:
         return reasoning
-    positions = [d.positions(listed.values[c])[listed.codes[c]] for c, d in enumerate(domains)]
-    _, both = distinct_rows(np.concatenate([victims.places, np.stack(positions, axis=1)]))
+    both = distinct_rows(np.concatenate([victims.places, positions(listed, domains)]))[1]
     return replace(reasoning, released=_largest_beliefs(reasoning, both[len(victims.places) :]))
-
-
-def _positions(people: Cube, domains: Sequence[Domain]) -> Ints:
-    """Of each cell of the people's table the positions of its values in their domains."""
-    places = np.stack(
-        [domain.positions(people.values[c])[people.codes[c]] for c, domain in enumerate(domains)],
-        axis=1,
-    )
-    lost = (places < 0).any(axis=1)
-    if lost.any():
-        records = int(people.counts[lost].sum())
-        raise InputError(
-            f"{plural(records, 'released record')} fit nobody in the original",
-            hint="--domain cross",
-        )
-    return places
 
 
 def _fitting_beliefs(
@@ -327,33 +294,25 @@ def _domain(
     )
 
 
-def _group_numbers(secret_lists: Cube, people: Cube) -> Ints:
-    """The group of each cell of the secrets' table, as numbered by the people's table."""
-    used = np.unique(people.codes[-1]).tolist()
-    number = {people.values[-1][code]: i for i, code in enumerate(used)}
+def _groups(people: Cube, secret_lists: Cube) -> tuple[Ints, Ints, Ints]:
+    """The group of each cell of both tables, numbered alike, and the size of each group."""
+    used, group = np.unique(people.codes[-1], return_inverse=True)
+    number = {people.values[-1][code]: i for i, code in enumerate(used.tolist())}
     by_code = np.array([number.get(text, -1) for text in secret_lists.values[0]], dtype=np.int64)
-    groups: Ints = by_code[secret_lists.codes[0]]
-    if (groups < 0).any():
-        lost = len(np.unique(secret_lists.codes[0][groups < 0]))
-        raise InputError(
-            f"{plural(lost, 'group')} of the table of secrets without people",
-            hint="are both tables of one release?",
-        )
-    return groups
-
-
-def _groups(people: Cube, secret_lists: Cube) -> tuple[Ints, Ints]:
-    """The group of each cell of the people's table, and the size of each group."""
-    _, group = np.unique(people.codes[-1], return_inverse=True)
-    group = group.ravel()
+    listed = by_code[secret_lists.codes[0]]
+    lost = len(np.unique(secret_lists.codes[0][listed < 0]))
+    require(
+        not lost,
+        f"{plural(lost, 'group')} of the table of secrets without people",
+        hint="are both tables of one release?",
+        error=InputError,
+    )
     sizes = np.bincount(group, people.counts).astype(np.int64)
-    numbers = _group_numbers(secret_lists, people)
-    listed = np.bincount(numbers, secret_lists.counts, len(sizes)).astype(np.int64)
-    wrong = int((sizes != listed).sum())
+    wrong = int((sizes != np.bincount(listed, secret_lists.counts, len(sizes))).sum())
     require(
         not wrong,
         f"{wrong:,} of {plural(len(sizes), 'group')} have other numbers of people and secrets",
         hint="are both tables of one release?",
         error=InputError,
     )
-    return group, sizes
+    return group, listed, sizes

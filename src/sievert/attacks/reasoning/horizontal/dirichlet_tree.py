@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning.model import Factor, FactorPosterior
+from sievert.attacks.reasoning.model import BetaMixture, Factor, FactorPosterior
 from sievert.errors import require
 
 LEAST, MOST = 1e-200, 1e200  # weights of a prior whose products and ratios stay numbers
@@ -126,6 +126,10 @@ class DirichletTree:
         for level in forest.levels:
             whole[:, level] = whole[:, forest.parents[level]] + shares[:, level - 1]
         return np.asarray(np.exp(whole[:, forest.owners] + shares[:, nodes - 1 :]))
+
+    def mixture(self, atom: int) -> BetaMixture:
+        """The share of an atom, as a mixture of one product of Betas."""
+        return ((1.0, tuple(self.betas(atom))),)
 
     def betas(self, atom: int) -> list[tuple[float, float]]:
         """Parameters of independent Betas whose product is the share of an atom."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
-from sievert.attacks.reasoning.model import Factor, FactorPosterior
+from sievert.attacks.reasoning.model import BetaMixture, Factor, FactorPosterior
 
 AT_ONCE = 1 << 22  # numbers held while records are added, where they can be added in pieces
 HELD = 1 << 25  # numbers held, in any case
@@ -46,6 +46,16 @@ class CompatibleTables:
         """Records with one atom, by table."""
         varied = self.varied[:, np.flatnonzero(self.atoms == atom)].sum(axis=1)
         return np.asarray(varied + self.sure[atom])
+
+    def mixture(self, atom: int) -> BetaMixture:
+        """The share of an atom over all tables: one Beta for each number of its records."""
+        prior = weights_of(self.factor, self.secret)
+        beside = math.fsum(np.delete(prior, atom))
+        records = int(self.sure.sum() + self.varied[0].sum())
+        numbers, which = np.unique(self.number(atom), return_inverse=True)
+        weights = np.bincount(which.ravel(), self.weights)
+        pairs = zip(weights.tolist(), numbers.tolist(), strict=True)
+        return tuple((w, ((float(prior[atom]) + n, beside + records - n),)) for w, n in pairs)
 
     def posterior(self) -> FactorPosterior:
         """The expected shares of atoms, in all and within each label."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import published_learner
 from sievert.attacks.reasoning.chains import Block
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets
-from sievert.attacks.reasoning.horizontal.release import SMALL, kind_weights, shares_under
-from sievert.attacks.reasoning.model import CLOSED, EXACT, GIBBS, Buckets, normalise
+from sievert.attacks.reasoning.horizontal.release import SMALL
+from sievert.attacks.reasoning.model import CLOSED, EXACT, GIBBS, Buckets, ReleaseModel, normalise
 from sievert.attacks.reasoning.vertical import enumeration
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, Slots, slots
 from sievert.errors import require
@@ -23,14 +24,13 @@ MOST_PRINTED = 1000  # tables times victims for whom the printed learner is inte
 
 
 @dataclass(frozen=True)
-class VerticalModel:
-    """Groups, the victims, and the tables that are possible, where they are few."""
+class VerticalModel(ReleaseModel):
+    """Groups, and the tables that are possible, where they are few."""
 
     buckets: Buckets
     owners: Ints  # the victim whose kind each row is of; -1 of none
-    atoms: Ints  # victims by factors
-    alpha: Floats
     solved: enumeration.AssignmentTables | None
+    chains: ClassVar[int] = 8  # it takes so many to be believed: there may be several modes
 
     @classmethod
     def build(
@@ -45,17 +45,8 @@ class VerticalModel:
             "there are too many tables to count them all",
             hint="method='auto'",
         )
-        return cls(buckets, owners, atoms, alpha, solved)
-
-    @property
-    def chains(self) -> int:
-        """How many chains it takes to be believed: there may be several modes."""
-        return 8
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many victims and secrets there are."""
-        return len(self.atoms), len(self.alpha)
+        counts = np.bincount(buckets.secrets, minlength=len(alpha))
+        return cls(atoms, alpha, counts, buckets, owners, solved)
 
     @property
     def priors(self) -> tuple[Floats, ...]:
@@ -73,11 +64,6 @@ class VerticalModel:
         return 10 * len(self.buckets.secrets)
 
     @cached_property
-    def secret_counts(self) -> Ints:
-        """Records of each secret."""
-        return np.bincount(self.buckets.secrets, minlength=len(self.alpha))
-
-    @cached_property
     def slots(self) -> Slots:
         """Where shares are kept."""
         return slots(self.buckets)
@@ -92,8 +78,8 @@ class VerticalModel:
     def expected_records(self, shares: Floats) -> Floats:
         """How many records with each secret are expected of each victim's kind."""
         kept, cells = self._cells
-        size = len(self.atoms) * len(self.alpha)
-        return np.asarray(np.bincount(cells, shares[kept], size).reshape(self.shape), np.float64)
+        counts = np.bincount(cells, shares[kept], len(self.atoms) * len(self.alpha))
+        return np.asarray(counts.reshape(self.shape), np.float64)
 
     def expected_counts(self, shares: Floats) -> Floats:
         """How many are expected to have each secret and atom of the only factor."""
@@ -103,13 +89,7 @@ class VerticalModel:
 
     def populations(self, counts: Sequence[Ints | Floats]) -> tuple[Floats, ...]:
         """What is expected of the population, given a table."""
-        return tuple(
-            normalise(prior + held) for prior, held in zip(self.buckets.priors, counts, strict=True)
-        )
-
-    def learner_weights(self, populations: Sequence[Floats]) -> Floats:
-        """The population's weight of each victim's kind with each secret, given a table."""
-        return kind_weights(normalise(self.alpha + self.secret_counts), populations, self.atoms)
+        return tuple(normalise(p + table) for p, table in zip(self.priors, counts, strict=True))
 
     def exact(self) -> Block:
         """All beliefs, where nothing is sampled; the printed learner's are left out."""
@@ -122,21 +102,24 @@ class VerticalModel:
 
     def published_learner(self) -> Floats | None:
         """The printed learner's beliefs, integrated; None where tables or victims are many."""
-        if self.solved is None or len(self.solved.weights) * len(self.atoms) > MOST_PRINTED:
-            return None
         gammas = (self.alpha + self.secret_counts).tolist()
-        if min(*(float(p.min()) for p in self.buckets.priors), *gammas) < SMALL:
+        small = min(*(float(p.min()) for p in self.priors), *gammas) < SMALL
+        if (
+            small
+            or self.solved is None
+            or len(self.solved.weights) * len(self.atoms) > MOST_PRINTED
+        ):
             return None
         beliefs = np.zeros(self.shape)
         for weight, table in self.solved.tables:
-            shapes = [p + t for p, t in zip(self.buckets.priors, table, strict=True)]
+            shapes = [p + t for p, t in zip(self.priors, table, strict=True)]
             totals = [shape.sum(axis=1) for shape in shapes]
             for v, person in enumerate(self.atoms.tolist()):
-                mixtures = []
-                for s in range(len(gammas)):
-                    first = [float(shape[s, a]) for shape, a in zip(shapes, person, strict=True)]
-                    both = zip(first, totals, strict=True)
-                    mixtures.append([(1.0, [(b, float(total[s]) - b) for b, total in both])])
+                own = list(zip(shapes, totals, person, strict=True))
+                mixtures = [
+                    [(1.0, [(float(x[s, a]), float(n[s]) - float(x[s, a])) for x, n, a in own])]
+                    for s in range(len(gammas))
+                ]
                 beliefs[v] += weight * published_learner.shares(gammas, mixtures)
         return beliefs
 
@@ -146,12 +129,8 @@ class VerticalModel:
         drawn = [self.solved.draw(rng) for _ in range(many)]
         return [
             np.array([dirichlets(rng, prior + each[f]) for each in drawn])
-            for f, prior in enumerate(self.buckets.priors)
+            for f, prior in enumerate(self.priors)
         ]
-
-    def printed_under(self, drawn: Sequence[Floats], rng: np.random.Generator) -> Floats:
-        """The printed learner's shares under one draw of the population."""
-        return shares_under(self.alpha + self.secret_counts, drawn, self.atoms, rng)
 
     def walk(self, rng: np.random.Generator) -> VerticalChain:
         """A chain."""
@@ -173,19 +152,15 @@ class VerticalChain:
     def block(self, sweeps: int) -> Block:
         """The next few sweeps; with several factors the learner sees the last of them."""
         self.chain.sweep(sweeps)
-        shares, counts = self.chain.read(), self.chain.counts
+        model, shares, counts = self.model, self.chain.read(), self.chain.counts
         one = len(counts) == 1  # what is learnt is then linear in the counts
-        populations = self.model.populations(
-            [self.model.expected_counts(shares)] if one else counts
-        )
-        drawn = tuple(
-            dirichlets(self.rng, prior + table)
-            for prior, table in zip(self.model.buckets.priors, counts, strict=True)
-        )
+        populations = model.populations([model.expected_counts(shares)] if one else counts)
+        both = zip(model.priors, counts, strict=True)
+        drawn = tuple(dirichlets(self.rng, prior + table) for prior, table in both)
         return Block(
-            self.model.expected_records(shares),
-            self.model.learner_weights(populations),
-            self.model.printed_under(drawn, self.rng),
+            model.expected_records(shares),
+            model.learner_weights(populations),
+            model.printed_under(drawn, self.rng),
             populations,
             drawn,
         )
