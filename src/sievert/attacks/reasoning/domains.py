@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.errors import InputError, UsageError, require
+from sievert.errors import InputError, require
 from sievert.hierarchies import DELIMITERS, MOST_BYTES, NUMBER, ROOT, Hierarchy
 
 Text = str | None  # None is a missing value
@@ -32,6 +32,7 @@ Source = Literal["given", "hierarchy", "release", "original"]
 
 MOST_VALUES = 10**6  # that a range, an interval or a mask may name
 LONGEST = 120  # characters of an interval
+TOO_MANY = f"a domain of more than {MOST_VALUES:,} values"
 
 _DIGITS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,2})?"
 _END = rf"([+\-−]?(?:{_DIGITS}|inf(?:inity)?|∞))"
@@ -70,10 +71,9 @@ class Interval:
 
     def whole(self) -> tuple[int, int] | None:
         """The first whole number and the one after the last; None if nobody can list them."""
-        low, high = self.low, self.high
-        if not isinstance(low, int) or not isinstance(high, int):
-            return None
-        return low + (not self.low_in), high + self.high_in
+        if isinstance(self.low, int) and isinstance(self.high, int):
+            return self.low + (not self.low_in), self.high + self.high_in
+        return None
 
 
 @dataclass(frozen=True)
@@ -149,31 +149,20 @@ def _bare(member: str) -> bool:
 def _interval(text: str) -> Interval | None:
     if len(text) > LONGEST:
         return None
-    low_in = high_in = True
-    low: Number | None = None
-    high: Number | None = None
+    low, high, low_in, high_in = "", "", True, True
     if match := _BRACKETS.fullmatch(text):
-        low, high = _end(match[2]), _end(match[3])
-        low_in, high_in = match[1] == "[", match[4] == "]"
+        low, high, low_in, high_in = match[2], match[3], match[1] == "[", match[4] == "]"
     elif match := _BETWEEN.fullmatch(text):
-        low, high = _end(match[1]), _end(match[2])
-    elif match := _BEYOND.fullmatch(text):
-        closed = match[1] in ("<=", ">=", "≤", "≥")
-        if match[1] in ("<", "<=", "≤"):
-            high, high_in = _end(match[2]), closed
-        else:
-            low, low_in = _end(match[2]), closed
+        low, high = match[1], match[2]
+    elif (match := _BEYOND.fullmatch(text)) and match[1] in ("<", "<=", "≤"):
+        high, high_in = match[2], match[1] != "<"
+    elif match:
+        low, low_in = match[2], match[1] != ">"
     elif match := _FROM.fullmatch(text):
-        low = _end(match[1])
-    else:
-        return None
-    if low is not None and high is not None and low > high:
-        return None
-    return Interval(low, high, low_in, high_in)
-
-
-def _end(text: str) -> Number | None:
-    return number(text)  # infinity and a star are no numbers: no end
+        low = match[1]
+    first, last = number(low), number(high)  # infinity and a star are no numbers: no end
+    wrong = first is not None and last is not None and first > last
+    return None if wrong or match is None else Interval(first, last, low_in, high_in)
 
 
 @dataclass(frozen=True)
@@ -216,23 +205,16 @@ def read_domain(spec: str | os.PathLike[str] | Sequence[Text]) -> tuple[Text, ..
     else:
         values = tuple(dict.fromkeys(value if value is None else str(value) for value in spec))
     require(values, "a domain without values", hint="--domain COL=FILE or COL=LOW..HIGH")
-    if len(values) > MOST_VALUES:
-        raise _too_many()
+    require(len(values) <= MOST_VALUES, TOO_MANY, hint="a coarser domain")
     return values
-
-
-def _too_many() -> UsageError:
-    return UsageError(f"a domain of more than {MOST_VALUES:,} values", hint="a coarser domain")
 
 
 def _range(spec: str) -> list[str] | None:
     if match := _RANGE.fullmatch(spec):
-        if max(len(match[1]), len(match[2])) > LONGEST:
-            raise _too_many()
-        low, high = int(match[1]), int(match[2])
-        if high - low >= MOST_VALUES:
-            raise _too_many()
-        return [str(i) for i in range(low, high + 1)]
+        short = max(map(len, match.groups())) <= LONGEST
+        few = short and int(match[2]) - int(match[1]) < MOST_VALUES
+        require(few, TOO_MANY, hint="a coarser domain")
+        return [str(i) for i in range(int(match[1]), int(match[2]) + 1)]
     low_text, dots, high_text = spec.partition("..")
     require(
         not dots or number(low_text) is None or number(high_text) is None,
@@ -268,20 +250,17 @@ def _lines(path: Path) -> list[str]:
 
 def _splits_lines(text: str, delimiter: str) -> bool:
     """Whether a delimiter cuts every line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        rows = [
-            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row
-        ]
+        return min((len(row) for row in reader if row), default=0) > 1
     except csv.Error:
         return False
-    return bool(rows) and all(len(row) > 1 for row in rows)
 
 
 def _unquote(line: str) -> str:
     line = line.rstrip("\r")
-    if len(line) > 1 and line[0] == line[-1] == '"':
-        return line[1:-1].replace('""', '"')
-    return line
+    quoted = len(line) > 1 and line[0] == line[-1] == '"'
+    return line[1:-1].replace('""', '"') if quoted else line
 
 
 def public_domain(

@@ -26,7 +26,7 @@ from sievert.attacks.reasoning.domains import (
     number,
     pattern,
 )
-from sievert.errors import ExhaustedError, InputError
+from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 
@@ -88,22 +88,13 @@ class _Reader:
         self.everything = np.array(
             [i for i, value in enumerate(domain.values) if value is not None], dtype=np.int64
         )
-        self.rooted = True
-        if hierarchy is not None:
-            self._climb(hierarchy)
-
-    def _climb(self, hierarchy: Hierarchy) -> None:
-        """Below each wanted label, on whatever level, the positions of its values."""
-        topped = 0
-        for value, labels in hierarchy.labels.items():
-            topped += ROOT in labels
-            place = self.domain.places.get(value)
-            if place is None:
-                continue
-            for label in labels:
-                if label in self.ladder:
-                    self.ladder[label].add(place)
-        self.rooted = topped in (0, len(hierarchy.labels))
+        levels = {} if hierarchy is None else hierarchy.labels
+        topped = sum(ROOT in labels for labels in levels.values())
+        self.rooted = topped in (0, len(levels))
+        # Below each wanted label, on whatever level, the positions of its values.
+        for value in levels.keys() & domain.places.keys():
+            for label in self.ladder.keys() & levels[value]:
+                self.ladder[label].add(domain.places[value])
 
     def read(self, text: Text, *, inside: bool = False) -> Ints:
         """The positions a label stands for; none if it fits nothing or cannot be read."""
@@ -115,16 +106,15 @@ class _Reader:
         below = set() if text is None else self.ladder.get(text, set())
         if own is not None or below:
             return np.array(sorted(below if own is None else below | {own}), dtype=np.int64)
-        meant = None if text is None else pattern(text)
-        match meant:
+        match None if text is None else pattern(text):
             case Everything():
                 return self.everything
-            case Interval():
+            case Interval() as meant:
                 return self._numbers_in(meant)
-            case Mask():
-                return self._fitting(meant.text)
-            case Members() if not inside:
-                return self._union(meant.texts)
+            case Mask(mask):
+                return self._fitting(mask)
+            case Members(texts) if not inside:
+                return self._union(texts)
         return _NONE
 
     def _union(self, texts: Sequence[str]) -> Ints:
@@ -173,27 +163,21 @@ class _Reader:
         start = mask.rstrip(ROOT)
         ends = ROOT not in start
         if not (ends and len(mask) == len(start) + 1 and not start.isdigit()):
-            places = self._lengths.get(len(mask), [])
-            if places:
-                stars = tuple(i for i, c in enumerate(mask) if c == ROOT)
-                matching = self._under_stars(len(mask), stars, places).get(mask)
-                if matching:
-                    return np.array(matching, dtype=np.int64)
+            stars = tuple(i for i, c in enumerate(mask) if c == ROOT)
+            if matching := self._under_stars(len(mask), stars).get(mask):
+                return np.array(matching, dtype=np.int64)
         if not ends:
             return _NONE
         texts, order = self._alphabetical
-        size = len(start)
         first = bisect_left(texts, start)
-        last = bisect_right(texts, start, lo=first, key=lambda text: text[:size])
+        last = bisect_right(texts, start, lo=first, key=lambda text: text[: len(start)])
         return np.sort(order[first:last])
 
-    def _under_stars(
-        self, size: int, stars: tuple[int, ...], places: list[int]
-    ) -> dict[str, list[int]]:
+    def _under_stars(self, size: int, stars: tuple[int, ...]) -> dict[str, list[int]]:
         """Values of one length by what is left of them under stars at these places."""
         if (size, *stars) not in self.shapes:
             table: dict[str, list[int]] = defaultdict(list)
-            for place in places:
+            for place in self._lengths.get(size, ()):
                 letters = list(self.domain.values[place] or "")
                 for star in stars:
                     letters[star] = ROOT
@@ -210,14 +194,6 @@ def _texts(texts: Iterable[Text]) -> set[str]:
         if isinstance(meant, Members):
             every.update(meant.texts)
     return every
-
-
-def _unknown_labels(column: str, wrong: int, texts: int) -> InputError:
-    name = column or "COL"
-    return InputError(
-        f"column {column!r}: no known value fits {wrong:,} of {plural(texts, 'label')}",
-        hint=f"--hierarchy {name}=FILE or --domain {name}=FILE",
-    )
 
 
 @dataclass(frozen=True)
@@ -252,14 +228,17 @@ class Labels:
             if number_of[text] == len(sets):
                 sets.append(members)
                 total += len(members)
-                if total > MOST_MEMBERS:
-                    raise ExhaustedError(
-                        f"column {column!r}: labels for more than {MOST_MEMBERS:,} values",
-                        hint=f"--domain {column or 'COL'}=FILE with fewer values",
-                    )
-        if wrong:
-            raise _unknown_labels(column, wrong, len(texts))
-        numbers = np.fromiter(
-            (number_of[text] for text in released), dtype=np.int64, count=len(released)
+                require(
+                    total <= MOST_MEMBERS,
+                    f"column {column!r}: labels for more than {MOST_MEMBERS:,} values",
+                    hint=f"--domain {column or 'COL'}=FILE with fewer values",
+                    error=ExhaustedError,
+                )
+        require(
+            not wrong,
+            f"column {column!r}: no known value fits {wrong:,} of {plural(len(texts), 'label')}",
+            hint=f"--hierarchy {column or 'COL'}=FILE or --domain {column or 'COL'}=FILE",
+            error=InputError,
         )
+        numbers = np.array([number_of[text] for text in released], dtype=np.int64)
         return cls(PositionSets.from_lists(sets), numbers)
