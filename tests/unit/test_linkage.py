@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.linkage import Linkage, assignment, distances, link, search, wilson
+from sievert.attacks.linkage import Linkage, distances, link, record_linkage, search, wilson
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 Table = list[np.ndarray]
@@ -422,7 +422,7 @@ def test_categories_alone_have_no_sum_of_differences() -> None:
 
 def test_too_many_for_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is of a block."""
-    monkeypatch.setattr(assignment, "MOST_ASSIGNED", 3)
+    monkeypatch.setattr(record_linkage, "MOST_ASSIGNED", 3)
     column = [np.arange(4.0)]
     with pytest.raises(ExhaustedError, match="at most 3 records"):
         link(column, column, np.arange(4), linkage="one-to-one")
@@ -432,7 +432,7 @@ def test_too_many_for_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "compile_loops", lambda: None)
+    monkeypatch.setattr(search, "compile_loops", lambda *functions: None)
     column = [np.arange(4.0)]
     assert link(column, column, np.arange(4), compiled=True).correct_linkage == 1.0
 

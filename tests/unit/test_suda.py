@@ -17,6 +17,7 @@ import pytest
 
 from sievert.attacks import suda
 from sievert.errors import InvariantError, UsageError
+from sievert.numerics.acceleration import compile_loops
 
 CHUNKS, TABLES = 20, 30
 Record = tuple[int | None, ...]
@@ -230,12 +231,12 @@ def test_the_weights_of_sizes() -> None:
 
 def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    suda._fast.cache_clear()
+    compile_loops.cache_clear()
     codes, counts = big_table(50, [2, 3, 4], 0.0)
     try:
         found = suda.minimal_uniques(codes, counts, compiled=True)
     finally:
-        suda._fast.cache_clear()
+        compile_loops.cache_clear()
     assert (found.found == suda.minimal_uniques(codes, counts, compiled=False).found).all()
 
 

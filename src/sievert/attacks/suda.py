@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -188,7 +188,8 @@ def minimal_uniques(
     unique = np.flatnonzero(counts == 1)
     if compiled is None:
         compiled = len(counts) * _number(len(codes), sizes) >= WORK
-    tools = (_fast() if compiled else None) or PLAIN
+    loops = compile_loops(_split_runs, _minimal_rows) if compiled else None
+    tools = _Tools(lambda rows: np.array([0, rows], dtype=np.int32), *loops) if loops else PLAIN
     order = np.append(unique, np.flatnonzero(counts != 1))
     by_column = _MinimalUniqueSearch(codes, order, sizes, tools, pace).run(len(unique))
     return MinimalUniques(counts, unique, by_column, min(sizes, len(codes) - 1))
@@ -395,12 +396,3 @@ def _minimal_rows(rows: Ints, marks: Ints, words: Ints) -> Ints:
             news[number] = row
             number += 1
     return news[:number]
-
-
-@cache
-def _fast() -> _Tools | None:
-    """The compiled tools, or None where nothing can be compiled."""
-    compiled = compile_loops(_split_runs, _minimal_rows)
-    if compiled is None:
-        return None
-    return _Tools(lambda rows: np.array([0, rows], dtype=np.int32), *compiled)

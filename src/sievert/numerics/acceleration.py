@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,10 +29,11 @@ def jit(function: F) -> F:
     return cast("F", njit(cache=True, nogil=True)(function))
 
 
-def compile_loops(*functions: Callable[..., Any]) -> list[Callable[..., Any]] | None:
+@cache
+def compile_loops(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], ...] | None:
     """These functions compiled; None without numba or a place to keep compiled code."""
     try:
         jit(thread_count)  # asks for numba and the place even where no function is given
-        return [jit(function) for function in functions]
+        return tuple(jit(function) for function in functions)
     except (ImportError, OSError, RuntimeError, ValueError):
         return None

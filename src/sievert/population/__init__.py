@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sievert.population.dominance import dominance, p_percent
-from sievert.population.estimate import Estimate, population_size
+from sievert.population.estimate import Estimate, dominance, p_percent, population_size
 from sievert.population.individual_risk import (
     Weighted,
     expected_reidentifications,

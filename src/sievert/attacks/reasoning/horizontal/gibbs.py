@@ -8,9 +8,8 @@ once, given all other records: a blocked collapsed Gibbs sampler.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from sievert.errors import require
 from sievert.numerics.acceleration import compile_loops
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
-Loops = tuple[Callable[..., None], Callable[..., None]]
 NOTHING, CERTAIN, ANYTHING = -1, -2, -3  # labels of no record, of one atom, of all atoms
 NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the others from there
 
@@ -131,8 +129,8 @@ class UrnSampler:
         )
         self.counts = self._urns.counts
         self._rng, self._sweeps = rng, 0
-        loops: Loops = _compiled_loops() if compiled else (sweep_cells, add_records)
-        self._sweep, self._add = loops
+        plain = sweep_cells, add_records
+        self._sweep, self._add = (compile_loops(*plain) if compiled else None) or plain
         self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
@@ -163,12 +161,6 @@ class UrnSampler:
     def draw(self, rng: np.random.Generator) -> Floats:
         """The shares of all atoms, a row for each secret: one draw given the current table."""
         return dirichlets(rng, self._urns.prior + self.counts)
-
-
-@cache
-def _compiled_loops() -> Loops:
-    loops = compile_loops(sweep_cells, add_records)
-    return (sweep_cells, add_records) if loops is None else (loops[0], loops[1])
 
 
 def add_records(cells: Ints, members: Ints, values: Floats, shares: Floats) -> None:

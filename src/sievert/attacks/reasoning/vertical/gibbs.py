@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -148,7 +145,8 @@ class GroupSampler:
 
     def sweep(self, times: int = 1, *, compiled: bool | None = None) -> None:
         """Redraw every group that can change so many times."""
-        redraw_groups, swap_secrets = (redraw, swap) if compiled is False else _compiled_moves()
+        loops = None if compiled is False else compile_loops(redraw, swap)
+        redraw_groups, swap_secrets = loops or (redraw, swap)
         with_state = (self._narrow, self._rng, self._state)
         at_once = 1 if len(self._small) and len(self._large) else times
         for _ in range(0, times, max(at_once, 1)):
@@ -182,12 +180,6 @@ class GroupSampler:
         self._state.shares[:] = 0.0
         self._sweeps = 0
         return means
-
-
-@cache
-def _compiled_moves() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    loops = compile_loops(redraw, swap)
-    return (redraw, swap) if loops is None else (loops[0], loops[1])
 
 
 def _narrow(buckets: Buckets) -> bool:
