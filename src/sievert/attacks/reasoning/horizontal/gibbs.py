@@ -8,7 +8,7 @@ once, given all other records: a blocked collapsed Gibbs sampler.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -129,8 +129,8 @@ class UrnSampler:
         )
         self.counts = self._urns.counts
         self._rng, self._sweeps = rng, 0
-        loops = compile_loops(sweep_cells, add_records) if compiled else None
-        self._sweep, self._add = loops or (sweep_cells, add_records)
+        plain: tuple[Callable[..., None], ...] = (sweep_cells, add_records)
+        self._sweep, self._add = (compile_loops(*plain) if compiled else None) or plain
         self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
