@@ -130,8 +130,8 @@ class UrnSampler:
         self.counts = self._urns.counts
         self._rng, self._sweeps = rng, 0
         plain: tuple[Callable[..., None], ...] = (sweep_cells, add_records)
-        loops = compile_loops(*plain) if compiled else None
-        self._sweep, self._add = plain if loops is None else loops
+        loops = (compile_loops(*plain) if compiled else None) or plain
+        self._sweep, self._add = loops[0], loops[1]
         self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
