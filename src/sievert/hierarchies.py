@@ -30,7 +30,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | r
 class Hierarchy:
     """A checked hierarchy: `labels[value]` holds the labels of levels 1, 2, ..., height."""
 
-    labels: Mapping[str, tuple[str, ...]]
+    ladder: Mapping[str, tuple[str, ...]]  # the public name of `labels`
     source: str = "hierarchy"
 
     def __post_init__(self) -> None:
@@ -52,9 +52,9 @@ class Hierarchy:
         self._check_nested()
 
     @property
-    def ladder(self) -> Mapping[str, tuple[str, ...]]:
-        """The labels, by the name that they had before."""
-        return self.labels
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """The labels of each value, those of level 1 first."""
+        return self.ladder
 
     def _check_nested(self) -> None:
         for level in range(1, self.height):

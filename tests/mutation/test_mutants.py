@@ -18,11 +18,8 @@ import pytest
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src" / "sievert"
 KERNEL, TARGET = "measures/kernel.py", "measures/target.py"
-INFORMATION, SECRETS, CLASSES = (
-    "measures/information.py",
-    "measures/secrets.py",
-    "measures/classes.py",
-)
+INFORMATION, CLASSES = "measures/information.py", "measures/classes.py"
+DIVERSITY, CLOSENESS = "measures/diversity.py", "measures/closeness.py"
 CELLS, DUCKDB, FRAMES = "counts/cells.py", "counts/duckdb/adapter.py", "sources/frames.py"
 READING, SECRET_COUNTS = "counts/duckdb/reading.py", "counts/secret_counts.py"
 
@@ -55,27 +52,27 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "k over distinct records": (
         CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
         "SELECT {fields}, {'1' if s else 'COUNT(*)'} AS n FROM {self._input} "),
-    "l as the maximum": (SECRETS, "else int(profiles.lengths.min())",
+    "l as the maximum": (DIVERSITY, "else int(profiles.lengths.min())",
                          "else int(profiles.lengths.max())"),
     "delta skips absent values": (
-        SECRETS, "if int(target.profiles.lengths.min()) < target.values.things:", "if False:"),
+        CLOSENESS, "if int(target.profiles.lengths.min()) < target.values.things:", "if False:"),
     "ordered distance without 1/(m-1)": (
-        SECRETS, "Fraction(distance, records * size * (len(ranked.totals) - 1))",
+        CLOSENESS, "Fraction(distance, records * size * (len(ranked.totals) - 1))",
         "Fraction(distance, records * size)"),
     "ordered distance as a minimum": (
-        SECRETS, "max(_ordered_distance(ranked, i, target.records) for i in worst)",
+        CLOSENESS, "max(_ordered_distance(ranked, i, target.records) for i in worst)",
         "min(_ordered_distance(ranked, i, target.records) for i in range(len(rough)))"),
     "ln for log2": (KERNEL, "np.log2(whole_f / part_f)", "np.log(whole_f / part_f)"),
     "joint counts without multiplicity": (
         SECRET_COUNTS, '"SELECT nq, ns, n, COUNT(*) AS m FROM "',
         '"SELECT nq, ns, n, CAST(1 AS BIGINT) AS m FROM "'),
-    "n - 1": (TARGET, "        super().__init__(counts.records, counts.sizes)\n        self.counts = counts\n",
-              "        super().__init__(counts.records - 1, counts.sizes)\n        self.counts = counts\n"),
+    "n - 1": (TARGET, "        super().__init__(counts)\n        self.counts = counts\n",
+              "        super().__init__(counts)\n        self.records -= 1\n        self.counts = counts\n"),
     "classes of one quasi-identifier": (
         "commands/_measuring.py", "            self.roles.quasi,\n            secret,\n",
         "            self.roles.quasi[:1],\n            secret,\n"),
-    "rate over H(Q)": (INFORMATION, "target.mutual_information / target.entropy",
-                       "target.mutual_information / max(target.class_entropy, 1e-9)"),
+    "rate over H(Q)": (INFORMATION, "_part_of_entropy(target, target.mutual_information)",
+                       "min(1.0, target.mutual_information / max(target.class_entropy, 1e-9))"),
     "complement of conditional privacy": (
         INFORMATION, "-math.expm1(-target.mutual_information * LN2)",
         "2 ** -target.mutual_information"),
@@ -92,8 +89,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "float((self._entropies * self.profiles.sizes).max()) / self.records"),
     "64-bit products wrap": (KERNEL, "EXACT_PRODUCT = math.isqrt(INT64)", "EXACT_PRODUCT = INT64"),
     "information as a difference": (
-        TARGET, "        cells = self.counts.joint\n        assert cells is not None\n        return",
-        "        cells = self.counts.joint\n        assert cells is not None\n"
+        TARGET, "        c = self.counts.joint\n        assert c is not None\n        return",
+        "        c = self.counts.joint\n        assert c is not None\n"
         "        return self.entropy - self._conditional_entropy\n        return"),
     "no decimal digits where differences cancel": (KERNEL, "CANCELLATION = 1e-2",
                                                    "CANCELLATION = -1.0"),
@@ -111,9 +108,9 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "    return value, kind\n\n\ndef check_usable"),
     "distance without the half": (DUCKDB, "greatest(0, {n} * {records}", "abs({n} * {records}"),
     "recursive c counts one value too many": (
-        SECRETS, "for i in range(l - 1):", "for i in range(l - 2):"),
+        DIVERSITY, "for i in range(l - 1):", "for i in range(l - 2):"),
     "confidence of the rarest value": (
-        SECRETS, "kernel.largest_ratio(profiles.largest, profiles.sizes)",
+        DIVERSITY, "kernel.largest_ratio(profiles.largest, profiles.sizes)",
         "kernel.largest_ratio(profiles.counts[np.append(profiles.starts[1:], "
         "len(profiles.counts)) - 1], profiles.sizes)"),
     "leaves of the hierarchy forgotten": (SECRET_COUNTS, "for level in range(tree.height):",

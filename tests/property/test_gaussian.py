@@ -13,11 +13,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from gaussian_records import from_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sievert.losses import gaussian
-from sievert.losses.gaussian import from_data, gaussian_information, scalar
+from sievert.losses.gaussian import gaussian_information, scalar
 from sievert.losses.loss import PairedColumn, Release
 from sievert.losses.moments import probabilistic_information_loss
 from sievert.measures.kernel import mutual_information

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scalargaussian as scalar
+from gaussian_records import from_data
 from scipy import stats
 
 from sievert.errors import InputError, UsageError
-from sievert.losses.gaussian import from_data, gaussian_information
+from sievert.losses.gaussian import gaussian_information
 from sievert.losses.gaussian import scalar as information
 from sievert.numerics.special_functions import chi_square, two_sided
 from sievert.tradeoff.gaussian import (

@@ -73,11 +73,6 @@ def chance(
     return mean / (float(records) * float(records)) / kernel.LN2
 
 
-def _reach(variance: Floats) -> Floats:
-    """How far from the mode probabilities are worth counting."""
-    return np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0
-
-
 def _rows_compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Floats:
     from sievert.estimators import kernels
 
@@ -103,7 +98,9 @@ def _rows_plain(low: Sizes, high: Sizes, records: int) -> Floats:
 def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
     a, b = (x.ravel() for x in np.meshgrid(sizes, high.sizes, indexing="ij"))
     variance = a / records * b * (1 - a / records) * (1 - b / records)
-    reach = np.minimum(_reach(variance), np.minimum(a, b) + 1).astype(np.int64)
+    reach = np.minimum(
+        (np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0), np.minimum(a, b) + 1
+    ).astype(np.int64)
     order = np.argsort(reach, kind="stable")
     means = np.empty(len(a))
     end = len(order)

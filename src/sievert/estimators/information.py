@@ -367,6 +367,8 @@ def lost(
 
 
 def _loss_test(trio: Trio, shuffles: int, seed: int, threads: int | None) -> ShuffleTest:
-    if trio.fixed and shuffles > 0:
-        return ShuffleTest(1.0, 0.0)
-    return shuffle_test(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)
+    return (
+        ShuffleTest(1.0, 0.0)
+        if trio.fixed and shuffles > 0
+        else shuffle_test(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)
+    )

@@ -27,15 +27,16 @@ def expected_distortion(release: Release) -> Loss:
     Squared error by the original's variance where both are numbers, the level of the lowest common
     ancestor by the height where there is a hierarchy, else 0 or 1.
     """
-    columns = {c.name: _distortion(c) for c in release.quasi}
-    secrets = {c.name: _distortion(c) for c in release.secrets}
+    columns, secrets = (
+        {c.name: _distortion(c) for c in side} for side in (release.quasi, release.secrets)
+    )
     distortions = [c["value"] for c in columns.values() if c["value"] is not None]
-    details: dict[str, Any] = {"of_columns": len(distortions)}
-    if secrets:
-        details["secrets"] = secrets
-    if not distortions:
-        return Loss(None, NO_COLUMN, columns, details)
-    return Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
+    details = {"of_columns": len(distortions), **({"secrets": secrets} if secrets else {})}
+    return (
+        Loss(None, NO_COLUMN, columns, details)
+        if not distortions
+        else Loss(math.fsum(distortions) / len(distortions), columns=columns, details=details)
+    )
 
 
 def _distortion(column: PairedColumn) -> dict[str, Any]:
@@ -73,11 +74,8 @@ def _squared_error(column: PairedColumn, pairs: ValueLabelPairs) -> dict[str, An
         return {**out, "reason": NO_NUMBERS}
     with np.errstate(over="ignore", invalid="ignore"):
         off, variance = _deviations(x, times)
-        terms = times * np.where(suppressed, off, x - y) ** 2
-    if not (math.isfinite(variance) and np.all(np.isfinite(terms))):
-        return {**out, "reason": TOO_LARGE}
-    error = _sum(terms) / number
-    if not (math.isfinite(error) and math.isfinite(error / (variance or 1.0))):
+        error = _sum(times * np.where(suppressed, off, x - y) ** 2) / number
+    if not all(map(math.isfinite, (variance, error, error / (variance or 1.0)))):
         return {**out, "reason": TOO_LARGE}
     if variance == 0 and np.any(x != x[0]):
         return {**out, "reason": TOO_SMALL}
@@ -92,8 +90,7 @@ def _numbers(column: PairedColumn, pairs: ValueLabelPairs) -> tuple[Floats, Floa
     assert column.numbers is not None
     before, after = column.numbers
     values, labels = np.full(len(column.values), np.nan), np.full(len(column.labels) + 1, np.nan)
-    values[column.original] = before
-    labels[column.released] = after
+    values[column.original], labels[column.released] = before, after
     return values[pairs.original], labels[pairs.released]
 
 

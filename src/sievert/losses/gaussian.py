@@ -39,9 +39,9 @@ def scalar(rho: float) -> float | None:
     """
     if not abs(rho) < 1:
         return None
-    if abs(rho) < 0.5:
-        return -0.5 * math.log1p(-rho * rho) / LN2
-    return -0.5 * (math.log1p(-rho) + math.log1p(rho)) / LN2
+    small = abs(rho) < 0.5
+    log = math.log1p(-rho * rho) if small else math.log1p(-rho) + math.log1p(rho)
+    return -0.5 * log / LN2
 
 
 def gaussian_information(
@@ -105,19 +105,11 @@ class _Given:
                     row[k] -= factor * known[k]
 
 
-def from_data(u: Floats, v: Floats) -> float | None:
-    """I(U;V) of records (rows) of two vectors, taken as Gaussian, in bits; None: unbounded."""
-    if len(u) < 2:
-        return None
-    joint = correlations([_standard(x) for m in (u, v) for x in np.asarray(m, np.float64).T])
-    return _information_between(joint, range(u.shape[1]), range(u.shape[1], len(joint)))
-
-
-def _information_between(joint: Floats, u: Sequence[int], v: Sequence[int]) -> float | None:
+def information_between(joint: Floats, u: Sequence[int], v: Sequence[int]) -> float | None:
     return gaussian_information(joint[np.ix_(u, u)], joint[np.ix_(v, v)], joint[np.ix_(u, v)])
 
 
-def _standard(x: Floats) -> Floats:
+def standard(x: Floats) -> Floats:
     """A column in standard units; zeros where it has one value."""
     if x.min() == x.max():
         return np.zeros(len(x))
@@ -142,23 +134,25 @@ def gaussian_loss(release: Release) -> Loss:
     }
     if details["records"] < 2:
         return Loss(None, NO_RECORDS, details=details)
-    joint = correlations([_standard(x if whole.all() else x[whole]) for x in every])
+    joint = correlations([standard(x if whole.all() else x[whole]) for x in every])
     d = len(columns)
     u, u2, v = range(d), range(d, 2 * d), range(2 * d, len(every))
-    information = {"identity": _information_between(joint, u, u2)}
-    if secrets:
-        information |= {
-            "original": _information_between(joint, u, v),
-            "released": _information_between(joint, u2, v),
-        }
+    pairs = {"identity": (u, u2), "original": (u, v), "released": (u2, v)}
+    information = {
+        name: information_between(joint, *pair)
+        for name, pair in pairs.items()
+        if secrets or name == "identity"
+    }
     for name, bits in information.items():
         details[name] = {"value": bits, **({} if bits is not None else {"reason": UNBOUNDED})}
     if not secrets:
         return Loss(None, NO_SECRET, details=details)
     before, after = information["original"], information["released"]
-    if before is None or after is None:
-        return Loss(None, UNBOUNDED, details=details)
-    return Loss(before - after, details=details)
+    return (
+        Loss(None, UNBOUNDED, details=details)
+        if before is None or after is None
+        else Loss(before - after, details=details)
+    )
 
 
 KINDS = (

@@ -75,13 +75,15 @@ def discernability(release: Release) -> Loss:
     records = release.records
     sizes, suppressed = _classes(release)
     value = int(np.dot(sizes, sizes)) + suppressed * records
-    details = {
-        "suppressed": suppressed,
-        "classes": len(sizes),
-        "share": kernel.ratio(value, records * records),
-        "per_record": kernel.ratio(value, records),
-    }
-    return Loss(value, details=details)
+    return Loss(
+        value,
+        details={
+            "suppressed": suppressed,
+            "classes": len(sizes),
+            "share": kernel.ratio(value, records * records),
+            "per_record": kernel.ratio(value, records),
+        },
+    )
 
 
 @needs_records
@@ -89,9 +91,11 @@ def average_class_size(release: Release) -> Loss:
     """Records a class, of those that were not suppressed."""
     sizes, suppressed = _classes(release)
     details = {"suppressed": suppressed, "classes": len(sizes)}
-    if not len(sizes):
-        return without(ALL_SUPPRESSED, **details)
-    return Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
+    return (
+        without(ALL_SUPPRESSED, **details)
+        if not len(sizes)
+        else Loss(kernel.ratio(release.records - suppressed, len(sizes)), details=details)
+    )
 
 
 def _classes(release: Release) -> tuple[Any, int]:
@@ -127,10 +131,8 @@ def precision(release: Release) -> Loss:
     for column in release.quasi:
         coverage = label_coverage(column)
         columns[column.name] = None
-        if coverage.hierarchy is None:
-            reasons[column.name] = NO_HIERARCHY
-        elif coverage.records(coverage.unknown):
-            reasons[column.name] = NOT_IN_IT
+        if coverage.hierarchy is None or coverage.records(coverage.unknown):
+            reasons[column.name] = NO_HIERARCHY if coverage.hierarchy is None else NOT_IN_IT
         else:
             climbed = int(np.dot(coverage.times, coverage.level))
             precisions.append(1 - Fraction(climbed, release.records * coverage.hierarchy.height))
@@ -139,23 +141,20 @@ def precision(release: Release) -> Loss:
     if not precisions:
         some = NO_HIERARCHY if set(reasons.values()) == {NO_HIERARCHY} else NOT_IN_IT
         return Loss(None, some, columns, details)
-    return Loss(
-        float(sum(precisions, Fraction(0)) / len(precisions)), columns=columns, details=details
-    )
+    return Loss(float(sum(precisions, Fraction(0)) / len(precisions)), None, columns, details)
 
 
 @needs_records
 def non_uniform_entropy(release: Release) -> Loss:
     """Bits that are missing to tell the original value of each cell from what was released."""
-    records = release.records
-    columns: dict[str, Any] = {}
-    lost, most = [], []
-    for column in release.quasi:
-        coverage = label_coverage(column)
-        lost.append(_bits(coverage, coverage.covered))
-        most.append(_bits(coverage, np.full(len(coverage.own), records)))
-        columns[column.name] = _entropy(lost[-1], most[-1], records)
-    whole = _entropy(math.fsum(lost), math.fsum(most), records * len(columns))
+    records, coverages = release.records, {c.name: label_coverage(c) for c in release.quasi}
+    bits = {
+        name: (_bits(h, h.covered), _bits(h, np.full(len(h.own), records)))
+        for name, h in coverages.items()
+    }
+    columns = {name: _entropy(lost, most, records) for name, (lost, most) in bits.items()}
+    lost, most = (math.fsum(each) for each in zip(*bits.values(), strict=True))
+    whole = _entropy(lost, most, records * len(columns))
     details = {**_about(release.quasi), **{n: v for n, v in whole.items() if n != "bits"}}
     return Loss(whole["bits"], columns=columns, details=details)
 
@@ -165,9 +164,8 @@ def _bits(coverage: LabelCoverage, covered: Any) -> float:
 
 
 def _entropy(bits: float, most: float, number: int) -> dict[str, Any]:
-    totals = {"bits": bits, "per_cell": bits / number, "maximum": most}
-    share = min(1.0, bits / most) if most else None
-    return {**totals, "share": share, **({} if most else {"reason": ONE_VALUE})}
+    share = {"share": min(1.0, bits / most)} if most else {"share": None, "reason": ONE_VALUE}
+    return {"bits": bits, "per_cell": bits / number, "maximum": most, **share}
 
 
 @needs_records
@@ -198,31 +196,27 @@ def _widths(column: PairedColumn) -> Floats | None:
     if column.numbers is not None or (before := as_numbers(column.values)) is None:
         return None
     pairs = value_label_pairs(column)
-    values = before[pairs.original]
-    values = values[~np.isnan(values)]
+    values = before[pairs.original][~np.isnan(before[pairs.original])]
     span = float(values.max() - values.min()) if len(values) else 0.0
     if not (math.isfinite(span) and span > 0):
         return None
     low, high = np.zeros(len(column.labels) + 1), np.zeros(len(column.labels) + 1)
     for code in np.unique(pairs.released[~pairs.suppressed]).tolist():
         text = column.labels[code]
-        if text is None:
-            continue
-        ends = interval(text)
+        ends = (0.0, 0.0) if text is None else interval(text)
         if ends is None:
             return None
         low[code], high[code] = ends
     if not np.any(high > low):
         return None
     low, high = np.maximum(low, values.min()), np.minimum(high, values.max())
-    shares = np.maximum(high - low, 0.0) / span
     none = np.array([*(text is None or text == ROOT for text in column.labels), True])
-    shares[none] = 0.0
+    shares = np.where(none, 0.0, np.maximum(high - low, 0.0) / span)
     return np.where(pairs.suppressed, 1.0, shares[pairs.released])
 
 
 def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
-    """What belongs beside a loss: where each column's ladder is from, cells with no place on it."""
+    """What belongs beside a loss: where each hierarchy is from, and cells without a place in it."""
     coverages = {c.name: label_coverage(c) for c in columns}
     return {
         "hierarchy": {

@@ -6,18 +6,15 @@ often each occurs; a column has few of them, however many records there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.estimators.contingency import count_keys
 from sievert.hierarchies import Hierarchy
-from sievert.losses.loss import PairedColumn
+from sievert.losses.loss import PairedColumn, computed_once
 
-Thing = TypeVar("Thing")
 SMALL = 1 << 16  # a table of so many cells is counted without sorting
 
 
@@ -68,48 +65,23 @@ class LabelCoverage:
         return int(self.times[which].sum())
 
 
-def value_label_pairs(column: PairedColumn) -> ValueLabelPairs:
-    """The different pairs of a column."""
-    return cached_on_column(column, "pairs", _pairs)
-
-
-def label_coverage(column: PairedColumn) -> LabelCoverage:
-    """What the labels of a column stand for."""
-    return cached_on_column(column, "cells", _cells)
-
-
-def value_code_of_label(column: PairedColumn) -> tuple[Ints, int]:
-    """Of each label the code of the value with its text, or a code after all these; how many."""
-    return cached_on_column(column, "renamed", _value_code_of_label)
-
-
-def cached_on_column(
-    column: PairedColumn, name: str, compute: Callable[[PairedColumn], Thing]
-) -> Thing:
-    """Made once a column and kept with it, as its own properties are."""
-    cache = vars(column)
-    key = f"{__name__}.{name}"
-    if key not in cache:
-        cache[key] = compute(column)
-    value: Thing = cache[key]
-    return value
-
-
 def sum_by_code(codes: Ints, times: Ints, size: int) -> Ints:
     """The sum of `times` of each code."""
     return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
 
-def _value_code_of_label(column: PairedColumn) -> tuple[Ints, int]:
-    codes: dict[str | None, int] = {}
-    for code, text in enumerate(column.values):
-        codes.setdefault(text, code)
+@computed_once
+def value_code_of_label(column: PairedColumn) -> tuple[Ints, int]:
+    """Of each label the code of the value with its text, or a code after all these; how many."""
+    codes = {text: code for code, text in reversed(list(enumerate(column.values)))}
     size = len(column.values)
     names = [codes.get(text, size + i) for i, text in enumerate(column.labels)]
     return np.array(names, dtype=np.int64), size + len(column.labels)
 
 
-def _pairs(column: PairedColumn) -> ValueLabelPairs:
+@computed_once
+def value_label_pairs(column: PairedColumn) -> ValueLabelPairs:
+    """The different pairs of a column."""
     width = len(column.labels) + 1
     keys = column.original.astype(np.int64) * width + column.released + 1
     present, times = count_keys(keys, len(column.values) * width)
@@ -119,36 +91,17 @@ def _pairs(column: PairedColumn) -> ValueLabelPairs:
     return ValueLabelPairs(original, released, times, suppressed, unchanged)
 
 
-def _cells(column: PairedColumn) -> LabelCoverage:
-    if column.hierarchy is None:
-        return _coverage_without_hierarchy(column)
-    return _coverage_in_hierarchy(column, column.hierarchy.with_root())
-
-
-def _own(column: PairedColumn) -> tuple[Ints, Ints]:
-    """How many records have the value of each code, and that of each pair."""
+@computed_once
+def label_coverage(column: PairedColumn) -> LabelCoverage:
+    """What the labels of a column stand for."""
     pairs = value_label_pairs(column)
     totals = sum_by_code(pairs.original, pairs.times, len(column.values))
-    return totals, totals[pairs.original]
-
-
-def _observed_coverage(column: PairedColumn, own: Ints) -> tuple[Ints, Ints]:
-    """Of each pair: how many values became its label, and how many records have one of them."""
-    pairs = value_label_pairs(column)
-    size = len(column.labels) + 1
-    shown = (~pairs.suppressed).astype(np.int64)
-    values = sum_by_code(pairs.released + 1, shown, size)
-    records = sum_by_code(pairs.released + 1, shown * own, size)
-    return values[pairs.released + 1], records[pairs.released + 1]
-
-
-def _coverage_without_hierarchy(column: PairedColumn) -> LabelCoverage:
-    """Without a hierarchy: a label stands for the values that became it."""
-    pairs = value_label_pairs(column)
-    totals, own = _own(column)
-    values = int(np.count_nonzero(totals))
+    if column.hierarchy is not None:
+        return _coverage_in_hierarchy(column, column.hierarchy.with_root(), totals)
+    # A label stands for the values that became it.
+    own, values = totals[pairs.original], int(np.count_nonzero(totals))
     leaves, covered = _observed_coverage(column, own)
-    none = np.zeros(len(own), dtype=bool)
+    nowhere, none = np.full(len(own), -1), np.zeros(len(own), dtype=bool)
     return LabelCoverage(
         pairs,
         values,
@@ -156,14 +109,24 @@ def _coverage_without_hierarchy(column: PairedColumn) -> LabelCoverage:
         own,
         np.where(pairs.suppressed, totals.sum(), covered),
         None,
-        np.full(len(own), -1),
-        np.full(len(own), -1),
+        nowhere,
+        nowhere,
         none,
         none,
     )
 
 
-class _Rungs:
+def _observed_coverage(column: PairedColumn, own: Ints) -> tuple[Ints, Ints]:
+    """Of each pair: how many values became its label, and how many records have one of them."""
+    pairs = value_label_pairs(column)
+    codes, shown = pairs.released + 1, (~pairs.suppressed).astype(np.int64)
+    values, records = (
+        sum_by_code(codes, each, len(column.labels) + 1)[codes] for each in (shown, shown * own)
+    )
+    return values, records
+
+
+class _HierarchyCodes:
     """A hierarchy as numbers: of each value, and each level, the number of its label's text."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -171,10 +134,10 @@ class _Rungs:
         self.leaf: dict[str | None, int] = {v: i for i, v in enumerate(hierarchy.labels)}
         self.text = dict(self.leaf)
         number = self.text.setdefault
-        columns = zip(*hierarchy.labels.values(), strict=True)
         self.labels = [np.arange(len(self.leaf))]
         self.labels += [
-            np.array([number(label, len(self.text)) for label in level]) for level in columns
+            np.array([number(label, len(self.text)) for label in labels])
+            for labels in zip(*hierarchy.labels.values(), strict=True)
         ]
         # The lowest level on which a text occurs, and a leaf below it there.
         self.lowest = np.full(len(self.text), -1)
@@ -182,51 +145,49 @@ class _Rungs:
         for level in range(self.height, -1, -1):
             self.lowest[self.labels[level]] = level
             self.below[self.labels[level]] = np.arange(len(self.leaf))
-        self.leaves = np.stack([self.over(level) for level in range(self.height + 1)])
 
-    def over(self, level: int, each: Ints | None = None) -> Ints:
-        """Of each text the sum over the leaves that have it on this level."""
-        each = np.ones(len(self.leaf), dtype=np.int64) if each is None else each
-        return sum_by_code(self.labels[level], each, len(self.text))
+    def over(self, each: Ints) -> Ints:
+        """Of each level and text the sum over the leaves that have the text on the level."""
+        return np.stack([sum_by_code(labels, each, len(self.text)) for labels in self.labels])
 
 
-def _coverage_in_hierarchy(column: PairedColumn, hierarchy: Hierarchy) -> LabelCoverage:
-    pairs = value_label_pairs(column)
-    rungs = _Rungs(hierarchy)
-    totals, own = _own(column)
-    everything = int(totals.sum())
-    leaf_of = np.array([rungs.leaf.get(value, -1) for value in column.values])
-    text_of = np.array([*(rungs.text.get(t, -1) for t in column.labels), -1])
+def _coverage_in_hierarchy(
+    column: PairedColumn, hierarchy: Hierarchy, totals: Ints
+) -> LabelCoverage:
+    """What labels stand for by a hierarchy; `totals` has the records of each value."""
+    pairs, codes = value_label_pairs(column), _HierarchyCodes(hierarchy)
+    own = totals[pairs.original]
+    leaf_of = np.array([codes.leaf.get(value, -1) for value in column.values])
+    text_of = np.array([*(codes.text.get(t, -1) for t in column.labels), -1])
     leaf, text = leaf_of[pairs.original], text_of[pairs.released]
-    leaf_records = np.zeros(len(rungs.leaf), dtype=np.int64)
+    leaf_records = np.zeros(len(codes.leaf), dtype=np.int64)
     np.add.at(leaf_records, leaf_of[leaf_of >= 0], totals[leaf_of >= 0])
-    records = np.stack([rungs.over(level, leaf_records) for level in range(rungs.height + 1)])
 
     # The lowest level on which the value has this label; on which value and label meet.
-    level, meeting = np.full(len(own), -1), np.full(len(own), rungs.height)
-    lowest, below = rungs.lowest[text], rungs.below[text]
+    level, meeting = np.full(len(own), -1), np.full(len(own), codes.height)
     placed, known = leaf >= 0, text >= 0
-    for rung in range(rungs.height, -1, -1):
-        mine = np.where(placed, rungs.labels[rung][leaf], -1)
-        level[known & (mine == text)] = rung
-        meeting[known & (mine == rungs.labels[rung][below])] = rung
+    for height in range(codes.height, -1, -1):
+        mine = np.where(placed, codes.labels[height][leaf], -1)
+        level[known & (mine == text)] = height
+        meeting[known & (mine == codes.labels[height][codes.below[text]])] = height
     above = (level >= 0) | pairs.unchanged
     level[pairs.unchanged] = 0
     meeting = np.where(above, level, meeting)
-    strayed = ~above & known & ~pairs.suppressed
-    unknown = ~above & ~known & ~pairs.suppressed
-    level = np.where(strayed, lowest, level)
+    strayed, unknown = (~above & which & ~pairs.suppressed for which in (known, ~known))
+    level = np.where(strayed, codes.lowest[text], level)
 
     seen, seen_records = _observed_coverage(column, own)
-    rung = np.maximum(level, 0)
-    leaves = np.where(unknown, np.minimum(seen, len(rungs.leaf)), rungs.leaves[rung, text])
-    covered = np.where(unknown, seen_records, records[rung, text] + np.where(strayed, own, 0))
+    all_leaves, place = len(codes.leaf), (np.maximum(level, 0), text)
+    leaves = codes.over(np.ones(all_leaves, dtype=np.int64))[place]
+    leaves = np.where(unknown, np.minimum(seen, all_leaves), leaves)
+    covered = codes.over(leaf_records)[place] + np.where(strayed, own, 0)
+    covered = np.where(unknown, seen_records, covered)
     leaves, covered = (
         np.where(pairs.unchanged, least, np.where(pairs.suppressed, most, some))
-        for least, most, some in ((1, len(rungs.leaf), leaves), (own, everything, covered))
+        for least, most, some in ((1, all_leaves, leaves), (own, int(totals.sum()), covered))
     )
     for some in (level, meeting):
-        some[pairs.suppressed] = rungs.height
+        some[pairs.suppressed] = codes.height
     return LabelCoverage(
-        pairs, len(rungs.leaf), leaves, own, covered, hierarchy, level, meeting, strayed, unknown
+        pairs, all_leaves, leaves, own, covered, hierarchy, level, meeting, strayed, unknown
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import NUMBER, ROOT, Hierarchy
 from sievert.measures.measure import Decides
 
+Owner = TypeVar("Owner")
+Thing = TypeVar("Thing")
 GONE = -1  # the code of a record that was not released
 
 
@@ -146,6 +148,21 @@ class Loss:
 def without(reason: str, **details: Any) -> Loss:
     """A loss that does not exist, and why."""
     return Loss(None, reason, details=details)
+
+
+def computed_once(compute: Callable[[Owner], Thing]) -> Callable[[Owner], Thing]:
+    """Computed once per column or release, and kept with it as its own properties are."""
+    key = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def kept(owner: Owner) -> Thing:
+        cache = vars(owner)
+        if key not in cache:
+            cache[key] = compute(owner)
+        value: Thing = cache[key]
+        return value
+
+    return kept
 
 
 def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Loss]:

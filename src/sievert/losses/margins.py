@@ -13,12 +13,19 @@ from sievert.estimators.contingency import count_keys
 from sievert.hierarchies import ROOT
 from sievert.losses.label_sets import (
     SMALL,
-    cached_on_column,
     sum_by_code,
     value_code_of_label,
     value_label_pairs,
 )
-from sievert.losses.loss import Kind, Loss, PairedColumn, Release, needs_records, without
+from sievert.losses.loss import (
+    Kind,
+    Loss,
+    PairedColumn,
+    Release,
+    computed_once,
+    needs_records,
+    without,
+)
 from sievert.measures import kernel
 from sievert.measures.measure import Decides
 
@@ -100,8 +107,7 @@ class _Texts:
         return _distance(np.append(n, np.zeros(alone.sum(), dtype=np.int64)), m, records)
 
 
-def _texts(column: PairedColumn) -> _Texts:
-    return cached_on_column(column, "texts", _Texts)
+_texts = computed_once(_Texts)
 
 
 def _distance(n: Ints, m: Ints, records: int) -> float:

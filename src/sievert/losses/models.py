@@ -50,9 +50,11 @@ def cuts(column: PairedColumn) -> Floats | None:
     if numbers is None or not in_range(numbers):
         return None
     side = Side.from_codes(numbers, np.bincount(column.original, minlength=len(numbers)))
-    if len(side.values) <= MANY:
-        return None
-    return np.unique([side.quantile(k / PARTS) for k in range(1, PARTS)])
+    return (
+        None
+        if len(side.values) <= MANY
+        else np.unique([side.quantile(k / PARTS) for k in range(1, PARTS)])
+    )
 
 
 def parts(texts: Sequence[str | None], edges: Floats) -> Ints:
@@ -86,18 +88,11 @@ class CategoricalColumn:
             atoms[atoms == GONE] = len(edges) + 1
         else:
             times = np.bincount(column.original, minlength=len(column.values))
-            atoms = np.empty(len(times), dtype=np.int64)
-            atoms[np.argsort(-times, kind="stable")] = np.arange(len(times))
-            atoms = np.minimum(atoms, MOST_ATOMS)
+            atoms = np.minimum(_ranks(times), MOST_ATOMS)
         size = int(atoms.max()) + 1
-        rows = _own(column, number, edges, atoms)
-        general = np.flatnonzero(rows == GONE)
-        spread = np.eye(size)
-        if len(general):
-            rows, more = _general(column, atoms, rows, general, size)
-            spread = np.concatenate((spread, more))
-        nothing = len(spread)
-        rows = np.append(np.where(rows == GONE, nothing, rows), nothing)
+        rows, more = _general(column, atoms, _own(column, number, edges, atoms), size)
+        spread = np.concatenate((np.eye(size), more))
+        rows = np.append(np.where(rows == GONE, len(spread), rows), len(spread))
         return cls(column.name, atoms[column.original], rows[column.released], size, spread)
 
     @cached_property
@@ -130,10 +125,16 @@ def _own(
     return np.where((own == GONE) & ~np.isnan(after), nearest, own)
 
 
-def _general(
-    column: PairedColumn, atoms: Ints, rows: Ints, general: Ints, size: int
-) -> tuple[Ints, Floats]:
+def _ranks(times: Ints) -> Ints:
+    """The rank of each of these numbers, the largest first."""
+    ranks = np.empty(len(times), dtype=np.int64)
+    ranks[np.argsort(-times, kind="stable")] = np.arange(len(times))
+    return ranks
+
+
+def _general(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[Ints, Floats]:
     """Rows for labels that stand for sets of values; the rarest labels share one."""
+    general = np.flatnonzero(rows == GONE)
     pairs, released = _below(column, general), column.released.astype(np.int64)
     lacking = np.setdiff1d(general, pairs[:, 0])
     star = [i for i in lacking.tolist() if column.labels[i] in (ROOT, None)]
@@ -146,10 +147,7 @@ def _general(
         return rows, np.zeros((0, size))
     times = np.bincount(released + 1, minlength=len(column.labels) + 1)[1:]
     labels, first, sets = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-    rank = np.empty(len(labels), dtype=np.int64)
-    rank[np.argsort(-times[labels], kind="stable")] = np.arange(len(labels))
-    rank = np.minimum(rank, MOST_LABELS - 1)
-    rows = rows.copy()
+    rank = np.minimum(_ranks(times[labels]), MOST_LABELS - 1)
     rows[labels] = size + rank
     weight = np.maximum(times[labels], 1e-9) / sets
     key = rank[first] * size + atoms[pairs[:, 1]]
@@ -162,12 +160,11 @@ def _below(column: PairedColumn, general: Ints) -> Ints:
     if column.hierarchy is None:
         return np.zeros((0, 2), dtype=np.int64)
     place = {column.labels[i]: i for i in general.tolist() if column.labels[i] != ROOT}
-    ladder = column.hierarchy.labels
     pairs = {
         (place[label], i)
         for i, value in enumerate(column.values)
         if value is not None
-        for label in ladder.get(value, ())
+        for label in column.hierarchy.labels.get(value, ())
         if label in place
     }
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
@@ -178,12 +175,11 @@ def _table(a: Ints, b: Ints, rows: int, columns: int) -> Ints:
 
 
 def _information(table: Ints) -> float:
-    records = int(table.sum())
     i, j = np.nonzero(table)
-    if not records:
+    if not len(i):
         return 0.0
     first, second = table.sum(axis=1)[i], table.sum(axis=0)[j]
-    return mutual_information(table[i, j], first, second, np.ones_like(i), records)
+    return mutual_information(table[i, j], first, second, np.ones_like(i), int(table.sum()))
 
 
 def _smooth(model: Floats, prior: Floats | float) -> Floats:
@@ -203,12 +199,11 @@ def spanning(weights: Floats) -> list[tuple[int, int]]:
     >>> spanning(np.array([[0, 1, 5], [1, 0, 3], [5, 3, 0]]))
     [(0, 2), (2, 1)]
     """
-    joined, edges = [0], []
-    while len(joined) < len(weights):
-        rest = [j for j in range(len(weights)) if j not in joined]
-        i, j = max(itertools.product(joined, rest), key=lambda e: weights[e])
-        edges.append((i, j))
-        joined.append(j)
+    joined: list[int] = [0]
+    edges: list[tuple[int, int]] = []
+    while rest := [j for j in range(len(weights)) if j not in joined]:
+        edges.append(max(itertools.product(joined, rest), key=lambda e: weights[e]))
+        joined.append(edges[-1][1])
     return edges
 
 
@@ -223,17 +218,14 @@ def _bits_before_and_after(old: float, new: float) -> dict[str, Any]:
 
 
 def _tree(columns: Sequence[CategoricalColumn]) -> dict[str, Any]:
-    d = len(columns)
-    weights = np.zeros((2, d, d))
+    weights = np.zeros((2, len(columns), len(columns)))
     tables: dict[tuple[int, int], tuple[Ints, Ints]] = {}
-    for i, j in itertools.combinations(range(d), 2):
-        a, b = columns[i], columns[j]
-        rows, across = len(a.spread) + 1, len(b.spread) + 1
-        old = _table(a.original, b.original, a.size, b.size)
-        new = _table(a.released, b.released, rows, across)[:-1, :-1]
-        tables[i, j] = old, new
-        for side, table in enumerate((old, new)):
-            weights[side, i, j] = weights[side, j, i] = _information(table)
+    for (i, a), (j, b) in itertools.combinations(enumerate(columns), 2):
+        tables[i, j] = (
+            _table(a.original, b.original, a.size, b.size),
+            _table(a.released, b.released, len(a.spread) + 1, len(b.spread) + 1)[:-1, :-1],
+        )
+        weights[:, i, j] = weights[:, j, i] = [_information(table) for table in tables[i, j]]
     costs, trees = [], []
     for side in (0, 1):
         edges = spanning(weights[side])
@@ -255,9 +247,7 @@ def _records_by_atom(table: Ints, a: CategoricalColumn, b: CategoricalColumn) ->
     records = table.astype(np.float64)
     if len(a.spread) > a.size:
         records = np.einsum("ri,rs->is", a.spread, records)
-    if len(b.spread) > b.size:
-        records = np.einsum("is,sj->ij", records, b.spread)
-    return records
+    return np.einsum("is,sj->ij", records, b.spread) if len(b.spread) > b.size else records
 
 
 def _gaussian(release: Release) -> dict[str, Any]:
@@ -297,9 +287,11 @@ def divergence(mean: Floats, cov: Floats, mean2: Floats, cov2: Floats) -> dict[s
         u = (1.0 - values) / values
         log = np.where(np.abs(u) < 0.5, np.log1p(u), -np.log(values))  # of 1 + u
         terms = u - log + shift / values * shift
-    if not np.isfinite(terms).all():
-        return {"value": None, "reason": UNBOUNDED}
-    return {"value": 0.5 * total(terms) / LN2}
+    return (
+        {"value": None, "reason": UNBOUNDED}
+        if not np.isfinite(terms).all()
+        else {"value": 0.5 * total(terms) / LN2}
+    )
 
 
 def model_loss(release: Release) -> Loss:

@@ -81,19 +81,13 @@ def _statistic(
     before: float | None, after: float | None, z: float | None, reason: str | None
 ) -> dict[str, Any]:
     """A statistic before and after, and the chance of a smaller discrepancy: erf(z/sqrt(2))."""
-    relative = None
-    if before is not None and after is not None and before != 0:
-        relative = abs(after - before) / abs(before)
-    if reason is None and z is None:
-        reason = NOTHING_LEFT
-    value = None if reason is not None or z is None else central(z)
-    explanation = {} if reason is None else {"reason": reason}
+    reason = NOTHING_LEFT if reason is None and z is None else reason
     return {
-        "value": value,
-        "relative": relative,
+        "value": None if reason is not None or z is None else central(z),
+        "relative": abs(after - before) / abs(before) if before and after is not None else None,
         "original": before,
         "released": after,
-        **explanation,
+        **({} if reason is None else {"reason": reason}),
     }
 
 
@@ -104,10 +98,8 @@ def _single(column: NumericColumn) -> dict[str, Any]:
     reason = FEW if n <= ENOUGH else CONSTANT if s == 0 else None
     mean, variance = (new.mean, new.deviation**2) if left else (None, None)
     z = [None if reason or not left else (new.mean - old.mean) / s * math.sqrt(n)]
-    wobble = 0.0
-    if s > 0:
-        square = ((old.values - old.mean) / s) ** 2 - 1.0
-        wobble = total(square * square * old.counts) / n
+    square = ((old.values - old.mean) / (s or 1.0)) ** 2 - 1.0
+    wobble = total(square * square * old.counts) / n if s > 0 else 0.0
     flat = reason or (NO_VARIANCE if wobble <= NEGLIGIBLE else None)
     ratio = new.deviation / s if left and s > 0 else 0.0
     z.append(None if flat or not left else (ratio * ratio - 1.0) * math.sqrt(n / wobble))
@@ -129,14 +121,12 @@ def _double(pair: NumericColumnPair, kind: str) -> dict[str, Any]:
     """The covariance or the correlation of two columns."""
     n, z = pair.records, None
     reason = FEW if n <= ENOUGH else CONSTANT if pair.correlation is None else None
-    if kind == "covariance":
-        before, after, noise = pair.covariance, pair.released_covariance, pair.spread
-        scale = pair.scale
-    else:
-        before, after = pair.correlation or 0.0, pair.released_correlation
-        noise, scale = pair.wobble, 1.0
-    if reason is None and noise <= NEGLIGIBLE:
-        reason = NO_VARIANCE
+    before, after, noise, scale = (
+        (pair.covariance, pair.released_covariance, pair.spread, pair.scale)
+        if kind == "covariance"
+        else (pair.correlation or 0.0, pair.released_correlation, pair.wobble, 1.0)
+    )
+    reason = NO_VARIANCE if reason is None and noise <= NEGLIGIBLE else reason
     if reason is None and after is not None:
         z = (after - before) / scale * math.sqrt(n / noise)
     shown = before if n and (kind != "correlation" or pair.correlation is not None) else None
@@ -181,17 +171,21 @@ class Matrices:
 def covariance_discrepancy(release: Release) -> Loss:
     """Mean |v_ij - v'_ij|/(s_i·s_j) over i <= j."""
     matrices = Matrices.from_release(release)
-    if not matrices.columns:
-        return without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
-    return _discrepancy(*matrices.covariances, 0)
+    return (
+        without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
+        if not matrices.columns
+        else _discrepancy(*matrices.covariances, 0)
+    )
 
 
 def correlation_discrepancy(release: Release) -> Loss:
     """Mean |r_ij - r'_ij| over i < j."""
     matrices = Matrices.from_release(release)
-    if len(matrices.columns) < 2:
-        return without(ONE_NUMBER)
-    return _discrepancy(*matrices.correlations, 1)
+    return (
+        without(ONE_NUMBER)
+        if len(matrices.columns) < 2
+        else _discrepancy(*matrices.correlations, 1)
+    )
 
 
 def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
@@ -202,8 +196,7 @@ def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
     if not there.any():
         return without(NOTHING_LEFT)
     a, b = a[there], b[there]
-    apart = np.abs(a - b)
-    some = a != 0
+    apart, some = np.abs(a - b), a != 0
     variation = apart[some] / np.abs(a[some])
     details = {
         "mean_variation": math.fsum(variation.tolist()) / len(variation) if some.any() else None,
@@ -227,12 +220,14 @@ def eigenvalue_discrepancy(release: Release) -> Loss:
     if before[-1] <= SINGULAR * before[0]:
         return without(SINGULAR_ORIGINAL)
     apart = (np.abs(before - after) / before).tolist()
-    details = {
-        "original": before.tolist(),
-        "released": after.tolist(),
-        "mean": math.fsum(apart) / len(apart),
-    }
-    return Loss(math.fsum(apart), details=details)
+    return Loss(
+        math.fsum(apart),
+        details={
+            "original": before.tolist(),
+            "released": after.tolist(),
+            "mean": math.fsum(apart) / len(apart),
+        },
+    )
 
 
 KINDS = (

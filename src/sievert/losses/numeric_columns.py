@@ -11,12 +11,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.losses.loss import PairedColumn, Release, as_numbers
+from sievert.losses.loss import PairedColumn, Release, as_numbers, computed_once
 from sievert.measures.kernel import total
 
 LARGEST = 1e150  # beyond, a square is no number any more
@@ -37,8 +36,7 @@ class Side:
         """From a number a code (NaN for none) and how often each code occurs."""
         there = (counts > 0) & ~np.isnan(numbers)
         values, place = np.unique(numbers[there], return_inverse=True)
-        times = np.bincount(place, weights=counts[there], minlength=len(values))
-        return cls(values, times.astype(np.int64))
+        return cls(values, np.bincount(place, counts[there], len(values)).astype(np.int64))
 
     @cached_property
     def records(self) -> int:
@@ -48,15 +46,16 @@ class Side:
     @cached_property
     def mean(self) -> float:
         """The mean."""
-        if len(self.values) == 1:
-            return float(self.values[0])
-        return total(self.values * self.counts) / self.records
+        return (
+            float(self.values[0])
+            if len(self.values) == 1
+            else total(self.values * self.counts) / self.records
+        )
 
     @cached_property
     def deviation(self) -> float:
         """The standard deviation, over all records (divided by n)."""
-        apart = self.values - self.mean
-        return math.sqrt(total(apart * apart * self.counts) / self.records)
+        return math.sqrt(total((self.values - self.mean) ** 2 * self.counts) / self.records)
 
     def quantile(self, q: float) -> float:
         """The q-quantile, interpolated between neighbours (R's type 7)."""
@@ -103,11 +102,11 @@ class NumericColumn:
     @cached_property
     def standard(self) -> tuple[Floats, Floats]:
         """Before and after in standard units; zeros where there is one value."""
-        standard = [
+        before, after = (
             (x - side.mean) / (side.deviation or 1.0) if side.records else x
             for x, side in zip(self.numbers, (self.before, self.after), strict=True)
-        ]
-        return standard[0], standard[1]
+        )
+        return before, after
 
 
 def _numeric(column: PairedColumn) -> NumericColumn | None:
@@ -227,12 +226,10 @@ def _variances(x: Floats, y: Floats, r: float) -> tuple[float, float]:
     second is r^2·[mu_22/mu_11^2 + (mu_40/mu_20^2 + mu_04/mu_02^2 + 2·mu_22/(mu_20·mu_02))/4
     - mu_31/(mu_11·mu_20) - mu_13/(mu_11·mu_02)], and mu_22/(mu_20·mu_02) where mu_11 = 0.
     """
-    first, second = [], []
-    for a, b in _blocks(x, y):
-        p = a * b
-        first.append(float(((p - r) ** 2).sum()))
-        second.append(float(((p - (0.5 * r) * (a * a + b * b)) ** 2).sum()))
-    return math.fsum(first) / len(x), math.fsum(second) / len(x)
+    terms = ((a * b - r, a * b - (0.5 * r) * (a * a + b * b)) for a, b in _blocks(x, y))
+    sums = [[float((term**2).sum()) for term in pair] for pair in terms]
+    first, second = (math.fsum(each) / len(x) for each in zip(*sums, strict=True))
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -254,11 +251,7 @@ class NumericColumns:
         )
 
 
+@computed_once
 def numeric_columns(release: Release) -> NumericColumns:
     """The numeric columns of a release; kept with it, as several losses ask for them."""
-    cache: dict[str, Any] = vars(release)
-    columns = cache.get("_numbers")
-    if columns is None:
-        columns = cache["_numbers"] = NumericColumns.from_columns(release.columns)
-    assert isinstance(columns, NumericColumns)
-    return columns
+    return NumericColumns.from_columns(release.columns)

@@ -51,14 +51,10 @@ class Predictor:
             if bool(((binned != GONE) | star).all()):
                 labels = binned
                 values, labels = (np.where(x == GONE, len(edges) + 2, x) for x in (values, labels))
-        values, labels = (_dense(x) for x in (values, labels))
+        values, labels = (np.unique(x, return_inverse=True)[1] for x in (values, labels))
         widths = tuple(int(x.max(initial=-1)) + 1 for x in (values, labels))
         after = np.append(labels, widths[1])[column.released]
         return cls(values[column.original], after, (widths[0], widths[1]))
-
-
-def _dense(codes: Ints) -> Ints:
-    return np.unique(codes, return_inverse=True)[1]
 
 
 @dataclass(frozen=True)
@@ -97,9 +93,8 @@ def _commonest(released: Ints, truth: Ints, labels: Ints, other: Bools, width: i
         released[some].astype(np.int64) * width + truth[some], return_counts=True
     )
     order = np.lexsort((-pairs, times))
-    out = labels.copy()
-    out[pairs[order] // width] = pairs[order] % width
-    return out
+    labels[pairs[order] // width] = pairs[order] % width
+    return labels
 
 
 def _tables(
@@ -141,31 +136,30 @@ def _accuracies(
     predictors: Sequence[Predictor], target: PredictionTarget, fold: Ints
 ) -> dict[str, float | None]:
     """Accuracy learnt from either side, of the commonest value, and what is lost."""
-    scored = []
-    for half in (0, 1):
-        half_records = np.flatnonzero(fold == half)
-        size = min(len(half_records), MOST_SCORED, max(1000, MOST_SCORES // target.width))
-        scored.append(half_records[np.arange(size) * len(half_records) // size])
-    out: dict[str, float | None] = {}
-    for side, name in enumerate(("original", "released")):
-        codes = [(p.before, p.after)[side] for p in predictors]
-        learnt = (target.truth, target.released)[side]
+    most = min(MOST_SCORED, max(1000, MOST_SCORES // target.width))
+    halves = [np.flatnonzero(fold == half) for half in (0, 1)]
+    scored = [x[np.arange(min(len(x), most)) * len(x) // min(len(x), most)] for x in halves]
+    accuracies: list[float | None] = []
+    for side, learnt in enumerate((target.truth, target.released)):
         if not (learnt != GONE).any():
-            out[name] = None
+            accuracies.append(None)
             continue
+        codes = [(p.before, p.after)[side] for p in predictors]
         widths = [p.widths[side] for p in predictors]
         logs, priors = _tables(codes, widths, learnt, target.width, fold)
         shares = [
             _right(logs[1 - half], priors[1 - half], codes, target.truth, scored[half])
             for half in (0, 1)
         ]
-        out[name] = math.fsum(shares) / 2
-    counts = np.bincount(target.truth)
-    out["baseline"] = int(counts.max()) / int(counts.sum())
-    before, after = out["original"], out["released"]
-    out["loss"] = None if before is None or after is None else before - after
-    out["scored"] = sum(map(len, scored))
-    return out
+        accuracies.append(math.fsum(shares) / 2)
+    counts, (before, after) = np.bincount(target.truth), accuracies
+    return {
+        "original": before,
+        "released": after,
+        "baseline": int(counts.max()) / int(counts.sum()),
+        "loss": None if before is None or after is None else before - after,
+        "scored": sum(map(len, scored)),
+    }
 
 
 def prediction(release: Release) -> Loss:
@@ -194,9 +188,11 @@ def prediction(release: Release) -> Loss:
             accuracies[name]["reason"] = NOTHING_LEARNT
     losses = [f["loss"] for f in accuracies.values() if f["loss"] is not None]
     details = {"seed": release.seed}
-    if not losses:
-        return Loss(None, next(iter(accuracies.values()))["reason"], accuracies, details)
-    return Loss(math.fsum(losses) / len(losses), None, accuracies, details)
+    return (
+        Loss(None, next(iter(accuracies.values()))["reason"], accuracies, details)
+        if not losses
+        else Loss(math.fsum(losses) / len(losses), None, accuracies, details)
+    )
 
 
 KINDS = (

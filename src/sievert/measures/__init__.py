@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from sievert.measures.classes import CLASSES
+from sievert.measures.closeness import CLOSENESS
+from sievert.measures.diversity import DIVERSITY
 from sievert.measures.information import INFORMATION
 from sievert.measures.measure import Decides, Law, Measure, MeasureResult
-from sievert.measures.secrets import SECRETS
 
-MEASURES: tuple[Measure, ...] = (*CLASSES, *INFORMATION, *SECRETS)
+MEASURES: tuple[Measure, ...] = (*CLASSES, *INFORMATION, *DIVERSITY, *CLOSENESS)
 BY_ID = {m.id: m for m in MEASURES}
 
 

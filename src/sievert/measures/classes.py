@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from sievert.counts.answers import Sizes
-from sievert.measures.kernel import EXACT_PRODUCT, exact, ratio, total
+from sievert.measures.kernel import exact_products, ratio, total
 from sievert.measures.measure import (
     ALWAYS,
     MONOTONE,
@@ -17,27 +16,20 @@ from sievert.measures.measure import (
     Measure,
     MeasureResult,
     Number,
+    Options,
     undefined,
 )
 from sievert.measures.target import RecordTarget
 
-Options = Mapping[str, Any]
 DEFAULT_BELOW = (2, 3, 5)
 
 
 def k_anonymity(target: RecordTarget, _: Options) -> MeasureResult:
     """min over q of n_q; with the wildcard reading beside it where keys are missing."""
-    details: dict[str, Any] = {}
-    if target.counts.missing:
-        details["records_with_missing_quasi"] = target.counts.missing
-        frequencies = target.counts.wildcard
-        details["wildcard"] = None if frequencies is None else frequencies.least
+    missing, frequencies = target.counts.missing, target.counts.wildcard
+    wildcard = None if frequencies is None else frequencies.least
+    details = {"records_with_missing_quasi": missing, "wildcard": wildcard} if missing else {}
     return MeasureResult(target.sizes.least, details=details)
-
-
-def classes(target: RecordTarget, _: Options) -> Number:
-    """K, the number of classes."""
-    return target.classes
 
 
 def _records_below(sizes: Sizes, k: int) -> int:
@@ -51,26 +43,13 @@ def unique_records(target: RecordTarget, _: Options) -> MeasureResult:
     return MeasureResult(ratio(alone, target.records), details={"records": alone})
 
 
-def highest_risk(target: RecordTarget, _: Options) -> Number:
-    """1/k."""
-    return 1.0 / target.sizes.least
-
-
-def average_risk(target: RecordTarget, _: Options) -> Number:
-    """K/N, the mean over records of 1/n_q."""
-    return ratio(target.classes, target.records)
-
-
 def average_class_risk(target: RecordTarget, _: Options) -> Number:
     """The mean over classes of 1/n_q."""
     sizes = target.sizes
     if len(sizes.sizes) > 2000:  # an exact sum of many fractions has no end of digits
         return total(sizes.times / sizes.sizes) / target.classes
-    whole = sum(
-        (Fraction(int(t), int(n)) for n, t in zip(sizes.sizes, sizes.times, strict=True)),
-        Fraction(0),
-    )
-    return float(whole / target.classes)
+    pairs = zip(sizes.times.tolist(), sizes.sizes.tolist(), strict=True)
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction(0)) / target.classes)
 
 
 def _below_each(counts: Callable[[int], int], options: Options) -> MeasureResult:
@@ -103,84 +82,152 @@ def separation(target: RecordTarget, _: Options) -> Number | MeasureResult:
     n = target.records
     if n == 1:
         return undefined(ONE_RECORD)
-    sizes, times = target.sizes.sizes, target.sizes.times
-    if n > EXACT_PRODUCT:
-        sizes, times = exact(sizes), exact(times)
+    sizes, times = exact_products(n, target.sizes.sizes, target.sizes.times)
     return ratio(n * (n - 1) - int((sizes * (sizes - 1) * times).sum()), n * (n - 1))
 
 
-def distinction(target: RecordTarget, _: Options) -> Number:
-    """K/N: distinct combinations per record."""
-    return ratio(target.classes, target.records)
-
-
-# fmt: off
 CLASSES: tuple[Measure, ...] = (
     Measure(
-        "k_anonymity", "Smallest class (k-anonymity)", "records", 1, None, "low",
-        "min_q n_q", "Samarati and Sweeney 1998",
+        "k_anonymity",
+        "Smallest class (k-anonymity)",
+        "records",
+        1,
+        None,
+        "low",
+        "min_q n_q",
+        "Samarati and Sweeney 1998",
         "everybody shares their quasi-identifiers with at least k - 1 others",
-        (*ALWAYS, *MONOTONE), k_anonymity, ("record",), frozenset({"wildcard"}),
+        (*ALWAYS, *MONOTONE),
+        k_anonymity,
+        ("record",),
+        frozenset({"wildcard"}),
         decided_by=Decides.SMALLEST_CLASS,
-        details={"records_with_missing_quasi": Decides.COUNT,
-                 "wildcard": Decides.SMALLEST_CLASS, "reading": Decides.SETTING},
+        details={
+            "records_with_missing_quasi": Decides.COUNT,
+            "wildcard": Decides.SMALLEST_CLASS,
+            "reading": Decides.SETTING,
+        },
     ),
     Measure(
-        "classes", "Classes", "classes", 1, None, "high",
-        "K, the number of combinations of quasi-identifier values that occur", "-",
+        "classes",
+        "Classes",
+        "classes",
+        1,
+        None,
+        "high",
+        "K, the number of combinations of quasi-identifier values that occur",
+        "-",
         "more classes: finer groups, easier to tell apart",
-        (*ALWAYS, *MONOTONE), classes, ("record",),
+        (*ALWAYS, *MONOTONE),
+        lambda target, _: target.classes,
+        ("record",),
         decided_by=Decides.CLASSES,
     ),
     Measure(
-        "unique_records", "Unique records", "1", 0, 1, "high",
-        "records with n_q = 1, divided by N", "sample uniques; Skinner and Elliot 2002",
+        "unique_records",
+        "Unique records",
+        "1",
+        0,
+        1,
+        "high",
+        "records with n_q = 1, divided by N",
+        "sample uniques; Skinner and Elliot 2002",
         "share of the records that nobody else in the table looks like",
-        (*ALWAYS, *MONOTONE), unique_records, ("record",),
-        decided_by=Decides.UNIQUES, details={"records": Decides.COUNT},
+        (*ALWAYS, *MONOTONE),
+        unique_records,
+        ("record",),
+        decided_by=Decides.UNIQUES,
+        details={"records": Decides.COUNT},
     ),
     Measure(
-        "highest_risk", "Highest risk of a record", "1", 0, 1, "high",
-        "1/k", "prosecutor risk; El Emam and Dankar 2008, ARX",
+        "highest_risk",
+        "Highest risk of a record",
+        "1",
+        0,
+        1,
+        "high",
+        "1/k",
+        "prosecutor risk; El Emam and Dankar 2008, ARX",
         "chance of picking the right record in the smallest class",
-        (*ALWAYS, *MONOTONE), highest_risk, ("record",),
+        (*ALWAYS, *MONOTONE),
+        lambda target, _: 1.0 / target.sizes.least,
+        ("record",),
         decided_by=Decides.CLASS_SIZE,
     ),
     Measure(
-        "average_risk", "Average risk of a record", "1", 0, 1, "high",
-        "K/N, the mean over records of 1/n_q", "average prosecutor and marketer risk, ARX",
+        "average_risk",
+        "Average risk of a record",
+        "1",
+        0,
+        1,
+        "high",
+        "K/N, the mean over records of 1/n_q",
+        "average prosecutor and marketer risk, ARX",
         "expected share of the records matched rightly by somebody who knows all keys",
-        (*ALWAYS, *MONOTONE), average_risk, ("record",),
+        (*ALWAYS, *MONOTONE),
+        lambda target, _: ratio(target.classes, target.records),
+        ("record",),
         decided_by=Decides.CLASSES,
     ),
     Measure(
-        "average_class_risk", "Average risk of a class", "1", 0, 1, "high",
-        "mean over classes of 1/n_q", "pycanon, average_rir",
+        "average_class_risk",
+        "Average risk of a class",
+        "1",
+        0,
+        1,
+        "high",
+        "mean over classes of 1/n_q",
+        "pycanon, average_rir",
         "for comparison with pycanon only: it can rise when values are merged",
-        ALWAYS, average_class_risk, ("record",),
+        ALWAYS,
+        average_class_risk,
+        ("record",),
         decided_by=Decides.CLASS_SIZE,
     ),
     Measure(
-        "records_below", "Records in small classes", "records", 0, None, "high",
-        "records with n_q < k, for k = 2, 3, 5", "sdcMicro, violations of k-anonymity",
+        "records_below",
+        "Records in small classes",
+        "records",
+        0,
+        None,
+        "high",
+        "records with n_q < k, for k = 2, 3, 5",
+        "sdcMicro, violations of k-anonymity",
         "so many people share their quasi-identifiers with fewer than k - 1 others",
-        (*ALWAYS, *MONOTONE), records_below, ("record",),
+        (*ALWAYS, *MONOTONE),
+        records_below,
+        ("record",),
         decided_by=Decides.SMALL_CLASSES,
         details={"k": Decides.SETTING, "reading": Decides.SETTING},
     ),
     Measure(
-        "separation", "Separation", "1", 0, 1, "high",
-        "1 - sum_q n_q(n_q - 1)/(N(N - 1))", "Motwani and Xu 2007, ARX",
+        "separation",
+        "Separation",
+        "1",
+        0,
+        1,
+        "high",
+        "1 - sum_q n_q(n_q - 1)/(N(N - 1))",
+        "Motwani and Xu 2007, ARX",
         "share of the pairs of records that the quasi-identifiers tell apart",
-        (*ALWAYS, *MONOTONE), separation, ("record",),
+        (*ALWAYS, *MONOTONE),
+        separation,
+        ("record",),
         decided_by=Decides.TWICE,
     ),
     Measure(
-        "distinction", "Distinction", "1", 0, 1, "high",
-        "K/N", "Motwani and Xu 2007, ARX",
+        "distinction",
+        "Distinction",
+        "1",
+        0,
+        1,
+        "high",
+        "K/N",
+        "Motwani and Xu 2007, ARX",
         "different combinations per record; 1 when everybody is unique",
-        (*ALWAYS, *MONOTONE), distinction, ("record",),
+        (*ALWAYS, *MONOTONE),
+        lambda target, _: ratio(target.classes, target.records),
+        ("record",),
         decided_by=Decides.CLASSES,
     ),
 )
-# fmt: on

@@ -7,12 +7,12 @@ ITPR paper writes H(X|Y=y) it computes the class's *share* h_q = p(q)·H(X|q); s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from sievert.measures.kernel import LN2
 from sievert.measures.measure import (
     ALWAYS,
+    BLIND,
     MONOTONE,
     NOTHING_TO_LEARN,
     UNBOUNDED,
@@ -21,68 +21,47 @@ from sievert.measures.measure import (
     Measure,
     MeasureResult,
     Number,
+    Options,
     undefined,
 )
 from sievert.measures.target import SecretTarget, Target
 
-Options = Mapping[str, Any]
 ITPR = "ITPR paper (Information-Theoretic Privacy Risk)"
 DR = "Discrimination rate (slides)"
-_SECRET_BLIND = (Law.RELABEL_SECRET, Law.REPETITION)
 _SAME = (Law.REPETITION_RECORD,)
 _JOINT = frozenset({"joint"})
 
 
-def entropy(target: Target, _: Options) -> Number:
-    """H(X): what is unknown before anything is seen."""
-    return target.entropy
+def _part_of_entropy(target: Target, bits: float) -> Number | MeasureResult:
+    """Some bits as a part of H(X); undefined where nothing is unknown."""
+    return min(1.0, bits / target.entropy) if target.entropy else undefined(NOTHING_TO_LEARN)
 
 
-def conditional_entropy(target: Target, _: Options) -> Number:
-    """H(X|Q) = sum of h_q: what is still unknown when the class is known."""
-    return target.conditional_entropy
+def _lost_in_class(target: Target, share: float) -> Number | MeasureResult:
+    """1 - h/H(X) of a class with the share h of H(X|Q); undefined where nothing is unknown."""
+    if target.entropy == 0.0:
+        return undefined(NOTHING_TO_LEARN)
+    return 0.0 if target.classes == 1 else float(1.0 - share / target.entropy)
 
 
 def normalized_conditional_entropy(target: Target, _: Options) -> Number | MeasureResult:
     """H(X|Q)/H(X)."""
-    if target.entropy == 0.0:
-        return undefined(NOTHING_TO_LEARN)
-    return min(1.0, target.conditional_entropy / target.entropy)
-
-
-def mutual_information(target: Target, _: Options) -> Number:
-    """I = H(X) - H(X|Q), computed without the difference."""
-    return target.mutual_information
+    return _part_of_entropy(target, target.conditional_entropy)
 
 
 def discrimination_rate(target: Target, _: Options) -> Number | MeasureResult:
     """1 - H(X|Q)/H(X) = I/H(X)."""
-    if target.entropy == 0.0:
-        return undefined(NOTHING_TO_LEARN)
-    return min(1.0, target.mutual_information / target.entropy)
+    return _part_of_entropy(target, target.mutual_information)
 
 
 def semantic_discrimination_rate(target: SecretTarget, options: Options) -> Number | MeasureResult:
     """The discrimination rate after the secret's values are merged by a partition."""
-    merged: SecretTarget = options["merged"]
-    return discrimination_rate(merged, options)
-
-
-def conditional_privacy(target: Target, _: Options) -> Number:
-    """1 - 2^(-I)."""
-    return -math.expm1(-target.mutual_information * LN2)
-
-
-def maximum_information_leakage(target: Target, _: Options) -> Number:
-    """max over q of H(X) - h_q."""
-    return 0.0 if target.classes == 1 else target.entropy - target.least_share
+    return discrimination_rate(options["merged"], options)
 
 
 def itpr_unnormalized(target: Target, _: Options) -> Number | MeasureResult:
     """max over q of 1 - h_q/H(X)."""
-    if target.entropy == 0.0:
-        return undefined(NOTHING_TO_LEARN)
-    return 0.0 if target.classes == 1 else 1.0 - target.least_share / target.entropy
+    return _lost_in_class(target, target.least_share)
 
 
 def itpr(target: Target, options: Options) -> Number | MeasureResult:
@@ -90,173 +69,268 @@ def itpr(target: Target, options: Options) -> Number | MeasureResult:
     beside: dict[str, Any] = {"k": target.smallest_class, "classes": target.classes}
     if target.entropy == 0.0:
         return undefined(NOTHING_TO_LEARN, beside=beside)
-    beside["discrimination_rate"] = discrimination_rate(target, options)
-    beside["itpr_unnormalized"] = itpr_unnormalized(target, options)
+    beside |= {m.__name__: m(target, options) for m in (discrimination_rate, itpr_unnormalized)}
     return MeasureResult(target.itpr, details={"beside": beside})
-
-
-def entropy_l_diversity(target: Target, _: Options) -> Number:
-    """2^(-min over q of H(X|q)): the entropy itself, without the share."""
-    return 1.0 / target.effective_values
 
 
 def reciprocal_entropy(target: Target, _: Options) -> Number | MeasureResult:
     """max over q of 1/H(X|q)."""
-    bits = target.least_entropy
-    return 1.0 / bits if bits else undefined(UNBOUNDED)
-
-
-def joint_entropy(target: Target, _: Options) -> Number:
-    """H(X,Q) = H(Q) + H(X|Q)."""
-    return target.class_entropy + target.conditional_entropy
-
-
-def entropy_variation(target: Target, _: Options) -> Number:
-    """max over q of H(X) - H(X|q), without the share."""
-    return target.entropy_variation
+    return 1.0 / target.least_entropy if target.least_entropy else undefined(UNBOUNDED)
 
 
 def discrimination_rate_of_value(target: Target, options: Options) -> Number | MeasureResult:
     """1 - h_q/H(X) of one class, given its size and its entropy in bits."""
-    if target.entropy == 0.0:
-        return undefined(NOTHING_TO_LEARN)
-    if target.classes == 1:
-        return 0.0
-    return float(1.0 - options["size"] * options["entropy"] / options["records"] / target.entropy)
+    return _lost_in_class(target, options["size"] * options["entropy"] / options["records"])
 
 
-def bayes_vulnerability_prior(target: Target, _: Options) -> Number:
-    """max over x of p(x): the best guess before anything is seen."""
-    return float(target.prior)
-
-
-def bayes_vulnerability_posterior(target: Target, _: Options) -> Number:
-    """sum over q of max over x of p(q, x): the best guess when the class is known."""
-    return float(target.posterior)
-
-
-# fmt: off
 INFORMATION: tuple[Measure, ...] = (
     Measure(
-        "itpr", "Information-theoretic privacy risk", "1", 0, 1, "high",
-        "1 - K·min_q h_q / H(X), h_q = p(q)·H(X|q)", f"{ITPR}, def. 4.1, 4.2",
+        "itpr",
+        "Information-theoretic privacy risk",
+        "1",
+        0,
+        1,
+        "high",
+        "1 - K·min_q h_q / H(X), h_q = p(q)·H(X|q)",
+        f"{ITPR}, def. 4.1, 4.2",
         "1: somebody's target is certain; compare only tables with as many classes",
-        (*ALWAYS, *_SECRET_BLIND), itpr, needs=_JOINT,
+        BLIND,
+        itpr,
+        needs=_JOINT,
         decided_by=Decides.CLASS_UNCERTAINTY,
     ),
     Measure(
-        "itpr_unnormalized", "ITPR without the number of classes", "1", 0, 1, "high",
-        "max_q (1 - h_q/H(X))", f"{ITPR}, eq. 9",
+        "itpr_unnormalized",
+        "ITPR without the number of classes",
+        "1",
+        0,
+        1,
+        "high",
+        "max_q (1 - h_q/H(X))",
+        f"{ITPR}, eq. 9",
         "the largest discrimination rate of a single class; never rises when values are merged",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), itpr_unnormalized,
+        (*BLIND, *MONOTONE),
+        itpr_unnormalized,
         decided_by=Decides.CLASS_UNCERTAINTY,
     ),
     Measure(
-        "discrimination_rate", "Discrimination rate", "1", 0, 1, "high",
-        "1 - H(X|Q)/H(X)", f"{DR}, def. 3 and 4",
+        "discrimination_rate",
+        "Discrimination rate",
+        "1",
+        0,
+        1,
+        "high",
+        "1 - H(X|Q)/H(X)",
+        f"{DR}, def. 3 and 4",
         "the share of the uncertainty about the target that the quasi-identifiers remove",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), discrimination_rate, needs=_JOINT,
+        (*BLIND, *MONOTONE),
+        discrimination_rate,
+        needs=_JOINT,
         decided_by=Decides.UNCERTAINTY,
     ),
     Measure(
-        "semantic_discrimination_rate", "Semantic discrimination rate", "1", 0, 1, "high",
-        "1 - H(f(S)|Q)/H(f(S)), f merges values by meaning", DR,
+        "semantic_discrimination_rate",
+        "Semantic discrimination rate",
+        "1",
+        0,
+        1,
+        "high",
+        "1 - H(f(S)|Q)/H(f(S)), f merges values by meaning",
+        DR,
         "the discrimination rate of what the values have in common, such as 'some cancer'",
-        (*ALWAYS, *MONOTONE), semantic_discrimination_rate, ("secret",), frozenset({"parts"}),
+        (*ALWAYS, *MONOTONE),
+        semantic_discrimination_rate,
+        ("secret",),
+        frozenset({"parts"}),
         decided_by=Decides.UNCERTAINTY,
     ),
     Measure(
-        "mutual_information", "Mutual information", "bits", 0, None, "high",
-        "I = H(X) - H(X|Q)", f"{ITPR}, eq. 6",
+        "mutual_information",
+        "Mutual information",
+        "bits",
+        0,
+        None,
+        "high",
+        "I = H(X) - H(X|Q)",
+        f"{ITPR}, eq. 6",
         "bits about the target that the quasi-identifiers give away, on average",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE, *_SAME, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
-        mutual_information, needs=_JOINT,
+        (*BLIND, *MONOTONE, *_SAME, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
+        lambda target, _: target.mutual_information,
+        needs=_JOINT,
         decided_by=Decides.BITS,
     ),
     Measure(
-        "conditional_privacy", "Conditional privacy loss", "1", 0, 1, "high",
-        "1 - 2^(-I)", f"{ITPR}, eq. 7",
+        "conditional_privacy",
+        "Conditional privacy loss",
+        "1",
+        0,
+        1,
+        "high",
+        "1 - 2^(-I)",
+        f"{ITPR}, eq. 7",
         "by what share the effective number of candidates, 2^H, shrinks",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE, *_SAME, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
-        conditional_privacy, needs=_JOINT,
+        (*BLIND, *MONOTONE, *_SAME, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
+        lambda target, _: -math.expm1(-target.mutual_information * LN2),
+        needs=_JOINT,
         decided_by=Decides.BITS,
     ),
     Measure(
-        "maximum_information_leakage", "Maximum information leakage", "bits", 0, None, "high",
-        "max_q (H(X) - h_q)", f"{ITPR}, eq. 8 (share)",
+        "maximum_information_leakage",
+        "Maximum information leakage",
+        "bits",
+        0,
+        None,
+        "high",
+        "max_q (H(X) - h_q)",
+        f"{ITPR}, eq. 8 (share)",
         "the uncertainty about the target minus the smallest share any class leaves of it",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), maximum_information_leakage,
+        (*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
+        lambda target, _: 0.0 if target.classes == 1 else target.entropy - target.least_share,
         decided_by=Decides.CLASS_UNCERTAINTY,
     ),
     Measure(
-        "entropy_variation", "Entropy variation", "bits", 0, None, "high",
-        "max_q (H(X) - H(X|q))", f"{ITPR}, eq. 13",
+        "entropy_variation",
+        "Entropy variation",
+        "bits",
+        0,
+        None,
+        "high",
+        "max_q (H(X) - H(X|q))",
+        f"{ITPR}, eq. 13",
         "the largest drop of uncertainty in one class, whatever its size",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE, *_SAME), entropy_variation, needs=_JOINT,
+        (*BLIND, *MONOTONE, *_SAME),
+        lambda target, _: target.entropy_variation,
+        needs=_JOINT,
         decided_by=Decides.CLASS_UNCERTAINTY,
     ),
     Measure(
-        "entropy_l_diversity", "Entropy l-diversity (as a risk)", "1", 0, 1, "high",
-        "2^(-min_q H(X|q))", f"{ITPR}, 3.3.5 (as its table 4 has it)",
+        "entropy_l_diversity",
+        "Entropy l-diversity (as a risk)",
+        "1",
+        0,
+        1,
+        "high",
+        "2^(-min_q H(X|q))",
+        f"{ITPR}, 3.3.5 (as its table 4 has it)",
         "1 over the effective number of values in the least uncertain class",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE, Law.MERGED_SECRET_HIGHER), entropy_l_diversity,
+        (*BLIND, *MONOTONE, Law.MERGED_SECRET_HIGHER),
+        lambda target, _: 1.0 / target.effective_values,
         decided_by=Decides.CLASS_UNCERTAINTY,
     ),
     Measure(
-        "reciprocal_entropy", "Reciprocal of the conditional entropy", "1/bit", 0, None, "high",
-        "max_q 1/H(X|q)", "Oganian and Domingo-Ferrer 2003",
+        "reciprocal_entropy",
+        "Reciprocal of the conditional entropy",
+        "1/bit",
+        0,
+        None,
+        "high",
+        "max_q 1/H(X|q)",
+        "Oganian and Domingo-Ferrer 2003",
         "grows without bound as some class becomes certain",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), reciprocal_entropy,
+        (*BLIND, *MONOTONE),
+        reciprocal_entropy,
         decided_by=Decides.CELL,
     ),
     Measure(
-        "bayes_vulnerability_posterior", "Chance of a right guess, class known", "1", 0, 1, "high",
-        "sum_q max_x p(q,x); for the record K/N", "quantitative information flow (Smith 2009)",
+        "bayes_vulnerability_posterior",
+        "Chance of a right guess, class known",
+        "1",
+        0,
+        1,
+        "high",
+        "sum_q max_x p(q,x); for the record K/N",
+        "quantitative information flow (Smith 2009)",
         "share of the records for which the best guess from the quasi-identifiers is right",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), bayes_vulnerability_posterior,
+        (*BLIND, *MONOTONE),
+        lambda target, _: float(target.posterior),
         decided_by=Decides.CLASSES,
     ),
     Measure(
-        "bayes_vulnerability_prior", "Chance of a right guess, nothing known", "1", 0, 1, "high",
-        "max_x p(x); for the record 1/N", "quantitative information flow (Smith 2009)",
+        "bayes_vulnerability_prior",
+        "Chance of a right guess, nothing known",
+        "1",
+        0,
+        1,
+        "high",
+        "max_x p(x); for the record 1/N",
+        "quantitative information flow (Smith 2009)",
         "what guessing the most frequent value gets right without any quasi-identifier",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), bayes_vulnerability_prior,
+        (*BLIND, *MONOTONE),
+        lambda target, _: float(target.prior),
         decided_by=Decides.EVERYBODY,
     ),
     Measure(
-        "entropy", "Entropy of the target", "bits", 0, None, "low",
-        "H(X); for the record log2 N", f"{ITPR}, eq. 1",
+        "entropy",
+        "Entropy of the target",
+        "bits",
+        0,
+        None,
+        "low",
+        "H(X); for the record log2 N",
+        f"{ITPR}, eq. 1",
         "what is unknown about the target before anything is seen",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), entropy,
+        (*BLIND, *MONOTONE),
+        lambda target, _: target.entropy,
         decided_by=Decides.BITS,
     ),
     Measure(
-        "conditional_entropy", "Entropy left when the class is known", "bits", 0, None, "low",
-        "H(X|Q) = sum_q p(q)·H(X|q)", f"{ITPR}, eq. 2",
+        "conditional_entropy",
+        "Entropy left when the class is known",
+        "bits",
+        0,
+        None,
+        "low",
+        "H(X|Q) = sum_q p(q)·H(X|q)",
+        f"{ITPR}, eq. 2",
         "bits an outsider still lacks on average",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), conditional_entropy, needs=_JOINT,
+        (*BLIND, *MONOTONE),
+        lambda target, _: target.conditional_entropy,
+        needs=_JOINT,
         decided_by=Decides.BITS,
     ),
     Measure(
-        "normalized_conditional_entropy", "Share of the entropy that is left", "1", 0, 1, "low",
-        "H(X|Q)/H(X)", f"{ITPR}, eq. 3",
+        "normalized_conditional_entropy",
+        "Share of the entropy that is left",
+        "1",
+        0,
+        1,
+        "low",
+        "H(X|Q)/H(X)",
+        f"{ITPR}, eq. 3",
         "1 minus the discrimination rate",
-        (*ALWAYS, *_SECRET_BLIND, *MONOTONE), normalized_conditional_entropy, needs=_JOINT,
+        (*BLIND, *MONOTONE),
+        normalized_conditional_entropy,
+        needs=_JOINT,
         decided_by=Decides.UNCERTAINTY,
     ),
     Measure(
-        "joint_entropy", "Joint entropy of target and class", "bits", 0, None, "neither",
-        "H(X,Q) = H(Q) + H(X|Q)", f"{ITPR}, eq. 4",
+        "joint_entropy",
+        "Joint entropy of target and class",
+        "bits",
+        0,
+        None,
+        "neither",
+        "H(X,Q) = H(Q) + H(X|Q)",
+        f"{ITPR}, eq. 4",
         "bits that describe target and quasi-identifiers together; for the record log2 N",
-        (*ALWAYS, *_SECRET_BLIND), joint_entropy, needs=_JOINT,
+        BLIND,
+        lambda target, _: target.class_entropy + target.conditional_entropy,
+        needs=_JOINT,
         decided_by=Decides.BITS,
     ),
     Measure(
-        "discrimination_rate_of_value", "Discrimination rate of one class", "1", 0, 1, "high",
-        "1 - h_q/H(X), one number a class", DR,
+        "discrimination_rate_of_value",
+        "Discrimination rate of one class",
+        "1",
+        0,
+        1,
+        "high",
+        "1 - h_q/H(X), one number a class",
+        DR,
         "not a number of the assessment: see sievert.discrimination_rate_by_value",
-        (*ALWAYS, *_SECRET_BLIND), discrimination_rate_of_value, (),
+        BLIND,
+        discrimination_rate_of_value,
+        (),
         decided_by=Decides.CLASS_UNCERTAINTY,
     ),
 )
-# fmt: on

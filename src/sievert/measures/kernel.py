@@ -36,6 +36,11 @@ def exact(values: Iterable[int]) -> Ints:
     return np.array([int(v) for v in values], dtype=object)
 
 
+def exact_products(records: int, *counts: Ints) -> tuple[Ints, ...]:
+    """Counts of so many records, as arrays in which no product of two overflows."""
+    return tuple(exact(each) for each in counts) if records > EXACT_PRODUCT else counts
+
+
 def log2_ratio(part: Ints, whole: Ints | int) -> Floats:
     """log2(whole / part) for 0 < part <= whole, accurate where part is nearly the whole.
 
@@ -82,8 +87,7 @@ def mutual_information(joint: Ints, first: Ints, second: Ints, times: Ints, reco
     u = (n_xy N - n_x n_y) / (n_x n_y): every term is positive, and u comes from exact integers.
     An empty cell has u = -1 and contributes q; what the occupied cells leave of 1 is exact as well.
     """
-    if records > EXACT_PRODUCT:
-        joint, first, second = exact(joint), exact(first), exact(second)
+    joint, first, second = exact_products(records, joint, first, second)
     expected = first * second
     excess = joint * records - expected
     if not np.any(excess):
@@ -99,8 +103,7 @@ def profile_entropies(counts: Ints, starts: Ints) -> Floats:
     """H(S|q) of every profile, in bits; `starts` cuts the flat list of counts into profiles."""
     if len(starts) == 0:
         return np.zeros(0)
-    sizes = np.add.reduceat(counts, starts)
-    lengths = np.diff(np.append(starts, len(counts)))
+    sizes, lengths = np.add.reduceat(counts, starts), np.diff(np.append(starts, len(counts)))
     terms = np.asarray(counts, dtype=np.float64) * log2_ratio(counts, np.repeat(sizes, lengths))
     sums = np.add.reduceat(terms, starts)
     for i in np.flatnonzero(lengths > LONG_PROFILE).tolist():
@@ -127,9 +130,11 @@ def ratio(numerator: int, denominator: int) -> float:
 
 def ln(value: Fraction) -> float:
     """The natural logarithm of an exact ratio, accurate near 1."""
-    if Fraction(1, 2) < value < 2:
-        return math.log1p(float(value - 1))
-    return math.log(value.numerator) - math.log(value.denominator)
+    return (
+        math.log1p(float(value - 1))
+        if Fraction(1, 2) < value < 2
+        else math.log(value.numerator) - math.log(value.denominator)
+    )
 
 
 def largest_ratio(

@@ -67,7 +67,9 @@ class Decides(StrEnum):
     SETTING = "nothing in the data: a setting, a limit"
 
 
+Options = Mapping[str, Any]  # parameters of a measure by their names
 ALWAYS = (Law.PERMUTATION, Law.RENAMING, Law.RELABEL_QUASI, Law.COPY)
+BLIND = (*ALWAYS, Law.RELABEL_SECRET, Law.REPETITION)
 MONOTONE = (Law.COARSENING, Law.REFINING)
 
 Kind = Literal["record", "secret"]

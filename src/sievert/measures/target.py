@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from sievert.arrays import Floats
-from sievert.counts.answers import RecordCounts, SecretCounts, Sizes
+from sievert.counts.answers import RecordCounts, SecretCounts
 from sievert.measures import kernel
 
 
@@ -30,16 +30,16 @@ def _difference(large: float, small: float, precisely: Callable[[], Decimal]) ->
 class _Classes:
     """What both targets share: the sizes of the classes."""
 
-    def __init__(self, records: int, sizes: Sizes) -> None:
-        self.records, self.sizes = records, sizes
-        self.classes, self.smallest_class = sizes.things, sizes.least
+    def __init__(self, counts: RecordCounts | SecretCounts) -> None:
+        self.records, self.sizes = counts.records, counts.sizes
+        self.classes, self.smallest_class = self.sizes.things, self.sizes.least
 
 
 class RecordTarget(_Classes):
     """The record itself: N equally likely values, H(X) = log2 N, H(X|q) = log2 n_q."""
 
     def __init__(self, counts: RecordCounts) -> None:
-        super().__init__(counts.records, counts.sizes)
+        super().__init__(counts)
         self.counts = counts
 
     @cached_property
@@ -48,9 +48,11 @@ class RecordTarget(_Classes):
 
     @cached_property
     def conditional_entropy(self) -> float:
-        if self.classes == 1:
-            return self.entropy
-        return kernel.mean_log2(self.sizes.sizes, self.sizes.times, self.records)
+        return (
+            self.entropy
+            if self.classes == 1
+            else kernel.mean_log2(self.sizes.sizes, self.sizes.times, self.records)
+        )
 
     @cached_property
     def mutual_information(self) -> float:
@@ -72,22 +74,24 @@ class RecordTarget(_Classes):
 
     @cached_property
     def least_share(self) -> float:
-        if self.classes == 1:
-            return self.entropy
-        return self.sizes.least * self.least_entropy / self.records
+        return (
+            self.entropy
+            if self.classes == 1
+            else self.sizes.least * self.least_entropy / self.records
+        )
 
     @cached_property
     def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for more than one class: never exactly 0."""
         k, classes, n = self.sizes.least, self.classes, self.records
 
-        def precisely() -> Decimal:
-            share = Decimal(classes * k) * Decimal(k).ln() / (Decimal(n) * Decimal(n).ln())
-            return 1 - share
-
         if classes == 1:
             return 0.0
-        return _difference(1.0, classes * self.least_share / self.entropy, precisely)
+        return _difference(
+            1.0,
+            classes * self.least_share / self.entropy,
+            lambda: 1 - Decimal(classes * k) * Decimal(k).ln() / (Decimal(n) * Decimal(n).ln()),
+        )
 
     @cached_property
     def entropy_variation(self) -> float:
@@ -106,7 +110,7 @@ class SecretTarget(_Classes):
     """A sensitive attribute: H(X) = H(S), H(X|q) = H(S | class q)."""
 
     def __init__(self, counts: SecretCounts) -> None:
-        super().__init__(counts.records, counts.sizes)
+        super().__init__(counts)
         self.counts, self.values, self.profiles = counts, counts.values, counts.profiles
 
     @cached_property
@@ -126,11 +130,9 @@ class SecretTarget(_Classes):
     def mutual_information(self) -> float:
         if self._conditional_entropy == 0.0:  # the class determines the secret
             return self.entropy
-        cells = self.counts.joint
-        assert cells is not None
-        return kernel.mutual_information(
-            cells.count, cells.class_size, cells.value_size, cells.times, self.records
-        )
+        c = self.counts.joint
+        assert c is not None
+        return kernel.mutual_information(c.count, c.class_size, c.value_size, c.times, self.records)
 
     @cached_property
     def class_entropy(self) -> float:
@@ -157,38 +159,38 @@ class SecretTarget(_Classes):
     def _least_precisely(self, weighted: bool) -> Decimal:
         """min over classes of H(S|q), or of n_q·H(S|q)/N, with 50 digits."""
         weights = self.profiles.sizes if weighted else 1
-        candidates = []
-        for i in kernel.close_below(self._entropies * weights).tolist():
-            profile = self.profiles.profile(i)
-            size = sum(profile)
-            h = kernel.decimal_entropy(profile, [1] * len(profile), size)
-            candidates.append(h * size / self.records if weighted else h)
-        return min(candidates)
+        near = map(self.profiles.profile, kernel.close_below(self._entropies * weights).tolist())
+        return min(
+            kernel.decimal_entropy(profile, [1] * len(profile), sum(profile))
+            * (sum(profile) if weighted else 1)
+            / (self.records if weighted else 1)
+            for profile in near
+        )
 
     def _entropy_precisely(self) -> Decimal:
-        sizes, times = self.values.sizes.tolist(), self.values.times.tolist()
-        return kernel.decimal_entropy(sizes, times, self.records)
+        v = self.values
+        return kernel.decimal_entropy(v.sizes.tolist(), v.times.tolist(), self.records)
 
     @cached_property
     def itpr(self) -> float:
         """1 - K·min h/H, the ITPR, for H(X) > 0; rational where the secret is independent."""
         if self.mutual_information == 0.0:
             return float(1 - Fraction(self.classes * self.sizes.least, self.records))
-
-        def precisely() -> Decimal:
-            return 1 - self.classes * self._least_precisely(True) / self._entropy_precisely()
-
-        return _difference(1.0, self.classes * self.least_share / self.entropy, precisely)
+        return _difference(
+            1.0,
+            self.classes * self.least_share / self.entropy,
+            lambda: 1 - self.classes * self._least_precisely(True) / self._entropy_precisely(),
+        )
 
     @cached_property
     def entropy_variation(self) -> float:
         if self.mutual_information == 0.0:
             return 0.0
-
-        def precisely() -> Decimal:
-            return self._entropy_precisely() - self._least_precisely(False)
-
-        return _difference(self.entropy, self.least_entropy, precisely)
+        return _difference(
+            self.entropy,
+            self.least_entropy,
+            lambda: self._entropy_precisely() - self._least_precisely(False),
+        )
 
     @property
     def prior(self) -> Fraction:

@@ -222,6 +222,8 @@ def _largest(whole: Ints) -> int:
 
 def _numbers(whole: Ints, units: int) -> Floats:
     """Whole multiples as doubles, each the nearest one."""
-    if units < LONG and _largest(whole) < WHOLE:
-        return np.asarray(whole.astype(np.int64) / units)
-    return np.asarray(whole.astype(object) / units).astype(np.float64)
+    return (
+        np.asarray(whole.astype(np.int64) / units)
+        if units < LONG and _largest(whole) < WHOLE
+        else np.asarray(whole.astype(object) / units).astype(np.float64)
+    )

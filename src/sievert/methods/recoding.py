@@ -303,9 +303,11 @@ def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
 
 def _texts(values: Iterable[Any]) -> list[Text]:
     items = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if set(map(type, items)) <= {str, type(None)}:
-        return items
-    return [None if v is None or v != v else str(v) for v in items]
+    return (
+        items
+        if set(map(type, items)) <= {str, type(None)}
+        else [None if v is None or v != v else str(v) for v in items]
+    )
 
 
 def encode(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:

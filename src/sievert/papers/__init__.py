@@ -46,8 +46,10 @@ def _check(name: str, given: Given, known: tuple[str, ...]) -> None:
     """Refuse a table that the paper does not use, or that is not there, before any work."""
     for table, path in given.data.items():
         if table not in known:
-            options = ", ".join(f"--data {each}=FILE" for each in known)
-            raise UsageError(f"{table!r} is no table that the paper {name} uses", hint=options)
+            raise UsageError(
+                f"{table!r} is no table that the paper {name} uses",
+                hint=", ".join(f"--data {each}=FILE" for each in known),
+            )
         require(
             "://" in path or Path(path).exists(),
             f"{Path(path).name}: no such file",

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import wraps
+from typing import TypeVar
 
 from sievert.report.page import Block
 
@@ -73,6 +75,23 @@ class Given:
     step: Callable[[str], None] = lambda _: None  # progress: called with what is being computed
 
 
+Part = TypeVar("Part")
+
+
+def announce(what: str) -> Callable[[Callable[[Given], Part]], Callable[[Given], Part]]:
+    """Tell what is being computed before a part of a paper is."""
+
+    def decorate(compute: Callable[[Given], Part]) -> Callable[[Given], Part]:
+        @wraps(compute)
+        def announced(given: Given) -> Part:
+            given.step(what)
+            return compute(given)
+
+        return announced
+
+    return decorate
+
+
 def digits(printed: str) -> int:
     """Decimals of a printed number.
 
@@ -127,9 +146,11 @@ def statement(
     >>> statement("H(0)", "equal", "1 and 1", holds=True, why="they differ").why
     ''
     """
-    if holds:
-        return Claim(what, printed, ours, TRUE)
-    return Claim(what, printed, ours, CONTRADICTS if contradicts else FALSE, why)
+    return (
+        Claim(what, printed, ours, TRUE)
+        if holds
+        else Claim(what, printed, ours, CONTRADICTS if contradicts else FALSE, why)
+    )
 
 
 def open_question(what: str, printed: str, why: str, ours: str = "-") -> Claim:

@@ -72,9 +72,11 @@ class ChannelProblem:
 
     def together(self, channel: Floats) -> Floats:
         """p(x', y)."""
-        if self.joint.alike:
-            return np.ascontiguousarray((self.p[:, None] * channel).T)
-        return np.asarray(channel.T @ self.weighted)
+        return (
+            np.ascontiguousarray((self.p[:, None] * channel).T)
+            if self.joint.alike
+            else np.asarray(channel.T @ self.weighted)
+        )
 
     def slopes(self, ratios: Floats, out: Floats) -> Floats:
         """The gradient of the objective with respect to the channel."""
@@ -131,7 +133,11 @@ class ChannelProblem:
             slope = float(self.p @ (square - far * far))
             ahead = at + beyond / slope if slope > abs(beyond) * 1e-12 else math.inf
             if not low < ahead < high:
-                ahead = 0.0 if low == 0 and beyond < 0 else _middle(low, high)
+                ahead = (
+                    0.0
+                    if low == 0 and beyond < 0
+                    else (2.0 * low + 1.0 if math.isinf(high) else 0.5 * (low + high))
+                )
             at = min(ahead, LARGEST)
         return at, mean
 
@@ -214,10 +220,6 @@ class ChannelProblem:
             level[rows] = costs[rows][each, least]
             far[rows] = d[each, least]
         return float(self.p @ level), float(self.p @ far)
-
-
-def _middle(low: float, high: float) -> float:
-    return 2.0 * low + 1.0 if math.isinf(high) else 0.5 * (low + high)
 
 
 @dataclass(frozen=True)

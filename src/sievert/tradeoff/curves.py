@@ -100,9 +100,11 @@ def curve(
 
 def _constraints(at: Sequence[float] | None, low: float, high: float, points: int) -> list[float]:
     """The constraints given, or evenly spaced between two ends where the answer is known."""
-    if at is not None:
-        return sorted({float(a) for a in at})
-    return [float(x) for x in np.linspace(low, high, points + 2)[1:-1]]
+    return (
+        sorted({float(a) for a in at})
+        if at is not None
+        else [float(x) for x in np.linspace(low, high, points + 2)[1:-1]]
+    )
 
 
 def _bottleneck(

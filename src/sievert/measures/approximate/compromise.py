@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from sievert.arrays import Floats
 from sievert.counts.cube import run_starts
-from sievert.errors import UsageError, require
+from sievert.errors import require
 from sievert.formatting import plural
 from sievert.measures import kernel
 from sievert.measures.approximate.curves import Axis, descents, enclose_area, least
@@ -107,12 +107,11 @@ class Compromise:
         }
 
     def __repr__(self) -> str:
-        area = f"{self.area:.6g}"
-        if not self.exact:
-            area += f" ({self.bounds[0]:.6g} to {self.bounds[1]:.6g})"
+        within = "" if self.exact else f" ({self.bounds[0]:.6g} to {self.bounds[1]:.6g})"
         return (
-            f"Compromise(initial entropy {self.initial_entropy:.6g} bits, area {area}, "
-            f"range {self.range:.6g}, {plural(len(self.steps), 'step' if self.exact else 'point')})"
+            f"Compromise(initial entropy {self.initial_entropy:.6g} bits, area {self.area:.6g}"
+            f"{within}, range {self.range:.6g}, "
+            f"{plural(len(self.steps), 'step' if self.exact else 'point')})"
         )
 
 
@@ -164,15 +163,17 @@ def approximate_compromise(
     axis = Axis.from_values(every)
     places, p = axis.places[possible], p[possible]
     within = every if domain is None else merge_values(numbers(domain, "the domain", 1))[0]
-    if domain is not None and not np.isin(every[possible], within).all():
-        raise UsageError("a value is not in the domain", hint="a domain with all values")
+    require(
+        np.isin(every[possible], within).all(),
+        "a value is not in the domain",
+        hint="a domain with all values",
+    )
     spread = spread_of_values(axis.real(places - places[0]), p)
     size, top = len(p), float(places[-1] - places[0])
     if size == 1:
         return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *spread, _domain=within)
     windows, tried = _windows(axis, places, exact)
-    if compiled is None:
-        compiled = windows is None or tried * size >= COMPILE
+    compiled = windows is None or tried * size >= COMPILE if compiled is None else compiled
     at = least(places, p[None], compiled=compiled, threads=thread_count(threads))
     if windows is None:
         low, high, points = enclose_area(at, top, axis.whole, tolerance)
@@ -204,11 +205,11 @@ def _windows(axis: Axis, places: Floats, exact: bool | None) -> tuple[Floats | N
     size = len(places)
     windows = None if exact is False else axis.differences(MOST if exact else EXACT, places)
     tried = TRIED * size if windows is None else min(TRIED * size, len(windows))
-    if exact and windows is None:
-        raise UsageError(
-            f"{size:,} values have too many differences for an exact curve",
-            hint="bounds of the area (exact=False), or rounded values",
-        )
+    require(
+        windows is not None or not exact,
+        f"{size:,} values have too many differences for an exact curve",
+        hint="bounds of the area (exact=False), or rounded values",
+    )
     return (None if exact is None and tried * size > WORK else windows), tried
 
 
@@ -262,16 +263,14 @@ def compromises(
     assert windows is not None
     chosen = np.array([axis.window(min(e, LARGEST)) for e in wanted.tolist()])
     rows, size = matrix.shape
-    if compiled is None:
-        work = rows * size * size * (min(len(windows), TRIED * size) + len(chosen))
-        compiled = work >= COMPILE_MANY
+    work = rows * size * size * (min(len(windows), TRIED * size) + len(chosen))
+    compiled = work >= COMPILE_MANY if compiled is None else compiled
     step = max(1, ROOM // (size * (size + 1) // 2))
     measure = partial(_measure_rows, axis, windows, chosen, compiled)
     with ThreadPoolExecutor(thread_count(threads)) as pool:
         parts = list(pool.map(measure, (matrix[k : k + step] for k in range(0, rows, step))))
     whole = np.concatenate(parts)[place]
-    initial, area, top = whole[:, :3].T.copy()
-    return CompromiseBatch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
+    return CompromiseBatch(*whole[:, :3].T.copy(), whole[:, 3:], tuple(wanted.tolist()), rows)
 
 
 def _measure_rows(
@@ -287,13 +286,15 @@ def _measure_rows(
     width = np.append(windows[where[1:]] - windows[where[:-1]], 0.0)
     width[begin[1:] - 1] = 0.0
     last = size - 1 - np.argmax(positive[:, ::-1], axis=1)
-    out = np.empty((rows, 3 + len(chosen)))
-    out[:, 0] = h[begin]
-    out[:, 1] = axis.real(np.add.reduceat(h * width, begin))
-    out[:, 2] = axis.real(axis.places[last] - axis.places[np.argmax(positive, axis=1)])
-    for k, eps in enumerate(chosen.tolist()):
-        out[:, 3 + k] = at(np.arange(rows), np.full(rows, eps))
-    return out
+    return np.stack(
+        (
+            h[begin],
+            axis.real(np.add.reduceat(h * width, begin)),
+            axis.real(axis.places[last] - axis.places[np.argmax(positive, axis=1)]),
+            *(at(np.arange(rows), np.full(rows, eps)) for eps in chosen.tolist()),
+        ),
+        axis=1,
+    )
 
 
 def _uniform_area(domain: Floats, tolerance: float) -> float:

@@ -67,9 +67,11 @@ class Axis:
         span, last = float(values[-1] - values[0]), len(values) - 1
         off = np.abs(values - (values[0] + places * (span / last)))
         slack = 4.0 * float(np.spacing(most))
-        if last > 1 and span > 1e3 * slack * last and bool((off <= slack).all()):
-            return cls(places, span, float(last), whole=True)
-        return cls(values)
+        return (
+            cls(places, span, float(last), whole=True)
+            if last > 1 and span > 1e3 * slack * last and bool((off <= slack).all())
+            else cls(values)
+        )
 
     def real(self, places: Any) -> Any:
         """A difference of places as one of values."""
@@ -100,19 +102,17 @@ class Masses:
     def __init__(self, probabilities: Floats) -> None:
         one = len(probabilities) == 1
         columns: Sequence[Any] = probabilities[0].tolist() if one else list(probabilities.T)
-        total: Any = columns[0] * 0.0
-        error = total
-        high, low = [total], [error]
+        high, low = [columns[0] * 0.0], [columns[0] * 0.0]
         for p in columns:
+            total = high[-1]
             new = total + p
             part = new - total
-            error = error + ((total - (new - part)) + (p - part))
-            total = new
-            high.append(total)
-            low.append(error)
+            high.append(new)
+            low.append(low[-1] + ((total - (new - part)) + (p - part)))
         shape = (len(columns) + 1, len(probabilities))
-        self.high = np.ascontiguousarray(np.array(high).reshape(shape).T)
-        self.low = np.ascontiguousarray(np.array(low).reshape(shape).T)
+        self.high, self.low = (
+            np.ascontiguousarray(np.array(sums).reshape(shape).T) for sums in (high, low)
+        )
         self.rest = (self.high[:, -1:] - self.high) + (self.low[:, -1:] - self.low)
 
     def costs(self, i: int, j: Any) -> Floats:
@@ -121,19 +121,14 @@ class Masses:
         mass = (high[:, i, None] - high[:, j]) + (low[:, i, None] - low[:, j])
         costs = -mass * np.log2(mass, out=np.zeros_like(mass), where=mass > 0.0)
         large = mass > 0.5
-        if large.any():
-            rest = (high[:, j] + self.rest[:, i, None])[large]
-            costs[large] = -mass[large] * np.log1p(-rest) * PER_NAT
+        rest = (high[:, j] + self.rest[:, i, None])[large]
+        costs[large] = -mass[large] * np.log1p(-rest) * PER_NAT
         return np.asarray(costs)
 
     def table(self) -> Floats:
         """The costs of all runs, (j, i] at place i·(i-1)/2 + j."""
-        rows, size = self.high.shape[0], self.high.shape[1] - 1
-        costs = np.empty((rows, size * (size + 1) // 2))
-        for i in range(1, size + 1):
-            base = i * (i - 1) // 2
-            costs[:, base : base + i] = self.costs(i, slice(0, i))
-        return costs
+        ends = range(1, self.high.shape[1])
+        return np.concatenate([self.costs(i, slice(0, i)) for i in ends], axis=1)
 
 
 def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int = 1) -> Entropies:
@@ -210,8 +205,7 @@ def _plain(places: Floats, table: Floats) -> Entropies:
 
 def _direct(places: Floats, masses: Masses, eps: float) -> float:
     """H of one distribution for one window, costs as they are needed."""
-    first = window_starts(places, eps)
-    size = len(places)
+    first, size = window_starts(places, eps), len(places)
     ends = np.array([0, *(i for i in range(1, size) if first[i + 1] > first[i])])
     needed = np.zeros(size + 1, dtype=bool)
     needed[ends], needed[size] = True, True
@@ -227,21 +221,23 @@ def _direct(places: Floats, masses: Masses, eps: float) -> float:
 
 def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, Ints, Floats]:
     """Every step of every row: the row, the place of its window, H from there on; in this order."""
-    row, low = np.arange(rows), np.zeros(rows, dtype=np.int64)
-    high = np.full(rows, len(windows) - 1)
+    row, low, high = (
+        np.arange(rows),
+        np.zeros(rows, dtype=np.int64),
+        np.full(rows, len(windows) - 1),
+    )
     above = entropies(row, np.zeros(rows))
-    below = np.zeros(rows)
     steps_found = [(row, low, above)]
-    row, low, high, above, below = _split(steps_found, row, low, high, above, below)
+    row, low, high, above, below = _split(steps_found, row, low, high, above, np.zeros(rows))
     while len(row):
         middle = (low + high) // 2
         value = entropies(row, windows[middle])
         pairs = ((row, row), (low, middle), (middle, high), (above, value), (value, below))
         sides = (np.concatenate(pair) for pair in pairs)
         row, low, high, above, below = _split(steps_found, *sides)
-    steps = [np.concatenate(part) for part in zip(*steps_found, strict=True)]
-    order = np.lexsort((steps[1], steps[0]))
-    return steps[0][order], steps[1][order], steps[2][order]
+    row, place, value = (np.concatenate(part) for part in zip(*steps_found, strict=True))
+    order = np.lexsort((place, row))
+    return row[order], place[order], value[order]
 
 
 def _split(
@@ -269,8 +265,7 @@ def enclose_area(
     """
 
     def at(windows: list[float]) -> list[float]:
-        values = entropies(np.zeros(len(windows), dtype=np.int64), np.array(windows))
-        return [float(h) for h in values]
+        return entropies(np.zeros(len(windows), dtype=np.int64), np.array(windows)).tolist()
 
     points = {0.0: at([0.0])[0], top: 0.0}
     ends: dict[float, float] = {}  # of the interval that begins somewhere
@@ -280,9 +275,9 @@ def enclose_area(
         """The area of an interval, from below and from above."""
         end = ends[start]
         high, low = points[start], points[end]
-        if high - low <= FLAT * high or not start < _middle(start, end, whole) < end:
-            low = high  # H is the same up to the end of the interval
-        return low * (end - start), high * (end - start)
+        # H may be the same up to the end of the interval.
+        flat = high - low <= FLAT * high or not start < _middle(start, end, whole) < end
+        return (high if flat else low) * (end - start), high * (end - start)
 
     def add(start: float, end: float) -> float:
         ends[start] = end

@@ -53,37 +53,32 @@ def adding_up(matrix: Floats) -> Floats:
     if len(matrix) == 1 and np.isfinite(totals[0]):
         totals[0] = kernel.total(matrix[0])
     off = np.flatnonzero(~(np.abs(totals - 1.0) <= SUM))
-    if len(off):
-        which = "" if len(matrix) == 1 else f" of distribution {off[0] + 1}"
-        raise UsageError(f"the probabilities{which} do not add up to 1")
+    which = f" of distribution {off[0] + 1}" if len(matrix) > 1 and len(off) else ""
+    require(not len(off), f"the probabilities{which} do not add up to 1")
     shares = matrix / totals[:, None]
     return np.asarray(np.where(shares < NEVER, 0.0, shares))
 
 
 def distribution(values: ArrayLike, probabilities: ArrayLike) -> tuple[Floats, Floats]:
     """Different values in order, with their probabilities, which may be 0."""
-    given = numbers(values, "the values", 1)
-    p = numbers(probabilities, "the probabilities", 1)
+    given, p = numbers(values, "the values", 1), numbers(probabilities, "the probabilities", 1)
     require(len(given) == len(p), f"{plural(len(given), 'value')} and {len(p):,} probabilities")
-    p = adding_up(p[None])[0]
     x, order, starts = merge_values(given)
-    return x, np.add.reduceat(p[order], starts)
+    return x, np.add.reduceat(adding_up(p[None])[0][order], starts)
 
 
 def different(matrix: Floats) -> tuple[Ints, Ints]:
     """Rows that differ: where each occurs first, and which of them every row is."""
     kind = np.dtype((np.void, matrix.dtype.itemsize * matrix.shape[1]))
     rows = np.ascontiguousarray(matrix).view(kind).ravel()
-    _, first, place = np.unique(rows, return_index=True, return_inverse=True)
-    return first, place
+    return np.unique(rows, return_index=True, return_inverse=True)[1:]
 
 
 def spread_of_values(x: Floats, p: Floats) -> tuple[float, float]:
     """The standard deviation, and the length of the shortest interval with 90 %."""
     if len(x) == 1:
         return 0.0, 0.0
-    top = float(x[-1])
-    share = x / top
+    top, share = float(x[-1]), x / float(x[-1])
     deviation = top * math.sqrt(kernel.total(p * (share - kernel.total(share * p)) ** 2))
     masses = Masses(p[None])
     sums = masses.high[0] + masses.low[0]

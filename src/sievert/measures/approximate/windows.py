@@ -45,9 +45,7 @@ def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
     mass: float = (high[i] - high[j]) + (low[i] - low[j])
     if mass > 0.5:
         return -mass * math.log1p(-(high[j] + rest[i])) * PER_NAT
-    if mass > 0.0:
-        return -mass * math.log2(mass)
-    return 0.0
+    return -mass * math.log2(mass) if mass > 0.0 else 0.0
 
 
 @compile_if_possible
@@ -81,9 +79,7 @@ def least_entropy_from_table(
             base = i * (i - 1) // 2
             least = h[i - 1] + costs[row, base + i - 1]
             for j in range(first[i], i - 1):
-                value = h[j] + costs[row, base + j]
-                if value < least:
-                    least = value
+                least = min(least, h[j] + costs[row, base + j])
             h[i] = least
         entropies[pair] = h[size]
 
@@ -118,8 +114,7 @@ def _rectangle(
             value = h[cols[k]] + cost(high, low, rest, cols[k], i)
             if value < least:
                 least, where = value, k
-        if least < best[m]:
-            best[m] = least
+        best[m] = min(best[m], least)
         if a < m:
             todo[top], todo[top + 1], todo[top + 2], todo[top + 3] = a, m - 1, where, d
             top += 4
@@ -248,9 +243,7 @@ def _one_by_one(
         i = rows[r]
         least = h[first[i]] + cost(high, low, rest, first[i], i)
         for k in range(begin[r], before[i]):
-            value = h[cols[k]] + cost(high, low, rest, cols[k], i)
-            if value < least:
-                least = value
+            least = min(least, h[cols[k]] + cost(high, low, rest, cols[k], i))
         h[i] = least
 
 
@@ -266,25 +259,18 @@ def least_entropy_by_search(
     for number in range(len(epsilons)):
         reach(x, epsilons[number], first)
         # ends: 1 where a run ends that cannot be longer. rows: those, and what windows reach.
-        ends[:] = 0
-        before[:] = 0
-        before[size] = 1
+        ends[0] = before[size] = 1
         for i in range(1, size):
-            if first[i + 1] > first[i]:
-                ends[i] = before[i] = 1
-        ends[0] = 1
+            ends[i] = before[i] = first[i + 1] > first[i]
         for i in range(size, 0, -1):
             if before[i]:
                 before[first[i]] = 1
         nrows = ncols = 0
         for i in range(size + 1):
-            if i > 0 and before[i]:
-                rows[nrows] = i
-                nrows += 1
+            rows[nrows] = cols[ncols] = i  # a place that counts for neither is written over
+            nrows += before[i] * (i > 0)
             before[i] = ncols  # from here on: how many columns come before a place
-            if ends[i]:
-                cols[ncols] = i
-                ncols += 1
+            ncols += ends[i]
         tries = 0
         for r in range(nrows):
             begin[r] = before[first[rows[r]]]

@@ -15,6 +15,7 @@ from sievert.papers.claims import (
     Claim,
     Given,
     PaperPart,
+    announce,
     apart,
     number,
     open_question,
@@ -35,9 +36,9 @@ def remaining_compromise(name: str) -> Any:
     return sievert.approximate_compromise([2 * mean - most, most], [0.5, 0.5])
 
 
+@announce("table 1")
 def table_1(given: Given) -> PaperPart:
     """The two examples: what follows from a maximum and a mean."""
-    given.step("table 1")
     return PaperPart(
         "Table 1: two examples",
         "Two people each time, their largest and their mean salary. The other salary follows, "
@@ -58,9 +59,9 @@ def _example(name: str) -> tuple[Claim, ...]:
     )
 
 
+@announce("figure 1")
 def figure_1(given: Given) -> PaperPart:
     """H(eps) of both examples."""
-    given.step("figure 1")
     compromises = {name: remaining_compromise(name) for name in ANSWERS}
     layla, qays = compromises["Layla"], compromises["Qays"]
     reciprocal = {name: _reciprocal(name) for name in ANSWERS}
@@ -174,9 +175,9 @@ def covers(eps: float, x: Sequence[float] = X, p: Sequence[float] = P) -> Iterat
             yield [math.fsum(p[start:end]) for start, end in runs]
 
 
+@announce("appendix")
 def appendix(given: Given) -> PaperPart:
     """Every number of the calculation."""
-    given.step("appendix")
     left = approximate_entropies()
     least = {eps: min(entropy(q) for q in covers(eps)) for eps in ENTROPIES}
     worst = max(abs(least[eps] - left.entropy(eps)) for eps in ENTROPIES)
@@ -191,9 +192,21 @@ def appendix(given: Given) -> PaperPart:
             ),
             number("Step 2: probability of 8 and 9 together", "0.75", P[2] + P[3]),
             number("Step 2: their common value", "8.5", (X[2] + X[3]) / 2),
-            number("Step 5: the other cover, {1}, {3, 8}, {9}", "0.884", _other()),
+            number(
+                "Step 5: the other cover, {1}, {3, 8}, {9}",
+                "0.884",
+                entropy([P[0], P[1] + P[2], P[3]]),
+            ),
             number("Step 8: the window that covers everything", "8", left.range),
-            _largest(),
+            number(
+                "H(5) by the words of section 3: the largest entropy of all covers",
+                ENTROPIES[5],
+                max(entropy(q) for q in covers(5)),
+                contradicts=True,
+                why="The formal problem of section 3 says that H is maximised. Then H would be "
+                "H(0) for every window. The sentence before it, the recurrence, the algorithm and "
+                "the appendix all minimise.",
+            ),
             statement(
                 "The least of all covers, one by one, is H(eps)",
                 "the minimum",
@@ -205,26 +218,9 @@ def appendix(given: Given) -> PaperPart:
     )
 
 
-def _other() -> float:
-    return entropy([P[0], P[1] + P[2], P[3]])
-
-
-def _largest() -> Claim:
-    """Section 3 says that H is maximised over all collections."""
-    return number(
-        "H(5) by the words of section 3: the largest entropy of all covers",
-        ENTROPIES[5],
-        max(entropy(q) for q in covers(5)),
-        contradicts=True,
-        why="The formal problem of section 3 says that H is maximised. Then H would be H(0) for "
-        "every window. The sentence before it, the recurrence, the algorithm and the appendix all "
-        "minimise.",
-    )
-
-
+@announce("figure 3")
 def figure_3(given: Given) -> PaperPart:
     """H(eps) of the example and the area below it."""
-    given.step("figure 3")
     left = approximate_entropies()
     return PaperPart(
         "Figure 3: the measure of the example",
@@ -295,9 +291,9 @@ def _cost(p: float) -> float:
     return -p * math.log2(p) if p > 0 else 0.0
 
 
+@announce("algorithm 1")
 def algorithm_1(given: Given) -> PaperPart:
     """The printed dynamic programme beside ours."""
-    given.step("algorithm 1")
     rng = np.random.default_rng([given.seed, 25])
     weights = rng.dirichlet(np.ones(25)).tolist()
     worst, lacking = 0.0, 0

@@ -51,9 +51,11 @@ def amount(method: str, parameter: float) -> str:
     >>> amount("sampling", 0.5), amount("query", 8), amount("noise", 25)
     ('50 %', 'Q = 8', '25 %')
     """
-    if method == "query":
-        return f"Q = {parameter:g}"
-    return f"{100 * parameter if method == 'sampling' else parameter:g} %"
+    return (
+        f"Q = {parameter:g}"
+        if method == "query"
+        else f"{100 * parameter if method == 'sampling' else parameter:g} %"
+    )
 
 
 def run(study: PaperTable, seed: int) -> Experiment:

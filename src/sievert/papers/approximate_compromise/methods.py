@@ -12,7 +12,16 @@ import numpy as np
 
 from sievert.errors import InputError
 from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
-from sievert.papers.claims import Claim, Given, PaperPart, apart, number, open_question, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    PaperPart,
+    announce,
+    apart,
+    number,
+    open_question,
+    statement,
+)
 from sievert.papers.given_tables import Columns, read_columns, too_few
 
 RECORDS = 2_500
@@ -91,8 +100,9 @@ def census(path: str) -> tuple[PaperTable, PaperTable]:
         ) from None
     paid = [i for i, x in enumerate(tens) if 1 <= x <= 25][:RECORDS]
     if len(paid) < RECORDS:
-        of = "records with an income of 10,000 to 250,000"
-        raise too_few(path, len(paid), of, RECORDS, CENSUS)
+        raise too_few(
+            path, len(paid), "records with an income of 10,000 to 250,000", RECORDS, CENSUS
+        )
     return (
         _study("census, all incomes", whole, range(RECORDS), 15_000),
         _study("census, 10,000 to 250,000", whole, paid, 10_000),
@@ -100,8 +110,9 @@ def census(path: str) -> tuple[PaperTable, PaperTable]:
 
 
 def _study(name: str, whole: Columns, rows: Any, step: int) -> PaperTable:
-    columns = {c: [whole[c][i] for i in rows] for c in (*PUMS, "income")}
-    return PaperTable(name, columns, "income", step, 1000)
+    return PaperTable(
+        name, {c: [whole[c][i] for i in rows] for c in (*PUMS, "income")}, "income", step, 1000
+    )
 
 
 QUERIES = (2, 4, 8, 16, 32)
@@ -111,9 +122,9 @@ LACKS = (
 )
 
 
+@announce("table 2")
 def table_2(given: Given) -> PaperPart:
     """The columns of the paper's table."""
-    given.step("table 2")
     claims: list[Claim] = [
         open_question("Records", f"{RECORDS}", LACKS),
         number(
@@ -145,9 +156,9 @@ def table_2(given: Given) -> PaperPart:
     )
 
 
+@announce("the intruder's probabilities")
 def formulas(given: Given) -> PaperPart:
     """The intruder's probabilities under each method, on the generated table."""
-    given.step("the intruder's probabilities")
     people = numbers(given.seed)
     secret = (people["salary"] // 10 - 1).astype(int)
     columns = [people[c] - people[c].min() for c in people if c != "salary"]

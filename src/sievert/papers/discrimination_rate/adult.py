@@ -13,7 +13,15 @@ from typing import Any
 import sievert
 from sievert.charts import of_attacks
 from sievert.errors import require
-from sievert.papers.claims import Claim, Given, PaperPart, number, open_question, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    PaperPart,
+    announce,
+    number,
+    open_question,
+    statement,
+)
 from sievert.papers.discrimination_rate.rates import LISTED, QUASI, SECRET, VALUES_OF_ADULT
 from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppress_rare
 from sievert.report.page import Block, Grid, Picture
@@ -37,9 +45,9 @@ class Adult:
     how: str
 
 
+@announce("Adult")
 def parts(given: Given) -> tuple[PaperPart, ...]:
     """The columns and the three charts."""
-    given.step("Adult")
     adult = _adult(given)
     return (_counts(adult), *(_chart(adult, *chart) for chart in CHARTS))
 

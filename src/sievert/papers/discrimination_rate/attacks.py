@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
@@ -11,6 +10,7 @@ from sievert.papers.claims import (
     Claim,
     Given,
     PaperPart,
+    announce,
     apart,
     number,
     open_question,
@@ -53,16 +53,17 @@ REST = "1 minus the printed rate, which is itself cut off"
 def rates(table: Columns, secret: str) -> dict[str, float]:
     """The rate of every value of Age*, and of the column."""
     rate_by_value = sievert.discrimination_rate_by_value(table, "age_star", secret)
-    values = {v: float(rate_by_value[(v,)] or 0.0) for v in VALUES}
-    return values | {WHOLE: require_number(sievert.discrimination_rate(table, "age_star", secret))}
+    return {v: float(rate_by_value[(v,)] or 0.0) for v in VALUES} | {
+        WHOLE: require_number(sievert.discrimination_rate(table, "age_star", secret))
+    }
 
 
 # -- the tables -----------------------------------------------------------------------------------
 
 
+@announce("tables of the k-anonymity model")
 def tables(given: Given) -> PaperPart:
     """What the printed tables themselves promise."""
-    given.step("tables of the k-anonymity model")
     changed = [
         i + 1
         for i, pair in enumerate(zip(BEFORE["disease"], K_ANONYMOUS["disease"], strict=True))
@@ -116,13 +117,15 @@ def tables(given: Given) -> PaperPart:
 # -- identity -------------------------------------------------------------------------------------
 
 
+@announce("identity attack")
 def identity(given: Given) -> PaperPart:
     """Age from Age*: what the white box sees."""
-    given.step("identity attack")
     ours = rates(GENERALISED, "age")
     released, original = {"age": GENERALISED["age_star"]}, {"age": GENERALISED["age"]}
     boxes = sievert.attack(released, quasi="age", original=original)["identity"]
-    white, black = (_dr(boxes[box]) for box in ("white_box", "black_box"))
+    white, black = (
+        float(boxes[box].numbers["discrimination_rate"].value) for box in ("white_box", "black_box")
+    )
     before = require_number(sievert.discrimination_rate(BEFORE, "age"))
     claims = [number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)]
     claims += [
@@ -155,16 +158,12 @@ def identity(given: Given) -> PaperPart:
     )
 
 
-def _dr(attack: Any) -> float:
-    return float(attack.numbers["discrimination_rate"].value)
-
-
 # -- homogeneity and background knowledge ---------------------------------------------------------
 
 
+@announce("homogeneity attack")
 def homogeneity(given: Given) -> PaperPart:
     """Disease from Age*, of both releases."""
-    given.step("homogeneity attack")
     ours = {name: rates(table, "disease") for name, table in RELEASES.items()}
     claims = [
         number(
@@ -237,9 +236,9 @@ def _picture(ours: dict[str, dict[str, float]]) -> Picture:
     )
 
 
+@announce("background knowledge")
 def background(given: Given) -> PaperPart:
     """What is lacking to certainty after the homogeneity attack."""
-    given.step("background knowledge")
     claims = []
     for name, table in RELEASES.items():
         ours = _missing(table)
@@ -287,9 +286,9 @@ def _missing(table: Columns) -> dict[str, float]:
     return {v: values[v] for v in VALUES} | {WHOLE: float(rest.numbers["missing"].value or 0.0)}
 
 
+@announce("other attacks")
 def others(given: Given) -> PaperPart:
     """Skewness and semantic attacks are named; no number of them is printed."""
-    given.step("other attacks")
     assessment = sievert.assess(
         L_DIVERSE, "age_star", "disease", partitions={"disease": CANCERS}, attacks=True
     ).attacks

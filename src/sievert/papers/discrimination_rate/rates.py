@@ -12,6 +12,7 @@ from sievert.papers.claims import (
     Claim,
     Given,
     PaperPart,
+    announce,
     number,
     open_question,
     require_number,
@@ -112,9 +113,9 @@ COUNTED = {"22": "3", "35": "3", "63": "1", "45": "1", "40": "1"}
 CUT = "the slides cut 0.666... off after two digits"
 
 
+@announce("simple discrimination rate")
 def simple(given: Given) -> PaperPart:
     """Definition 3 and its worked example."""
-    given.step("simple discrimination rate")
     people = Counter(EXAMPLE["age"])
     claims = [number("values of Age", "5", len(people))]
     claims += [number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()]
@@ -223,9 +224,9 @@ def _by_column() -> Grid:
     )
 
 
+@announce("combined discrimination rate")
 def combined_rates(given: Given) -> PaperPart:
     """Definition 4; the slides that compute it show the table only."""
-    given.step("combined discrimination rate")
     pairs = (["age", "disease"], ["zip", "age"], ["zip", "age", "disease"])
     singles = {c: _rate([c], "salary") for c in ("zip", "age", "disease")}
     together = _rate(["zip", "age", "disease"], "salary")
@@ -252,25 +253,40 @@ def combined_rates(given: Given) -> PaperPart:
     )
 
 
+@announce("comparison with existing metrics")
 def comparison(given: Given) -> PaperPart:
     """The table of six metrics, and the limitations told before."""
-    given.step("comparison with existing metrics")
     return PaperPart(
         "Comparison with existing metrics",
         "A table in words: how finely each metric measures, where it applies, how close it is to "
         "re-identification; and two limitations told before. What can be computed is computed on "
         "the slides' own tables.",
-        (*_worst(), *_columns(), *_averages(), *_words()),
+        (
+            *_worst(),
+            *_columns(),
+            *_averages(),
+            open_question(
+                "Granularity of epsilon",
+                "2 attributes, average",
+                "epsilon belongs to a mechanism; no table or mechanism is named",
+            ),
+            open_question(
+                "Scope of the six metrics",
+                "related to ... / random variables in general",
+                "words; nothing to compute",
+            ),
+            open_question(
+                "Link with re-identification",
+                "weak, medium, high",
+                "the slides do not say how weak, medium and high were found",
+            ),
+        ),
     )
-
-
-def _sizes(table: dict[str, list[str]], column: str) -> list[int]:
-    return list(Counter(table[column]).values())
 
 
 def _worst() -> list[Claim]:
     """k, l and t are called averages; they are the worst class's."""
-    sizes = _sizes(EXAMPLE, "age")
+    sizes = list(Counter(EXAMPLE["age"]).values())
     k = require_number(sievert.k_anonymity(EXAMPLE, "age"))
     each = [len(set(K_ANONYMOUS["disease"][i : i + 3])) for i in (0, 3, 6)]
     diverse = require_number(sievert.l_diversity(K_ANONYMOUS, "age_star", "disease"))
@@ -358,25 +374,5 @@ def _averages() -> list[Claim]:
             holds=not math.isclose(whole, bits / entropy),
             why="the rate of a column is its mutual information divided by H(X): the same "
             "average; finer are only the rates of values",
-        ),
-    ]
-
-
-def _words() -> list[Claim]:
-    return [
-        open_question(
-            "Granularity of epsilon",
-            "2 attributes, average",
-            "epsilon belongs to a mechanism; no table or mechanism is named",
-        ),
-        open_question(
-            "Scope of the six metrics",
-            "related to ... / random variables in general",
-            "words; nothing to compute",
-        ),
-        open_question(
-            "Link with re-identification",
-            "weak, medium, high",
-            "the slides do not say how weak, medium and high were found",
         ),
     ]

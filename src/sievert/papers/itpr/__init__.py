@@ -32,8 +32,7 @@ def paper(given: Given) -> Paper:
     given.step("figure 5")
     parts += [figures.figure_5(inference.surface()), timed]
     given.step("table 7")
-    tried = verdicts.MeasuredTables(cases, two, ten, inferred)
-    parts.append(verdicts.table_7(tried, worst))
+    parts.append(verdicts.table_7(verdicts.MeasuredTables(cases, two, ten, inferred), worst))
     return Paper(
         name="itpr",
         title="Information Theoretic-based Privacy Risk Evaluation for Data Anonymization",

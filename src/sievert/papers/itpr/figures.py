@@ -113,32 +113,33 @@ def figure_1(growth: Series) -> PaperPart:
 
 def figure_2(growth: Series) -> PaperPart:
     """Ten values: the same behaviours, measure by measure."""
-    claims = [
-        open_question(
-            "How many records the other nine values have",
-            "10 different values for Y",
-            "only the number of values is stated; we let one value grow and the other nine share "
-            "the rest evenly, which reaches 0 to 1110",
-            f"epsilon {growth.axis[0]:g} to {growth.axis[-1]:g}",
-        ),
-        *(
-            _goes(growth, name, way, f"the same behaviour as in figure 1: {words}")
-            for name, way, words in (
-                ("ITPR", RISES, "diminishes while epsilon decreases"),
-                ("MI", FALLS, "increases towards equal numbers"),
-                ("CP", FALLS, "increases towards equal numbers"),
-                ("ELD", RISES, "increases with epsilon"),
-                ("MIL", RISES, "increases with epsilon"),
-            )
-        ),
-        _same(growth, "DR stays below 0.1", "DR", 0.1, max(growth.of["DR"])),
-        _same(growth, "ITPR converges to a very small value", "ITPR", 0.1, growth.of["ITPR"][0]),
-    ]
     return PaperPart(
         "Figure 2: ten values, against epsilon",
         "The same with ten values, of which one grows from a single record to an equal share and "
         "the others have equal numbers. The text says that every measure behaves as in figure 1.",
-        tuple(claims),
+        (
+            open_question(
+                "How many records the other nine values have",
+                "10 different values for Y",
+                "only the number of values is stated; we let one value grow and the other nine "
+                "share the rest evenly, which reaches 0 to 1110",
+                f"epsilon {growth.axis[0]:g} to {growth.axis[-1]:g}",
+            ),
+            *(
+                _goes(growth, name, way, f"the same behaviour as in figure 1: {words}")
+                for name, way, words in (
+                    ("ITPR", RISES, "diminishes while epsilon decreases"),
+                    ("MI", FALLS, "increases towards equal numbers"),
+                    ("CP", FALLS, "increases towards equal numbers"),
+                    ("ELD", RISES, "increases with epsilon"),
+                    ("MIL", RISES, "increases with epsilon"),
+                )
+            ),
+            _same(growth, "DR stays below 0.1", "DR", 0.1, max(growth.of["DR"])),
+            _same(
+                growth, "ITPR converges to a very small value", "ITPR", 0.1, growth.of["ITPR"][0]
+            ),
+        ),
         draw(
             "Finding a record by a column of ten values",
             growth,
@@ -181,38 +182,38 @@ def figure_5(points: dict[int, list[Numbers]]) -> PaperPart:
     itpr = {epsilon: [point["ITPR"] for point in points] for epsilon, points in points.items()}
     levels = list(zip(*itpr.values(), strict=True))
     last = max(itpr)
-    claims = (
-        open_question(
-            "How epsilon and theta grow",
-            "epsilon 0 to 1200, theta 0 to 0.9",
-            "which ages have more records and which one drifts is not stated. One age that shrinks "
-            "cannot be meant: with a record left against 1,111 each it reaches 1110. We let one "
-            "age grow to 2,080 records and drift one of the nine others",
-            f"epsilon 0 to {last}, theta 0 to {points[last][-1][THETA]:.2f}",
-        ),
-        statement(
-            "ITPR increases with epsilon",
-            "increases smoothly",
-            f"at theta 0: {text(levels[0][0])} to {text(levels[0][-1])}; at theta 0.9: "
-            f"{text(levels[-1][0])} to {text(levels[-1][-1])}",
-            holds=all(direction(level) == RISES for level in levels),
-            why="it does not rise everywhere",
-        ),
-        statement(
-            "ITPR increases with theta",
-            "increases smoothly",
-            f"at epsilon 0: {text(itpr[0][0])} to {text(itpr[0][-1])}; at epsilon {last}: "
-            f"{text(itpr[last][0])} to {text(itpr[last][-1])}",
-            holds=all(direction(values) == RISES for values in itpr.values()),
-            why="it does not rise everywhere",
-        ),
-    )
     return PaperPart(
         "Figure 5: ITPR over epsilon and theta",
         "10,000 records, ten ages and twenty diseases. The text calls the result figure 3; it is "
         "figure 5. Note what the left end shows: at theta 0 the disease does not depend on the age "
         "at all, and ITPR still rises with epsilon.",
-        claims,
+        (
+            open_question(
+                "How epsilon and theta grow",
+                "epsilon 0 to 1200, theta 0 to 0.9",
+                "which ages have more records and which one drifts is not stated. One age "
+                "that shrinks cannot be meant: with a record left against 1,111 each it "
+                "reaches 1110. We let one age grow to 2,080 records and drift one of the nine "
+                "others",
+                f"epsilon 0 to {last}, theta 0 to {points[last][-1][THETA]:.2f}",
+            ),
+            statement(
+                "ITPR increases with epsilon",
+                "increases smoothly",
+                f"at theta 0: {text(levels[0][0])} to {text(levels[0][-1])}; at theta 0.9: "
+                f"{text(levels[-1][0])} to {text(levels[-1][-1])}",
+                holds=all(direction(level) == RISES for level in levels),
+                why="it does not rise everywhere",
+            ),
+            statement(
+                "ITPR increases with theta",
+                "increases smoothly",
+                f"at epsilon 0: {text(itpr[0][0])} to {text(itpr[0][-1])}; at epsilon {last}: "
+                f"{text(itpr[last][0])} to {text(itpr[last][-1])}",
+                holds=all(direction(values) == RISES for values in itpr.values()),
+                why="it does not rise everywhere",
+            ),
+        ),
         (_surface_picture(points),),
     )
 
@@ -222,13 +223,6 @@ def _surface_picture(points: dict[int, list[Numbers]]) -> Picture:
         f"epsilon {epsilon:,}": [(point[THETA], point["ITPR"]) for point in points[epsilon]]
         for epsilon in LINES
     }
-    spec = charts.lines(
-        "ITPR over epsilon and theta",
-        ["10,000 records; one age has epsilon more records than the others, another one drifts"],
-        lines_by_epsilon,
-        across="theta, bits",
-        up="ITPR",
-    )
     rows = tuple(
         (
             f"{step / 10:.1f}",
@@ -236,15 +230,25 @@ def _surface_picture(points: dict[int, list[Numbers]]) -> Picture:
         )
         for step in range(len(points[0]))
     )
-    grid = Grid(
-        "ITPR by theta (down, rounded) and epsilon (across)",
-        ("theta", *(f"{epsilon:,}" for epsilon in points)),
-        rows,
-        right=tuple(range(len(points) + 1)),
-        folded=True,
-    )
     return Picture(
-        spec, "ITPR rises with theta along each line, and with epsilon from line to line.", grid
+        charts.lines(
+            "ITPR over epsilon and theta",
+            [
+                "10,000 records; one age has epsilon more records than the others, another one "
+                "drifts"
+            ],
+            lines_by_epsilon,
+            across="theta, bits",
+            up="ITPR",
+        ),
+        "ITPR rises with theta along each line, and with epsilon from line to line.",
+        Grid(
+            "ITPR by theta (down, rounded) and epsilon (across)",
+            ("theta", *(f"{epsilon:,}" for epsilon in points)),
+            rows,
+            right=tuple(range(len(points) + 1)),
+            folded=True,
+        ),
     )
 
 

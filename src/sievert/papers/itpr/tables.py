@@ -198,14 +198,9 @@ ROWS_5 = (
 )
 
 
-def combined_itpr(which: int) -> float:
-    """ITPR of case 2 of Age together with a case of Zip Code (table 6)."""
-    return require_number(sievert.itpr(CASES, ["age2", f"zip{which}"]))
-
-
 def proposal(cases: Cases) -> PaperPart:
     """Tables 5 and 6."""
-    zips = {which: combined_itpr(which) for which in (1, 2)}
+    zips = {which: require_number(sievert.itpr(CASES, ["age2", f"zip{which}"])) for which in (1, 2)}
     claims = []
     for row, (columns, secret, printed) in enumerate(ROWS_5, start=1):
         if len(columns) == 2:

@@ -47,68 +47,6 @@ def expectations(cases: Cases) -> PaperPart:
     """Section 3.3, sentence by sentence and measure by measure."""
     ages = {name: expected_of_ages(cases.ages(name)) for name in IDS}
     diseases = {name: expected_of_diseases(cases.diseases(name)) for name in IDS}
-    claims = [
-        *(
-            _statement(
-                f"{n} is right on cases 1 and 2 of Age",
-                "correct",
-                cases.ages(n),
-                holds=ages[n][HIGH_1] and ages[n][LOW_2],
-            )
-            for n in ("DR", "MI", "MIL")
-        ),
-        *(
-            _statement(
-                f"{n} gives case 3 of Age less than case 5",
-                "fails",
-                cases.ages(n),
-                holds=cases.ages(n)[2] < cases.ages(n)[4] - SAME,
-            )
-            for n in ("DR", "MI", "MIL")
-        ),
-        _statement(
-            "CP is right on case 2 of Age", "correct", cases.ages("CP"), holds=ages["CP"][LOW_2]
-        ),
-        _statement(
-            "CP is wrong on case 1 of Age", "fails", cases.ages("CP"), holds=not ages["CP"][HIGH_1]
-        ),
-        _statement(
-            "CP is wrong on cases 3, 4 and 5 of Age",
-            "fails",
-            cases.ages("CP"),
-            holds=not ages["CP"][ORDER_345],
-        ),
-        _statement(
-            "ELD is right on all cases of Age",
-            "correct",
-            cases.ages("ELD"),
-            holds=all(ages["ELD"].values()),
-        ),
-        _statement(
-            "ELD is right on all cases of Disease",
-            "correct",
-            cases.diseases("ELD"),
-            holds=all(diseases["ELD"].values()),
-        ),
-        *(
-            _statement(
-                f"{n} is right on case 1 of Disease",
-                "correct",
-                cases.diseases(n),
-                holds=diseases[n][LOW_D1],
-            )
-            for n in OTHERS
-        ),
-        *(
-            _statement(
-                f"{n} is wrong on cases 2 and 3 of Disease",
-                "fails",
-                cases.diseases(n),
-                holds=not all(diseases[n].values()),
-            )
-            for n in OTHERS
-        ),
-    ]
     rows = tuple(
         (name, *(("yes" if met else "no") for met in (ages[name] | diseases[name]).values()))
         for name in IDS
@@ -120,7 +58,71 @@ def expectations(cases: Cases) -> PaperPart:
         "3 above 4 above 5; and of Disease case 1 below case 2 below case 3. Then it says which "
         "measure meets this. Each sentence is decided by the computed values, in the order of the "
         "cases.",
-        tuple(claims),
+        (
+            *(
+                _statement(
+                    f"{n} is right on cases 1 and 2 of Age",
+                    "correct",
+                    cases.ages(n),
+                    holds=ages[n][HIGH_1] and ages[n][LOW_2],
+                )
+                for n in ("DR", "MI", "MIL")
+            ),
+            *(
+                _statement(
+                    f"{n} gives case 3 of Age less than case 5",
+                    "fails",
+                    cases.ages(n),
+                    holds=cases.ages(n)[2] < cases.ages(n)[4] - SAME,
+                )
+                for n in ("DR", "MI", "MIL")
+            ),
+            _statement(
+                "CP is right on case 2 of Age", "correct", cases.ages("CP"), holds=ages["CP"][LOW_2]
+            ),
+            _statement(
+                "CP is wrong on case 1 of Age",
+                "fails",
+                cases.ages("CP"),
+                holds=not ages["CP"][HIGH_1],
+            ),
+            _statement(
+                "CP is wrong on cases 3, 4 and 5 of Age",
+                "fails",
+                cases.ages("CP"),
+                holds=not ages["CP"][ORDER_345],
+            ),
+            _statement(
+                "ELD is right on all cases of Age",
+                "correct",
+                cases.ages("ELD"),
+                holds=all(ages["ELD"].values()),
+            ),
+            _statement(
+                "ELD is right on all cases of Disease",
+                "correct",
+                cases.diseases("ELD"),
+                holds=all(diseases["ELD"].values()),
+            ),
+            *(
+                _statement(
+                    f"{n} is right on case 1 of Disease",
+                    "correct",
+                    cases.diseases(n),
+                    holds=diseases[n][LOW_D1],
+                )
+                for n in OTHERS
+            ),
+            *(
+                _statement(
+                    f"{n} is wrong on cases 2 and 3 of Disease",
+                    "fails",
+                    cases.diseases(n),
+                    holds=not all(diseases[n].values()),
+                )
+                for n in OTHERS
+            ),
+        ),
         (Grid("Expectations met, by the computed values", head, rows),),
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sievert
-from sievert.papers.claims import Claim, Given, PaperPart, open_question, statement
+from sievert.papers.claims import Claim, Given, PaperPart, announce, open_question, statement
 from sievert.papers.given_tables import (
     ADULT,
     GIVE_ADULT,
@@ -30,9 +30,9 @@ ABOUT = (
 )
 
 
+@announce("Adult")
 def part(given: Given) -> PaperPart:
     """The least that must be told about the occupation, and where plain releases stand."""
-    given.step("Adult")
     if "adult" not in given.data:
         claim = open_question("an experiment", "-", "the paper has none, and Adult was not given")
         return PaperPart(TITLE, f"{ABOUT} {GIVE_ADULT}", (claim,))
@@ -126,14 +126,16 @@ def _picture(compared: Any) -> Picture:
     dots = [
         (r.name, r.limit[SECRET].distortion, r.limit[SECRET].disclosed) for r in compared.releases
     ]
-    by = max(1, -(-len(curve) // 20))
     return Picture(
         compared.charts()[f"limit_{SECRET}"],
         "A plain release stands above the curve by what the best one, as distorted, need not tell.",
         Grid(
             "What is told of the occupation",
             ("Release", "Distortion", "Bits"),
-            tuple((n, f"{d:.4f}", f"{r:.4f}") for n, d, r in [*dots, *curve[::by]]),
+            tuple(
+                (n, f"{d:.4f}", f"{r:.4f}")
+                for n, d, r in [*dots, *curve[:: max(1, -(-len(curve) // 20))]]
+            ),
             right=(1, 2),
         ),
     )

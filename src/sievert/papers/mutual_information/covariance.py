@@ -10,7 +10,15 @@ import numpy as np
 import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.claims import Claim, Given, PaperPart, apart, require_number, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    PaperPart,
+    announce,
+    apart,
+    require_number,
+    statement,
+)
 from sievert.papers.mutual_information.measures import PATIENTS, bits, formula, normal, records
 from sievert.report.page import Paragraph
 from sievert.tradeoff import Joint
@@ -27,9 +35,9 @@ X, Y = np.linspace(-6, 6, 2401), np.linspace(-6, 6, 121)
 # -- section 5.4 ----------------------------------------------------------------------------------
 
 
+@announce("section 5.4")
 def synthetic(given: Given) -> PaperPart:
     """Keys drawn from the channel of model 4."""
-    given.step("section 5.4")
     optimum = sievert.limit(PATIENTS, model=4, at=RATE, seed=given.seed)
     table = records(TIMES)
     drawn = _draw(table["age"], np.asarray(optimum.channel), given.seed)
@@ -89,17 +97,19 @@ def _plain(identity: float) -> float:
 def _draw(keys: list[str], channel: Floats, seed: int) -> list[str]:
     """A label for every record, by the row of its key."""
     rng = np.random.default_rng(seed)
-    places = np.unique(keys, return_inverse=True)[1]
-    symbols = (rng.random(len(keys))[:, None] > channel.cumsum(axis=1)[places][:, :-1]).sum(axis=1)
+    symbols = (
+        rng.random(len(keys))[:, None]
+        > channel.cumsum(axis=1)[np.unique(keys, return_inverse=True)[1]][:, :-1]
+    ).sum(axis=1)
     return [str(label) for label in symbols]
 
 
 # -- section 5.5 ----------------------------------------------------------------------------------
 
 
+@announce("section 5.5")
 def preservation(given: Given) -> PaperPart:
     """X' = a'Y, the best linear estimate of X from three numbers Y."""
-    given.step("section 5.5")
     mixed = np.random.default_rng(given.seed).normal(size=(4, 4))
     joint = mixed @ mixed.T + np.eye(4)
     x, xy, y = joint[:1, :1], joint[:1, 1:], joint[1:, 1:]
@@ -137,20 +147,16 @@ def preservation(given: Given) -> PaperPart:
                 "lemma 1 does not apply to it",
             ),
             formula("what sufficiency gives: I(X;X') = I(X;Y)", whole or 0.0, with_x),
-            _size(int(a.size)),
+            statement(
+                "a has k entries, Y has n",
+                "a in R^k, Y in R^n",
+                f"a has {int(a.size)} entries for 3 numbers Y",
+                holds=int(a.size) != 3,
+                contradicts=True,
+                why="a^T Y and a = Cov(X,Y) Cov(Y)^-1 need as many entries as Y has: k is n",
+            ),
             *_factor(),
         ),
-    )
-
-
-def _size(entries: int) -> Claim:
-    return statement(
-        "a has k entries, Y has n",
-        "a in R^k, Y in R^n",
-        f"a has {entries} entries for 3 numbers Y",
-        holds=entries != 3,
-        contradicts=True,
-        why="a^T Y and a = Cov(X,Y) Cov(Y)^-1 need as many entries as Y has: k is n",
     )
 
 

@@ -10,7 +10,15 @@ import numpy as np
 import sievert
 from sievert.arrays import Floats
 from sievert.losses.gaussian import gaussian_information
-from sievert.papers.claims import Claim, Given, PaperPart, number, require_number, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    PaperPart,
+    announce,
+    number,
+    require_number,
+    statement,
+)
 from sievert.tradeoff import Joint, squared
 from sievert.tradeoff.channel import evaluated
 
@@ -65,20 +73,21 @@ def bits(value: float | None) -> str:
 # -- section 1 ------------------------------------------------------------------------------------
 
 
+@announce("section 1")
 def discrepancies(given: Given) -> PaperPart:
     """Relative discrepancies and the probabilistic loss."""
-    given.step("section 1")
     numbers = list(range(-50, 51))  # mean 0, variance 850
     losses = [_shift_losses(numbers, shift) for shift in SHIFTS]
     values = [float(f["value"]) for f in losses]
-    expected = math.erf(3 / math.sqrt(2 * 850 / 101))
     return PaperPart(
         "Section 1: discrepancies and the probabilistic loss",
         "The numbers -50 to 50, all raised by the same amount; their mean is 0.",
         (
             _discrepancy(),
             formula(
-                "pil of the mean, raised by 3: 2 P(0 <= Z <= 3/sqrt(850/101))", expected, values[2]
+                "pil of the mean, raised by 3: 2 P(0 <= Z <= 3/sqrt(850/101))",
+                math.erf(3 / math.sqrt(2 * 850 / 101)),
+                values[2],
             ),
             statement(
                 "The more different the statistic, the greater is pil",
@@ -107,8 +116,9 @@ def discrepancies(given: Given) -> PaperPart:
 
 
 def _shift_losses(numbers: list[int], shift: int) -> dict[str, Any]:
-    released = {"x": [n + shift for n in numbers]}
-    losses = sievert.compare({"x": numbers}, released, "x", shuffles=0)["release"].losses
+    losses = sievert.compare({"x": numbers}, {"x": [n + shift for n in numbers]}, "x", shuffles=0)[
+        "release"
+    ].losses
     means: dict[str, Any] = losses["probabilistic_information_loss"].details["mean"]["columns"]["x"]
     return means
 
@@ -133,9 +143,9 @@ def _discrepancy() -> Claim:
 # -- section 2 ------------------------------------------------------------------------------------
 
 
+@announce("section 2")
 def information(given: Given) -> PaperPart:
     """Mutual information by entropies, and of Gaussian variables."""
-    given.step("section 2")
     table = records()
     x, y = (
         require_number(sievert.entropy(table, "diagnosis", "age")),
@@ -206,9 +216,9 @@ def _sufficient(rho: float) -> list[Claim]:
 # -- section 3 ------------------------------------------------------------------------------------
 
 
+@announce("lemma 1")
 def lemma(given: Given) -> PaperPart:
     """The loss is not negative where X' is made from X, and may be where it is not."""
-    given.step("lemma 1")
     rng = np.random.default_rng(given.seed)
     losses = [_lost(rng) for _ in range(TRIED)]
     table = Joint.of(PATIENTS)
@@ -251,9 +261,9 @@ def disclosed_bits(joint: Floats) -> float:
     return float((joint[there] * np.log2(joint[there] / apart[there])).sum())
 
 
+@announce("sections 3.1 and 3.2")
 def comparisons(given: Given) -> PaperPart:
     """Mutual information against the mean squared error and against correlations."""
-    given.step("sections 3.1 and 3.2")
     four = Joint.of([[1, 0], [1, 0], [0, 1], [0, 1]])  # the secret is the first of two bits
     _, lost, kept, _ = evaluated(four, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
     far = squared(range(4))
@@ -316,9 +326,9 @@ def _square() -> Claim:
 # -- section 4 ------------------------------------------------------------------------------------
 
 
+@announce("section 4")
 def risks(given: Given) -> PaperPart:
     """Identity disclosure, attribute disclosure, and t-closeness."""
-    given.step("section 4")
     plain = {"key": ["a", "b"] * 20, "secret": ["x", "x", "y", "y"] * 10}
     rare = {"key": ["a"] * 2000 + ["b"] * 2, "secret": ["x", "y"] * 1000 + ["y", "y"]}
     none, close = (

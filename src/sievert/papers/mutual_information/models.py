@@ -9,7 +9,7 @@ import numpy as np
 import sievert
 from sievert.charts import lines, tradeoff
 from sievert.charts.risk_utility_map import BEST, LEAST, RECODED
-from sievert.papers.claims import Claim, Given, PaperPart, open_question, statement
+from sievert.papers.claims import Claim, Given, PaperPart, announce, open_question, statement
 from sievert.papers.mutual_information.measures import EXAMPLE, PATIENTS, formula, normal
 from sievert.report.page import Grid, Paragraph, Picture
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, rate_distortion
@@ -27,9 +27,9 @@ def least_risk(rho: float, share: float) -> float:
     return -0.5 * math.log2(1 - (1 - share) * rho**2)
 
 
+@announce("figure 1")
 def figure_1(given: Given) -> PaperPart:
     """The drawing has no numbers; the curve of the closed form is drawn instead."""
-    given.step("figure 1")
     pair = Pair.of([[1.0]], [[1.0]], [[RHO]])
     curve = [(d, float(gaussian_limit(pair, model=1, at=d).risk or 0.0)) for d in DISTORTIONS]
     price = RHO**2 / (2 * math.log(2) * (1 - (1 - TOUCHED) * RHO**2))
@@ -137,18 +137,38 @@ CLOSE = 1e-4
 # -- model 1 --------------------------------------------------------------------------------------
 
 
+@announce("model 1")
 def model_1(given: Given) -> PaperPart:
     """The least risk within a distortion: the printed channel and its risk."""
-    given.step("model 1")
     claims = [
-        formula(f"R_inf, rho = {rho}, d = {d}", least_risk(rho, d), _printed_risk(rho, d))
+        formula(
+            f"R_inf, rho = {rho}, d = {d}",
+            least_risk(rho, d),
+            standard(rho).risk(_printed_channel(d)),
+        )
         for rho in CORRELATIONS
         for d in SHARES
     ]
     claims += [
         formula(f"E(X - X')^2 of the printed channel, d = {d}", d, _error(d)) for d in SHARES
     ]
-    claims += [_mean(), _noise(), _optimal(), _beyond(), *_rate_distortion()]
+    claims += [
+        _mean(),
+        _noise(),
+        _optimal(),
+        _beyond(),
+        # With Y = X the model is the rate-distortion function.
+        formula(
+            "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)",
+            1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9),
+            sievert.limit([1, 1], "hamming", "identity", 0.1).objective,
+        ),
+        formula(
+            "Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
+            least_risk(1.0, 0.25),
+            rate_distortion([[1.0]], 0.25).risk,
+        ),
+    ]
     return PaperPart(
         "Section 5.1: model 1",
         "The least I(X';Y) with E d(X,X') <= D. For two Gaussian numbers the paper prints the "
@@ -157,11 +177,6 @@ def model_1(given: Given) -> PaperPart:
         tuple(claims),
         (_example(),),
     )
-
-
-def _printed_risk(rho: float, d: float) -> float | None:
-    """I(X';Y) of the printed channel."""
-    return standard(rho).risk(_printed_channel(d))
 
 
 def standard(rho: float) -> Pair:
@@ -228,22 +243,6 @@ def _beyond() -> Claim:
     )
 
 
-def _rate_distortion() -> list[Claim]:
-    """With Y = X the model is the rate-distortion function."""
-    return [
-        formula(
-            "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)",
-            1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9),
-            sievert.limit([1, 1], "hamming", "identity", 0.1).objective,
-        ),
-        formula(
-            "Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
-            least_risk(1.0, 0.25),
-            rate_distortion([[1.0]], 0.25).risk,
-        ),
-    ]
-
-
 def _example() -> Picture:
     """Model 1 on a table of counts, with what no release is below."""
     optimum = sievert.limit(PATIENTS, "absolute", at=0.25)
@@ -274,9 +273,9 @@ def _example() -> Picture:
 # -- models 2, 3 and 4 ----------------------------------------------------------------------------
 
 
+@announce("model 2")
 def model_2(given: Given) -> PaperPart:
     """The least distortion within a risk: model 1 read the other way."""
-    given.step("model 2")
     claims = []
     for at in (0.1, 0.25, 0.4):
         risk = sievert.limit(PATIENTS, "absolute", at=at).objective
@@ -311,9 +310,9 @@ def model_2(given: Given) -> PaperPart:
     )
 
 
+@announce("models 3 and 4")
 def models_3_and_4(given: Given) -> PaperPart:
     """Mutual information for both, risk and loss."""
-    given.step("models 3 and 4")
     claims = []
     for at in (0.02, 0.1, 0.2):
         three = sievert.limit(PATIENTS, model=3, at=at, seed=given.seed)
@@ -341,7 +340,7 @@ def models_3_and_4(given: Given) -> PaperPart:
             "future research",
             "left open by the paper; ours is model 4's loss of two Gaussian numbers, "
             f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)) bits, rho = {RHO}, R = 0.5 bits",
-            f"{_gaussian_loss(0.5):.4f}",
+            f"{float(gaussian_limit(standard(RHO), model=4, at=0.5).objective or 0.0):.4f}",
         ),
     ]
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)
@@ -371,7 +370,3 @@ def models_3_and_4(given: Given) -> PaperPart:
             ),
         ),
     )
-
-
-def _gaussian_loss(rate: float) -> float:
-    return float(gaussian_limit(standard(RHO), model=4, at=rate).objective or 0.0)

@@ -8,7 +8,15 @@ from typing import Any
 import sievert
 from sievert.charts import Bar, bars
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.papers.claims import Claim, Given, PaperPart, number, require_number, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    PaperPart,
+    announce,
+    number,
+    require_number,
+    statement,
+)
 from sievert.papers.given_tables import ADULT, Columns, read_columns, too_few
 from sievert.report.page import Grid, Picture
 
@@ -104,9 +112,9 @@ def nationality(release: str, **how: Any) -> Any:
     return sievert.attack(RELEASES[release], ORIGINAL, "nationality", DISEASE, **how)
 
 
+@announce("table 1")
 def table_1(given: Given) -> PaperPart:
     """The three tables: do the releases fit the original, and keep their promise."""
-    given.step("table 1")
     return PaperPart(
         "Table 1: a table and two releases of it",
         "Eight people, their nationality, ZIP code and disease. The middle table makes nationality "
@@ -116,7 +124,7 @@ def table_1(given: Given) -> PaperPart:
             number(
                 "k of the middle table",
                 "2",
-                _k(),
+                int(require_number(sievert.k_anonymity(RECODED, KNOWN))),
                 contradicts=True,
                 why="its smallest class has another size",
             ),
@@ -139,10 +147,6 @@ def table_1(given: Given) -> PaperPart:
             ),
         ),
     )
-
-
-def _k() -> int:
-    return int(require_number(sievert.k_anonymity(RECODED, KNOWN)))
 
 
 def _row(i: int) -> Claim:
@@ -171,9 +175,9 @@ def _group(group: str) -> Claim:
     )
 
 
+@announce("section 1: the attacker's reasoning")
 def reasoning(given: Given) -> PaperPart:
     """Section 1: a Malaysian at 4550*, and what the rest of the table tells of her."""
-    given.step("section 1: the attacker's reasoning")
     return PaperPart(
         "Section 1: what an attacker makes of the middle table",
         "The attacker's target is a Malaysian at ZIP code 4550*, so in the first group, with Heart "

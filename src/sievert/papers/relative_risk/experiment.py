@@ -12,7 +12,7 @@ import sievert
 from sievert.charts import Bar, bars
 from sievert.hierarchies import Hierarchy
 from sievert.methods import recoded
-from sievert.papers.claims import Claim, Given, PaperPart, number, open_question
+from sievert.papers.claims import Claim, Given, PaperPart, announce, number, open_question
 from sievert.papers.given_tables import Columns
 from sievert.papers.relative_risk.example import ADULT_RECORDS, KEYS, OCCUPATION, adult
 from sievert.report.page import Grid, Picture
@@ -108,7 +108,7 @@ def look(
         name,
         int(reasoning.details["classes"]),
         DOMAINS[domain],
-        _weight(beta),
+        (f"{beta:g}" if beta >= 0.01 else f"1/{1 / beta:,.0f}"),
         values["attacker_accuracy"],
         values["attacker_accuracy_literal"],
         values["global_relative_risk"],
@@ -117,13 +117,9 @@ def look(
     )
 
 
-def _weight(beta: float) -> str:
-    return f"{beta:g}" if beta >= 0.01 else f"1/{1 / beta:,.0f}"
-
-
+@announce("section 5: group sizes")
 def sizes(given: Given) -> PaperPart:
     """What follows from the printed sizes alone."""
-    given.step("section 5: group sizes")
     return PaperPart(
         "Section 5: the sizes of the groups",
         "Mean sizes of 38 and 355 records are printed for k = 4 and k = 10. The number of groups "
@@ -141,9 +137,9 @@ def sizes(given: Given) -> PaperPart:
     )
 
 
+@announce("section 5: a table of the same size")
 def generated_experiment(given: Given) -> PaperPart:
     """A table of the paper's size, in which the secret has nothing to do with the key."""
-    given.step("section 5: a table of the same size")
     lines = _generated_lines(given.seed)
     low, high = min(line.risk for line in lines), max(line.risk_ties for line in lines)
     return PaperPart(
@@ -211,9 +207,18 @@ def with_adult(given: Given) -> PaperPart:
         "Section 5: Adult",
         _about(every),
         (
-            open_question("Records that were taken of Adult", "5692", LACKS, _first(every)),
+            open_question(
+                "Records that were taken of Adult",
+                "5692",
+                LACKS,
+                ("the first 5,692 complete ones" if every else "-"),
+            ),
             *(
-                _open(f"GR, k = {k}", printed, [x for m in lines.get(k, ()) for x in _risks(m)])
+                _open(
+                    f"GR, k = {k}",
+                    printed,
+                    [x for m in lines.get(k, ()) for x in (m.risk, m.risk_ties)],
+                )
                 for k, printed in RISKS.items()
             ),
             *_ends(
@@ -234,10 +239,6 @@ def with_adult(given: Given) -> PaperPart:
     )
 
 
-def _risks(line: Line) -> tuple[float, float]:
-    return line.risk, line.risk_ties
-
-
 def _about(lines: list[Line]) -> str:
     if not lines:
         return (
@@ -253,10 +254,6 @@ def _about(lines: list[Line]) -> str:
         "so everything is a closed form. More records, recodings and models, and chains: "
         f"{BENCH}."
     )
-
-
-def _first(lines: list[Line]) -> str:
-    return "the first 5,692 complete ones" if lines else "-"
 
 
 def _open(what: str, printed: str, values: list[float]) -> Claim:

@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from functools import cache
 
-from sievert.papers.claims import Claim, Given, PaperPart, apart, number, statement
+from sievert.papers.claims import Claim, Given, PaperPart, announce, apart, number, statement
 from sievert.papers.relative_risk.example import (
     DISEASE,
     GROUPS,
@@ -30,9 +30,9 @@ NATIONS = ["Malaysia", "Japan", "China", "India"]
 CLOSE = 0.01  # how far chains may be from all tables counted
 
 
+@announce("equations 4 to 10")
 def formulas(given: Given) -> PaperPart:
     """The formulas one by one."""
-    given.step("equations 4 to 10")
     return PaperPart(
         "Sections 3 and 4: the formulas on Table 1",
         "Nationality alone, local recoding. There are 64 tables that fit the release, few enough "
@@ -70,8 +70,10 @@ def _theorem() -> Claim:
     for nation in NATIONS:
         whole = sum(expected.get((s, nation), 0.0) for s in SECRETS)
         for s in SECRETS:
-            ours = beliefs[(nation,)]["attacker"][s]
-            worst = max(worst, abs(ours - expected.get((s, nation), 0.0) / whole))
+            worst = max(
+                worst,
+                abs(beliefs[(nation,)]["attacker"][s] - expected.get((s, nation), 0.0) / whole),
+            )
     return statement(
         "Theorem 1: (7) is the distribution (6), 4 nationalities, 5 diseases",
         "equal",

@@ -83,10 +83,6 @@ class Canonical:
     root: Floats
     back: Floats  # U = back·(X - mean)
 
-    def rotate(self, turn: Floats) -> Canonical:
-        """The same with other directions, which `turn` mixes from those of equal correlation."""
-        return Canonical(self.rho, self.rest, self.root @ turn, turn.T @ self.back)
-
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -235,7 +231,9 @@ class Pair:
                     turn[part, part] = np.linalg.eigh(cost[part, part])[1]
                 start = end
         turned = turn.T @ cost @ turn
-        return canonical.rotate(turn), np.asarray((turned + turned.T) / 2)
+        return Canonical(
+            canonical.rho, canonical.rest, canonical.root @ turn, turn.T @ canonical.back
+        ), np.asarray((turned + turned.T) / 2)
 
     def channel(self, error: Floats, canonical: Canonical) -> Channel:
         """The channel whose errors have this covariance in these canonical directions."""

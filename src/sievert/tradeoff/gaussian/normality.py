@@ -61,9 +61,11 @@ class SharedInformation:
     @property
     def apart(self) -> float | None:
         """The estimate less the Gaussian formula; None where one is not there."""
-        if self.estimated is None or self.gaussian is None:
-            return None
-        return self.estimated - self.gaussian
+        return (
+            None
+            if self.estimated is None or self.gaussian is None
+            else self.estimated - self.gaussian
+        )
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,17 @@
-"""Class measures of a secret: how diverse within classes, how far classes are from the table."""
+"""How far a secret in a class is from the table: t-closeness, beta-likeness, delta-disclosure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.counts.answers import Gaps, Profiles, Ranked
+from sievert.counts.answers import Gaps, Ranked
 from sievert.measures import kernel
 from sievert.measures.measure import (
     ALWAYS,
+    BLIND,
     MONOTONE,
     UNBOUNDED,
     UNORDERED_MISSING,
@@ -21,88 +20,10 @@ from sievert.measures.measure import (
     Measure,
     MeasureResult,
     Number,
+    Options,
     undefined,
 )
 from sievert.measures.target import SecretTarget
-
-Options = Mapping[str, Any]
-_BLIND = (*ALWAYS, Law.RELABEL_SECRET, Law.REPETITION)
-
-
-def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, Any]:
-    """The same measure without the records whose secret is missing, where there are any."""
-    if not target.counts.missing:
-        return {}
-    return {"without_missing": number, "records_with_missing_secret": target.counts.missing}
-
-
-def _without(number: Decides) -> dict[str, Decides]:
-    """What decides these details: the second number as the first."""
-    return {"without_missing": number, "records_with_missing_secret": Decides.COUNT}
-
-
-def _fewest(profiles: Profiles | None) -> int | None:
-    return None if profiles is None else int(profiles.lengths.min())
-
-
-def l_diversity(target: SecretTarget, _: Options) -> MeasureResult:
-    """min over q of the number of different values."""
-    known = _fewest(target.counts.known_profiles)
-    return MeasureResult(_fewest(target.profiles), details=_without_missing(target, known))
-
-
-def entropy_l(target: SecretTarget, _: Options) -> Number:
-    """2^(min over q of H(S|q)), a real number."""
-    return target.effective_values
-
-
-def recursive_c(target: SecretTarget, options: Options) -> MeasureResult:
-    """max over q of r_1/(r_l + ... + r_m), counts of a class downwards."""
-    l = int(options.get("l", 2))  # noqa: E741  (the published name)
-    profiles = target.profiles
-    if int(profiles.lengths.min()) < l:
-        return undefined(UNBOUNDED, l=l)
-    # r_l + ... + r_m is the class without its l - 1 most frequent values.
-    first = profiles.sizes.copy()
-    for i in range(l - 1):
-        first = first - profiles.counts[profiles.starts + i]
-    top, rest = kernel.largest_ratio(profiles.largest, first)
-    return MeasureResult(kernel.ratio(top, rest), details={"l": l})
-
-
-def _highest_confidence(profiles: Profiles | None) -> float | None:
-    if profiles is None:
-        return None
-    return kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.sizes))
-
-
-def max_confidence(target: SecretTarget, _: Options) -> MeasureResult:
-    """max over q and s of p(s|q)."""
-    return MeasureResult(
-        _highest_confidence(target.profiles),
-        details=_without_missing(target, _highest_confidence(target.counts.known_profiles)),
-    )
-
-
-def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
-    """max over q of p(s|q), of any value or of the named one, with k beside it."""
-    named = target.counts.named
-    if named is None:
-        confidence = max_confidence(target, options)
-        return MeasureResult(
-            confidence.value, details={"k": target.smallest_class, **confidence.details}
-        )
-    known = None
-    if target.counts.missing < target.records:
-        known = kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
-    return MeasureResult(
-        kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)),
-        details={
-            "k": target.smallest_class,
-            "named_value": True,
-            **_without_missing(target, known),
-        },
-    )
 
 
 def _gap(gaps: Gaps, records: int) -> float:
@@ -201,9 +122,8 @@ class _Gains:
 
     def excess(self) -> Floats:
         """p(s|q)/p(s) - 1 of every cell, from exact differences."""
-        n, q, s = self.cells.count, self.cells.class_size, self.cells.value_size
-        if self.records > kernel.EXACT_PRODUCT:
-            n, q, s = kernel.exact(n), kernel.exact(q), kernel.exact(s)
+        c = self.cells
+        n, q, s = kernel.exact_products(self.records, c.count, c.class_size, c.value_size)
         top, bottom = n * self.records - q * s, q * s
         return np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
 
@@ -232,9 +152,11 @@ def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureRes
 
 def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
     """max over q and all s of |ln(p(s|q)/p(s))|; unbounded where a class lacks a value."""
-    if int(target.profiles.lengths.min()) < target.values.things:
-        return undefined(UNBOUNDED)
-    return delta_disclosure_present(target, options)
+    return (
+        undefined(UNBOUNDED)
+        if int(target.profiles.lengths.min()) < target.values.things
+        else delta_disclosure_present(target, options)
+    )
 
 
 def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
@@ -243,99 +165,117 @@ def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
     return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
 
 
-# fmt: off
-SECRETS: tuple[Measure, ...] = (
+CLOSENESS: tuple[Measure, ...] = (
     Measure(
-        "l_diversity", "Different values in a class (l-diversity)", "values", 1, None, "low",
-        "min_q |{s: n_qs > 0}|", "Machanavajjhala et al. 2007",
-        "1: in some class everybody has the same value",
-        (*_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), l_diversity, ("secret",),
-        frozenset({"known"}),
-        decided_by=Decides.COUNT, details=_without(Decides.COUNT),
-    ),
-    Measure(
-        "entropy_l", "Effective number of values in a class", "values", 1, None, "low",
-        "2^(min_q H(S|q))", "Machanavajjhala et al. 2007 (entropy l-diversity)",
-        "as uncertain as this many equally likely values, in the least uncertain class",
-        (*_BLIND, *MONOTONE), entropy_l, ("secret",),
-        decided_by=Decides.CLASS_UNCERTAINTY,
-    ),
-    Measure(
-        "recursive_c", "Recursive (c,l)-diversity: c", "1", 0, None, "high",
-        "max_q r_1/(r_l + ... + r_m), counts downwards", "Machanavajjhala et al. 2007",
-        "recursively (c,l)-diverse for every c greater than this",
-        (*_BLIND, *MONOTONE), recursive_c, ("secret",),
-        decided_by=Decides.CELL,
-    ),
-    Measure(
-        "max_confidence", "Highest confidence in a value", "1", 0, 1, "high",
-        "max_q,s n_qs/n_q", "confidence bounding (Wang, Fung and Yu 2007)",
-        "in some class this share has the same value",
-        (*_BLIND, *MONOTONE), max_confidence, ("secret",), frozenset({"known"}),
-        decided_by=Decides.CLASS_SHARE, details=_without(Decides.CLASS_SHARE),
-    ),
-    Measure(
-        "alpha_k", "(alpha,k)-anonymity: alpha", "1", 0, 1, "high",
-        "max_q,s n_qs/n_q (of a named value: max_q), shown with k", "Wong et al. 2006",
-        "in no class is any value (or the named one) more frequent than this",
-        (*_BLIND, *MONOTONE), alpha_k, ("secret",), frozenset({"known", "named"}),
-        decided_by=Decides.CLASS_SHARE,
-        details={"k": Decides.SMALLEST_CLASS, "named_value": Decides.SETTING,
-                 **_without(Decides.CLASS_SHARE)},
-    ),
-    Measure(
-        "t_closeness", "t-closeness, equal distance", "1", 0, 1, "high",
-        "max_q 1/2 sum_s |p(s|q) - p(s)|", "Li, Li and Venkatasubramanian 2007",
+        "t_closeness",
+        "t-closeness, equal distance",
+        "1",
+        0,
+        1,
+        "high",
+        "max_q 1/2 sum_s |p(s|q) - p(s)|",
+        "Li, Li and Venkatasubramanian 2007",
         "share of the worst class that would have to change value to look like the table",
-        (*_BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER), t_closeness, ("secret",),
+        (*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
+        t_closeness,
+        ("secret",),
         frozenset({"gaps"}),
         decided_by=Decides.CLASS_SHARE,
     ),
     Measure(
-        "t_closeness_ordered", "t-closeness, ordered distance", "1", 0, 1, "high",
-        "max_q 1/(m-1) sum_i |P(i|q) - P(i)|, P cumulated", "Li, Li and Venkatasubramanian 2007",
+        "t_closeness_ordered",
+        "t-closeness, ordered distance",
+        "1",
+        0,
+        1,
+        "high",
+        "max_q 1/(m-1) sum_i |P(i|q) - P(i)|, P cumulated",
+        "Li, Li and Venkatasubramanian 2007",
         "mean distance in ranks that a class is away from the table, 1 = from end to end",
-        (*ALWAYS, Law.REPETITION, *MONOTONE), t_closeness_ordered, ("secret",),
+        (*ALWAYS, Law.REPETITION, *MONOTONE),
+        t_closeness_ordered,
+        ("secret",),
         frozenset({"order"}),
         decided_by=Decides.CLASS_SHARE,
     ),
     Measure(
-        "t_closeness_hierarchical", "t-closeness, hierarchical distance", "1", 0, 1, "high",
+        "t_closeness_hierarchical",
+        "t-closeness, hierarchical distance",
+        "1",
+        0,
+        1,
+        "high",
         "max_q earth mover's distance, ground distance level of the common ancestor / height",
         "Li, Li and Venkatasubramanian 2007",
         "as t-closeness, but values that are alike by the hierarchy count as near",
-        (*ALWAYS, Law.REPETITION, *MONOTONE), t_closeness_hierarchical, ("secret",),
+        (*ALWAYS, Law.REPETITION, *MONOTONE),
+        t_closeness_hierarchical,
+        ("secret",),
         frozenset({"hierarchy"}),
         decided_by=Decides.CLASS_SHARE,
     ),
     Measure(
-        "beta_likeness", "Basic beta-likeness", "1", 0, None, "high",
-        "max(0, max_q,s (p(s|q) - p(s))/p(s))", "Cao and Karras 2012",
+        "beta_likeness",
+        "Basic beta-likeness",
+        "1",
+        0,
+        None,
+        "high",
+        "max(0, max_q,s (p(s|q) - p(s))/p(s))",
+        "Cao and Karras 2012",
         "a value is at most 1 + beta times as likely in a class as in the table",
-        (*_BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER), beta_likeness, ("secret",),
+        (*BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
+        beta_likeness,
+        ("secret",),
         frozenset({"joint"}),
         decided_by=Decides.CELL,
     ),
     Measure(
-        "enhanced_beta_likeness", "Enhanced beta-likeness", "nats", 0, None, "high",
-        "max_s min(B, -ln p(s)), B = beta_likeness", "Cao and Karras 2012 (pycanon's reading)",
+        "enhanced_beta_likeness",
+        "Enhanced beta-likeness",
+        "nats",
+        0,
+        None,
+        "high",
+        "max_s min(B, -ln p(s)), B = beta_likeness",
+        "Cao and Karras 2012 (pycanon's reading)",
         "beta capped by minus the logarithm of the rarest value's frequency",
-        (*_BLIND, *MONOTONE), enhanced_beta_likeness, ("secret",), frozenset({"joint"}),
+        (*BLIND, *MONOTONE),
+        enhanced_beta_likeness,
+        ("secret",),
+        frozenset({"joint"}),
         decided_by=Decides.CELL,
     ),
     Measure(
-        "delta_disclosure", "delta-disclosure", "nats", 0, None, "high",
-        "max_q,s |ln(p(s|q)/p(s))|, all s of the table", "Brickell and Shmatikov 2008",
+        "delta_disclosure",
+        "delta-disclosure",
+        "nats",
+        0,
+        None,
+        "high",
+        "max_q,s |ln(p(s|q)/p(s))|, all s of the table",
+        "Brickell and Shmatikov 2008",
         "unbounded as soon as a class lacks a value: it can be ruled out for its members",
-        (*_BLIND, *MONOTONE), delta_disclosure, ("secret",), frozenset({"joint"}),
+        (*BLIND, *MONOTONE),
+        delta_disclosure,
+        ("secret",),
+        frozenset({"joint"}),
         decided_by=Decides.CELL,
     ),
     Measure(
-        "delta_disclosure_present", "delta-disclosure of present values", "nats", 0, None, "high",
-        "max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0", "pycanon's delta_disclosure",
+        "delta_disclosure_present",
+        "delta-disclosure of present values",
+        "nats",
+        0,
+        None,
+        "high",
+        "max_q,s |ln(p(s|q)/p(s))|, s with n_qs > 0",
+        "pycanon's delta_disclosure",
         "for comparison with pycanon: it can rise when values are merged",
-        _BLIND, delta_disclosure_present, ("secret",), frozenset({"joint"}),
+        BLIND,
+        delta_disclosure_present,
+        ("secret",),
+        frozenset({"joint"}),
         decided_by=Decides.CELL,
     ),
 )
-# fmt: on

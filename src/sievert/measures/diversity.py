@@ -1,0 +1,187 @@
+"""Diversity of a secret in the classes: l-diversity, confidence, (alpha,k)-anonymity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sievert.counts.answers import Profiles
+from sievert.measures import kernel
+from sievert.measures.measure import (
+    BLIND,
+    MONOTONE,
+    UNBOUNDED,
+    Decides,
+    Law,
+    Measure,
+    MeasureResult,
+    Number,
+    Options,
+    undefined,
+)
+from sievert.measures.target import SecretTarget
+
+
+def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, Any]:
+    """The same measure without the records whose secret is missing, where there are any."""
+    return (
+        {}
+        if not target.counts.missing
+        else {"without_missing": number, "records_with_missing_secret": target.counts.missing}
+    )
+
+
+def _without(number: Decides) -> dict[str, Decides]:
+    """What decides these details: the second number as the first."""
+    return {"without_missing": number, "records_with_missing_secret": Decides.COUNT}
+
+
+def _fewest(profiles: Profiles | None) -> int | None:
+    return None if profiles is None else int(profiles.lengths.min())
+
+
+def l_diversity(target: SecretTarget, _: Options) -> MeasureResult:
+    """min over q of the number of different values."""
+    known = _fewest(target.counts.known_profiles)
+    return MeasureResult(_fewest(target.profiles), details=_without_missing(target, known))
+
+
+def recursive_c(target: SecretTarget, options: Options) -> MeasureResult:
+    """max over q of r_1/(r_l + ... + r_m), counts of a class downwards."""
+    l = int(options.get("l", 2))  # noqa: E741  (the published name)
+    profiles = target.profiles
+    if int(profiles.lengths.min()) < l:
+        return undefined(UNBOUNDED, l=l)
+    # r_l + ... + r_m is the class without its l - 1 most frequent values.
+    first = profiles.sizes.copy()
+    for i in range(l - 1):
+        first = first - profiles.counts[profiles.starts + i]
+    top, rest = kernel.largest_ratio(profiles.largest, first)
+    return MeasureResult(kernel.ratio(top, rest), details={"l": l})
+
+
+def _highest_confidence(profiles: Profiles | None) -> float | None:
+    return (
+        None
+        if profiles is None
+        else kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.sizes))
+    )
+
+
+def max_confidence(target: SecretTarget, _: Options) -> MeasureResult:
+    """max over q and s of p(s|q)."""
+    return MeasureResult(
+        _highest_confidence(target.profiles),
+        details=_without_missing(target, _highest_confidence(target.counts.known_profiles)),
+    )
+
+
+def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
+    """max over q of p(s|q), of any value or of the named one, with k beside it."""
+    named = target.counts.named
+    if named is None:
+        confidence = max_confidence(target, options)
+        return MeasureResult(
+            confidence.value, details={"k": target.smallest_class, **confidence.details}
+        )
+    return MeasureResult(
+        kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)),
+        details={
+            "k": target.smallest_class,
+            "named_value": True,
+            **_without_missing(
+                target,
+                kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
+                if target.counts.missing < target.records
+                else None,
+            ),
+        },
+    )
+
+
+DIVERSITY: tuple[Measure, ...] = (
+    Measure(
+        "l_diversity",
+        "Different values in a class (l-diversity)",
+        "values",
+        1,
+        None,
+        "low",
+        "min_q |{s: n_qs > 0}|",
+        "Machanavajjhala et al. 2007",
+        "1: in some class everybody has the same value",
+        (*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
+        l_diversity,
+        ("secret",),
+        frozenset({"known"}),
+        decided_by=Decides.COUNT,
+        details=_without(Decides.COUNT),
+    ),
+    Measure(
+        "entropy_l",
+        "Effective number of values in a class",
+        "values",
+        1,
+        None,
+        "low",
+        "2^(min_q H(S|q))",
+        "Machanavajjhala et al. 2007 (entropy l-diversity)",
+        "as uncertain as this many equally likely values, in the least uncertain class",
+        (*BLIND, *MONOTONE),
+        lambda target, _: target.effective_values,
+        ("secret",),
+        decided_by=Decides.CLASS_UNCERTAINTY,
+    ),
+    Measure(
+        "recursive_c",
+        "Recursive (c,l)-diversity: c",
+        "1",
+        0,
+        None,
+        "high",
+        "max_q r_1/(r_l + ... + r_m), counts downwards",
+        "Machanavajjhala et al. 2007",
+        "recursively (c,l)-diverse for every c greater than this",
+        (*BLIND, *MONOTONE),
+        recursive_c,
+        ("secret",),
+        decided_by=Decides.CELL,
+    ),
+    Measure(
+        "max_confidence",
+        "Highest confidence in a value",
+        "1",
+        0,
+        1,
+        "high",
+        "max_q,s n_qs/n_q",
+        "confidence bounding (Wang, Fung and Yu 2007)",
+        "in some class this share has the same value",
+        (*BLIND, *MONOTONE),
+        max_confidence,
+        ("secret",),
+        frozenset({"known"}),
+        decided_by=Decides.CLASS_SHARE,
+        details=_without(Decides.CLASS_SHARE),
+    ),
+    Measure(
+        "alpha_k",
+        "(alpha,k)-anonymity: alpha",
+        "1",
+        0,
+        1,
+        "high",
+        "max_q,s n_qs/n_q (of a named value: max_q), shown with k",
+        "Wong et al. 2006",
+        "in no class is any value (or the named one) more frequent than this",
+        (*BLIND, *MONOTONE),
+        alpha_k,
+        ("secret",),
+        frozenset({"known", "named"}),
+        decided_by=Decides.CLASS_SHARE,
+        details={
+            "k": Decides.SMALLEST_CLASS,
+            "named_value": Decides.SETTING,
+            **_without(Decides.CLASS_SHARE),
+        },
+    ),
+)
