@@ -270,7 +270,8 @@ def compromises(
     with ThreadPoolExecutor(thread_count(threads)) as pool:
         parts = list(pool.map(measure, (matrix[k : k + step] for k in range(0, rows, step))))
     whole = np.concatenate(parts)[place]
-    return CompromiseBatch(*whole[:, :3].T.copy(), whole[:, 3:], tuple(wanted.tolist()), rows)
+    initial, area, top = whole[:, :3].T.copy()
+    return CompromiseBatch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
 
 
 def _measure_rows(

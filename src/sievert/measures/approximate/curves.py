@@ -265,7 +265,8 @@ def enclose_area(
     """
 
     def at(windows: list[float]) -> list[float]:
-        return entropies(np.zeros(len(windows), dtype=np.int64), np.array(windows)).tolist()
+        rows = np.zeros(len(windows), dtype=np.int64)
+        return [float(h) for h in entropies(rows, np.array(windows))]
 
     points = {0.0: at([0.0])[0], top: 0.0}
     ends: dict[float, float] = {}  # of the interval that begins somewhere

@@ -124,7 +124,8 @@ def identity(given: Given) -> PaperPart:
     released, original = {"age": GENERALISED["age_star"]}, {"age": GENERALISED["age"]}
     boxes = sievert.attack(released, quasi="age", original=original)["identity"]
     white, black = (
-        float(boxes[box].numbers["discrimination_rate"].value) for box in ("white_box", "black_box")
+        require_number(boxes[box].numbers["discrimination_rate"].value)
+        for box in ("white_box", "black_box")
     )
     before = require_number(sievert.discrimination_rate(BEFORE, "age"))
     claims = [number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)]
