@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import ExhaustedError, RefusedError, UsageError
+from sievert.errors import ExhaustedError, RefusedError, UsageError, require
 from sievert.sources import isolation, scratch
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
@@ -25,8 +25,7 @@ OUR_PAGE = b"<!-- written by sievert -->"
 def record_format(path: str | os.PathLike[str]) -> str:
     """The format of a record file by its ending."""
     suffix = Path(path).suffix.lower()
-    if suffix not in KINDS:
-        raise UsageError("a record file ends in .csv or .parquet", hint="--records out.csv")
+    require(suffix in KINDS, "a record file ends in .csv or .parquet", hint="--records out.csv")
     return KINDS[suffix]
 
 
@@ -57,27 +56,36 @@ def _is_ours(path: Path) -> bool:
 
 def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> None:
     """An input is never written; another existing file only with --force."""
-    if path.is_symlink():
-        raise RefusedError(f"{path.name} is a symbolic link", hint="a plain file name")
+    require(
+        not path.is_symlink(),
+        f"{path.name} is a symbolic link",
+        hint="a plain file name",
+        error=RefusedError,
+    )
     if not path.exists():
         return
-    for source in sources:
-        if isinstance(source, str | os.PathLike) and _same(path, source):
-            raise RefusedError("the output is the input", hint="another name for the output")
-    if path.is_dir():
-        raise UsageError(f"{path.name or path} is a directory", hint="a file name")
-    if not path.is_file():
-        raise RefusedError(f"{path.name} is not a regular file", hint="a plain file name")
-    if not force and not _is_ours(path):
-        raise RefusedError(
-            f"{path.name} exists and is not known to be written by sievert",
-            hint="--force, or another name",
-        )
+    same = any(is_same(path, source) for source in sources)
+    hint = "another name for the output"
+    require(not same, "the output is the input", hint=hint, error=RefusedError)
+    require(not path.is_dir(), f"{path.name or path} is a directory", hint="a file name")
+    require(
+        path.is_file(),
+        f"{path.name} is not a regular file",
+        hint="a plain file name",
+        error=RefusedError,
+    )
+    require(
+        force or _is_ours(path),
+        f"{path.name} exists and is not known to be written by sievert",
+        hint="--force, or another name",
+        error=RefusedError,
+    )
 
 
-def _same(path: Path, source: str | os.PathLike[str]) -> bool:
+def is_same(path: Path, source: Any) -> bool:
+    """Whether a source is a file, and this one."""
     try:
-        return path.samefile(source)
+        return isinstance(source, str | os.PathLike) and path.samefile(source)
     except (OSError, ValueError):
         return False
 
@@ -88,8 +96,7 @@ def check(
     """Whether an output may be written there; asked before the work, not after it."""
     target = Path(path)
     try:
-        if not target.parent.is_dir():
-            raise UsageError(f"{target.name}: its directory does not exist")
+        require(target.parent.is_dir(), f"{target.name}: its directory does not exist")
         refuse_overwriting(target, sources, force=force)
     except OSError as error:
         raise UsageError(f"the output cannot be written there: {error.strerror}") from None

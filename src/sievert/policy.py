@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.formatting import nearest
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
@@ -96,27 +96,24 @@ class Policy(_Strict):
     @classmethod
     def _split_limits(cls, raw: Any) -> Any:
         """[limits] holds measures, and two tables of narrower limits."""
-        raw = dict(raw)
-        limits = raw.pop("limits", {})
+        limits = raw.get("limits", {})
         if not isinstance(limits, dict):
             raise ValueError("limits is not a table")
-        limits = dict(limits)
-        raw["reidentification"] = limits.pop("reidentification", {})
-        raw["inference"] = limits.pop("inference", {})
-        raw["everywhere"] = limits
-        return raw
+        rest = {key: table for key, table in raw.items() if key != "limits"}
+        narrower = {key: limits.get(key, {}) for key in ("reidentification", "inference")}
+        everywhere = {key: limit for key, limit in limits.items() if key not in narrower}
+        return {**rest, **narrower, "everywhere": everywhere}
 
 
 def read_policy(path: str | Path) -> Policy:
     """Read and check a policy file; every mistake is one line that says where."""
     path = Path(path)
     try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"{path.name or path}: not a regular file")
-        if path.stat().st_size > MOST_BYTES:
-            raise UsageError(
-                f"{path.name}: not a policy (a TOML file of at most {MOST_BYTES >> 20} MiB)"
-            )
+        require(not path.exists() or path.is_file(), f"{path.name or path}: not a regular file")
+        require(
+            path.stat().st_size <= MOST_BYTES,
+            f"{path.name}: not a policy (a TOML file of at most {MOST_BYTES >> 20} MiB)",
+        )
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None
@@ -141,12 +138,11 @@ def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
         *((f"limits.inference.{s}", limits) for s, limits in policy.inference.items()),
     ):
         for measure, limit in limits.items():
-            if measure not in BY_ID:
-                close = nearest(measure, BY_ID)
-                raise UsageError(
-                    f"{name}: {table}: no measure is called {measure!r}",
-                    hint=close or "sievert measures",
-                )
+            require(
+                measure in BY_ID,
+                f"{name}: {table}: no measure is called {measure!r}",
+                hint=nearest(measure, BY_ID) or "sievert measures",
+            )
             _check_limit(measure, limit, f"{name}: {table}")
     return policy
 
@@ -162,12 +158,9 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
 def _check_limit(measure: str, limit: MeasureLimit, where: str) -> None:
     """80 for 80 % can never be breached: a limit beyond the range of its measure is a mistake."""
     m = BY_ID[measure]
-    for bound in (limit.min, limit.max):
-        outside = bound is not None and (
-            (m.low is not None and bound < m.low) or (m.high is not None and bound > m.high)
-        )
-        if outside:
-            raise UsageError(f"{where}: {measure}: a limit of {bound:g} lies outside {m.bounds}")
+    for bound in (b for b in (limit.min, limit.max) if b is not None):
+        inside = (m.low is None or bound >= m.low) and (m.high is None or bound <= m.high)
+        require(inside, f"{where}: {measure}: a limit of {bound:g} lies outside {m.bounds}")
 
 
 def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = None) -> UsageError:
@@ -229,12 +222,11 @@ def judge(
 ) -> tuple[list[Verdict], list[Note]]:
     """Compare every limit with every number it applies to; returns verdicts and warnings."""
     for secret in policy.inference:
-        if secret not in inference:
-            close = nearest(secret, inference)
-            raise UsageError(
-                f"limits.inference: {secret!r} is not a sensitive attribute of this assessment",
-                hint=close or "name it with -s",
-            )
+        require(
+            secret in inference,
+            f"limits.inference: {secret!r} is not a sensitive attribute of this assessment",
+            hint=nearest(secret, inference) or "name it with -s",
+        )
     verdicts = []
     places = [("reidentification", reidentification, policy.reidentification)]
     places += [(f"inference.{s}", v, policy.inference.get(s, {})) for s, v in inference.items()]

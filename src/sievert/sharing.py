@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import Field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import SUPPRESSED, Value
 from sievert.notes import Count, Name, Note, Reason
@@ -86,10 +86,10 @@ A = TypeVar("A", bound=_Assessment)
 
 def make_shareable(assessment: A, *, min_cell: int = LEAST, mask_names: bool = False) -> A:
     """The assessment as it may be shown to a reader who must not learn about single persons."""
-    if not isinstance(min_cell, int) or min_cell < FEWEST:
-        raise UsageError(f"--min-cell must be at least {FEWEST}")
-    if "shared" in assessment.table:
-        raise UsageError("the assessment has been made fit to pass on before")
+    require(
+        isinstance(min_cell, int) and min_cell >= FEWEST, f"--min-cell must be at least {FEWEST}"
+    )
+    require("shared" not in assessment.table, "the assessment has been made fit to pass on before")
     rules = _SharingRules(assessment, min_cell, mask_names)
     chapters: dict[str | None, dict[str, Value]] = {
         None: rules.chapter(assessment.reidentification, record=True),

@@ -15,6 +15,7 @@ from sievert.charts.drawing import (
     Spec,
     bars,
     frame_chart,
+    in_per_cent,
     number_axis,
     shades,
     short_name,
@@ -68,15 +69,14 @@ def lines(
         "stroke": {**which, "scale": colours, "legend": legend},
         "strokeDash": {**which, "scale": {"domain": names, "range": dashes}, "legend": legend},
     }
-    if stair:
-        marks = [{"mark": {**line, "interpolate": "step-after"}, "encoding": encoding}]
-        return frame_chart(title, below, values, marks, CURVE_HEIGHT)
     fill = {**which, "scale": colours, "legend": None}
     dots: Spec = {
         "mark": {"type": "circle", "size": 36, "opacity": 1},
         "encoding": {"x": x, "y": y, "fill": fill, "description": SAID},
     }
     marks = [{"mark": line, "encoding": encoding}, dots]
+    if stair:
+        marks = [{"mark": {**line, "interpolate": "step-after"}, "encoding": encoding}]
     return frame_chart(title, below, values, marks, CURVE_HEIGHT)
 
 
@@ -117,14 +117,13 @@ def of_approximate(curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
     charts: dict[str, Spec] = {}
     for secret, curve in curves.items():
         steps = {"whole table": curve["table"]["steps"], "worst class": curve["worst"]["steps"]}
-        stairs = close_stairs(steps)
         charts[file_name(charts, "approximate", secret)] = lines(
             f"How near somebody comes to {short_name(secret)}",
             (
                 "H(epsilon): bits left to guess for somebody content with a window of that width",
                 "Worst class: the one with the smallest area below the curve; low is riskier",
             ),
-            stairs,
+            close_stairs(steps),
             across="Width of the window",
             up="Bits",
             stair=True,
@@ -182,20 +181,18 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
         data, name = attack.to_dict(), short_name(secret)
         intervals = data.get("intervals") or {}
         given = [
-            Share(who, value, percent(value), _ends(intervals.get(key)))
+            Share(who, value, percent(value), tuple(intervals[key]) if intervals.get(key) else None)
             for who, key in WHO
             if data.get("converged") and (value := (data.get(key) or {}).get("value")) is not None
         ]
         if len(given) > 1:
-            below = (
-                f"People whose {name} is named",
-                "An attacker far above the learner is risky",
-            )
             charts[file_name(charts, "reasoning", secret)] = shares(
-                f"Attacker against learner: {name}", below, given, axis="Share of people"
+                f"Attacker against learner: {name}",
+                (f"People whose {name} is named", "An attacker far above the learner is risky"),
+                given,
+                axis="Share of people",
             )
-        places = (data.get("sampling") or {}).get("so_far")
-        if places:
+        if places := (data.get("sampling") or {}).get("so_far"):
             number = str(data["sampling"]["least_agreed"]).replace("_", " ")
             lines = {
                 f"chain {c + 1}": [(float(p["sweeps"]), p["by_chain"][c]) for p in places]
@@ -209,10 +206,6 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
                 up="Running mean",
             )
     return charts
-
-
-def _ends(interval: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval[0], interval[1])
 
 
 def shares(title: str, below: Sequence[str], given: Iterable[Share], *, axis: str) -> Spec:
@@ -234,7 +227,7 @@ def shares(title: str, below: Sequence[str], given: Iterable[Share], *, axis: st
         shown = share.told if share.shown is None else share.shown
         row |= {"shown": printable(shown), "said": f"{row['row']}: {printable(share.told)}"}
     said = [row["said"] for row in spec["data"]["values"]]
-    return {**_in_per_cent(spec, "x"), "description": _description(below, said)}
+    return {**in_per_cent(spec, "x", PER_CENT), "description": _description(below, said)}
 
 
 def running(
@@ -259,14 +252,7 @@ def running(
     spec["layer"] = spec["layer"][:1]  # as many dots would hide the lines
     spec["layer"][0]["encoding"]["y"]["scale"] = {"domain": domain, "nice": False, "zero": False}
     ends = {row["line"]: row["said"] for row in spec["data"]["values"]}  # the last of each
-    return {**_in_per_cent(spec, "y"), "description": _description(below, ends.values())}
-
-
-def _in_per_cent(spec: Spec, channel: str) -> Spec:
-    for layer in spec["layer"]:
-        scale: Any = layer["encoding"][channel]
-        layer["encoding"][channel] = {**scale, "axis": {**scale["axis"], "format": PER_CENT}}
-    return spec
+    return {**in_per_cent(spec, "y", PER_CENT), "description": _description(below, ends.values())}
 
 
 def _description(below: Sequence[str], said: Iterable[str]) -> str:

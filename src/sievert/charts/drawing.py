@@ -334,16 +334,16 @@ def caption_bars(spec: Spec, words: Sequence[str]) -> Spec:
     below = " ".join(spec["title"]["subtitle"])
     said = "; ".join(row["said"] for row in rows)
     captioned = {**spec, "data": {"values": rows}, "description": f"{below}. {said}."}
-    return _in_per_cent(captioned) if any("%" in text for text in words) else captioned
+    return in_per_cent(captioned, "x") if any("%" in text for text in words) else captioned
 
 
-def _in_per_cent(spec: Spec) -> Spec:
-    """The axis in the unit of the words."""
+def in_per_cent(spec: Spec, channel: str, digits: str = "~%") -> Spec:
+    """The same chart with the axis of one channel in per cent."""
     layers = []
     for layer in spec["layer"]:
-        x = layer["encoding"]["x"]
-        x = {**x, "axis": {**x.get("axis", {}), "format": "~%"}}
-        layers.append({**layer, "encoding": {**layer["encoding"], "x": x}})
+        scale = layer["encoding"][channel]
+        scale = {**scale, "axis": {**scale.get("axis", {}), "format": digits}}
+        layers.append({**layer, "encoding": {**layer["encoding"], channel: scale}})
     return {**spec, "layer": layers}
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sievert.attacks.attack import Attack, Attacks, Group
 from sievert.charts.drawing import LABEL, BandPoint, Bar, Spec, band, bars, short_name
 from sievert.formatting import percent, significant
-
-if TYPE_CHECKING:
-    from sievert.attacks.attack import Attack, Attacks, Group
 
 MOST_VALUES = 30
 RATE = "Discrimination rate"
@@ -38,44 +37,35 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
     ['identity_black_box', 'homogeneity_disease', 'homogeneity_disease_by_age']
     """
     charts: dict[str, Spec] = {}
-    for box, (words, what) in BOXES.items():
-        chosen = _having(releases, "identity", box)
+    targets = [("identity", b, f"Identity attack, {words}", w) for b, (words, w) in BOXES.items()]
+    targets += [
+        ("homogeneity", secret, f"Homogeneity attack on {short_name(secret)}", short_name(secret))
+        for secret in dict.fromkeys(s for r in releases.values() for s in r.get("homogeneity", ()))
+    ]
+    for attack, target, title, what in targets:
+        chosen = {
+            short_name(release, LABEL): attacks[attack][target]
+            for release, attacks in releases.items()
+            if target in attacks.get(attack, ())
+        }
         if chosen:
-            charts[file_name(charts, "identity", box)] = bars(
-                f"Identity attack, {words}",
-                (f"{RATE} of {what} by column", SCALE),
-                _by_column(chosen),
-                axis=RATE,
+            below = (f"{RATE} of {what} by column", SCALE)
+            charts[file_name(charts, attack, target)] = bars(
+                title, below, _by_column(chosen), axis=RATE
             )
-    secrets = dict.fromkeys(s for r in releases.values() for s in r.get("homogeneity", ()))
-    for secret in secrets:
-        chosen = _having(releases, "homogeneity", secret)
-        charts[file_name(charts, "homogeneity", secret)] = bars(
-            f"Homogeneity attack on {short_name(secret)}",
-            (f"{RATE} of {short_name(secret)} by column", SCALE),
-            _by_column(chosen),
-            axis=RATE,
-        )
-        for column in dict.fromkeys(c for attack in chosen.values() for c in attack.columns):
-            values = list(_by_value(chosen, column))
-            if values:
-                charts[file_name(charts, "homogeneity", secret, "by", column)] = bars(
-                    f"Homogeneity attack on {short_name(secret)} by value of {short_name(column)}",
+        columns = dict.fromkeys(c for each in chosen.values() for c in each.columns)
+        for column in columns if attack == "homogeneity" else ():
+            if values := list(_by_value(chosen, column)):
+                with_it = (a.columns[column] for a in chosen.values() if column in a.columns)
+                charts[file_name(charts, attack, target, "by", column)] = bars(
+                    f"{title} by value of {short_name(column)}",
                     (f"{RATE} of each value, worst first; a rare value has a high one", SCALE),
                     values,
                     axis=RATE,
                     most=MOST_VALUES,
-                    of=max(a.columns[column].values.number for a in _with(chosen, column)),
+                    of=max(c.values.number for c in with_it),
                 )
     return charts
-
-
-def _having(releases: Mapping[str, Attacks], name: str, target: str) -> dict[str, Attack]:
-    return {
-        short_name(release, LABEL): attacks[name][target]
-        for release, attacks in releases.items()
-        if target in attacks.get(name, ())
-    }
 
 
 def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
@@ -91,10 +81,6 @@ def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
             yield Bar(rows[-1], whole, release, last=True)
 
 
-def _with(attacks: Mapping[str, Attack], column: str) -> list[Attack]:
-    return [attack for attack in attacks.values() if column in attack.columns]
-
-
 def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
     """The rates of a column's values; none where several releases have values without a name."""
     chosen = {r: a.columns[column].values.groups for r, a in attacks.items() if column in a.columns}
@@ -105,9 +91,8 @@ def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
     keys = list(
         dict.fromkeys(_key(g, i, column) for gs in chosen.values() for i, g in enumerate(gs))
     )
-    texts = [f"value {i}" for i, _ in enumerate(keys, 1)]
-    if shown:
-        texts = make_unique([_text(k) for k in keys])
+    ranks = [f"value {i}" for i, _ in enumerate(keys, 1)]
+    texts = make_unique(map(_text, keys)) if shown else ranks
     label = dict(zip(keys, texts, strict=True))
     for at in keys:
         for release, groups in chosen.items():
@@ -146,8 +131,12 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     targets: list[tuple[str, str, str | None]] = [("identity", "the record", None)]
     targets += [(s, short_name(s), s) for s in shares["inference"]]
     for target, what, secret in targets:
-        points = [_point(p, secret) for p in known["points"]]
-        points = [p for p in points if p.most is not None]
+        rates = [(p["known"], _rate(p, secret)) for p in known["points"]]
+        points = [
+            BandPoint(number, rate["min"], rate["mean"], rate["max"])
+            for number, rate in rates
+            if rate["max"] is not None
+        ]
         if points:
             below = [f"{RATE} of {what}: most, mean and least over the subsets", SCALE]
             if not known["complete"]:
@@ -160,8 +149,7 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
                 known="Columns known",
             )
     for target, what, secret in targets:
-        part = shares["reidentification"] if secret is None else shares["inference"][secret]
-        rate = part["discrimination_rate"]
+        rate = _rate(shares, secret)
         if rate["columns"]:
             whole = significant(rate["whole"])
             below = [f"{RATE} of {what}: Shapley values, which add up to {whole}"]
@@ -176,10 +164,9 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     return charts
 
 
-def _point(point: Mapping[str, Any], secret: str | None) -> BandPoint:
-    chosen = point["reidentification"] if secret is None else point["inference"][secret]
-    rate = chosen["discrimination_rate"]
-    return BandPoint(point["known"], rate["min"], rate["mean"], rate["max"])
+def _rate(chapters: Mapping[str, Any], secret: str | None) -> Any:
+    chosen = chapters["reidentification"] if secret is None else chapters["inference"][secret]
+    return chosen["discrimination_rate"]
 
 
 def _shares(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
@@ -227,13 +214,11 @@ def make_unique(labels: Iterable[str]) -> list[str]:
     >>> make_unique(["age", "combined", "combined"])
     ['age', 'combined', 'combined (2)']
     """
-    charts: list[str] = []
+    unique: list[str] = []
     for label in labels:
-        text, number = label, 2
-        while text in charts:
-            text, number = f"{label} ({number})", number + 1
-        charts.append(text)
-    return charts
+        numbered = (f"{label} ({number})" for number in itertools.count(2))
+        unique.append(next(t for t in itertools.chain([label], numbered) if t not in unique))
+    return unique
 
 
 def file_name(taken: Iterable[str], *parts: str) -> str:
@@ -242,11 +227,8 @@ def file_name(taken: Iterable[str], *parts: str) -> str:
     >>> file_name([], "homogeneity", "../a b"), file_name(["shares_Age"], "shares", "age")
     ('homogeneity_a-b', 'shares_age_2')
     """
-    plain = re.compile(r"[^0-9A-Za-z_-]")
-    kept = (plain.sub("-", part) for part in parts)
-    text = "_".join(part.strip("-")[:40] or "x" for part in kept)
+    plain = (re.sub(r"[^0-9A-Za-z_-]", "-", part) for part in parts)
+    text = "_".join(part.strip("-")[:40] or "x" for part in plain)
     used = {t.casefold() for t in taken}
-    charts, number = text, 2
-    while charts.casefold() in used:
-        charts, number = f"{text}_{number}", number + 1
-    return charts
+    numbered = (f"{text}_{number}" for number in itertools.count(2))
+    return next(t for t in itertools.chain([text], numbered) if t.casefold() not in used)

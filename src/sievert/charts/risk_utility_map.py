@@ -21,7 +21,7 @@ from sievert.charts.drawing import (
     short_name,
 )
 from sievert.charts.results import file_name, make_unique
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.formatting import significant
 
 ROOM = 1.08  # beyond the outermost point
@@ -183,8 +183,11 @@ def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str
 
 def of_comparison(comparison: Any) -> dict[str, Spec]:
     """The risk-utility map of each secret of a comparison."""
-    if not comparison.original["attribute_disclosure"]:
-        raise UsageError("a map of risk and loss needs a secret", hint="-s COLUMNS")
+    require(
+        comparison.original["attribute_disclosure"],
+        "a map of risk and loss needs a secret",
+        hint="-s COLUMNS",
+    )
     charts: dict[str, Spec] = {}
     for secret, before in comparison.original["attribute_disclosure"].items():
         whole = significant(before.whole.corrected)
@@ -325,14 +328,11 @@ def of_limit(limits: Any) -> dict[str, Spec]:
     model = limits.settings["model"]
     secret = ", ".join(limits.roles.sensitive) or "the values themselves"
     for part in limits.parts:
-        lines: list[tuple[str, float, float]] = []
-        marks: list[tuple[str, float, float, str]] = []
-        for p in part.points:
-            if p.objective is None or p.bound is None:
-                continue
-            lines += [(BEST, p.at, p.objective), (LEAST, p.at, p.bound)]
-            if p.asked:
-                marks.append((ASKED, p.at, p.objective, ""))
+        points = [p for p in part.points if p.objective is not None and p.bound is not None]
+        lines = [
+            each for p in points for each in ((BEST, p.at, p.objective), (LEAST, p.at, p.bound))
+        ]
+        marks = [(ASKED, p.at, p.objective, "") for p in points if p.asked]
         for r in part.recodings:
             ends = (r.distortion, r.risk) if model in (1, "identity") else (r.risk, r.distortion)
             marks.append((RECODED, *ends, f" ({r.intervals})"))

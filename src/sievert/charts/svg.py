@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from sievert import files
 from sievert.charts.drawing import CONFIG, Spec
-from sievert.errors import ExhaustedError, InvariantError, RefusedError, UsageError
+from sievert.errors import ExhaustedError, InvariantError, RefusedError, UsageError, require
 
 MARK = "<!-- drawn by sievert -->"
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -26,8 +25,10 @@ def svg(spec: Spec, *, for_page: bool = False) -> str:
     """
     import vl_convert  # heavy, and needed only here
 
-    if any(NOT_XML.search(text) for text in _texts(spec)):  # the renderer would end the process
-        raise UsageError("a chart holds a character that no picture can show")
+    require(  # the renderer would end the process
+        not any(NOT_XML.search(text) for text in _texts(spec)),
+        "a chart holds a character that no picture can show",
+    )
     try:
         drawn: str = vl_convert.vegalite_to_svg(
             narrow(spec) if for_page else spec, show_warnings=False, allowed_base_urls=[]
@@ -96,61 +97,48 @@ def narrow(spec: Spec) -> Spec:
     if any(layer["mark"]["type"] == "text" for layer in spec["layer"]):
         narrowed["height"] = round(spec["height"] * TALLER)
     del narrowed["title"]
-    narrowed = {
-        key: _fit_labels(value) if key != "data" else value for key, value in narrowed.items()
-    }
-    return _break_labels(narrowed)
+    return _break_labels(_rebuild(narrowed, _fit_labels))
 
 
-def _fit_labels(part: Any) -> Any:
-    """Labels of rows and legends no wider than a narrow chart has room for."""
+def _rebuild(part: Any, change: Callable[[Spec], Spec]) -> Any:
+    """A part of a chart in which every dict is changed, the inner ones first; data stay."""
     if isinstance(part, list):
-        return [_fit_labels(p) for p in part]
+        return [_rebuild(p, change) for p in part]
     if not isinstance(part, dict):
         return part
-    narrowed = {key: value if key == "data" else _fit_labels(value) for key, value in part.items()}
-    if narrowed.get("labelLimit", 0) > 180:
+    return change({k: v if k == "data" else _rebuild(v, change) for k, v in part.items()})
+
+
+def _fit_labels(part: Spec) -> Spec:
+    """Labels of rows and legends no wider than a narrow chart has room for."""
+    narrowed = dict(part)
+    if part.get("labelLimit", 0) > 180:
         narrowed["labelLimit"] = 150
-    if "symbolType" in narrowed:
+    if "symbolType" in part:
         narrowed["columns"] = 2
-    if narrowed.get("type") == "text":
-        narrowed |= {"fontSize": 12, "limit": 150}
-    return narrowed
+    return narrowed | ({"fontSize": 12, "limit": 150} if part.get("type") == "text" else {})
 
 
 def _break_labels(spec: Spec) -> Spec:
     """Labels of rows on two lines where one is too short for them."""
     values = spec["data"]["values"]
     rows = list(dict.fromkeys(value["row"] for value in values if "row" in value))
-    lines = {row: _lines(row) for row in rows}
-    if not any("\n" in text for text in lines.values()):
+    wrapper = textwrap.TextWrapper(LETTERS, max_lines=2, placeholder="…", break_on_hyphens=False)
+    lines = {row: wrapper.fill(row) for row in rows}
+    broken = any("\n" in text for text in lines.values())
+    if not broken or len(set(lines.values())) < len(rows):  # what was cut off told them apart
         return spec
-    if len(set(lines.values())) < len(rows):  # what was cut off told them apart
-        return spec
-    narrowed = _rename_rows({**spec, "data": {}}, lines)
-    broken = [{**v, "row": lines[v["row"]]} if "row" in v else v for v in values]
-    height = max(spec["height"], TWO_LINES * len(rows))
-    return {**narrowed, "data": {"values": broken}, "height": height}
 
-
-def _lines(text: str) -> str:
-    broken = textwrap.wrap(text, LETTERS, max_lines=2, placeholder="…", break_on_hyphens=False)
-    return "\n".join(broken)
-
-
-def _rename_rows(part: Any, lines: dict[str, str]) -> Any:
-    """A part of a chart whose rows are called otherwise."""
-    if isinstance(part, list):
-        return [_rename_rows(p, lines) for p in part]
-    if not isinstance(part, dict):
-        return part
-    narrowed = {key: _rename_rows(value, lines) for key, value in part.items()}
-    if narrowed.get("field") == "row":
-        if "sort" in narrowed:
-            narrowed["sort"] = [lines[row] for row in narrowed["sort"]]
+    def rename_rows(part: Spec) -> Spec:
+        if part.get("field") != "row":
+            return part
+        order = {"sort": [lines[row] for row in part["sort"]]} if "sort" in part else {}
         axis = {"labelExpr": SPLIT, "labelLineHeight": LINE, "labelOffset": RAISED}
-        narrowed["axis"] = {**narrowed.get("axis", {}), **axis}
-    return narrowed
+        return {**part, **order, "axis": {**part.get("axis", {}), **axis}}
+
+    renamed = [{**v, "row": lines[v["row"]]} if "row" in v else v for v in values]
+    height = max(spec["height"], TWO_LINES * len(rows))
+    return {**_rebuild(spec, rename_rows), "data": {"values": renamed}, "height": height}
 
 
 def check(
@@ -158,13 +146,19 @@ def check(
 ) -> None:
     """Whether charts can be drawn, and written there: asked before the work, not after it."""
     sources = list(sources)
-    if folder.is_symlink():
-        raise RefusedError(f"{folder.name} is a symbolic link", hint="a plain directory")
+    require(
+        not folder.is_symlink(),
+        f"{folder.name} is a symbolic link",
+        hint="a plain directory",
+        error=RefusedError,
+    )
     if folder.exists() and not folder.is_dir():
         _refuse_input([folder], sources)
         raise UsageError(f"{folder.name} is not a directory", hint="--charts DIR")
-    if not folder.exists() and not folder.parent.is_dir():
-        raise UsageError(f"{folder.name}: the directory it is to be made in does not exist")
+    require(
+        folder.exists() or folder.parent.is_dir(),
+        f"{folder.name}: the directory it is to be made in does not exist",
+    )
     whole = folder.resolve()
     _refuse_input([whole, *whole.parents], sources)
     if folder.is_dir():
@@ -174,15 +168,8 @@ def check(
 
 def _refuse_input(places: Iterable[Path], sources: Iterable[Any]) -> None:
     """An input may be a directory: nothing is written into it either."""
-    given = [s for s in sources if isinstance(s, str | os.PathLike)]
-    for place in places:
-        for source in given:
-            try:
-                same = place.samefile(source)
-            except (OSError, ValueError):
-                continue
-            if same:
-                raise RefusedError("the output is the input", hint="another directory")
+    same = any(files.is_same(place, source) for source in sources for place in places)
+    require(not same, "the output is the input", hint="another directory", error=RefusedError)
 
 
 def write(

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from sievert.cli import messages
 from sievert.cli.command_options import (
     AttackOptions,
     ComparisonOptions,
@@ -22,6 +21,7 @@ from sievert.cli.command_options import (
     ReasoningOptions,
     SubsetOptions,
 )
+from sievert.cli.messages import NOT_SHAREABLE
 from sievert.cli.options import (
     STDIN,
     EngineOptions,
@@ -31,28 +31,9 @@ from sievert.cli.options import (
     RoleOptions,
     pairs,
 )
-from sievert.errors import RefusedError, UsageError
+from sievert.errors import RefusedError, UsageError, require
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
-NOT_SHAREABLE = {
-    "attack": messages.ATTACKS_TO_SHARE,
-    "compare": messages.COMPARISON_TO_SHARE,
-    "compromise": messages.COMPARISON_TO_SHARE,
-    "limit": messages.LIMIT_TO_SHARE,
-    "explain": messages.NOT_TO_SHARE,
-}
-ROLES = RoleOptions()
-READING = ReadingOptions()
-OUTPUT = OutputOptions()
-PAGE = PageOptions()
-ENGINE = EngineOptions()
-SUBSETS = SubsetOptions()
-POPULATION = PopulationOptions()
-ATTACKER = AttackOptions()
-REASONER = ReasoningOptions()
-COMPARISON = ComparisonOptions()
-METHOD = MethodOptions()
-LIMIT = LimitOptions()
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
 
 
@@ -73,13 +54,15 @@ class Command:
         if self.output.share and self.name in NOT_SHAREABLE:
             raise NOT_SHAREABLE[self.name]
         given = [t for t in tables if t is not None]
-        if any(PASSWORD.search(t) for t in given):
-            raise RefusedError(
-                "a password in a command is seen by everybody on the machine",
-                hint="PGPASSWORD in the environment, or ~/.pgpass",
-            )
-        if given.count(STDIN) > 1:
-            raise UsageError("standard input holds one table", hint="files for the others")
+        require(
+            not any(PASSWORD.search(t) for t in given),
+            "a password in a command is seen by everybody on the machine",
+            hint="PGPASSWORD in the environment, or ~/.pgpass",
+            error=RefusedError,
+        )
+        require(
+            given.count(STDIN) <= 1, "standard input holds one table", hint="files for the others"
+        )
         return given
 
     def check_roles(self) -> dict[str, Any]:
@@ -88,8 +71,10 @@ class Command:
         if self.name != "assess" and roles.pop("parameters"):
             hint = "--value COL=VALUE" if self.name == "attack" else None
             raise UsageError("--alpha-value goes with assess", hint=hint)
-        if self.name == "compromise" and roles.pop("hierarchies"):
-            raise UsageError("--hierarchy goes with assess, explain and compare")
+        require(
+            self.name != "compromise" or not roles.pop("hierarchies"),
+            "--hierarchy goes with assess, explain and compare",
+        )
         return roles
 
     def run(
@@ -107,7 +92,7 @@ class Command:
 
         output, roles = self.output, self.check_roles()
         every = [*tables, self.roles.policy, *roles.get("hierarchies", {}).values(), *inputs]
-        outputs = Outputs(output, self.page, every, *files, charts=self.charts)
+        outputs = Outputs(output, self.page, every, *files, charts_to=self.charts)
         api = import_module(f"sievert.commands.{self.name}.api")
         with Watch() as watch:
             result = getattr(api, function or self.name)(
@@ -140,15 +125,15 @@ def assess(
     data: str,
     /,
     *,
-    roles: RoleOptions = ROLES,
+    roles: RoleOptions = RoleOptions(),
     attacks: Annotated[bool, Parameter(group="Attacks")] = False,
     value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
     records: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    reading: ReadingOptions = READING,
-    output: OutputOptions = OUTPUT,
-    page: PageOptions = PAGE,
-    engine: EngineOptions = ENGINE,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
 ) -> int:
     """Measure how easily a person is found in a table, and how much of each secret is given away.
 
@@ -169,16 +154,18 @@ def assess(
     """
     command = Command("assess", roles, reading, output, page, engine, charts)
     if output.share and attacks:
-        raise messages.ATTACKS_TO_SHARE
-    if output.share and records is not None:
-        raise RefusedError(
-            "a record file tells about single persons: it is not fit to pass on",
-            hint="--share without --records",
-        )
-    if output.share and roles.quasi is None and roles.policy is None:
-        raise UsageError(
-            "no quasi-identifiers given", hint="-q COLUMNS; without --share to see them"
-        )
+        raise NOT_SHAREABLE["attack"]
+    require(
+        not output.share or records is None,
+        "a record file tells about single persons: it is not fit to pass on",
+        hint="--share without --records",
+        error=RefusedError,
+    )
+    require(
+        not output.share or roles.quasi is not None or roles.policy is not None,
+        "no quasi-identifiers given",
+        hint="-q COLUMNS; without --share to see them",
+    )
     return command.run(
         command.check_tables(data),
         data,
@@ -195,15 +182,15 @@ def attack(
     release: str,
     /,
     *,
-    roles: RoleOptions = ROLES,
-    attacker: AttackOptions = ATTACKER,
-    reasoner: ReasoningOptions = REASONER,
+    roles: RoleOptions = RoleOptions(),
+    attacker: AttackOptions = AttackOptions(),
+    reasoner: ReasoningOptions = ReasoningOptions(),
     records: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    reading: ReadingOptions = READING,
-    output: OutputOptions = OUTPUT,
-    page: PageOptions = PAGE,
-    engine: EngineOptions = ENGINE,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
 ) -> int:
     """Attack a release: alone, by reasoning, with a register of outsiders, and with the original.
 
@@ -238,13 +225,13 @@ def compare(
     original: str,
     /,
     *releases: str,
-    roles: RoleOptions = ROLES,
-    comparing: ComparisonOptions = COMPARISON,
+    roles: RoleOptions = RoleOptions(),
+    comparing: ComparisonOptions = ComparisonOptions(),
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    reading: ReadingOptions = READING,
-    output: OutputOptions = OUTPUT,
-    page: PageOptions = PAGE,
-    engine: EngineOptions = ENGINE,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
 ) -> int:
     """Say what releases of a table disclose and what they have lost, both in bits.
 
@@ -263,10 +250,11 @@ def compare(
     """
     command = Command("compare", roles, reading, output, page, engine, charts)
     tables = command.check_tables(original, *releases)
-    if not releases:
-        raise UsageError("no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
-    if output.show_values:
-        raise UsageError("--show-values goes with explain and attacks: nothing here names values")
+    require(releases, "no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
+    require(
+        not output.show_values,
+        "--show-values goes with explain and attacks: nothing here names values",
+    )
     return command.run(tables, original, list(releases), **comparing.arguments())
 
 
@@ -274,14 +262,14 @@ def compromise(
     data: str,
     /,
     *,
-    roles: RoleOptions = ROLES,
-    method: MethodOptions = METHOD,
+    roles: RoleOptions = RoleOptions(),
+    method: MethodOptions = MethodOptions(),
     records: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    reading: ReadingOptions = READING,
-    output: OutputOptions = OUTPUT,
-    page: PageOptions = PAGE,
-    engine: EngineOptions = ENGINE,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
 ) -> int:
     """Say how near an intruder comes to a confidential number under sampling, queries or noise.
 
@@ -310,15 +298,15 @@ def limit(
     data: str,
     /,
     *,
-    roles: RoleOptions = ROLES,
-    settings: LimitOptions = LIMIT,
+    roles: RoleOptions = RoleOptions(),
+    settings: LimitOptions = LimitOptions(),
     release: Annotated[Path | None, Parameter(name=["--release", "-o"], group="Output")] = None,
     matrix: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    reading: ReadingOptions = READING,
-    output: OutputOptions = OUTPUT,
-    page: PageOptions = PAGE,
-    engine: EngineOptions = ENGINE,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
 ) -> int:
     """Say how little a release could disclose at best, and release records that do.
 
@@ -357,15 +345,15 @@ def explain(
     data: str,
     /,
     *,
-    roles: RoleOptions = ROLES,
-    subsets: SubsetOptions = SUBSETS,
-    population: PopulationOptions = POPULATION,
+    roles: RoleOptions = RoleOptions(),
+    subsets: SubsetOptions = SubsetOptions(),
+    population: PopulationOptions = PopulationOptions(),
     records: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    reading: ReadingOptions = READING,
-    output: OutputOptions = OUTPUT,
-    page: PageOptions = PAGE,
-    engine: EngineOptions = ENGINE,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
 ) -> int:
     """Say which columns, values and records drive the risk, and what coarser columns would do.
 

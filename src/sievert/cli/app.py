@@ -85,15 +85,11 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
         signal.signal(number, _stop)
     sys.unraisablehook = _not_swallowed
     arguments = list(sys.argv[1:] if tokens is None else tokens)
-    raise SystemExit(_supervise(arguments))
-
-
-def _supervise(arguments: list[str]) -> int:
-    """Files are read in a child process: a crash of a reader is an exit code, not a crash."""
-    try:
-        return isolation.supervise(lambda: _run(arguments))
+    try:  # files are read in a child process: a crash of a reader is an exit code, not a crash
+        code = isolation.supervise(lambda: _run(arguments))
     except SievertError as error:
-        return _complain(error, arguments)
+        code = _complain(error, arguments)
+    raise SystemExit(code)
 
 
 def _run(arguments: list[str]) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from cyclopts import Group, Parameter
 
 from sievert.cli.options import Names, Options, pairs, typed_names
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
@@ -132,8 +132,7 @@ class ComparisonOptions(Options):
         """As the library takes them."""
         numbers: dict[str, int] = {}
         for column, text in pairs(self.bins, "--bins", "income=10").items():
-            if not text.isdecimal():
-                raise UsageError("--bins takes COLUMN=NUMBER", hint="--bins income=10")
+            require(text.isdecimal(), "--bins takes COLUMN=NUMBER", hint="--bins income=10")
             numbers[column] = int(text)
         return {**vars(self), "predict": typed_names(self.predict), "bins": numbers}
 
@@ -196,8 +195,9 @@ class MethodOptions(Options):
         parameters = None
         for method, option in PARAMETERS.items():
             values = options.pop(option)
-            if values is not None and method != self.method:
-                raise UsageError(f"--{option} goes with --method {method}")
+            require(
+                values is None or method == self.method, f"--{option} goes with --method {method}"
+            )
             parameters = values if method == self.method else parameters
         return options | {
             "parameters": None if parameters is None else _numbers(parameters, "parameters"),
@@ -258,8 +258,7 @@ class LimitOptions(Options):
 
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""
-        if not self.at:
-            raise UsageError("no constraint given", hint="--at 0.1")
+        require(self.at, "no constraint given", hint="--at 0.1")
         return {**vars(self), "at": _numbers(self.at, "--at")}
 
 

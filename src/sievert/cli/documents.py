@@ -9,15 +9,13 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from sievert.cli.options import PageOptions, pairs
-from sievert.errors import UsageError, unknown
+from sievert.errors import require, unknown
 from sievert.version import __version__
-
-PAGE = PageOptions()
 
 
 def report(
     *results: Path,
-    page: PageOptions = PAGE,
+    page: PageOptions = PageOptions(),
     min_cell: int | None = None,
     mask_names: bool = False,
     force: bool = False,
@@ -44,8 +42,7 @@ def report(
     from sievert.report import builder, markdown
     from sievert.report.page import summarise
 
-    if not results:
-        raise UsageError("no result given", hint="sievert report RESULT.json --html FILE")
+    require(results, "no result given", hint="sievert report RESULT.json --html FILE")
     texts = None if page.texts is None else str(page.texts)
     sources = [*results, page.texts]
     check_outputs((page.html, page.markdown), sources, force=force)

@@ -21,20 +21,18 @@ from sievert.formatting import nearest
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
 PAGE = "--html FILE without --share: a page fit to pass on; or sievert assess --share"
-ATTACKS_TO_SHARE = RefusedError(
-    "attacks point at single classes: they are not fit to pass on", hint=PAGE
-)
-COMPARISON_TO_SHARE = RefusedError(
-    "a comparison holds exact numbers of the original: it is not fit to pass on", hint=PAGE
-)
-LIMIT_TO_SHARE = RefusedError(
-    "a limit holds exact numbers of the original: it is not fit to pass on", hint=PAGE
-)
-NOT_TO_SHARE = RefusedError(
-    "explain points at columns, values and records: it is not fit to pass on", hint=PAGE
-)
-# nothing of the data in them
-NEVER_SHARED = (ATTACKS_TO_SHARE, COMPARISON_TO_SHARE, LIMIT_TO_SHARE, NOT_TO_SHARE)
+NUMBERS = "holds exact numbers of the original: it is"
+# Why results cannot be shared; nothing of the data in them.
+NOT_SHAREABLE = {
+    command: RefusedError(f"{why} not fit to pass on", hint=PAGE)
+    for command, why in {
+        "attack": "attacks point at single classes: they are",
+        "compare": f"a comparison {NUMBERS}",
+        "compromise": f"a comparison {NUMBERS}",
+        "limit": f"a limit {NUMBERS}",
+        "explain": "explain points at columns, values and records: it is",
+    }.items()
+}
 PLAINLY = {
     2: "an option, a role or the policy does not make sense",
     3: "the data cannot be read as they stand",
@@ -63,13 +61,15 @@ def in_our_words(error: Exception) -> SievertError:
 
 def _usage_error(error: CycloptsError) -> SievertError:
     """The error of a command line that cannot be parsed, with the nearest correct spelling."""
-    ours = error.__cause__
-    if isinstance(ours, SievertError):  # of an option that does not go with another
-        return ours
+    if isinstance(error.__cause__, SievertError):  # of an option that does not go with another
+        return error.__cause__
     if isinstance(error, UnusedCliTokensError):
         return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
     if isinstance(error, UnknownCommandError):
-        return _unknown_command(error)
+        given = (error.unused_tokens or [""])[0]
+        names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]
+        hint = nearest(given, names) or ", ".join(names) or "sievert --help"
+        return UsageError(f"no command is called {given!r}", hint=hint)
     command = " ".join(error.command_chain or ())
     help_ = " ".join(["sievert", *(error.command_chain or ()), "--help"])
     if isinstance(error, UnknownOptionError):
@@ -83,13 +83,6 @@ def _usage_error(error: CycloptsError) -> SievertError:
         lacks = f"{given} needs a value" if given.startswith("-") else f"{given} is missing"
         return UsageError(f"{command}: {lacks}" if command else lacks, hint=help_)
     return UsageError(" ".join(str(error).split()).rstrip(".?"), hint=help_)
-
-
-def _unknown_command(error: UnknownCommandError) -> UsageError:
-    given = (error.unused_tokens or [""])[0]
-    names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]
-    hint = nearest(given, names) or ", ".join(names) or "sievert --help"
-    return UsageError(f"no command is called {given!r}", hint=hint)
 
 
 def _with_the_nearest_file(error: SievertError) -> SievertError:
@@ -111,7 +104,7 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
 
 def error_line(error: SievertError, *, shareable: bool) -> str:
     """The line of an error; with --share it names no file, no column and no small count."""
-    if shareable and error not in NEVER_SHARED:
+    if shareable and error not in NOT_SHAREABLE.values():
         return f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
     return str(error)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.roles import Typed
 
 Names = list[str] | None
@@ -22,10 +22,12 @@ def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, s
     by_column: dict[str, str] = {}
     for text in given or ():
         column, sign, value = text.partition("=")
-        if not sign or not column or not value:
-            raise UsageError(f"{option} takes COLUMN=SOMETHING", hint=f"{option} {example}")
-        if column in by_column:
-            raise UsageError(f"{option} is given twice for column {column!r}")
+        require(
+            sign and column and value,
+            f"{option} takes COLUMN=SOMETHING",
+            hint=f"{option} {example}",
+        )
+        require(column not in by_column, f"{option} is given twice for column {column!r}")
         by_column[column] = value
     return by_column
 
@@ -72,25 +74,19 @@ class RoleOptions(Options):
     hierarchy: Names = None
     alpha_value: Names = None
 
-    @property
-    def hierarchies(self) -> dict[str, str]:
-        """The hierarchy of each column."""
-        hierarchies = pairs(self.hierarchy, "--hierarchy", "disease=FILE")
-        if hierarchies:
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them."""
+        if hierarchies := pairs(self.hierarchy, "--hierarchy", "disease=FILE"):
             from sievert.commands._measuring import check_hierarchy_files
 
             check_hierarchy_files(hierarchies)
-        return hierarchies
-
-    def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         alpha = pairs(self.alpha_value, "--alpha-value", "disease=HIV")
         return {
             "quasi": typed_names(self.quasi),
             "sensitive": typed_names(self.sensitive),
             "identifier": typed_names(self.identifier),
             "policy": self.policy,
-            "hierarchies": self.hierarchies,
+            "hierarchies": hierarchies,
             "parameters": {"alpha_k": {"value": alpha}} if alpha else {},
         }
 
@@ -180,8 +176,9 @@ class OutputOptions:
     debug: bool = False
 
     def __post_init__(self) -> None:
-        if self.share and self.show_values:
-            raise UsageError("--share and --show-values exclude each other")
+        require(
+            not self.share or not self.show_values, "--share and --show-values exclude each other"
+        )
 
 
 @Parameter(name="*", group=Group("Page", sort_key=3))
@@ -216,8 +213,10 @@ class PageOptions:
 
     def __post_init__(self) -> None:
         beside = self.internal or self.title is not None or self.texts is not None
-        if beside and not self.exists:
-            raise UsageError("--internal, --title and --texts go with --html or --markdown")
+        require(
+            not beside or self.exists,
+            "--internal, --title and --texts go with --html or --markdown",
+        )
         self.check_endings(existing=False)  # existing files are checked first
 
     def check_endings(self, *, existing: bool = True) -> None:
@@ -226,12 +225,11 @@ class PageOptions:
             (self.html, "an HTML page", (".html", ".htm")),
             (self.markdown, "Markdown", (".md", ".markdown")),
         ):
-            if path is None or str(path) == STDIN or path.suffix.lower() in endings:
-                continue
-            if not existing and os.path.lexists(path):
-                continue
-            stem = path.stem or "page"
-            raise UsageError(f"{what} ends in {' or '.join(endings)}", hint=f"{stem}{endings[0]}")
+            if path is not None:
+                right = str(path) == STDIN or path.suffix.lower() in endings
+                hint = f"{path.stem or 'page'}{endings[0]}"
+                later = not existing and os.path.lexists(path)
+                require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)
 
 
 @Parameter(name="*", group=Group("Engine", sort_key=4))

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert import files
+from sievert import charts, files
 from sievert.cli.options import STDIN, OutputOptions, PageOptions
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.formatting import printable
 from sievert.version import __version__
 
@@ -28,11 +28,13 @@ def as_json(content: Mapping[str, Any]) -> str:
 
 def check_outputs(given: Iterable[Any], sources: Iterable[Any], *, force: bool) -> list[Path]:
     """The files that will be written: no two alike, none an input or somebody else's."""
-    if any(str(p) == STDIN for p in given if p is not None):
-        raise UsageError("only --json can be written to standard output", hint="a file name")
+    require(
+        not any(str(p) == STDIN for p in given if p is not None),
+        "only --json can be written to standard output",
+        hint="a file name",
+    )
     paths = [Path(p) for p in given if p not in (None, "-")]
-    if len({p.resolve() for p in paths}) < len(paths):
-        raise UsageError("two outputs have the same name")
+    require(len({p.resolve() for p in paths}) >= len(paths), "two outputs have the same name")
     for path in paths:
         try:
             files.check(path, sources=sources, force=force)
@@ -67,23 +69,29 @@ class Outputs:
         page: PageOptions,
         inputs: list[Any],
         *others: Path | None,
-        charts: Path | None = None,
+        charts_to: Path | None = None,
     ) -> None:
-        self.output, self.page, self.charts = output, page, charts
+        self.output, self.page, self.charts_to = output, page, charts_to
         self.inputs = [i for i in (*inputs, page.texts) if i is not None]
-        if (output.mask_names or output.min_cell is not None) and not (output.share or page.exists):
-            raise UsageError("--mask-names and --min-cell go with --share, --html or --markdown")
+        require(
+            (not output.mask_names and output.min_cell is None) or output.share or page.exists,
+            "--mask-names and --min-cell go with --share, --html or --markdown",
+        )
         self.settings = _settings(output, page)
         given = (output.json_, output.timings, page.html, page.markdown, *others)
         paths = check_outputs(given, self.inputs, force=output.force)
         page.check_endings()
-        if charts is not None:
-            _check_charts(charts, self.inputs, paths)
+        if charts_to is not None:
+            _check_charts(charts_to, self.inputs, paths)
 
     def write(self, result: Any, draw: Draw) -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
         output, force = self.output, self.output.force
-        specs = {} if self.charts is None else _drawable(self.charts, draw(), self.inputs, force)
+        specs = {} if self.charts_to is None else draw()
+        if self.charts_to is not None:
+            hint = "--attacks, -q COLUMNS, or a secret of numbers"
+            require(specs, "no chart can be drawn of this", hint=hint)
+            charts.check(self.charts_to, specs, sources=self.inputs, force=force)
         for path, content in ((output.json_, result.to_dict()), (output.timings, timings(result))):
             if path is not None:
                 write_json(path, content, self.inputs, force=force)
@@ -91,10 +99,8 @@ class Outputs:
             from sievert.report.builder import build
 
             write_page(build([result], self.settings), self.page, self.inputs, force=force)
-        if self.charts is not None:
-            from sievert import charts
-
-            for path in charts.write(self.charts, specs, sources=self.inputs, force=force):
+        if self.charts_to is not None:
+            for path in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
                 announce(path)
 
 
@@ -138,24 +144,11 @@ def timings(result: Any) -> dict[str, Any]:
 
 
 def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
-    from sievert import charts
-
-    if str(folder) == STDIN:
-        raise UsageError("charts are files in a directory", hint="--charts DIR")
+    require(str(folder) != STDIN, "charts are files in a directory", hint="--charts DIR")
     place, taken = folder.resolve(), [other.resolve() for other in others]
-    if place in taken or any(t.parent == place and t.suffix.lower() == ".svg" for t in taken):
-        raise UsageError("two outputs have the same name")
+    require(
+        place not in taken
+        and not any(t.parent == place and t.suffix.lower() == ".svg" for t in taken),
+        "two outputs have the same name",
+    )
     charts.check(folder, sources=inputs)
-
-
-def _drawable(
-    folder: Path, specs: Mapping[str, Any], inputs: list[Any], force: bool
-) -> Mapping[str, Any]:
-    from sievert import charts
-
-    if not specs:
-        raise UsageError(
-            "no chart can be drawn of this", hint="--attacks, -q COLUMNS, or a secret of numbers"
-        )
-    charts.check(folder, specs, sources=inputs, force=force)
-    return specs

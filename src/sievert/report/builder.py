@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from sievert import files
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.formatting import printable
 from sievert.report import definitions, html, markdown
 from sievert.report.chapters import attack, explain
@@ -42,17 +42,20 @@ class ReportSettings:
     mask_names: bool = False
 
     def __post_init__(self) -> None:
-        if self.min_cell is not None and self.min_cell < FEWEST:
-            raise UsageError(f"--min-cell must be at least {FEWEST}")
-        if self.internal and (self.mask_names or self.min_cell is not None):
-            raise UsageError("--mask-names and --min-cell do not go with --internal")
+        require(
+            self.min_cell is None or self.min_cell >= FEWEST,
+            f"--min-cell must be at least {FEWEST}",
+        )
+        require(
+            not self.internal or (not self.mask_names and self.min_cell is None),
+            "--mask-names and --min-cell do not go with --internal",
+        )
 
 
 def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Page:
     """One page of one result or several."""
     settings = settings or ReportSettings()
-    if not results:
-        raise UsageError("no result given", hint="the JSON of an assessment")
+    require(results, "no result given", hint="the JSON of an assessment")
     texts = read_texts(settings.texts)
     parts = [make_part(r, i, texts, settings) for i, r in enumerate(results, 1)]
     chapters = tuple(_chapter(part, alone=len(parts) == 1) for part in parts)
@@ -156,8 +159,7 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if settings.title is not None:
         title = printable(" ".join(settings.title.split()))
-        if not title or len(title) > LONGEST:
-            raise UsageError(f"--title: 1 to {LONGEST} letters")
+        require(title and len(title) <= LONGEST, f"--title: 1 to {LONGEST} letters")
         return title
     part, name = parts[0], parts[0].data["table"].get("name")
     if part.internal and name:

@@ -9,7 +9,6 @@ from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import SUPPRESSED
 from sievert.report.chapters.numbers import (
     SHARES,
-    join_names,
     measure_title,
     release_names,
     scale,
@@ -262,7 +261,7 @@ def _some(part: ReportPart, more: str, items: Sequence[str]) -> str:
     """Things in a sentence; of many the first ones."""
     left = len(items) - MOST_NAMED
     if left < 2:
-        return join_names(part.texts, items)
+        return part.texts.join(items)
     first = ", ".join(items[:MOST_NAMED])
     return part.texts(more, releases=first, limits=first, number=left)
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,27 +50,21 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    rendered.globals |= {"drawn": _Drawn, "heading": _heading}
+    rendered.globals |= {"drawn": _drawing, "heading": lambda level: f"h{min(level, DEEPEST)}"}
     rendered.filters |= {"kind": _kind, "stacked": lambda grid: len(grid.head) > STACKED}
     return rendered
 
 
-class _Drawn:
-    """Pictures in the order of the page; what they name inside is named apart from the others."""
+def _drawing() -> Callable[[dict[str, Any]], Markup]:
+    """Draws the pictures of a page; what a picture names inside is named apart from the others."""
+    numbers = itertools.count(1)
 
-    def __init__(self) -> None:
-        self.number = 0
-
-    def __call__(self, spec: dict[str, Any]) -> Markup:
-        self.number += 1
+    def draw(spec: dict[str, Any]) -> Markup:
         text = svg(spec, for_page=True)
-        text = text[text.index("<svg") :]
-        text = IDS.sub(rf"\g<1>p{self.number}-", text)
+        text = IDS.sub(rf"\g<1>p{next(numbers)}-", text[text.index("<svg") :])
         return Markup(text.strip())  # noqa: S704 - the renderer escapes names, and svg() titles
 
-
-def _heading(level: int) -> str:
-    return f"h{min(level, DEEPEST)}"
+    return draw
 
 
 def _kind(block: Any) -> str:

@@ -39,14 +39,9 @@ def escape(text: str) -> str:
 
 def render(page: Page) -> str:
     """The whole file."""
-    lines = [MARK, "", f"# {escape(page.title)}", ""]
-    for block in page.front:
-        lines += _block(block, 2)
-    for chapter in page.chapters:
-        lines += _block(chapter, 2)
-    lines += ["---", ""]
-    for line in page.foot:
-        lines += [escape(line), ""]
+    blocks = [line for block in (*page.front, *page.chapters) for line in _block(block, 2)]
+    foot = [part for line in page.foot for part in (escape(line), "")]
+    lines = [MARK, "", f"# {escape(page.title)}", "", *blocks, "---", "", *foot]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -77,9 +72,7 @@ def _grid(grid: Grid, *, caption: bool) -> Iterator[str]:
         yield from (f"*{escape(grid.caption)}*", "")
     yield _row(grid.head)
     yield f"|{'|'.join('---:' if i in grid.right else '---' for i, _ in enumerate(grid.head))}|"
-    for row in grid.rows:
-        yield _row(row)
-    yield ""
+    yield from (*map(_row, grid.rows), "")
 
 
 def _row(cells: tuple[Cell, ...]) -> str:
@@ -87,6 +80,4 @@ def _row(cells: tuple[Cell, ...]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    if isinstance(cell, Link):
-        return f"[{escape(cell.text)}](#{cell.anchor})"
-    return escape(cell)
+    return f"[{escape(cell.text)}](#{cell.anchor})" if isinstance(cell, Link) else escape(cell)

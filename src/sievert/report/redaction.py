@@ -8,10 +8,11 @@ move. What a page shows, in its words, tables, pictures and their descriptions, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
 from sievert.measures import Decides
 from sievert.report.declarations import decides
@@ -54,8 +55,7 @@ class Redactor:
         """A column as it may be called."""
         if self.masks is not None:
             column = self.masks.get(column, self.texts("words.column"))
-        text = printable(column[: LONGEST + 1])
-        return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+        return short_name(column, LONGEST)
 
     def file(self, name: str) -> str:
         """A file as it may be called: not at all, unless the page stays inside."""
@@ -64,10 +64,7 @@ class Redactor:
 
     def names(self, columns: Iterable[str]) -> str:
         """Columns in a sentence."""
-        named = [self.name(c) for c in columns]
-        if len(named) < 2:
-            return named[0] if named else self.texts("words.none")
-        return self.texts("words.and", first=", ".join(named[:-1]), last=named[-1])
+        return self.texts.join([*map(self.name, columns)])
 
     # -- numbers --------------------------------------------------------------------------------
 
@@ -79,12 +76,15 @@ class Redactor:
         """In place of a number that there is not."""
         return NumberText(self.texts("words.undefined"), None)
 
+    def _exact(
+        self, value: float | None, write: Callable[[float], str] = significant
+    ) -> NumberText:
+        return self.undefined() if value is None else NumberText(write(value), value)
+
     def count(self, number: float | None) -> NumberText:
         """So many records, people, classes or values."""
-        if number is None:
-            return self.undefined()
-        if self.internal:
-            return NumberText(f"{number:,.0f}", number)
+        if number is None or self.internal:
+            return self._exact(number, "{:,.0f}".format)
         if self.silent:
             return self.withheld()
         records = int(number)
@@ -127,10 +127,8 @@ class Redactor:
 
     def mean(self, value: float | None, *, span: float = 1.0, of: int | None = None) -> NumberText:
         """A mean over `of` records of what lies between 0 and `span`."""
-        if value is None:
-            return self.undefined()
-        if self.internal:
-            return NumberText(significant(value), value)
+        if value is None or self.internal:
+            return self._exact(value)
         step = self._step(of, span)
         if self.silent or step is None:
             return self.withheld()
@@ -139,15 +137,12 @@ class Redactor:
 
     def setting(self, name: str, value: float | None) -> NumberText:
         """A number that nothing in the data decides, by the name under which it is declared."""
-        if not self.internal and decides(name) is not Decides.SETTING:
-            return self.withheld()
-        return self.undefined() if value is None else NumberText(significant(value), value)
+        shown = self.internal or decides(name) is Decides.SETTING
+        return self._exact(value) if shown else self.withheld()
 
     def only_internal(self, value: float | None) -> NumberText:
         """A number that one class or record decides."""
-        if not self.internal:
-            return self.withheld()
-        return self.undefined() if value is None else NumberText(significant(value), value)
+        return self._exact(value) if self.internal else self.withheld()
 
     def _records(self, of: int | None) -> int:
         """So many records a number is of, in whole cells: bounds that are printed tell it."""
@@ -163,10 +158,8 @@ class Redactor:
     def _share(
         self, part: float | None, of: int | None, *, people: bool, finer: float = 1.0
     ) -> NumberText:
-        if part is None:
-            return self.undefined()
-        if self.internal:
-            return NumberText(percent(part), part)
+        if part is None or self.internal:
+            return self._exact(part, percent)
         step = self._step(of, finer)
         if self.silent or step is None or step >= 0.5:
             return self.withheld()
@@ -195,8 +188,8 @@ def _round_to_step(value: float, step: float) -> float:
 
 def masks(roles: Mapping[str, Any], texts: Texts) -> dict[str, str]:
     """Names that tell the role of a column and nothing else."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for role in ("quasi", "sensitive", "identifier", "unassessed"):
         for number, column in enumerate(roles.get(role) or (), 1):
-            found.setdefault(column, texts(f"words.mask_{role}", number=number))
-    return found
+            names.setdefault(column, texts(f"words.mask_{role}", number=number))
+    return names

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.formatting import nearest
 
 MOST_BYTES = 1 << 20
@@ -29,6 +29,12 @@ class Texts:
     def each(self, prefix: str, names: Iterable[str], separator: str = "_") -> list[str]:
         """Several texts whose keys begin alike."""
         return [self(f"{prefix}{separator}{name}") for name in names]
+
+    def join(self, items: Sequence[str]) -> str:
+        """Things in a sentence: a, b and c."""
+        if len(items) < 2:
+            return items[0] if items else self("words.none")
+        return self("words.and", first=", ".join(items[:-1]), last=items[-1])
 
     def __contains__(self, key: str) -> bool:
         return key in self._by_key
@@ -56,8 +62,9 @@ def read_texts(path: str | Path | None) -> Texts:
         return Texts(english())
     path = Path(path)
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{path.name}: texts of more than {MOST_BYTES} bytes")
+        require(
+            path.stat().st_size <= MOST_BYTES, f"{path.name}: texts of more than {MOST_BYTES} bytes"
+        )
         translation = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None
@@ -72,8 +79,7 @@ def _check(name: str, key: str, text: Any) -> None:
     known = english()
     if key not in known:
         raise UsageError(f"{name}: no text is called {key!r}", hint=nearest(key, known))
-    if not isinstance(text, str):
-        raise UsageError(f"{name}: {key} is not a text")
+    require(isinstance(text, str), f"{name}: {key} is not a text")
     try:
         wanted, unknown = set(_places(known[key])), set(_places(text))
     except ValueError:

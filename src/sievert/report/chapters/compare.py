@@ -20,7 +20,6 @@ from sievert.report.chapters.numbers import (
     about,
     divisible,
     interval_text,
-    join_names,
     rounding_note,
 )
 from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
@@ -69,7 +68,7 @@ def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
     """Releases in a sentence; of many the first ones."""
     left, names = len(releases) - MOST_NAMED, [r.label for r in releases]
     if left < 2:
-        return join_names(view.texts, names)
+        return view.texts.join(names)
     return view.say("others", releases=", ".join(names[:MOST_NAMED]), number=left)
 
 
@@ -113,7 +112,7 @@ def _dominance(view: ComparisonView) -> list[str]:
 
 def _dominating(view: ComparisonView, release: ReleaseTexts) -> str:
     names = [view.releases[number - 1].label for number in view.dominated[release.number]]
-    return join_names(view.texts, names)
+    return view.texts.join(names)
 
 
 def _keeps(view: ComparisonView, secret: str) -> str:
@@ -128,7 +127,7 @@ def _keeps(view: ComparisonView, secret: str) -> str:
         return view.say("keeps_one", share=shares[0][1], **values)
     if len(shares) <= MOST_NAMED:
         items = [view.say("keeps_item", release=r.label, share=s) for r, s in shares]
-        return view.say("keeps", items=join_names(view.texts, items), **values)
+        return view.say("keeps", items=view.texts.join(items), **values)
     low, high = (shares[known[end][1]][1] for end in (0, -1))
     return view.say("keeps_range", low=low, high=high, **values)
 
@@ -141,7 +140,7 @@ def _smallest(view: ComparisonView) -> str:
         for r in (view.releases if few else (view.least or view.releases)[:1])
     ]
     items = [view.say("k_item", release=r.label, k=size) for r, size in sizes]
-    return view.say("k", items=join_names(view.texts, items))
+    return view.say("k", items=view.texts.join(items))
 
 
 # -- the key --------------------------------------------------------------------------------------

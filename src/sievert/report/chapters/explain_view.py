@@ -162,8 +162,7 @@ class ExplanationView(ReportPart):
 
     def names(self, columns: Sequence[str]) -> str:
         """Known columns in a sentence."""
-        *others, last = [self.column_names[c] for c in columns]
-        return self.texts("words.and", first=", ".join(others), last=last) if others else last
+        return self.texts.join([self.column_names[c] for c in columns])
 
     def value_of(self, value: Data, number: int, unnamed: str = "value_number") -> str:
         """A value by its number in a list; by itself where the JSON names it."""

@@ -7,7 +7,7 @@ little would tell more than both of its parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
@@ -188,13 +188,6 @@ def about(redactor: Redactor, text: NumberText) -> str:
     """A number in a sentence: rounded ones are said to be."""
     exact = redactor.internal or text.number is None
     return str(text) if exact else redactor.texts("words.about", number=text)
-
-
-def join_names(texts: Texts, items: Sequence[str]) -> str:
-    """Things in a sentence."""
-    if len(items) < 2:
-        return items[0] if items else texts("words.none")
-    return texts("words.and", first=", ".join(items[:-1]), last=items[-1])
 
 
 def interval_text(redactor: Redactor, low: NumberText, high: NumberText) -> str:
