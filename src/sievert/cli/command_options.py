@@ -259,7 +259,7 @@ class LimitOptions(Options):
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""
         require(self.at, "no constraint given", hint="--at 0.1")
-        return {**vars(self), "at": _numbers(self.at, "--at")}
+        return {**vars(self), "at": _numbers(self.at or (), "--at")}
 
 
 @Parameter(name="*", group=Group("Subsets", sort_key=1.2))
