@@ -83,7 +83,7 @@ def bare(path: str, quasi: Sequence[str], secret: str) -> Callable[[], object]:
 
 def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
-    from sievert.commands.explain.run import LARGE
+    from sievert.commands.explain.population import LARGE
     from sievert.commands.explain.subsets import Subsets, count_combinations
     from sievert.session import open_source
 

@@ -10,7 +10,7 @@ import comparisonoracle as oracle
 import pytest
 
 import sievert
-from sievert.commands.compare import ranking
+from sievert.commands.compare import api
 
 CASES = 120
 EXACT = 1e-11
@@ -117,9 +117,9 @@ def test_dominated_and_ranked() -> None:
     for _ in range(200):
         points = [[random.randrange(4) for _ in range(3)] for _ in range(random.randrange(1, 7))]
         named = {str(i): tuple(map(float, p)) for i, p in enumerate(points)}
-        found = ranking.dominated(named)
+        found = api.dominating(named)
         assert [bool(found[str(i)]) for i in range(len(points))] == oracle.dominated(points)
         one, two = ([random.randrange(5) for _ in range(6)] for _ in range(2))
-        ours, theirs = ranking.rank_correlation(one, two), oracle.spearman(one, two)
+        ours, theirs = api.rank_correlation(one, two), oracle.spearman(one, two)
         assert (ours is None) == (theirs is None)
         assert ours is None or close(ours, theirs)

@@ -16,7 +16,7 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands.attack import run as attacking
+from sievert.commands.attack import api as attacking
 from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError
 
 QUASI = ["age", "zip"]

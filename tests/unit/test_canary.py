@@ -1105,7 +1105,7 @@ DEFECTS: dict[str, Callable[[str], Exception]] = {
     "sievert.commands.assess.api.assess": ZeroDivisionError,
     "sievert.sources.csv_scan.scan": Noted,
     "sievert.counts.questions.Questions.secret_counts": KeyError,
-    "sievert.commands.assess.value_checks.remarks": lambda t: UnicodeDecodeError(
+    "sievert.commands.assess.run.value_remarks": lambda t: UnicodeDecodeError(
         "utf-8", t.encode(), 0, 9, t
     ),
     "sievert.policy.judge": AssertionError,
@@ -1334,7 +1334,7 @@ def test_errors_of_comparisons_tell_no_cell(case: str, stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["sievert.commands.compare.api.compare", "sievert.commands._pairing.paired",
+    ["sievert.commands.compare.api.compare", "sievert.commands._pairing.pair_columns",
      "sievert.losses.label_sets._pairs", "sievert.commands.compare.terminal.render",
      "sievert.commands.compare.api.Comparison.to_dict"],
 )  # fmt: skip

@@ -16,7 +16,7 @@ import sievert
 from sievert.charts import risk_utility_map
 from sievert.cli import app, outputs
 from sievert.commands.compare import api as comparison
-from sievert.commands.compare import ranking, run
+from sievert.commands.compare import run
 from sievert.commands.compare import terminal as terminalcompare
 from sievert.errors import InputError, UsageError
 
@@ -63,7 +63,7 @@ def told(*arguments: object) -> int:
     return app._run([str(a) for a in arguments])
 
 
-@pytest.mark.parametrize("module", [comparison, ranking, terminalcompare, risk_utility_map, run])
+@pytest.mark.parametrize("module", [comparison, terminalcompare, risk_utility_map, run])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 

@@ -16,7 +16,7 @@ import pytest
 import sievert
 from sievert.cli import app
 from sievert.commands.compare import terminal as terminalcompare
-from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gathered
+from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gather_remarks
 from sievert.commands.compare.run import BESIDE
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
@@ -291,9 +291,9 @@ def test_a_limit_on_secrets_needs_one(measure: str) -> None:
 
 def test_remarks_of_all_tables_are_said_once() -> None:
     one, two = Note("a {}", Name("x")), Note("b")
-    assert gathered({None: [one, two], "r": [one]}) == ["a 'x'", "the original: b"]
-    assert gathered({"r": [one], "s": [two, one]}) == ["a 'x'", "'s': b"]
-    assert gathered({"r": [two]}) == ["b"] and gathered({}) == []
+    assert gather_remarks({None: [one, two], "r": [one]}) == ["a 'x'", "the original: b"]
+    assert gather_remarks({"r": [one], "s": [two, one]}) == ["a 'x'", "'s': b"]
+    assert gather_remarks({"r": [two]}) == ["b"] and gather_remarks({}) == []
     found = compared({"k_anonymity": {"max": 9}}, "tens", "none")
     assert sum("harmless side" in w for w in found.warnings) == 1
 

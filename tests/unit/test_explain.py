@@ -16,7 +16,7 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands.explain import coarsening, population, shapley, values
+from sievert.commands.explain import columns, population, values
 from sievert.commands.explain.subsets import (
     CombinationCounts,
     Subsets,
@@ -285,7 +285,7 @@ def test_shapley_by_hand_and_over_orders() -> None:
     chance = Random(5)
     n = 4
     v = np.array([0.0, *(chance.random() for _ in range(2**n - 1))])
-    ours = shapley.exact_shares(v)
+    ours = columns.exact_shares(v)
     due = [Fraction(0)] * n
     for order in itertools.permutations(range(n)):
         mask = 0
@@ -301,10 +301,10 @@ def test_sampled_shares_are_near_the_exact_ones() -> None:
     chance = Random(6)
     n = 6
     v = np.array([0.0, *(chance.random() for _ in range(2**n - 1))])
-    due = shapley.exact_shares(v)
+    due = columns.exact_shares(v)
     inside = 0
     for seed in range(20):
-        found = shapley.sample_shares(lambda s: [v[sum(1 << i for i in s)]], n, 40, seed)
+        found = columns.sample_shares(lambda s: [v[sum(1 << i for i in s)]], n, 40, seed)
         assert math.fsum(found.values[0]) == pytest.approx(v[-1], rel=1e-12)
         inside += int((abs(found.values[0] - due) <= found.error[0]).sum())
     assert 0.88 <= inside / (20 * n) <= 1.0
@@ -363,11 +363,9 @@ def test_rungs_of_odd_columns() -> None:
         "a": ["1" + ".0" * (i > 0) + "0" * i for i in range(12)],
         "b": ["9" * 400 + str(i) for i in range(12)],
     }
-    assert "a" not in coarsening.coarser_columns(counted(ways, ("a", "b")), {})
+    assert "a" not in columns.coarser_columns(counted(ways, ("a", "b")), {})
     held = counted({"a": [f"{i}e30" for i in range(40)], "b": ["x"] * 40}, ("a", "b"))
-    assert all(
-        r.values > 2 for rungs in coarsening.coarser_columns(held, {}).values() for r in rungs
-    )
+    assert all(r.values > 2 for rungs in columns.coarser_columns(held, {}).values() for r in rungs)
 
 
 # -- values -------------------------------------------------------------------------------------

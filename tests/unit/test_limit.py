@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 import sievert
-from sievert.commands.limit.alphabets import alphabets
-from sievert.commands.limit.channels import epsilon, synthetic, trim
-from sievert.commands.limit.columns import released_column
-from sievert.commands.limit.sampling import channel_promise, draw
+from sievert.commands.limit.alphabets import alphabets, released_column
+from sievert.commands.limit.channels import channel_promise, draw, epsilon, synthetic, trim
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.estimators import ContingencyTable as Counted
 from sievert.tradeoff import Joint, least_risk

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
 from sievert.errors import ExhaustedError, InputError, UsageError, unknown
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
 
+PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
+LARGE = 10**5  # records from which plain columns are counted from packed keys
 MOST_LISTED = 60  # columns
 MISSING = ("value", "wildcard", "drop", "error")
 
@@ -39,20 +43,21 @@ class Clock:
         self.step = step
         self.watch(step, work)
 
-    def stop(self) -> None:
-        """End the step that is running."""
+    def stop(self) -> dict[str, Any]:
+        """End the step that is running; the seconds and the memory of all steps so far."""
         now = time.perf_counter()
         if self.step:
             self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
             self.peaks[self.step] = _peak_memory()
         self.step, self.since = "", now
+        return {"timings": self.steps, "peaks": self.peaks}
 
 
 class Reading:
     """Tables read one after the other, in the time that there is for all of them."""
 
-    def __init__(self, clock: Clock, source: Mapping[str, Any], large: int | None = None) -> None:
-        self.clock, self.source, self.large = clock, source, large
+    def __init__(self, watch: Steps, large: int | None = LARGE, **source: Any) -> None:
+        self.clock, self.source, self.large = Clock(watch), source, large
         self.started = time.monotonic()
 
     @contextmanager
@@ -66,11 +71,8 @@ class Reading:
             if left <= 0:
                 raise late
         try:
-            with open_source(data, watch=self.clock, large=self.large, **options) as (
-                table,
-                questions,
-            ):
-                yield table, questions
+            with open_source(data, watch=self.clock, large=self.large, **options) as opened:
+                yield opened
         except ExhaustedError:
             if whole is None or time.monotonic() - self.started < whole:
                 raise  # memory, not time
@@ -87,29 +89,14 @@ def _peak_memory() -> int:
     return most if sys.platform == "darwin" else 1024 * most
 
 
-def load_policy(policy: Any) -> Policy | None:
-    """A policy from a `Policy`, the path of a file, or the content of one."""
-    if policy is None:
-        return None
-    from sievert import policy as policies
-
-    if isinstance(policy, policies.Policy):
-        return policy
-    return (
-        policies.parse_policy(policy)
-        if isinstance(policy, Mapping)
-        else policies.read_policy(policy)
-    )
-
-
-Names = str | Iterable[str] | None
-
-
 @dataclass(frozen=True)
 class RequestedRoles:
-    """The roles that the caller gives and, where none are given, those of the policy."""
+    """The roles that the caller gives and, where none are given, those of the policy.
 
-    given: tuple[Names, Names, Names]  # quasi-identifiers, sensitive attributes, identifiers
+    They are in the order of quasi-identifiers, sensitive attributes and identifiers.
+    """
+
+    given: Sequence[str | tuple[str, ...] | None]
     policy: Policy | None
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
@@ -120,11 +107,9 @@ class RequestedRoles:
         ]
 
     @property
-    def _own(self) -> tuple[Names, Names, Names]:
-        if self.policy is None:
-            return None, None, None
-        roles = self.policy.roles
-        return roles.quasi, roles.sensitive, roles.identifier
+    def _own(self) -> Sequence[Iterable[str] | None]:
+        roles = self.policy and self.policy.roles
+        return (roles.quasi, roles.sensitive, roles.identifier) if roles else (None, None, None)
 
     def assign(
         self, questions: Questions, *, secrets_apart: bool = False, quasi_needed: bool = True
@@ -133,11 +118,10 @@ class RequestedRoles:
 
         The secrets of a release in two tables are in a table of their own (`secrets_apart`).
         """
-        columns = questions.columns
-        quasi, sensitive, identifier = self.names(columns)
+        quasi, sensitive, identifier = self.names(questions.columns)
         if not quasi and quasi_needed:
             raise no_quasi(questions)
-        return role.assign(columns, quasi, () if secrets_apart else sensitive, identifier)
+        return role.assign(questions.columns, quasi, () if secrets_apart else sensitive, identifier)
 
     def prepare(
         self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()
@@ -160,28 +144,30 @@ class RequestedRoles:
         ]
 
 
-def requested_roles(
-    policy: Policy | None, quasi: Names, sensitive: Names, identifier: Names
-) -> RequestedRoles:
-    """The roles as given; iterators, which can be read only once, become tuples."""
-    quasi, sensitive, identifier = (
-        names if names is None or isinstance(names, str | tuple) else tuple(names)
-        for names in (quasi, sensitive, identifier)
-    )
-    return RequestedRoles((quasi, sensitive, identifier), policy)
-
-
 def no_quasi(questions: Questions) -> UsageError:
     """The error where no quasi-identifiers are given: it lists the columns."""
-    columns = questions.columns[:MOST_LISTED]
-    more = len(questions.columns) - len(columns)
-    return role.missing_roles(questions.distinct(columns), questions.records, more)
+    columns = questions.columns
+    distinct = questions.distinct(columns[:MOST_LISTED])
+    return role.missing_roles(distinct, questions.records, len(columns) - len(distinct))
+
+
+def requested_roles(policy: PolicySource, *given: str | Iterable[str] | None) -> RequestedRoles:
+    """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
+    if policy is not None:
+        from sievert import policy as policies
+
+        if isinstance(policy, Mapping):
+            policy = policies.parse_policy(policy)
+        elif not isinstance(policy, policies.Policy):
+            policy = policies.read_policy(Path(policy))
+    return RequestedRoles(
+        [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given], policy
+    )
 
 
 def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:
     """Apply the chosen reading of missing quasi-identifiers; returns how many records it drops."""
-    if missing not in MISSING:
-        raise unknown("--missing:", missing, MISSING)
+    check_known("--missing:", missing, MISSING)
     if missing == "error" and (lacking := questions.missing(quasi)):
         counts = ", ".join(f"{c!r} in {plural(n, 'record')}" for c, n in lacking.items())
         raise InputError(f"a quasi-identifier is missing: {counts}", hint="another --missing")
@@ -191,6 +177,28 @@ def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> i
     if questions.records == 0:
         raise InputError("every record lacks a quasi-identifier: nothing is left to measure")
     return dropped
+
+
+def check_known(what: str, name: str, names: Collection[str]) -> None:
+    """Raise an error for a name that is none of these."""
+    if name not in names:
+        raise unknown(what, name, names)
+
+
+def check_whole(what: str, number: Any, least: int, most: int | None = None) -> None:
+    """Raise an error where something is no whole number, or too small or too large."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        raise UsageError(f"{what}: a whole number, {least} or more")
+    if most is not None and number > most:
+        raise UsageError(f"{what} must be from {least} to {most:,}")
+
+
+def columns_without_role(
+    questions: Questions, roles: Roles, *others: str | None
+) -> tuple[str, ...]:
+    """The columns that are not assessed; `others` have a role besides the three."""
+    used = {*roles.measured_columns, *roles.identifier, *others}
+    return tuple(c for c in questions.columns if c not in used)
 
 
 def describe_table(table: Table, questions: Questions) -> dict[str, Any]:

@@ -33,8 +33,10 @@ class MeasureSettings:
     partitions: Mapping[str, Mapping[str, Iterable[str]]] = field(default_factory=dict)
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def with_policy(self, policy: Policy) -> MeasureSettings:
+    def with_policy(self, policy: Policy | None) -> MeasureSettings:
         """The same settings, with those of a policy where there are none."""
+        if policy is None:
+            return self
         return MeasureSettings(
             self.hierarchies,
             {**policy.orders, **self.orders},

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
-from sievert.errors import InputError, UsageError, unknown
+from sievert.counts.questions import Questions
+from sievert.errors import InputError, UsageError
 from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
 from sievert.notes import Count, Name, Note
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 NOT_IN_IT = "{} of {} without a place in its hierarchy"
 NOT_ABOVE = "{} of {} in its hierarchy, but not above the original value"
@@ -66,16 +64,7 @@ def people(questions: Questions, columns: Sequence[str], key: str | None, name: 
     return People(name, cube, keyed=True, keyless=questions.records - cube.records)
 
 
-def original_people(
-    questions: Questions, columns: Sequence[str], key: str | None, name: str
-) -> People:
-    """The original; a key that was asked for must be there."""
-    if key is not None and key not in questions.columns:
-        raise unknown("--key: column of the original", key, questions.columns)
-    return people(questions, columns, key, name)
-
-
-def places(original: People, release: People) -> tuple[Ints, int]:
+def record_places(original: People, release: People) -> tuple[Ints, int]:
     """Of each original record its place in the release, GONE if it has none; how many are extra."""
     if release.keyed:
         mine, theirs = microdata.match_keys(original.cube, release.cube)
@@ -84,9 +73,9 @@ def places(original: People, release: People) -> tuple[Ints, int]:
                 f"{release.name}: no record has a key of the original",
                 hint="the same column, spelled alike, in both tables",
             )
-        found = np.full(original.records, GONE, dtype=np.int64)
-        found[mine] = theirs
-        return found, release.records - len(mine)
+        places = np.full(original.records, GONE, dtype=np.int64)
+        places[mine] = theirs
+        return places, release.records - len(mine)
     if original.records != release.records:
         raise UsageError(
             f"{release.name} has {plural(release.records, 'record')} and the original "
@@ -96,25 +85,26 @@ def places(original: People, release: People) -> tuple[Ints, int]:
     return np.arange(original.records), 0
 
 
-def paired(
+def pair_columns(
     original: People,
     release: People,
+    *,
     quasi: Sequence[str],
     secrets: Sequence[str],
-    ladders: Mapping[str, Hierarchy],
+    hierarchies: Mapping[str, Hierarchy],
     **options: Any,
 ) -> Release:
     """The columns of both, one place a record of the original."""
-    at, extra = places(original, release)
+    at, extra = record_places(original, release)
 
     def column(name: str) -> PairedColumn:
         values, codes = original.texts(name), original.codes(name).astype(np.int64)
         if name in release.cube.columns:
             labels: Sequence[str | None] = same_numbers(values, release.texts(name))
-            held = np.append(release.codes(name).astype(np.int64), GONE)[at]
+            released = np.append(release.codes(name).astype(np.int64), GONE)[at]
         else:  # a column that was left out tells nothing
-            labels, held = (ROOT,), np.where(at == GONE, GONE, 0)
-        return PairedColumn(name, codes, held, values, labels, ladders.get(name))
+            labels, released = (ROOT,), np.where(at == GONE, GONE, 0)
+        return PairedColumn(name, codes, released, values, labels, hierarchies.get(name))
 
     return Release(
         tuple(column(q) for q in quasi),
@@ -133,80 +123,59 @@ def same_numbers(
     ['3', '3.5', '4']
     """
     known = set(values)
-    if known.issuperset(labels):
+    if known.issuperset(labels) or as_numbers(values) is None or as_numbers(labels) is None:
         return labels
-    if as_numbers(values) is None or as_numbers(labels) is None:
-        return labels
-    place = {Decimal(text): text for text in known if text not in (None, ROOT)}
-    told = [
-        text if text is None or text == ROOT or text in known else place.get(Decimal(text), text)
+    spelling = {Decimal(text): text for text in known if text not in (None, ROOT)}
+    texts = [
+        text if text is None or text == ROOT or text in known else spelling.get(Decimal(text), text)
         for text in labels
     ]
-    different = len(set(told)) == len(told) and len(place) == len(known - {None, ROOT})
-    return told if different else labels
+    different = len(set(texts)) == len(texts) and len(spelling) == len(known - {None, ROOT})
+    return texts if different else labels
 
 
 # -- signs of a wrong pairing ---------------------------------------------------------------------
 
 
-def remarks(release: Release, people: People, lacking: Sequence[str], strange: int) -> list[Note]:
+def pairing_notes(
+    release: Release, people: People, lacking: Sequence[str], strange: int
+) -> Iterator[Note]:
     """What stands out of how the records of the two tables go together."""
-    notes = [
-        Note("the release lacks {}: it counts as suppressed", Name(c))
-        for c in lacking
-        if c in {q.name for q in release.quasi}
-    ]
+    quasi = {q.name for q in release.quasi}
+    for missing in (c for c in lacking if c in quasi):
+        yield Note("the release lacks {}: it counts as suppressed", Name(missing))
     if strange:
-        notes.append(
-            Note("{} of the release, unknown to the original, not used", Count(strange, "column"))
-        )
+        text = "{} of the release, unknown to the original, not used"
+        yield Note(text, Count(strange, "column"))
     if people.keyless:
-        notes.append(Note("{} of the release without a key", Count(people.keyless)))
+        yield Note("{} of the release without a key", Count(people.keyless))
     if release.extra:
-        notes.append(Note("{} of the release that the original lacks", Count(release.extra)))
+        yield Note("{} of the release that the original lacks", Count(release.extra))
     if not people.keyed:
-        notes.append(Note("records are paired by their order"))
+        yield Note("records are paired by their order")
     for column in release.secrets:
-        changed = int(np.count_nonzero(differs(column)))
+        name = Name(column.name)
         if column.name in lacking:
-            notes.append(
-                Note("{} was not released: bits are about its original values", Name(column.name))
-            )
-        elif changed:
-            notes.append(
-                Note(
-                    "{} of {} other than in the original; risks are those of the original values",
-                    Count(changed, "released value"),
-                    Name(column.name),
-                )
-            )
-    for column in release.columns:
-        if column.name in lacking:
-            continue
-        if moved(column):
-            notes.append(
-                Note(
-                    "{} has the values of the original, but in other records: is the order the "
-                    "same?",
-                    Name(column.name),
-                )
-            )
-        if respelled(column):
-            notes.append(
-                Note(
-                    "every value of {} is spelled in another way in the release: losses that "
-                    "compare texts count it as changed",
-                    Name(column.name),
-                )
+            yield Note("{} was not released: bits are about its original values", name)
+        elif changed := int(np.count_nonzero(differs(column))):
+            text = "{} of {} other than in the original; risks are those of the original values"
+            yield Note(text, Count(changed, "released value"), name)
+    for column in (c for c in release.columns if c.name not in lacking):
+        name = Name(column.name)
+        if is_moved(column):
+            text = "{} has the values of the original, but in other records: is the order the same?"
+            yield Note(text, name)
+        if is_respelled(column):
+            yield Note(
+                "every value of {} is spelled in another way in the release: losses that "
+                "compare texts count it as changed",
+                name,
             )
         if column.hierarchy is not None:
-            held = label_coverage(column)
-            notes += [
-                Note(template, Count(number, "released value"), Name(column.name))
-                for template, which in ((NOT_IN_IT, held.unknown), (NOT_ABOVE, held.strayed))
-                if (number := held.records(which))
-            ]
-    return notes
+            coverage = label_coverage(column)
+            for text, which in ((NOT_IN_IT, coverage.unknown), (NOT_ABOVE, coverage.strayed)):
+                if number := coverage.records(which):
+                    yield Note(text, Count(number, "released value"), name)
 
 
 def differs(column: PairedColumn) -> Any:
@@ -216,7 +185,7 @@ def differs(column: PairedColumn) -> Any:
     return column.here & (same[column.released] != column.original)
 
 
-def respelled(column: PairedColumn) -> bool:
+def is_respelled(column: PairedColumn) -> bool:
     """Whether each value became a text of its own that the original does not know."""
     if column.numbers is not None:
         return False
@@ -232,48 +201,38 @@ def respelled(column: PairedColumn) -> bool:
     return len(new - {None}) > 1 and not (new - {None}) & {*old, ROOT}
 
 
-def moved(column: PairedColumn) -> bool:
+def is_moved(column: PairedColumn) -> bool:
     """Whether a column holds the same values as often as before, in other records."""
     if not column.here.all() or not differs(column).any():
         return False
-    before = dict(
-        zip(
-            column.values,
-            np.bincount(column.original, minlength=len(column.values)).tolist(),
-            strict=True,
-        )
+    before, after = (
+        {
+            text: n
+            for text, n in zip(texts, np.bincount(codes, minlength=len(texts)), strict=True)
+            if n
+        }
+        for texts, codes in ((column.values, column.original), (column.labels, column.released))
     )
-    after = dict(
-        zip(
-            column.labels,
-            np.bincount(column.released, minlength=len(column.labels)).tolist(),
-            strict=True,
-        )
-    )
-    return {k: n for k, n in before.items() if n} == {k: n for k, n in after.items() if n}
+    return before == after
 
 
-def cut(release: Release, edges: Mapping[str, Any]) -> Release:
+def cut_numbers(release: Release, edges: Mapping[str, Any]) -> Release:
     """Numbers in bins, the same before and after; other labels stay what they are."""
-    return replace(
-        release,
-        quasi=tuple(_cut(c, edges.get(c.name)) for c in release.quasi),
-        secrets=tuple(_cut(c, edges.get(c.name)) for c in release.secrets),
+    quasi, secrets = (
+        tuple(_cut_column(c, edges[c.name]) if c.name in edges else c for c in columns)
+        for columns in (release.quasi, release.secrets)
     )
+    return replace(release, quasi=quasi, secrets=secrets)
 
 
-def _cut(column: PairedColumn, edges: Any) -> PairedColumn:
-    if edges is None:
-        return column
+def _cut_column(column: PairedColumn, edges: Any) -> PairedColumn:
     before, after = binned(as_numbers(column.values), edges), as_numbers(column.labels)
-    original = before[column.original]
+    column = replace(column, original=before[column.original], values=_bins(before))
     if after is None:
-        return replace(column, original=original, values=_bins(before))
+        return column
     inside = binned(after, edges)
     released = np.append(inside, GONE)[column.released]
-    return replace(
-        column, original=original, released=released, values=_bins(before), labels=_bins(inside)
-    )
+    return replace(column, released=released, labels=_bins(inside))
 
 
 def _bins(codes: Ints) -> tuple[str | None, ...]:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from typing import Any
 
 from sievert.errors import UsageError
+from sievert.roles import Roles
+from sievert.version import __version__
 
 
+@dataclass(frozen=True, repr=False)
 class Result:
     """The result of a command: frozen, readable, complete."""
 
     table: Mapping[str, Any]
+    roles: Roles
+    _: KW_ONLY
+    warnings: tuple[str, ...] = ()
+    unassessed: tuple[str, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False)
+    peaks: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def rows(self) -> int:
@@ -21,6 +31,15 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""
+        return {
+            "sievert": __version__,
+            "table": dict(self.table),
+            "roles": self.roles.to_dict(self.unassessed),
+            **self._content(),
+            "warnings": list(self.warnings),
+        }
+
+    def _content(self) -> dict[str, Any]:
         raise NotImplementedError
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -45,7 +64,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
     """Rows as a pandas or Polars frame, whichever is installed."""
     for library in ("pandas", "polars"):
         try:
-            module = __import__(library)
+            module = import_module(library)
         except ImportError:
             continue
         return module.DataFrame(list(rows))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sievert.commands._result import Result
 from sievert.formatting import plural, printable, significant, wrap
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, SUPPRESSED, UNBOUNDED
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 LONGEST = 28  # letters of a release's name in a table
 SHORTEST = 14
+REASONS = {
+    NOTHING_TO_LEARN: "there is only one value, so nothing to learn",
+    SUPPRESSED: "small counts are not shown",
+}
 RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risky side"}
 
 
@@ -38,11 +43,7 @@ def unit_text(measure_id: str) -> str:
 
 def reason_text(reason: str | None) -> str:
     """A reason in the words of somebody who decides."""
-    if reason == NOTHING_TO_LEARN:
-        return "there is only one value, so nothing to learn"
-    if reason == SUPPRESSED:
-        return "small counts are not shown"
-    return reason or ""
+    return REASONS.get(reason or "", reason or "")
 
 
 def number_line(title: str, text: str, after: str) -> str:
@@ -50,14 +51,17 @@ def number_line(title: str, text: str, after: str) -> str:
     return f"  {title:<36} {text:>12}  {after}".rstrip()
 
 
-def _names(names: Iterable[str]) -> str:
-    return ", ".join(f'"{printable(n)}"' if "," in n else printable(n) for n in names)
+def whole_text(result: Result, lines: Iterable[str], width: int, more: str = "") -> str:
+    """The text of a result: table and roles, these lines, remarks, and how to see `more`."""
+    notes = [line for w in result.warnings for line in wrap(printable(w), width, "  - ", "    ")]
+    end = [*(["", "Note"] if notes else []), *notes, *(["", more] if more else [])]
+    return "\n".join([*_heading_lines(result, width), *lines, *end])
 
 
-def heading_lines(found: Any, width: int) -> list[str]:
-    """The table and its roles; of an explanation and of attacks as well."""
-    table = found.table
-    rows = "few records" if table["rows"] is None else plural(found.rows, "record")
+def _heading_lines(result: Result, width: int) -> list[str]:
+    """The table and its roles."""
+    table, roles = result.table, result.roles
+    rows = "few records" if table["rows"] is None else plural(result.rows, "record")
     how = f"{rows}, {plural(table['columns'], 'column')}"
     if "delimiter" in table:
         delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
@@ -82,48 +86,42 @@ def heading_lines(found: Any, width: int) -> list[str]:
     if table.get("dropped"):
         lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
     for title, names in (
-        ("Quasi-identifiers (an outsider may know)", found.roles.quasi),
-        ("Sensitive (secret)", found.roles.sensitive),
-        ("Identifiers (to be dropped)", found.roles.identifier),
-        ("Not assessed (if released, an outsider may know them too)", found.unassessed),
+        ("Quasi-identifiers (an outsider may know)", roles.quasi),
+        ("Sensitive (secret)", roles.sensitive),
+        ("Identifiers (to be dropped)", roles.identifier),
+        ("Not assessed (if released, an outsider may know them too)", result.unassessed),
     ):
         if names:
-            lines += wrap(f"{title}: {_names(names)}", width, "", "  ")
+            text = ", ".join(f'"{printable(n)}"' if "," in n else printable(n) for n in names)
+            lines += wrap(f"{title}: {text}", width, "", "  ")
     return lines
-
-
-def note_lines(warnings: Iterable[str], width: int) -> list[str]:
-    """The remarks, if there are any."""
-    lines = [line for w in warnings for line in wrap(printable(w), width, "  - ", "    ")]
-    return ["", "Note", *lines] if lines else []
 
 
 def limit_lines(v: Verdict, width: int) -> list[str]:
     """One limit, what it asks and what was found."""
     word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
     limits = [(">=", v.min), ("<=", v.max)]
-    asked = " and ".join(f"{sign} {bound:,.12g}" for sign, bound in limits if bound is not None)
-    value = reason_text(v.reason) if v.value is None else _apart(float(v.value), v)
-    unit_ = "" if v.value is None else f" {unit_text(v.measure)}"
+    bounds = " and ".join(f"{sign} {bound:,.12g}" for sign, bound in limits if bound is not None)
+    value, unit = reason_text(v.reason), ""
+    if v.value is not None:
+        value, unit = significant(v.value), f" {unit_text(v.measure)}"
+        shown = float(value.replace(",", ""))
+        if any(shown == bound != v.value for bound in (v.min, v.max)):
+            value = f"{v.value:.12g}"  # digits enough to see on which side of its limit it lies
     place = printable(f"{v.measure} ({v.where.removeprefix('inference.')})")
-    reading = f", {v.reading}" if v.reading else ""
-    line = f"  {word:<13} {place:<44} {value:>10}{unit_}; limit {asked}{reading}"
+    after = f"{unit}; limit {bounds}{f', {v.reading}' if v.reading else ''}"
+    line = f"  {word:<13} {place:<44} {value:>10}{after}"
     if len(line) <= width:
         return [line]
-    return [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{unit_}; limit {asked}{reading}"]
-
-
-def _apart(value: float, v: Verdict) -> str:
-    """Enough digits to see on which side of its limit a number lies."""
-    text = significant(value)
-    for bound in (v.min, v.max):
-        if bound is not None and value != bound and float(text.replace(",", "")) == bound:
-            return f"{value:.12g}"
-    return text
+    return [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{after}"]
 
 
 def tabulate(
-    rows: Sequence[Sequence[str]], after: Sequence[str], width: int = 100, *, names: bool = False
+    rows: Sequence[Sequence[str]],
+    after: Sequence[str] | None = None,
+    width: int = 100,
+    *,
+    names: bool = False,
 ) -> list[str]:
     """Text in columns, the first one to the left and numbers to the right.
 
@@ -133,6 +131,7 @@ def tabulate(
     >>> tabulate([["", "a", "b"], ["x", "10", "20"]], ["", ""], 9)
     ['      a', '  x  10', '', '      b', '  x  20']
     """
+    after = after or [""] * len(rows)
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     room = width - 2 - max(len(mark) + 2 * bool(mark) for mark in after)
     left = room - sum(wide + 2 for wide in widths[1:])
@@ -149,8 +148,7 @@ def tabulate(
         for row, mark in zip(rows, after, strict=True):
             cells = [shorten(row[0], widths[0]).ljust(widths[0])]
             cells += [row[i].rjust(widths[i]) for i in block]
-            end = mark if block is blocks[-1] else ""
-            lines.append(f"  {'  '.join(cells)}  {end}".rstrip())
+            lines.append(f"  {'  '.join(cells)}  {mark if block is blocks[-1] else ''}".rstrip())
     return lines
 
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import Clock, Reading, load_policy, requested_roles
+from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands._measuring import MeasureSettings, check_hierarchy_files
 from sievert.commands.assess.result import Assessment
-from sievert.commands.assess.run import AssessmentSettings, assess_table, judge_assessment
+from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.errors import UsageError
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
-
-if TYPE_CHECKING:
-    from sievert.policy import Policy
 
 
 def assess(
@@ -29,7 +26,7 @@ def assess(
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    policy: PolicySource = None,
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
     measures: Iterable[str] | None = None,
@@ -80,26 +77,21 @@ def assess(
         files.record_format(records)
     if not attacks and (value or show_values):
         raise UsageError("a named value and values to show belong to attacks", hint="--attacks")
-    loaded = load_policy(policy)
-    settings = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
+    requested = requested_roles(policy, quasi, sensitive, identifier)
     if parameters:
         from sievert.policy import check_parameters
 
         check_parameters(parameters)
-    if loaded is not None:
-        settings = settings.with_policy(loaded)
-    check_hierarchy_files(settings.hierarchies)
-    clock = Clock(watch)
-    reading = Reading(clock, {**source, "verify": verify})
-    requested = requested_roles(loaded, quasi, sensitive, identifier)
-    chosen = AssessmentSettings(
-        settings, measures, missing, attacks, value or {}, show_values, records
+    measuring = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
+    measuring = measuring.with_policy(requested.policy)
+    check_hierarchy_files(measuring.hierarchies)
+    settings = AssessmentSettings(
+        measuring, measures, missing, attacks, value or {}, show_values, records
     )
-    inputs = [data, policy, *settings.hierarchies.values()]
-    with files.write_whole(records, sources=inputs, force=force) as target:
-        with reading(data, outputs=[target] if target else []) as (table, questions):
-            assessment = assess_table(table, questions, requested, chosen, clock, target)
-        if loaded is not None:  # before the record file takes its place
-            assessment = judge_assessment(assessment, loaded)
-    clock.stop()
-    return assessment
+    reading = Reading(watch, None, verify=verify, **source)
+    inputs = [data, policy, *measuring.hierarchies.values()]
+    with (
+        files.write_whole(records, sources=inputs, force=force) as target,
+        reading(data, outputs=[target] if target else []) as (table, questions),
+    ):
+        return assess_table(table, questions, requested, settings, reading.clock, target)

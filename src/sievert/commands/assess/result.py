@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sievert.commands._result import Result
 from sievert.errors import RefusedError
 from sievert.measures.measure import Value
-from sievert.roles import Roles
-from sievert.version import __version__
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
@@ -21,29 +19,19 @@ if TYPE_CHECKING:
 class Assessment(Result):
     """How exposed the people of one table are: numbers, limits, warnings."""
 
-    table: Mapping[str, Any]
-    roles: Roles
     reidentification: Mapping[str, Value]
     inference: Mapping[str, Mapping[str, Value]]
     verdicts: tuple[Verdict, ...] | None = None
-    warnings: tuple[str, ...] = ()
-    unassessed: tuple[str, ...] = ()
     attacks: Attacks | None = None
     approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
-    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
-    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def met(self) -> bool | None:
         """Whether every limit of the policy is met; None without a policy."""
         return None if self.verdicts is None else all(v.met is not False for v in self.verdicts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of the command line: stable, without timings."""
-        found: dict[str, Any] = {
-            "sievert": __version__,
-            "table": dict(self.table),
-            "roles": self.roles.to_dict(self.unassessed),
+    def _content(self) -> dict[str, Any]:
+        return {
             "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
             "inference": {
                 s: {k: v.to_dict() for k, v in values.items()}
@@ -52,16 +40,19 @@ class Assessment(Result):
             "policy": None
             if self.verdicts is None
             else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
-            "warnings": list(self.warnings),
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable, without timings."""
+        content = super().to_dict()
         if self.approximate:
-            found["approximate"] = {s: _plain(told) for s, told in self.approximate.items()}
+            content["approximate"] = {s: _without_steps(c) for s, c in self.approximate.items()}
         if self.attacks is not None:
-            found["attacks"] = {
+            content["attacks"] = {
                 name: {target: attack.to_dict() for target, attack in each.items()}
                 for name, each in self.attacks.items()
             }
-        return found
+        return content
 
     def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
         """The same, fit to pass on: no small count, nothing to work one back from, no file name."""
@@ -75,13 +66,10 @@ class Assessment(Result):
         return make_shareable(self, min_cell=min_cell, mask_names=mask_names)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        chapters: list[tuple[str, str | None, Mapping[str, Value]]]
-        chapters = [("reidentification", None, self.reidentification)]
-        chapters += [("inference", s, v) for s, v in self.inference.items()]
-        for risk, secret, values in chapters:
+        for secret, values in ((None, self.reidentification), *self.inference.items()):
             for v in values.values():
                 yield {
-                    "risk": risk,
+                    "risk": "reidentification" if secret is None else "inference",
                     "sensitive": secret,
                     "measure": v.id,
                     "value": v.value,
@@ -91,6 +79,10 @@ class Assessment(Result):
                 }
 
 
-def _plain(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the steps of curves: windows may be values of the data."""
-    return {k: _plain(v) if isinstance(v, Mapping) else v for k, v in told.items() if k != "steps"}
+def _without_steps(chapter: Mapping[str, Any]) -> dict[str, Any]:
+    """A chapter without the steps of its curves: windows may be values of the data."""
+    return {
+        name: _without_steps(entry) if isinstance(entry, Mapping) else entry
+        for name, entry in chapter.items()
+        if name != "steps"
+    }

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sievert import files
-from sievert.commands._common import Clock, RequestedRoles, describe_input
+from sievert.attacks.attack import Attacks
+from sievert.commands._common import Clock, RequestedRoles, columns_without_role, describe_input
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
-from sievert.commands.assess import value_checks
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
+from sievert.counts.cube import Cube
+from sievert.counts.questions import Questions
 from sievert.errors import UsageError
 from sievert.hierarchies import NUMBER
 from sievert.measures import MEASURES, kernel
 from sievert.notes import Count, Name, Note
+from sievert.sources.table import Table
 
-if TYPE_CHECKING:
-    from sievert.counts.cube import Cube
-    from sievert.counts.questions import Questions
-    from sievert.policy import Policy
-    from sievert.sources.table import Table
-
+LOOKS_MISSING = {
+    *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
+    *("", "-", "--", "?", ".", "..", "\\n", "-9", "-99", "-999", "-9999"),
+}
 MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
 MOST_CELLS = 10**7  # classes times numbers
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
+Tally = Mapping[str | None, int]
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,11 @@ def assess_table(
     target: Path | None,
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
-    measuring, missing, attacks = settings.measuring, settings.missing, None
+    missing, attacks, verdicts = settings.missing, None, None
     roles, warnings = requested.assign(questions)
-    unused = unused_settings(measuring, roles, questions.columns)
+    unused = unused_settings(settings.measuring, roles, questions.columns)
     dropped, notes = requested.prepare(questions, roles, missing)
-    measuring = replace(measuring, orders={**table.orders, **measuring.orders})
+    measuring = replace(settings.measuring, orders={**table.orders, **settings.measuring.orders})
     measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
     inference = {} if wild else {s: measures.inference(s) for s in roles.sensitive}
@@ -70,19 +73,7 @@ def assess_table(
         raise UsageError(f"{option} needs classes, and wildcards make none")
     warnings += [*notes, *unused, *measures.warnings]
     if settings.attacks:
-        from sievert.attacks.release_attacks import attack_release, check_named
-
-        clock("attacking", questions)
-        check_named(settings.named, roles.sensitive)
-        attacks, notes = attack_release(
-            questions.cube,
-            roles.quasi,
-            roles.sensitive,
-            hierarchies=measuring.hierarchies,
-            partitions=measuring.partitions,
-            named=settings.named,
-            show=settings.show_values,
-        )
+        attacks, notes = _attack(measures, settings)
         warnings += notes
     if settings.records is not None and target is not None:
         clock("writing records", questions)
@@ -99,48 +90,92 @@ def assess_table(
             and (same := questions.like_the_header(roles.quasi, roles.sensitive))
         ):
             warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
-    used = {*roles.measured_columns, *roles.identifier}
+    approximate = approximate_disclosure(measures)
+    if requested.policy is not None:  # before the record file takes its place
+        from sievert.policy import judge
+
+        verdicts, doubts = judge(requested.policy, reidentification, inference)
+        warnings += doubts
     return Assessment(
         description,
         roles,
         reidentification,
         inference,
-        None,
-        tuple(warnings),
-        tuple(c for c in questions.columns if c not in used),
+        None if verdicts is None else tuple(verdicts),
         attacks,
-        approximate_disclosure(measures),
-        clock.steps,
-        clock.peaks,
+        approximate,
+        warnings=tuple(warnings),
+        unassessed=columns_without_role(questions, roles),
+        **clock.stop(),
     )
 
 
-def judge_assessment(assessment: Assessment, policy: Policy) -> Assessment:
-    """The assessment with the verdict on every limit of a policy."""
-    from sievert.policy import judge
+def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Attacks, list[Note]]:
+    """The attacks that need the release alone, and notes about them."""
+    from sievert.attacks.release_attacks import attack_release, check_named
 
-    verdicts, doubts = judge(policy, assessment.reidentification, assessment.inference)
-    warnings = (*assessment.warnings, *doubts)
-    return replace(assessment, verdicts=tuple(verdicts), warnings=warnings)
+    measures.clock("attacking", measures.questions)
+    check_named(settings.named, measures.roles.sensitive)
+    return attack_release(
+        measures.questions.cube,
+        measures.roles.quasi,
+        measures.roles.sensitive,
+        hierarchies=settings.measuring.hierarchies,
+        partitions=settings.measuring.partitions,
+        named=settings.named,
+        show=settings.show_values,
+    )
 
 
 def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], list[Note]]:
     """What is missing, empty or looks like it, by column; notes on values that look alike."""
     questions, quasi = measures.questions, measures.roles.quasi
-    columns = measures.roles.measured_columns
     questions.sizes(quasi)
-    coded = questions.coded_missing(columns)
     by_column, notes = {}, []
-    for column in columns:
+    for column, coded in questions.coded_missing(measures.roles.measured_columns).items():
         tally = questions.tally(column, quasi)
-        counts = value_checks.missing_values(tally, coded[column])
+        counts = _count_missing(tally, coded)
         if any(counts.values()):
             by_column[column] = counts
         if questions.engine.kind(column) == "float" and column in quasi:
             text = "{} is a floating-point quasi-identifier: told apart to the last digit"
             notes.append(Note(text, Name(column)))
-        notes += value_checks.remarks(column, tally, counts["looks_missing"])
+        notes += value_remarks(column, tally, counts["looks_missing"])
     return by_column, notes
+
+
+def _count_missing(tally: Tally, coded: int | None) -> dict[str, int]:
+    """How many records have no value, an empty text, a code for missing, or what looks like one."""
+    return {
+        "missing": tally.get(None, 0) - (coded or 0),
+        "empty_text": tally.get("", 0),
+        "looks_missing": sum(
+            n for v, n in tally.items() if v and v.strip().lower() in LOOKS_MISSING
+        ),
+        **({} if coded is None else {"na_codes": coded}),
+    }
+
+
+def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[Note]:
+    """What the reader should know about the values of a column, which are counted as they are."""
+    texts = [v for v in tally if v is not None]
+    if looks_missing:
+        yield Note(
+            "{} of {} look like missing (such as NA, ? or -) and are kept as values: see --na",
+            Count(looks_missing, "value"),
+            Name(column),
+        )
+    for what, same in (
+        ("surrounding blanks", str.strip),
+        ("case", str.casefold),
+        ("Unicode form", lambda v: unicodedata.normalize("NFC", v)),
+    ):
+        if alike := len(texts) - len({same(v) for v in texts}):
+            yield Note(
+                f"{{}} of {{}} differ from others by {what} only, and are counted as different",
+                Count(alike, "value"),
+                Name(column),
+            )
 
 
 def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
@@ -151,9 +186,10 @@ def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
     sizes = questions.sizes(roles.quasi)
     marks: dict[str | None, Any] = {None: class_columns(sizes, questions.records)}
     for secret in roles.sensitive:
-        joint = measures.joint.get(secret)
-        if joint is None:
-            joint = questions.secret_counts(roles.quasi, secret, frozenset({"joint"})).joint
+        joint = (
+            measures.joint.get(secret)
+            or questions.secret_counts(roles.quasi, secret, frozenset({"joint"})).joint
+        )
         assert joint is not None
         name = files.escape_formula(secret) if kind == "csv" else secret
         marks[secret] = cell_columns(joint, questions.records, name)
@@ -219,17 +255,14 @@ def near_classes(cube: Cube) -> dict[str, Any] | None:
 
 def class_sizes(sizes: Sizes) -> list[dict[str, int | None]]:
     """How many classes, and records in them, have 1 record, 2, 3 or 4, and so on."""
-    spans = []
-    for least, following in zip(SIZES, (*SIZES[1:], None), strict=True):
-        inside = sizes.sizes >= least
-        if following is not None:
-            inside &= sizes.sizes < following
-        part = Sizes(sizes.sizes[inside], sizes.times[inside])
-        most = None if following is None else following - 1
-        spans.append(
-            {"least": least, "most": most, "classes": part.things, "records": part.records}
+    places = [*np.searchsorted(sizes.sizes, SIZES).tolist(), None]
+    return [
+        {"least": least, "most": end and end - 1, "classes": part.things, "records": part.records}
+        for least, end, start, stop in zip(
+            SIZES, [*SIZES[1:], None], places, places[1:], strict=False
         )
-    return spans
+        for part in [Sizes(sizes.sizes[start:stop], sizes.times[start:stop])]
+    ]
 
 
 def _curve(curve: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
-from sievert.commands._common import Clock, load_policy, requested_roles
+from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
 from sievert.commands.attack.other_tables import attack_with_original, attack_with_register
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.commands.attack.result import Attacks
@@ -24,9 +24,6 @@ from sievert.errors import UsageError
 from sievert.notes import Note
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
-
-if TYPE_CHECKING:
-    from sievert.policy import Policy
 
 BOXES = ("black_box", "grey_box", "white_box", "linkage")
 
@@ -56,7 +53,7 @@ def attack(
     value: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
-    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    policy: PolicySource = None,
     show_values: bool = False,
     missing: str = "value",
     verify: bool = False,
@@ -130,8 +127,8 @@ def attack(
     >>> round(result.beliefs["35"]["attacker"]["hiv"], 6)
     0.5
     """
-    loaded = load_policy(policy)
-    parts = {**({} if loaded is None else loaded.partitions), **(partitions or {})}
+    requested = requested_roles(policy, quasi, sensitive, identifier)
+    parts = {**(requested.policy.partitions if requested.policy else {}), **(partitions or {})}
     if key is not None and register is None and original is None:
         raise UsageError("a key links tables", hint="--register FILE or --original FILE")
     if isinstance(release, tuple):
@@ -147,7 +144,6 @@ def attack(
     notes: list[Note] = []
     reasoner = None
     if reasoning or grouped:
-        required = thinking != ReasoningSettings(seed=seed) or original is not None or grouped
         reasoner = Reasoner(
             thinking,
             group,
@@ -156,10 +152,9 @@ def attack(
             source.get("threads"),
             source.get("timeout"),
             notes.append,
-            required=required,
+            required=thinking != ReasoningSettings(seed=seed) or original is not None or grouped,
         )
-    run = AttackRun(settings, Clock(watch), source, reasoner, notes)
-    requested = requested_roles(loaded, quasi, sensitive, identifier)
+    run = AttackRun(settings, Reading(watch, LARGE), source, reasoner, notes)
     hidden = read_secrets(run, sensitive_table, release, requested)
     attacked = read_release(
         run,
@@ -180,7 +175,6 @@ def attack(
     if records is not None:
         inputs = [release, sensitive_table, original, register, policy]
         write_beliefs(run, beliefs, Path(records), inputs, force)
-    run.clock.stop()
     attacks = {**attacked.attacks, "identity": {b: boxes[b] for b in BOXES if b in boxes}}
     if beliefs:
         attacks["reasoning"] = {s: each.attack(show=show_values) for s, each in beliefs.items()}
@@ -188,9 +182,8 @@ def attack(
         attacked.description,
         replace(attacked.roles, sensitive=attacked.hidden or attacked.roles.sensitive),
         attacks,
-        tuple(run.notes),
-        attacked.unassessed,
-        run.clock.steps,
-        run.clock.peaks,
         beliefs,
+        warnings=tuple(run.notes),
+        unassessed=attacked.unassessed,
+        **run.clock.stop(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,17 +12,15 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import Attack, to_hierarchy, value
 from sievert.attacks.identity import grey_box, white_box
 from sievert.attacks.register_matching import Matching
-from sievert.commands._common import describe_table, treat_missing
+from sievert.commands._common import check_known, describe_table, treat_missing
 from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
-from sievert.errors import InputError, InvariantError, UsageError, unknown
+from sievert.counts.questions import Questions
+from sievert.errors import InputError, InvariantError, UsageError
 from sievert.formatting import percent
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Name
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 
 def _shared_columns(
@@ -99,8 +97,7 @@ def _original_people(
     """The original record by record: by the key of the release, else in its order."""
     key = run.settings.key
     if release.keyed:
-        if key not in questions.columns:
-            raise unknown("--key: column of the original", str(key), questions.columns)
+        check_known("--key: column of the original", str(key), questions.columns)
         return microdata.by_key(questions, shared, str(key), name)
     if questions.records != people.records:
         raise UsageError(
@@ -108,12 +105,10 @@ def _original_people(
             f"{people.records:,}: their order does not tell who is who",
             hint="--key COLUMN",
         )
-    if key is not None and key not in questions.columns:
-        raise unknown("--key: column", key, questions.columns)
-    columns = [*shared, *([] if key is None else [key])]
-    original = microdata.in_order(questions, columns, name)
+    if key is not None:
+        check_known("--key: column", key, questions.columns)
     run.note("records of the release and of the original are paired by their order")
-    return original
+    return microdata.in_order(questions, [*shared, *([] if key is None else [key])], name)
 
 
 def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
@@ -162,21 +157,17 @@ def _linkage(
 
 def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
     """A column of both tables as numbers, where all its values are; otherwise as common codes."""
-    places = [c.columns.index(column) for c in (first, second)]
-    texts = [c.values[p] for c, p in zip((first, second), places, strict=True)]
-    codes = [c.codes[p] for c, p in zip((first, second), places, strict=True)]
-    if all(v is None or NUMBER.fullmatch(v) for column_texts in texts for v in column_texts):
-        return tuple(
-            np.array([np.nan if v is None else float(v) for v in text])[own]
-            for text, own in zip(texts, codes, strict=True)
-        )  # type: ignore[return-value]
-    every = sorted({v for column_texts in texts for v in column_texts if v is not None})
-    number: dict[str | None, int] = {v: i for i, v in enumerate(every, 1)}
-    number[None] = 0
-    return tuple(
-        np.array([number[v] for v in text], dtype=np.int64)[own]
-        for text, own in zip(texts, codes, strict=True)
-    )  # type: ignore[return-value]
+    tables = [
+        (c.values[at], c.codes[at]) for c in (first, second) for at in [c.columns.index(column)]
+    ]
+    every = sorted({v for texts, _ in tables for v in texts if v is not None})
+    number: dict[str | None, float] = {None: 0} | {v: i for i, v in enumerate(every, 1)}
+    numeric = all(NUMBER.fullmatch(v) for v in every)
+    if numeric:
+        number = {None: np.nan} | {v: float(v) for v in every}
+    kind = np.float64 if numeric else np.int64
+    one, other = (np.array([number[v] for v in texts], kind)[codes] for texts, codes in tables)
+    return one, other
 
 
 # -- a register ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sievert.attacks.attack import to_hierarchy
 from sievert.attacks.reasoning import run
@@ -14,15 +14,14 @@ from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.reasoning.run import Remark
-from sievert.commands._common import Clock
+from sievert.commands._common import Clock, check_known
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
-from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.counts.questions import Questions
+from sievert.errors import ExhaustedError, InputError, UsageError
+from sievert.hierarchies import Hierarchy
 from sievert.notes import Name, Note, Reason
 from sievert.numerics.acceleration import thread_count
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 MOST_SECRETS = 5000
 GENERATED = re.compile(r"prefix|interval:.*")
@@ -47,13 +46,9 @@ class Reasoner:
         self.settings = replace(
             settings, threads=thread_count(threads), wildcard=missing == "wildcard"
         )
-        self.group, self.hierarchies, self.remark, self.required = (
-            group,
-            hierarchies,
-            remark,
-            required,
-        )
-        self.timeout, self.started = timeout, time.monotonic()
+        self.group, self.hierarchies = group, hierarchies
+        self.remark, self.required = remark, required
+        self.deadline = None if timeout is None else time.monotonic() + timeout
         self.cells: dict[str, Cube] = {}  # of each secret: quasi-identifiers and the secret
         self.people: Cube | None = None  # of a release in two tables
         self.secrets: dict[str, Cube] = {}  # of each secret: groups and the secret
@@ -64,8 +59,7 @@ class Reasoner:
     def read_people(self, questions: Questions, quasi: Sequence[str]) -> None:
         """The people of a release in two tables."""
         assert self.group is not None
-        if self.group not in questions.columns:
-            raise unknown("--group: column", self.group, questions.columns)
+        check_known("--group: column", self.group, questions.columns)
         if self.group in quasi:
             raise UsageError(
                 f"the group {self.group!r} is no quasi-identifier", hint="-q without it"
@@ -77,8 +71,7 @@ class Reasoner:
         """The secrets of a release in two tables."""
         assert self.group is not None
         for column in (self.group, *sensitive):
-            if column not in questions.columns:
-                raise unknown("column of the table of secrets", column, questions.columns)
+            check_known("column of the table of secrets", column, questions.columns)
             questions.engine.check_usable(column)
         self.secrets = {s: questions.cube((self.group, s)) for s in sensitive}
 
@@ -91,15 +84,14 @@ class Reasoner:
         self, questions: Questions, columns: Sequence[str], sensitive: Sequence[str], name: str
     ) -> None:
         """The people attacked, record by record where the source has an order."""
-        there = [s for s in sensitive if s in questions.columns]
+        wanted = list(columns)
         for secret in sensitive:
-            if secret not in there:
-                self.remark(
-                    Note("the original lacks {}: who is right cannot be told", Name(secret))
-                )
-        for column in there:
-            questions.engine.check_usable(column)
-        wanted = [*columns, *there]
+            if secret in questions.columns:
+                questions.engine.check_usable(secret)
+                wanted.append(secret)
+            else:
+                note = Note("the original lacks {}: who is right cannot be told", Name(secret))
+                self.remark(note)
         self.ordered = questions.engine.name == "duckdb" and questions.records <= MOST_RECORDS
         self.known = (
             microdata.in_order(questions, wanted, name) if self.ordered else questions.cube(wanted)
@@ -119,53 +111,37 @@ class Reasoner:
 
     def _one(self, secret: str, clock: Clock) -> Reasoning:
         release = self.people if self.people is not None else self.cells[secret]
-        columns = release.columns[:-1]
-        known = self.known
+        columns, known = release.columns[:-1], self.known
         if known is not None:
             columns = tuple(c for c in columns if c in known.columns)
-            known = known.select_columns((*columns, secret)) if secret in known.columns else None
-        many = len(set((self.secrets.get(secret) or release).codes[-1].tolist()))
-        if many > MOST_SECRETS:
+        cell = (*columns, secret)
+        if known is not None:
+            known = known.select_columns(cell) if secret in known.columns else None
+        if len(set((self.secrets.get(secret) or release).codes[-1].tolist())) > MOST_SECRETS:
             raise ExhaustedError(
                 f"{secret!r} has more than {MOST_SECRETS:,} values", hint="a coarser secret"
             )
-        trees = {}
-        for column in columns:
-            given = self.hierarchies.get(column)
-            generated = isinstance(given, str) and GENERATED.fullmatch(
-                given
-            )  # labels say what they mean
-            trees[column] = None if generated else to_hierarchy(given, ["*"])
         every = tuple(self.cells or self.secrets)
         settings = replace(
             self.settings,
-            hierarchies=trees,
+            hierarchies={c: self._hierarchy(c) for c in columns},
             alpha=_own(self.settings.alpha, secret, every),
             beta=_own(self.settings.beta, secret, every),
         )
         settings.check_columns(release.columns[:-1])
-        left = None if self.timeout is None else self.timeout + self.started - time.monotonic()
-        progress = Progress(left)
+        progress = Progress(None if self.deadline is None else self.deadline - time.monotonic())
         clock(f"reasoning about {secret}", progress)
-        if self.people is None:
-            released = (
-                release if columns == release.columns[:-1] else release.roll_up((*columns, secret))
-            )
-            lines = None if self.lines is None else self.lines.select_columns((*columns, secret))
-            return run.horizontal(
-                released, known, self.ordered, settings, progress, self.remark, lines
-            )
-        people = release.roll_up((*columns, str(self.group)))
-        return run.vertical(
-            people,
-            self.secrets[secret],
-            known,
-            self.ordered,
-            settings,
-            progress,
-            self.remark,
-            None if self.lines is None else self.lines.select_columns(columns),
-        )
+        lines = self.lines and self.lines.select_columns(cell if self.people is None else columns)
+        how = (known, self.ordered, settings, progress, self.remark, lines)
+        if self.people is not None:
+            people = release.roll_up((*columns, str(self.group)))
+            return run.vertical(people, self.secrets[secret], *how)
+        return run.horizontal(release if release.columns == cell else release.roll_up(cell), *how)
+
+    def _hierarchy(self, column: str) -> Hierarchy | None:
+        given = self.hierarchies.get(column)
+        generated = isinstance(given, str) and GENERATED.fullmatch(given)
+        return None if generated else to_hierarchy(given, ["*"])  # generated labels tell themselves
 
 
 def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:
@@ -174,13 +150,3 @@ def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:
         own: Weights = weights.get(secret, 1.0)
         return own
     return weights
-
-
-def group_of(first: Sequence[str], second: Sequence[str], used: Sequence[str]) -> str:
-    """The column that joins two tables: the only one that both have and that has no role."""
-    shared = [c for c in first if c in second and c not in used]
-    if len(shared) != 1:
-        raise UsageError(
-            "which column joins the two tables of the release is not clear", hint="--group COLUMN"
-        )
-    return shared[0]

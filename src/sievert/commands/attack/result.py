@@ -10,21 +10,13 @@ from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Beliefs, Reasoning
 from sievert.commands._result import Result
 from sievert.errors import UsageError
-from sievert.roles import Roles
-from sievert.version import __version__
 
 
 @dataclass(frozen=True, repr=False)
 class Attacks(Result):
     """What the attacks on one release have found."""
 
-    table: Mapping[str, Any]
-    roles: Roles
     attacks: Mapping[str, Mapping[str, Attack]]
-    warnings: tuple[str, ...] = ()
-    unassessed: tuple[str, ...] = ()
-    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
-    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     reasoning: Mapping[str, Reasoning] = field(default_factory=dict, compare=False, repr=False)
 
     def __getitem__(self, name: str) -> Mapping[str, Attack]:
@@ -33,32 +25,28 @@ class Attacks(Result):
     @property
     def beliefs(self) -> Beliefs:
         """What attacker and learner believe of a victim, by the values that are known of it."""
-        return self._reasoned().beliefs
+        return self._only_reasoning.beliefs
 
     @property
     def population(self) -> Mapping[str, Any]:
         """What anybody learns of the population: of the secret, and of the key given the secret."""
-        return self._reasoned().population
+        return self._only_reasoning.population
 
-    def _reasoned(self) -> Reasoning:
+    @property
+    def _only_reasoning(self) -> Reasoning:
         if len(self.reasoning) == 1:
             return next(iter(self.reasoning.values()))
         if self.reasoning:
             raise UsageError("there are several secrets", hint=".reasoning[SECRET]")
         raise UsageError("nobody has reasoned here", hint="sensitive='COLUMN'; .warnings say why")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of the command line: stable, without timings."""
+    def _content(self) -> dict[str, Any]:
         return {
-            "sievert": __version__,
-            "table": dict(self.table),
-            "roles": self.roles.to_dict(self.unassessed),
             "attacks": {
                 name: {target: attack.to_dict() for target, attack in each.items()}
                 for name, each in self.attacks.items()
             },
-            **(self._reasoned().headlines if len(self.reasoning) == 1 else {}),
-            "warnings": list(self.warnings),
+            **(self._only_reasoning.headlines if len(self.reasoning) == 1 else {}),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sievert import files
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
-from sievert.commands._common import Clock, Reading, RequestedRoles, describe_input
-from sievert.commands.attack.reasoning import Reasoner, group_of
+from sievert.commands._common import (
+    Reading,
+    RequestedRoles,
+    check_known,
+    columns_without_role,
+    describe_input,
+)
+from sievert.commands.attack.reasoning import Reasoner
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
+from sievert.counts.questions import Questions
 from sievert.errors import UsageError, unknown
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
-
-LARGE = 10**5  # records from which plain columns are counted from packed keys
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
 
 
@@ -44,14 +47,13 @@ class AttackRun:
     def __init__(
         self,
         settings: AttackSettings,
-        clock: Clock,
+        read: Reading,
         source: Mapping[str, Any],
         reasoner: Reasoner | None,
         notes: list[Note],
     ) -> None:
-        self.settings, self.clock, self.source = settings, clock, source
-        self.reasoner, self.notes = reasoner, notes
-        self.read = Reading(clock, {}, LARGE)
+        self.settings, self.read, self.clock = settings, read, read.clock
+        self.source, self.reasoner, self.notes = source, reasoner, notes
         self.other_source = {k: v for k, v in source.items() if k not in FOR_THE_RELEASE}
 
     def note(self, text: str, *parts: Count | Name) -> None:
@@ -86,8 +88,14 @@ def read_secrets(
             raise UsageError("no secret given", hint="-s COLUMN of the table of secrets")
         if run.reasoner.group is None:
             with run.read(release, **run.source) as (_, people):
-                used = (*requested.names(people.columns)[0], *secrets)
-                run.reasoner.group = group_of(people.columns, questions.columns, used)
+                used = {*requested.names(people.columns)[0], *secrets}
+                shared = [c for c in people.columns if c in questions.columns and c not in used]
+            if len(shared) != 1:  # it joins the two tables and has no role
+                raise UsageError(
+                    "which column joins the two tables of the release is not clear",
+                    hint="--group COLUMN",
+                )
+            run.reasoner.group = shared[0]
         run.reasoner.read_secrets(questions, secrets)
     return secrets
 
@@ -138,12 +146,11 @@ def read_release(
         people = _released_people(
             run, questions, roles, table.name, dropped, ordered=ordered and group is None
         )
-        used = {*roles.measured_columns, *roles.identifier, settings.key, group}
         return AttackedRelease(
             roles,
             hidden,
             description,
-            tuple(c for c in columns if c not in used),
+            columns_without_role(questions, roles, settings.key, group),
             attacks,
             classes,
             people,
@@ -160,8 +167,7 @@ def _check_columns(run: AttackRun, roles: Roles, columns: Sequence[str]) -> None
         ("partition", settings.partitions),
     ):
         for column in by_column:
-            if column not in columns:
-                raise unknown(f"{what}: column", column, columns)
+            check_known(f"{what}: column", column, columns)
     for column in settings.partitions:
         if column not in roles.sensitive:
             run.note("the partition of {} is not used: it is not a secret here", Name(column))
@@ -184,9 +190,9 @@ def _attack_alone(
     cubes: dict[tuple[str, ...], Cube] = {}
 
     def count(columns: Sequence[str]) -> Cube:
-        if tuple(columns) not in cubes:
-            cubes[tuple(columns)] = questions.cube(columns)
-        return cubes[tuple(columns)]
+        if (key := tuple(columns)) not in cubes:
+            cubes[key] = questions.cube(columns)
+        return cubes[key]
 
     attacks: Mapping[str, Mapping[str, Attack]] = {"identity": {}}
     if settings.missing == "wildcard" and bool(questions.missing(quasi)):

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-from sievert.commands._common import Clock, Reading, load_policy, requested_roles
+import numpy as np
+
+from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
 from sievert.commands._measuring import check_hierarchy_files
-from sievert.commands.compare import ranking
-from sievert.commands.compare.result import Compared, Comparison
-from sievert.commands.compare.run import ComparisonRun
+from sievert.commands.compare.estimation import chance_notes
+from sievert.commands.compare.policy import Judging, gather_remarks
+from sievert.commands.compare.result import (
+    Compared,
+    Comparison,
+    LeastDisclosure,
+    ReleaseDistance,
+)
+from sievert.commands.compare.run import (
+    ComparedRelease,
+    ComparisonSettings,
+    Original,
+    compare_release,
+    read_original,
+)
 from sievert.errors import UsageError
+from sievert.losses import BY_ID
+from sievert.notes import Note
+from sievert.numerics.acceleration import thread_count
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
-if TYPE_CHECKING:
-    from sievert.policy import Policy
-
-LARGE = 10**5  # records from which plain columns are counted from packed keys
 SHUFFLES = 99
 MOST_SHUFFLES = 10**5
 MOST_BINS = 10**4
@@ -39,7 +53,7 @@ def compare(
     predict: str | Iterable[str] | None = None,
     bins: Mapping[str, int] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    policy: PolicySource = None,
     shuffles: int = SHUFFLES,
     seed: int = 0,
     missing: str = "value",
@@ -86,109 +100,114 @@ def compare(
     >>> found["tens"].disclosed.identity.whole.value
     1.0
     """
-    house = load_policy(policy)
-    requested = requested_roles(house, quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier)
     if missing not in ("value", "error"):
         raise UsageError(
             "releases are compared with a missing value as a value of its own",
             hint="--missing value, or error",
         )
-    _whole("--shuffles", shuffles, 0, MOST_SHUFFLES)
-    _whole("--seed", seed, 0)
+    check_whole("--shuffles", shuffles, 0, MOST_SHUFFLES)
+    check_whole("--seed", seed, 0)
     if not isinstance(bins, Mapping | None) or not isinstance(key, str | None):
         raise UsageError("bins: {column: number}; key: the name of a column")
     for number in (bins or {}).values():
-        _whole("bins", number, 0, MOST_BINS)
+        check_whole("bins", number, 0, MOST_BINS)
     check_hierarchy_files(hierarchies or {})
     named = named_releases(releases)
-    clock = Clock(watch)
-    reading = Reading(clock, {**source, "verify": verify}, LARGE)
-    run = ComparisonRun(
-        clock,
-        hierarchies or {},
-        bins or {},
-        key,
-        missing,
-        shuffles,
-        seed,
-        source.get("threads"),
-        limit,
-        house,
+    threads = thread_count(source.get("threads"))
+    settings = ComparisonSettings(
+        hierarchies or {}, bins or {}, key, missing, shuffles, seed, threads, limit
     )
-    found: list[Compared] = []
-    with run.working():
+    judging = Judging(requested.policy, settings.hierarchies)
+    reading = Reading(watch, verify=verify, **source)
+    clock, compared = reading.clock, dict[str, ComparedRelease]()
+    with settings.workers() as each:
         with reading(original) as (table, questions):
-            run.original(table, questions, requested, predict)
+            first = read_original(
+                table, questions, requested, predict, settings, judging, clock, each
+            )
         for name, data in named.items():
             with reading(data) as (table, questions):
-                found.append(Compared(name, *run.release(name, table, questions)))
-        limits, placed = run.limits(
-            {r.name: r.disclosed for r in found}, _seconds_left(source, reading)
-        )
-    held = run.judging.held
-    found = [replace(r, limit=placed.get(r.name, {}), policy=held.get(r.name)) for r in found]
-    clock.stop()
+                compared[name] = compare_release(
+                    name, table, questions, first, settings, judging, clock, each
+                )
+        limits, distances, limit_notes = _limits(first, compared, reading)
+    known = first.information().bits()
+    hint = "what a release has lost of them is told no better; fewer or coarser -q"
+    dominated_by = dominance([c.release for c in compared.values()])
+    finished = tuple(
+        replace(c.release, limit=distances.get(name, {}), dominated_by=tuple(dominated_by[name]))
+        for name, c in compared.items()
+    )
     return Comparison(
-        run.table,
-        run.roles,
+        first.table,
+        first.roles,
         {
-            "attribute_disclosure": run.before,
-            "assessment": run.assessment,
-            **({"policy": held[None]} if held else {}),
+            "attribute_disclosure": known,
+            "assessment": first.assessment,
+            **({} if first.policy is None else {"policy": first.policy}),
         },
-        tuple(_with_dominance(found)),
-        _correlations(found),
-        run.settings,
-        tuple(run.told()),
-        run.unassessed,
-        clock.steps,
-        clock.peaks,
+        finished,
+        _correlations(finished),
+        {
+            "shuffles": shuffles,
+            "seed": seed,
+            "level": 0.95,
+            "key": key,
+            "bins": {c: len(e) + 1 for c, e in first.edges.items()},
+            "predicted": list(first.predicted),
+        },
         limits,
+        warnings=(
+            *first.notes,
+            *chance_notes("the original's", known, hint),
+            *limit_notes,
+            *gather_remarks({name: c.remarks for name, c in compared.items()}),
+            *gather_remarks(
+                {None: first.doubts} | {name: c.doubts for name, c in compared.items()}
+            ),
+        ),
+        unassessed=first.unassessed,
+        **clock.stop(),
     )
 
 
-def _whole(what: str, number: Any, least: int, most: int | None = None) -> None:
-    """An error where something is no whole number, or too small or too large."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        raise UsageError(f"{what}: a whole number, {least} or more")
-    if most is not None and number > most:
-        raise UsageError(f"{what} must be from {least} to {most:,}")
-
-
-def _seconds_left(source: Mapping[str, Any], reading: Reading) -> float | None:
-    """The seconds that are left of those that the run may take."""
-    whole = source.get("timeout")
-    return None if whole is None else max(0.0, whole - (time.monotonic() - reading.started))
+def _limits(
+    original: Original, compared: Mapping[str, ComparedRelease], reading: Reading
+) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[Note]]:
+    """The limit of each secret and where the releases are, where it was asked for; notes."""
+    limits, whole = original.limits(), reading.source.get("timeout")
+    if limits is None:
+        return {}, {}, []
+    reading.clock("searching the least possible bits", None)
+    left = None if whole is None else max(0.0, whole - (time.monotonic() - reading.started))
+    disclosed = {name: c.release.disclosed for name, c in compared.items()}
+    places = {name: c.place for name, c in compared.items()}
+    return *limits.solve(disclosed, places, left), limits.notes
 
 
 def named_releases(given: Any) -> dict[str, Any]:
     """Releases by name: the one given, that of the file, or a number."""
-    if isinstance(given, Mapping) and not all(_is_column(held) for held in given.values()):
+    if isinstance(given, Mapping) and not all(_is_column(each) for each in given.values()):
         named = [(str(name), data) for name, data in given.items()]
     else:
         several = list(given) if isinstance(given, list | tuple) else [given]
-        numbers = (
-            ["release"]
-            if len(several) == 1
-            else [f"release {number}" for number, _ in enumerate(several, 1)]
-        )
-        named = [(_file_stem(d) or number, d) for d, number in zip(several, numbers, strict=True)]
+        number = "release {}" if len(several) > 1 else "release"
+        named = [(_file_stem(d) or number.format(i), d) for i, d in enumerate(several, 1)]
     if not named:
         raise UsageError("no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for text, data in named:
-        name, again = text, 1
-        while name in found:
-            again += 1
-            name = f"{text} ({again})"
-        found[name] = data
-    return found
+        again = (f"{text} ({i})" for i in itertools.count(2))
+        name = next(n for n in itertools.chain([text], again) if n not in by_name)
+        by_name[name] = data
+    return by_name
 
 
-def _is_column(held: Any) -> bool:
+def _is_column(data: Any) -> bool:
     """Whether this is a column of a table, and not a table."""
-    return isinstance(held, list | tuple) or (
-        hasattr(held, "__array__") and not hasattr(held, "columns")
+    return isinstance(data, list | tuple) or (
+        hasattr(data, "__array__") and not hasattr(data, "columns")
     )
 
 
@@ -200,42 +219,81 @@ def _file_stem(data: Any) -> str | None:
     return name.partition(".")[0] or name or None
 
 
-def _with_dominance(found: Sequence[Compared]) -> Iterator[Compared]:
-    """Each with those that disclose no more of it and lose no more of any secret.
+# -- releases held against each other -----------------------------------------------------------
+
+
+def dominance(releases: Sequence[Compared]) -> dict[str, list[str]]:
+    """Of each release those that disclose no more of it and lose no more of any secret.
 
     The numbers are the identity disclosure in both readings, and what is lost beyond
     chance.
     """
-    points = {
-        r.name: (
-            r.disclosed.identity.whole.value,
-            r.disclosed.identity.whole.corrected,
-            *(max(0.0, each.whole.beyond) for each in r.disclosed.loss.values()),
-        )
-        for r in found
-    }
-    by = ranking.dominated(points) if all(len(p) > 2 for p in points.values()) else {}
-    for release in found:
-        yield replace(release, dominated_by=tuple(by.get(release.name, ())))
-
-
-def _correlations(found: Sequence[Compared]) -> dict[str, dict[str, float | None]]:
-    """Of each other loss the rank correlation with the information loss, over the releases."""
-    from sievert.losses import BY_ID
-
-    if len(found) < FEWEST_RANKED:
-        return {}
-    told: dict[str, dict[str, float | None]] = {}
-    for name in found[0].losses:
-        held = [r.losses[name].value for r in found]
-        if any(v is None for v in held):
-            continue
-        sign = 1 if BY_ID[name].worse == "high" else -1
-        numbers = [sign * v for v in held if v is not None]
-        told[name] = {
-            secret: ranking.rank_correlation(
-                numbers, [r.disclosed.loss[secret].whole.beyond for r in found]
+    return dominating(
+        {
+            r.name: (
+                r.disclosed.identity.whole.value,
+                r.disclosed.identity.whole.corrected,
+                *(max(0.0, each.whole.beyond) for each in r.disclosed.loss.values()),
             )
-            for secret in found[0].disclosed.loss
+            for r in releases
+            if r.disclosed.loss
         }
-    return told
+    ) or {r.name: [] for r in releases}
+
+
+def dominating(points: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
+    """Of each name those that are nowhere worse and somewhere better; less is better.
+
+    >>> dominating({"a": (1, 2), "b": (1, 3), "c": (0, 4)})
+    {'a': [], 'b': ['a'], 'c': []}
+    """
+    return {
+        name: [
+            other
+            for other, theirs in points.items()
+            if other != name
+            and all(t <= m for t, m in zip(theirs, mine, strict=True))
+            and any(t < m for t, m in zip(theirs, mine, strict=True))
+        ]
+        for name, mine in points.items()
+    }
+
+
+def _correlations(releases: Sequence[Compared]) -> dict[str, dict[str, float | None]]:
+    """Of each other loss the rank correlation with the information loss, over the releases."""
+    if len(releases) < FEWEST_RANKED:
+        return {}
+    lost = {
+        secret: [r.disclosed.loss[secret].whole.beyond for r in releases]
+        for secret in releases[0].disclosed.loss
+    }
+    correlations: dict[str, dict[str, float | None]] = {}
+    for name in releases[0].losses:
+        values = [r.losses[name].value for r in releases]
+        sign = 1 if BY_ID[name].worse == "high" else -1
+        numbers = [sign * v for v in values if v is not None]
+        if len(numbers) == len(values):
+            correlations[name] = {s: rank_correlation(numbers, x) for s, x in lost.items()}
+    return correlations
+
+
+def ranks(numbers: Sequence[float]) -> list[float]:
+    """Ranks from 1 on, equal numbers sharing their mean.
+
+    >>> ranks([10, 20, 10])
+    [1.5, 3.0, 1.5]
+    """
+    _, inverse, times = np.unique(np.asarray(numbers), return_inverse=True, return_counts=True)
+    return [float(r) for r in (np.cumsum(times) - (times - 1) / 2)[inverse]]
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Spearman's, with ties; None where one side does not vary.
+
+    >>> rank_correlation([1, 2, 3], [10, 30, 20])
+    0.5
+    """
+    a, b = np.array(ranks(first)), np.array(ranks(second))
+    a, b = a - a.mean(), b - b.mean()
+    scale = float(np.sqrt((a @ a) * (b @ b)))
+    return None if scale == 0 else max(-1.0, min(1.0, float(a @ b) / scale))

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sievert.commands.compare.disclosures import Disclosed
+from sievert.arrays import Ints
+from sievert.commands.compare.result import Bits, Disclosed
 from sievert.estimators import ContingencyTable, InformationEstimate, ksg
 from sievert.losses.loss import GONE, Release
 from sievert.notes import Name, Note
 
-if TYPE_CHECKING:
-    from sievert.arrays import Ints
-
 CHANCE_P = 0.02  # above it a column's information looks like chance
 MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
+
+
+@dataclass(frozen=True)
+class OriginalInformation:
+    """What is counted of the original once, for all releases.
+
+    `joint` and `estimates` are of a column (None: the whole key) and a secret.
+    """
+
+    key: Ints
+    columns: Mapping[str, Ints]
+    secrets: Mapping[str, Ints]
+    joint: Mapping[tuple[str | None, str], ContingencyTable]
+    estimates: Mapping[tuple[str | None, str], InformationEstimate]
+
+    def bits(self) -> dict[str, Bits]:
+        """What the original itself tells of each secret."""
+        return {
+            s: Bits(
+                self.estimates[None, s],
+                {c: self.estimates[c, s] for c in self.columns},
+                class_distance(self.joint[None, s]),
+            )
+            for s in self.secrets
+        }
 
 
 def neighbour_information(
@@ -41,29 +65,31 @@ def neighbour_information(
 
 def doubts(release: Release, disclosed: Disclosed) -> list[Note]:
     """Notes where a number is mostly noise, or where the records may be paired wrongly."""
-    notes = []
+    notes = chance_notes("the", disclosed.attribute, "read the corrected value")
     if not any(_beyond_chance(e) for e in disclosed.identity.columns.values()):
         varied = any(len(np.unique(c.released)) > 1 for c in release.quasi)
-        notes.append(
-            Note(
-                "I(X';X) looks like chance in every column: are the records in the order of "
-                "the original, or the key the right one?"
-                if varied
-                else "no quasi-identifier tells anything any more"
-            )
+        text = (
+            "I(X';X) looks like chance in every column: are the records in the order of "
+            "the original, or the key the right one?"
+            if varied
+            else "no quasi-identifier tells anything any more"
         )
-    for secret, bits in disclosed.attribute.items():
-        if bits.whole.noisy and bits.whole.value > 0:
-            notes.append(chance_note("the", bits.whole, secret, "read the corrected value"))
+        notes.insert(0, Note(text))
     return notes
 
 
-def chance_note(whose: str, whole: InformationEstimate, secret: str, hint: str) -> Note:
-    """How much of an estimate is chance."""
-    many = f"{whole.rows_per_cell:.3g}"
-    cell = "1 record a cell" if many == "1" else f"{many} records a cell"
-    text = f"{whose} {whole.value:.4g} bits about {{}} are {whole.chance:.4g} chance"
-    return Note(f"{text} ({cell}): {hint}", Name(secret))
+def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[Note]:
+    """How much of an estimate is chance, where it is much."""
+    return [
+        Note(
+            f"{whose} {bits.whole.value:.4g} bits about {{}} are {bits.whole.chance:.4g} chance "
+            f"({many} record{'' if many == '1' else 's'} a cell): {hint}",
+            Name(secret),
+        )
+        for secret, bits in attribute.items()
+        if bits.whole.noisy and bits.whole.value > 0
+        for many in [f"{bits.whole.rows_per_cell:.3g}"]
+    ]
 
 
 def _beyond_chance(estimate: InformationEstimate) -> bool:

@@ -7,14 +7,201 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sievert.commands._result import Result
-from sievert.commands.compare.disclosures import Assessed, Disclosed
-from sievert.roles import Roles
-from sievert.version import __version__
+from sievert.estimators import InformationEstimate
+from sievert.losses import BY_ID
+from sievert.losses.loss import Loss
+from sievert.measures.measure import Value
+from sievert.tradeoff import Tradeoff
 
 if TYPE_CHECKING:
-    from sievert.commands.compare.distance_to_limit import LeastDisclosure, ReleaseDistance
-    from sievert.commands.compare.policy import PolicyVerdicts
-    from sievert.losses.loss import Loss
+    from sievert.policy import Verdict
+
+FRAME_COLUMNS = ("number", "target", "column", "what", "value", "unit", "reason")
+ESTIMATE_UNITS = dict.fromkeys(("value", "corrected", "chance", "miller_madow"), "bits")
+ESTIMATE_UNITS["p_value"] = "1"
+DISTANCE_UNITS = {"distortion": "1", "least": "bits", "bound": "bits", "ratio": "1"}
+NOTHING = 1e-3  # bits: a ratio to less is not told
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The measures of one table that stand beside each other before and after."""
+
+    reidentification: Mapping[str, Value]
+    inference: Mapping[str, Mapping[str, Value]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "reidentification": {k: v.to_dict() for k, v in self.reidentification.items()},
+            "inference": {
+                s: {k: v.to_dict() for k, v in values.items()}
+                for s, values in self.inference.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Bits:
+    """An information of the whole key and of each column, and what belongs beside it."""
+
+    whole: InformationEstimate
+    columns: Mapping[str, InformationEstimate]
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            **self.whole.to_dict(),
+            **self.details,
+            "columns": {c: e.to_dict() for c, e in self.columns.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """What a release tells of the original key and of each secret, and what it no longer tells."""
+
+    identity: Bits
+    attribute: Mapping[str, Bits]
+    loss: Mapping[str, Bits]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "identity_disclosure": self.identity.to_dict(),
+            "attribute_disclosure": {s: b.to_dict() for s, b in self.attribute.items()},
+            "information_loss": {s: b.to_dict() for s, b in self.loss.items()},
+        }
+
+    def every(self) -> Iterator[tuple[str, str | None, str | None, InformationEstimate]]:
+        """Every estimate: its name, its secret, its column, itself."""
+        for name, by_secret in (
+            ("identity_disclosure", [(None, self.identity)]),
+            ("attribute_disclosure", self.attribute.items()),
+            ("information_loss", self.loss.items()),
+        ):
+            for secret, bits in by_secret:
+                for column, estimate in ((None, bits.whole), *bits.columns.items()):
+                    yield name, secret, column, estimate
+
+
+@dataclass(frozen=True)
+class ReleaseDistance:
+    """One release against the limit of one secret; information in bits.
+
+    `least` was attained by some release with this distortion, below `bound` is none; `as_channel`
+    is what the release tells if its chance has nothing to do with the secret.
+    """
+
+    distortion: float
+    disclosed: float
+    corrected: float | None = None
+    as_channel: float | None = None
+    as_released: float | None = None
+    least: float | None = None
+    bound: float | None = None
+    columns: Mapping[str, float] | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """At least so many times the least possible is disclosed."""
+        if self.least is None or self.least <= NOTHING:
+            return None
+        return self.disclosed / self.least
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no ratio."""
+        if self.least is None:
+            return "no release made from the merged combinations distorts so little"
+        return None if self.ratio is not None else "so much distortion allows to tell nothing"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        gap = None if self.least is None or self.bound is None else self.least - self.bound
+        return {
+            "distortion": self.distortion,
+            "distortion_as_released": self.as_released,
+            "columns": dict(self.columns or {}),
+            "disclosed": self.disclosed,
+            "corrected": self.corrected,
+            "as_channel": self.as_channel,
+            "least": self.least,
+            "bound": self.bound,
+            "gap": gap,
+            "ratio": self.ratio,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class LeastDisclosure:
+    """The least bits about one secret against the distortion."""
+
+    combinations: int
+    values: int  # fewer where combinations were merged
+    information: float  # what the values tell without any distortion
+    points: tuple[Tradeoff, ...]
+    perfect: float | None  # the least distortion that tells nothing
+    reason: str | None = None  # why this is not known
+
+    @property
+    def merged(self) -> bool:
+        """Whether rare combinations count as a nearest one: then there is no bound."""
+        return self.values < self.combinations
+
+    @property
+    def reached(self) -> bool:
+        """Whether the search ended where it was to end."""
+        return all(bool(p.reached) for p in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "distortion": "hamming, mean over columns",
+            "combinations": self.combinations,
+            "values": self.values,
+            "merged": self.merged,
+            "information": self.information,
+            "reached": self.reached,
+            "points": [
+                {
+                    "distortion": p.at,
+                    "least": p.objective,
+                    "bound": None if self.merged else p.bound,
+                }
+                for p in self.points
+            ],
+            "perfect": self.perfect,
+            "perfect_reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class PolicyVerdicts:
+    """Every limit held against one table."""
+
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether no limit is breached, as in an assessment."""
+        return not self.breached
+
+    @property
+    def breached(self) -> int:
+        """How many limits are breached."""
+        return sum(v.met is False for v in self.verdicts)
+
+    @property
+    def doubtful(self) -> int:
+        """How many limits were not evaluated."""
+        return sum(v.met is None for v in self.verdicts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]}
 
 
 @dataclass(frozen=True)
@@ -36,8 +223,6 @@ class Compared:
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        from sievert.losses import BY_ID
-
         return {
             "name": self.name,
             "rows": self.rows,
@@ -46,7 +231,7 @@ class Compared:
             **self.disclosed.to_dict(),
             "losses": {
                 k: {
-                    **_shown(v.details),
+                    **_without_values(v.details),
                     "value": v.value,
                     "unit": BY_ID[k].unit,
                     "worse": BY_ID[k].worse,
@@ -67,16 +252,16 @@ def _limits_of(policy: PolicyVerdicts | None) -> dict[str, Any]:
     return {} if policy is None else {"policy": policy.to_dict()}
 
 
-def _shown(details: Mapping[str, Any]) -> dict[str, Any]:
+def _without_values(details: Mapping[str, Any]) -> dict[str, Any]:
     """Details without means and quantiles themselves: a quantile is the number of a person."""
 
-    def bare(found: Mapping[str, Any]) -> dict[str, Any]:
-        if "at" in found:
-            return {**found, "at": {q: bare(statistic) for q, statistic in found["at"].items()}}
-        return {k: v for k, v in found.items() if k not in ("original", "released")}
+    def bare(entry: Mapping[str, Any]) -> dict[str, Any]:
+        if "at" in entry:
+            return {**entry, "at": {q: bare(statistic) for q, statistic in entry["at"].items()}}
+        return {k: v for k, v in entry.items() if k not in ("original", "released")}
 
     return {
-        k: {**v, "columns": {c: bare(found) for c, found in v["columns"].items()}}
+        k: {**v, "columns": {c: bare(entry) for c, entry in v["columns"].items()}}
         if k in ("mean", "quantiles") and isinstance(v, Mapping)
         else v
         for k, v in details.items()
@@ -87,16 +272,10 @@ def _shown(details: Mapping[str, Any]) -> dict[str, Any]:
 class Comparison(Result):
     """Releases of one original, side by side."""
 
-    table: Mapping[str, Any]
-    roles: Roles
     original: Mapping[str, Any]  # what it tells of secrets, its assessment, its limits
     releases: tuple[Compared, ...]
     rank_correlation: Mapping[str, Mapping[str, float | None]]
     settings: Mapping[str, Any]
-    warnings: tuple[str, ...] = ()
-    unassessed: tuple[str, ...] = ()
-    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
-    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     limits: Mapping[str, LeastDisclosure] = field(
         default_factory=dict
     )  # by secret, where it was asked for
@@ -104,21 +283,14 @@ class Comparison(Result):
     @property
     def met(self) -> bool | None:
         """Whether some release breaches no limit of the policy; None without limits."""
-        held = [r.policy.met for r in self.releases if r.policy is not None]
-        return any(held) if held else None
+        verdicts = [r.policy.met for r in self.releases if r.policy is not None]
+        return any(verdicts) if verdicts else None
 
     def __getitem__(self, name: str) -> Compared:
-        for release in self.releases:
-            if release.name == name:
-                return release
-        raise KeyError(name)
+        return {release.name: release for release in self.releases}[name]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of the command line: stable, without timings."""
+    def _content(self) -> dict[str, Any]:
         return {
-            "sievert": __version__,
-            "table": dict(self.table),
-            "roles": self.roles.to_dict(self.unassessed),
             "settings": dict(self.settings),
             "original": {
                 "attribute_disclosure": {
@@ -130,48 +302,27 @@ class Comparison(Result):
             "releases": [release.to_dict() for release in self.releases],
             "rank_correlation": {k: dict(v) for k, v in self.rank_correlation.items()},
             **({"limit": {s: x.to_dict() for s, x in self.limits.items()}} if self.limits else {}),
-            "warnings": list(self.warnings),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        from sievert.losses import BY_ID
-
         for release in self.releases:
-            for number, target, column, found in release.disclosed.every():
-                for what in ("value", "corrected", "chance", "miller_madow", "p_value"):
-                    yield {
-                        "release": release.name,
-                        "number": number,
-                        "target": target,
-                        "column": column,
-                        "what": what,
-                        "value": getattr(found, what),
-                        "unit": "1" if what == "p_value" else "bits",
-                        "reason": None,
-                    }
-            for name, loss in release.losses.items():
-                yield {
-                    "release": release.name,
-                    "number": name,
-                    "target": None,
-                    "column": None,
-                    "what": "value",
-                    "value": loss.value,
-                    "unit": BY_ID[name].unit,
-                    "reason": loss.reason,
-                }
-            for secret, placed in release.limit.items():
-                for what in ("distortion", "least", "bound", "ratio"):
-                    yield {
-                        "release": release.name,
-                        "number": "limit",
-                        "target": secret,
-                        "column": None,
-                        "what": what,
-                        "value": getattr(placed, what),
-                        "unit": "bits" if what in ("least", "bound") else "1",
-                        "reason": placed.reason if what == "ratio" else None,
-                    }
+            rows: list[tuple[Any, ...]] = [
+                (number, target, column, what, getattr(estimate, what), unit, None)
+                for number, target, column, estimate in release.disclosed.every()
+                for what, unit in ESTIMATE_UNITS.items()
+            ]
+            rows += [
+                (name, None, None, "value", loss.value, BY_ID[name].unit, loss.reason)
+                for name, loss in release.losses.items()
+            ]
+            rows += [
+                ("limit", secret, None, what, getattr(distance, what), unit, reason)
+                for secret, distance in release.limit.items()
+                for what, unit in DISTANCE_UNITS.items()
+                for reason in [distance.reason if what == "ratio" else None]
+            ]
+            for row in rows:
+                yield {"release": release.name, **dict(zip(FRAME_COLUMNS, row, strict=True))}
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the risk-utility map of each secret, and its limit if asked."""

@@ -1,30 +1,40 @@
-"""One comparison in the making: the original first, then one release after the other."""
+"""One comparison: the original is read first, then one release after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 from sievert import roles as role
+from sievert.arrays import Ints
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, RequestedRoles, describe_input
-from sievert.commands._pairing import sparse_numbers
-from sievert.commands.compare.disclosures import Assessed, Bits, Disclosed, OriginalInformation
-from sievert.commands.compare.distance_to_limit import LeastDisclosure, Limits, ReleaseDistance
+from sievert.commands._common import (
+    Clock,
+    RequestedRoles,
+    check_known,
+    columns_without_role,
+    describe_input,
+)
+from sievert.commands._measuring import unused_settings
+from sievert.commands.compare.distance_to_limit import Limits, ReleasePlace
 from sievert.commands.compare.estimation import (
-    chance_note,
+    OriginalInformation,
     class_distance,
     doubts,
     fill_unreleased,
     neighbour_information,
 )
-from sievert.commands.compare.policy import Judging, gathered
-from sievert.errors import InputError, UsageError, unknown
+from sievert.commands.compare.policy import Judging
+from sievert.commands.compare.result import Assessed, Bits, Compared, Disclosed, PolicyVerdicts
+from sievert.counts.questions import Questions
+from sievert.errors import InputError, UsageError
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
@@ -34,15 +44,10 @@ from sievert.estimators import (
 )
 from sievert.hierarchies import Hierarchy
 from sievert.losses import KINDS
-from sievert.losses.loss import Loss, Release, as_numbers, combination_codes
+from sievert.losses.loss import Release, as_numbers, combination_codes
 from sievert.notes import Count, Name, Note, SectionName
-from sievert.numerics.acceleration import thread_count
 from sievert.roles import Roles
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
-    from sievert.policy import Policy
-    from sievert.sources.table import Table
+from sievert.sources.table import Table
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 BESIDE = (  # measures that are shown before and after
@@ -62,331 +67,327 @@ BESIDE = (  # measures that are shown before and after
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 
 
-class ComparisonRun:
-    """What a comparison has found so far."""
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """How tables are paired, and how information is estimated."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        hierarchies: Mapping[str, Any],
-        bins: Mapping[str, int],
-        key: str | None,
-        missing: str,
-        shuffles: int,
-        seed: int,
-        threads: int | None,
-        limit: bool = False,
-        policy: Policy | None = None,
-    ) -> None:
-        self.clock, self.hierarchies, self.bins = clock, hierarchies, bins
-        self.key, self.missing = key, missing
-        self.seed, self.threads = seed, thread_count(threads)
-        self.one_by_one = self.threads == 1 or shuffles > MOST_TOGETHER
-        self.how: dict[str, Any] = {
-            "shuffles": shuffles,
-            "seed": seed,
-            "threads": self.threads if self.one_by_one else 1,
-        }
-        self.notes: list[Note] = []
-        self.remarks: dict[str | None, list[Note]] = {}  # by release
-        self.before: dict[str, Bits] = {}
-        self._each: Each = map
-        self._done: OriginalInformation | None = None
-        self.limited = limit
-        self._limits: Limits | None = None
-        self.judging = Judging(policy, hierarchies)
+    hierarchies: Mapping[str, Any]
+    bins: Mapping[str, int]
+    key: str | None
+    missing: str
+    shuffles: int
+    seed: int
+    threads: int
+    limit: bool
 
-    def told(self) -> list[Note]:
-        """All remarks; one that goes for every release only once."""
-        return [*self.notes, *gathered(self.remarks), *self.judging.told()]
+    @property
+    def _one_by_one(self) -> bool:
+        return self.threads == 1 or self.shuffles > MOST_TOGETHER
 
-    # -- the original ---------------------------------------------------------------------------
-
-    def original(
-        self, table: Table, questions: Questions, requested: RequestedRoles, predict: Any
-    ) -> None:
-        """Roles, records and what the original itself tells of its secrets."""
-        columns = questions.columns
-        self.roles, warnings = requested.assign(questions)
-        self.notes += warnings
-        if self.limited and not self.roles.sensitive:
-            raise UsageError("a limit on what is told needs a secret", hint="-s COLUMNS")
-        self.predicted = role.names(predict, columns) or self.roles.sensitive
-        self._check(columns)
-        used = tuple(dict.fromkeys((*self.roles.measured_columns, *self.predicted)))
-        _, notes = requested.prepare(questions, self.roles, self.missing, self.predicted)
-        self.notes += notes
-        self.clock("reading the original's records", questions)
-        self.people = _pairing.original_people(questions, used, self.key, table.name)
-        if self.people.keyless:
-            self.notes.append(
-                Note("{} of the original without a key: left out", Count(self.people.keyless))
-            )
-        if not self.people.records:
-            raise InputError(f"{table.name}: no record has a key")
-        self.table = describe_input(table, questions)
-        self.ladders = self._ladders(used)
-        self.edges = self._edges()
-        self._begun = self._known()
-        self.notes += self.judging.unused(self.roles, columns)
-        self.assessment = self._assessed(table, questions, self.roles)
-        self.judging.see(None, self.assessment, self.roles.sensitive)
-        self.settings = {
-            "shuffles": self.how["shuffles"],
-            "seed": self.seed,
-            "level": 0.95,
-            "key": self.key,
-            "bins": {c: len(e) + 1 for c, e in self.edges.items()},
-            "predicted": list(self.predicted),
-        }
-        taken = {*used, *self.roles.identifier, self.key}
-        self.unassessed = tuple(c for c in columns if c not in taken)
-
-    def _check(self, columns: Sequence[str]) -> None:
-        for what, given in (
-            ("hierarchy", self.hierarchies),
-            ("bins", self.bins),
-            ("--predict", self.predicted),
-        ):
-            for column in given:
-                if column not in columns:
-                    raise unknown(f"{what}: column", column, columns)
-        for column, number in self.bins.items():
-            if number != 0 and number < 2:
-                raise UsageError("bins: at least 2, or 0 for the values as they are")
-            if column not in self.roles.measured_columns:
-                raise UsageError(f"bins: column {column!r} is neither -q nor -s")
-        if self.key is not None and self.key in (*self.roles.measured_columns, *self.predicted):
-            raise UsageError(
-                f"the key {self.key!r} tells everybody apart: it is no role of a release",
-                hint="-q and -s without it",
-            )
-
-    def _ladders(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
-        found: dict[str, Hierarchy] = {}
-        for column in columns:
-            given = self.hierarchies.get(column)
-            texts = [t for t in self.people.texts(column) if t is not None]
-            tree = to_hierarchy(given, texts)
-            if tree is not None:
-                tree.require(texts, column)
-                found[column] = tree.with_root()
-        return found
-
-    def _edges(self) -> dict[str, Any]:
-        """Where numbers are cut: those of which there are nearly as many as records."""
-        found: dict[str, Any] = {}
-        for column in self.roles.measured_columns:
-            number = self.bins.get(column)
-            numbers = as_numbers(self.people.texts(column))
-            if number == 0:
-                continue
-            if numbers is None:
-                if number is not None:
-                    raise UsageError(f"bins: column {column!r} does not hold numbers")
-                continue
-            held = numbers[self.people.codes(column)]
-            if number is None:
-                if not sparse_numbers(self.people, column):
-                    continue
-                self.notes.append(
-                    Note(
-                        "{} has nearly as many numbers as there are records: cut at quantiles of "
-                        "the original, the same in every release (--bins {}=0 for the values)",
-                        Name(column),
-                        SectionName(column),
-                    )
-                )
-            found[column] = quantile_bins(held, number)
-        return found
+    @property
+    def estimation(self) -> dict[str, Any]:
+        """How the information about one target is estimated."""
+        threads = self.threads if self._one_by_one else 1
+        return {"shuffles": self.shuffles, "seed": self.seed, "threads": threads}
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Targets are begun at once, on all threads; at an error the rest is dropped."""
-        if self.one_by_one:
-            yield
+    def workers(self) -> Iterator[Each]:
+        """A `map` that begins all targets at once, on all threads; an error drops the rest."""
+        if self._one_by_one:
+            yield map
             return
         pool = ThreadPoolExecutor(self.threads)
-        self._each = pool.map
         try:
-            yield
+            yield pool.map
         finally:
             pool.shutdown(cancel_futures=True)
 
-    @property
-    def known(self) -> OriginalInformation:
-        """The original's codes and estimates, waited for."""
-        if self._done is None:
-            self._done = self._begun()
-        return self._done
 
-    def _known(self) -> Callable[[], OriginalInformation]:
-        """The original's codes, and what they tell of each secret."""
-        every = _pairing.cut(self._paired(self.people), self.edges)
-        columns = {c.name: c.original for c in every.quasi}
-        secrets = {c.name: c.original for c in every.columns if c.name in self.roles.sensitive}
-        key = combination_codes(list(columns.values()))
-        places = [(c, s) for c in (None, *columns) for s in secrets]
+# -- the original -------------------------------------------------------------------------------
 
-        def about(place: tuple[str | None, str]) -> tuple[ContingencyTable, InformationEstimate]:
-            column, secret = place
-            pair = ContingencyTable.from_codes(
-                key if column is None else columns[column], secrets[secret]
+
+@dataclass(frozen=True)
+class Original:
+    """The original, read and estimated once for all releases."""
+
+    table: Mapping[str, Any]
+    roles: Roles
+    people: _pairing.People
+    predicted: tuple[str, ...]
+    pair: Callable[[_pairing.People], Release]  # with the records of a release
+    edges: Mapping[str, Any]  # where numbers are cut
+    information: Callable[[], OriginalInformation]  # waits for the estimates
+    limits: Callable[[], Limits | None]
+    assessment: Assessed
+    policy: PolicyVerdicts | None
+    doubts: list[Note]  # about the policy
+    notes: list[Note]
+    unassessed: tuple[str, ...]
+
+
+def read_original(
+    table: Table,
+    questions: Questions,
+    requested: RequestedRoles,
+    predict: Any,
+    settings: ComparisonSettings,
+    judging: Judging,
+    clock: Clock,
+    each: Each,
+) -> Original:
+    """Roles, records and what the original itself tells of its secrets."""
+    columns, key = questions.columns, settings.key
+    roles, notes = requested.assign(questions)
+    if settings.limit and not roles.sensitive:
+        raise UsageError("a limit on what is told needs a secret", hint="-s COLUMNS")
+    predicted = role.names(predict, columns) or roles.sensitive
+    _check_columns(settings, roles, predicted, columns)
+    used = tuple(dict.fromkeys((*roles.measured_columns, *predicted)))
+    notes += requested.prepare(questions, roles, settings.missing, predicted)[1]
+    clock("reading the original's records", questions)
+    if key is not None:
+        check_known("--key: column of the original", key, columns)
+    people = _pairing.people(questions, used, key, table.name)
+    if people.keyless:
+        notes.append(Note("{} of the original without a key: left out", Count(people.keyless)))
+    if not people.records:
+        raise InputError(f"{table.name}: no record has a key")
+    description = describe_input(table, questions)
+    pair = partial(
+        _pairing.pair_columns,
+        people,
+        quasi=roles.quasi,
+        secrets=(*roles.sensitive, *(p for p in predicted if p not in roles.measured_columns)),
+        hierarchies=_hierarchies(people, used, settings.hierarchies),
+        predicted=predicted,
+        seed=settings.seed,
+    )
+    edges = _edges(people, roles.measured_columns, settings.bins, notes)
+    cut = _pairing.cut_numbers(pair(people), edges)
+    information = _begin_information(cut, roles.sensitive, settings.estimation, each)
+    notes += unused_settings(replace(judging.settings, hierarchies={}), roles, columns)
+    assessment = judging.assess(BESIDE, table, questions, roles, clock, original=True)
+    return Original(
+        description,
+        roles,
+        people,
+        predicted,
+        pair,
+        edges,
+        information,
+        cache(lambda: Limits(information()) if settings.limit else None),
+        assessment,
+        *judging.judge(None, assessment, roles.sensitive),
+        notes,
+        columns_without_role(questions, roles, *predicted, key),
+    )
+
+
+def _check_columns(
+    settings: ComparisonSettings, roles: Roles, predicted: Sequence[str], columns: Sequence[str]
+) -> None:
+    for what, given in (
+        ("hierarchy", settings.hierarchies),
+        ("bins", settings.bins),
+        ("--predict", predicted),
+    ):
+        for column in given:
+            check_known(f"{what}: column", column, columns)
+    for column, number in settings.bins.items():
+        if number != 0 and number < 2:
+            raise UsageError("bins: at least 2, or 0 for the values as they are")
+        if column not in roles.measured_columns:
+            raise UsageError(f"bins: column {column!r} is neither -q nor -s")
+    if settings.key is not None and settings.key in (*roles.measured_columns, *predicted):
+        raise UsageError(
+            f"the key {settings.key!r} tells everybody apart: it is no role of a release",
+            hint="-q and -s without it",
+        )
+
+
+def _hierarchies(
+    people: _pairing.People, columns: Sequence[str], given: Mapping[str, Any]
+) -> dict[str, Hierarchy]:
+    trees: dict[str, Hierarchy] = {}
+    for column in columns:
+        texts = [t for t in people.texts(column) if t is not None]
+        tree = to_hierarchy(given.get(column), texts)
+        if tree is not None:
+            tree.require(texts, column)
+            trees[column] = tree.with_root()
+    return trees
+
+
+def _edges(
+    people: _pairing.People, columns: Sequence[str], bins: Mapping[str, int], notes: list[Note]
+) -> dict[str, Any]:
+    """Where numbers are cut: those of which there are nearly as many as records."""
+    edges: dict[str, Any] = {}
+    for column in columns:
+        number, numbers = bins.get(column), as_numbers(people.texts(column))
+        if number is not None and number > 0 and numbers is None:
+            raise UsageError(f"bins: column {column!r} does not hold numbers")
+        if numbers is None or number == 0:
+            continue
+        if number is None:
+            if not _pairing.sparse_numbers(people, column):
+                continue
+            text = (
+                "{} has nearly as many numbers as there are records: cut at quantiles of "
+                "the original, the same in every release (--bins {}=0 for the values)"
             )
-            # Whether the original's whole key tells anything is not asked: no shuffles for it.
-            how = self.how | ({"shuffles": 0} if column is None else {})
-            return pair, estimate(pair, **how)
+            notes.append(Note(text, Name(column), SectionName(column)))
+        edges[column] = quantile_bins(numbers[people.codes(column)], number)
+    return edges
 
-        begun = self._each(about, places)
 
-        def done() -> OriginalInformation:
-            found = dict(zip(places, begun, strict=True))
-            joint = {place: pair for place, (pair, _) in found.items()}
-            told = {place: bits for place, (_, bits) in found.items()}
-            for secret in secrets:
-                self.before[secret] = Bits(
-                    told[None, secret],
-                    {c: told[c, secret] for c in columns},
-                    class_distance(joint[None, secret]),
-                )
-                if told[None, secret].noisy and told[None, secret].value > 0:
-                    hint = "what a release has lost of them is told no better; fewer or coarser -q"
-                    self.notes.append(
-                        chance_note("the original's", told[None, secret], secret, hint)
-                    )
-            return OriginalInformation(key, columns, secrets, joint, told)
+def _begin_information(
+    original: Release, sensitive: Sequence[str], how: Mapping[str, Any], each: Each
+) -> Callable[[], OriginalInformation]:
+    """The original's codes, and what they tell of each secret."""
+    columns = {c.name: c.original for c in original.quasi}
+    secrets = {c.name: c.original for c in original.columns if c.name in sensitive}
+    key = combination_codes(list(columns.values()))
+    places = [(c, s) for c in (None, *columns) for s in secrets]
 
-        return done
+    def count(place: tuple[str | None, str]) -> tuple[ContingencyTable, InformationEstimate]:
+        column, secret = place
+        codes = key if column is None else columns[column]
+        pair = ContingencyTable.from_codes(codes, secrets[secret])
+        # Whether the original's whole key tells anything is not asked: no shuffles for it.
+        return pair, estimate(pair, **{**how, **({"shuffles": 0} if column is None else {})})
 
-    def _paired(self, people: _pairing.People) -> Release:
-        extra = tuple(p for p in self.predicted if p not in self.roles.measured_columns)
-        return _pairing.paired(
-            self.people,
-            people,
-            self.roles.quasi,
-            (*self.roles.sensitive, *extra),
-            self.ladders,
-            predicted=self.predicted,
-            seed=self.seed,
+    begun = each(count, places)
+
+    @cache
+    def wait() -> OriginalInformation:
+        counted = dict(zip(places, begun, strict=True))
+        joint = {place: pair for place, (pair, _) in counted.items()}
+        estimates = {place: bits for place, (_, bits) in counted.items()}
+        return OriginalInformation(key, columns, secrets, joint, estimates)
+
+    return wait
+
+
+# -- releases -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ComparedRelease:
+    """A release compared on its own, with remarks on it and on its policy, and its place."""
+
+    release: Compared
+    remarks: list[Note]
+    doubts: list[Note]
+    place: ReleasePlace | None
+
+
+def compare_release(
+    name: str,
+    table: Table,
+    questions: Questions,
+    original: Original,
+    settings: ComparisonSettings,
+    judging: Judging,
+    clock: Clock,
+    each: Each,
+) -> ComparedRelease:
+    """All about one release."""
+    roles, columns = original.roles, questions.columns
+    quasi = tuple(q for q in roles.quasi if q in columns)
+    if not quasi:
+        raise UsageError(
+            f"{table.name}: the release has none of the quasi-identifiers",
+            hint="the same names of columns in both tables",
+        )
+    wanted = dict.fromkeys((*roles.measured_columns, *original.predicted))
+    there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
+    clock(f"reading the records of {name}", questions)
+    people = _pairing.people(questions, there, settings.key, table.name)
+    release = original.pair(people)
+    known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
+    strange = len(set(columns) - known)
+    remarks = [*questions.engine.notes]
+    remarks += _pairing.pairing_notes(release, people, lacking, strange)
+    description, information = describe_input(table, questions), original.information()
+    losses = each(lambda kind: kind.compute(release), KINDS)
+    cut = _pairing.cut_numbers(release, original.edges)
+    key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
+    limits = original.limits()
+    place = None if limits is None else limits.place(cut, key)
+    disclosing = _begin_disclosure(cut, key, information, settings.estimation, each)
+    secrets = tuple(s for s in roles.sensitive if s in columns)
+    assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
+    policy, policy_doubts = judging.judge(name, assessment, roles.sensitive)
+    clock(f"estimating {name}", questions)
+    disclosed = disclosing(
+        neighbour_information(release, original.edges, roles.sensitive, settings.threads)
+    )
+    remarks += doubts(release, disclosed)
+    clock(f"losses of {name}", questions)
+    here = release.quasi[0].here
+    records = {
+        "paired": int(np.count_nonzero(here)),
+        "suppressed": int(np.count_nonzero(release.suppressed)),
+        "not_released": int(np.count_nonzero(~here)),
+        "unknown": release.extra,
+        "cells_suppressed": int(sum(np.count_nonzero(c.suppressed) for c in release.quasi)),
+    }
+    compared = Compared(
+        name,
+        description,
+        questions.records,
+        records,
+        disclosed,
+        dict(zip((kind.id for kind in KINDS), losses, strict=True)),
+        assessment,
+        policy=policy,
+    )
+    return ComparedRelease(compared, remarks, policy_doubts, place)
+
+
+def _begin_disclosure(
+    release: Release, key: Ints, known: OriginalInformation, how: Mapping[str, Any], each: Each
+) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
+    """The three informations, of the whole key, each column, each secret."""
+    before = {None: known.key} | dict(known.columns)
+    after = {None: key} | {c.name: fill_unreleased(c.released) for c in release.quasi}
+    same = {c for c, codes in after.items() if np.array_equal(codes, before[c])}
+    columns = [c for c in after if c is not None]
+
+    def estimates(
+        place: tuple[str | None, str | None],
+    ) -> tuple[ContingencyTable, InformationEstimate, InformationEstimate | None]:
+        """What a column (None: the key) tells of its original or a secret, and what not."""
+        column, secret = place
+        if secret is None:
+            pair = ContingencyTable.from_codes(after[column], before[column])
+            return pair, estimate(pair, **how), None
+        was, codes = known.joint[column, secret], known.secrets[secret]
+        pair = was if column in same else ContingencyTable.from_codes(after[column], codes)
+        unchanged = column in same and column is not None
+        bits = known.estimates[column, secret] if unchanged else estimate(pair, **how)
+        gone = lost(before[column], after[column], codes, before=was, after=pair, **how)
+        return pair, bits, gone
+
+    places = [(c, s) for c in after for s in (None, *known.secrets)]
+    begun = each(estimates, places)
+
+    def wait(neighbours: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
+        pairs, bits, losses = (
+            dict(zip(places, part, strict=True)) for part in zip(*begun, strict=True)
         )
 
-    def _assessed(self, table: Table, questions: Questions, roles: Roles) -> Assessed:
-        return self.judging.assessed(BESIDE, table, questions, roles, self.clock)
+        def collect(numbers: Mapping[Any, Any], secret: str | None, details: Any) -> Bits:
+            whole = numbers[None, secret]
+            return Bits(whole, {c: numbers[c, secret] for c in columns}, details)
 
-    # -- releases -------------------------------------------------------------------------------
-
-    def release(
-        self, name: str, table: Table, questions: Questions
-    ) -> tuple[dict[str, Any], int, dict[str, int], Disclosed, dict[str, Loss], Assessed]:
-        """All about one release."""
-        quasi = tuple(q for q in self.roles.quasi if q in questions.columns)
-        if not quasi:
-            raise UsageError(
-                f"{table.name}: the release has none of the quasi-identifiers",
-                hint="the same names of columns in both tables",
-            )
-        wanted = tuple(dict.fromkeys((*self.roles.measured_columns, *self.predicted)))
-        there = [c for c in wanted if c in questions.columns]
-        lacking = [c for c in wanted if c not in there]
-        self.clock(f"reading the records of {name}", questions)
-        people = _pairing.people(questions, there, self.key, table.name)
-        release = self._paired(people)
-        strange = len(
-            set(questions.columns)
-            - set(self.people.cube.columns)
-            - set(self.unassessed)
-            - set(self.roles.identifier)
-            - {self.key}
+        near = {secret: {"ksg": numbers} for secret, numbers in neighbours.items()}
+        distances = {s: class_distance(pairs[None, s]) | near.get(s, {}) for s in known.secrets}
+        return Disclosed(
+            collect(bits, None, near.get(None, {})),
+            {s: collect(bits, s, distances[s]) for s in known.secrets},
+            {s: collect(losses, s, {}) for s in known.secrets},
         )
-        told = [*questions.engine.notes, *_pairing.remarks(release, people, lacking, strange)]
-        secrets = tuple(s for s in self.roles.sensitive if s in questions.columns)
-        roles = Roles(quasi, secrets)
-        about = describe_input(table, questions)
-        known = self.known
-        lost = self._each(lambda kind: kind.compute(release), KINDS)
-        disclosing = self._disclosed(name, _pairing.cut(release, self.edges), known)
-        assessment = self._assessed(table, questions, roles)
-        self.judging.see(name, assessment, self.roles.sensitive)
-        self.clock(f"estimating {name}", questions)
-        disclosed = disclosing(
-            neighbour_information(release, self.edges, self.roles.sensitive, self.threads)
-        )
-        told += doubts(release, disclosed)
-        self.clock(f"losses of {name}", questions)
-        losses = dict(zip((kind.id for kind in KINDS), lost, strict=True))
-        self.remarks[name] = told
-        records = {
-            "paired": int(np.count_nonzero(release.quasi[0].here)),
-            "suppressed": int(np.count_nonzero(release.suppressed)),
-            "not_released": int(np.count_nonzero(~release.quasi[0].here)),
-            "unknown": release.extra,
-            "cells_suppressed": int(sum(np.count_nonzero(c.suppressed) for c in release.quasi)),
-        }
-        return about, questions.records, records, disclosed, losses, assessment
 
-    def _disclosed(
-        self, name: str, release: Release, known: OriginalInformation
-    ) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
-        """The three informations, of the whole key, each column, each secret."""
-        codes = {c.name: fill_unreleased(c.released) for c in release.quasi}
-        key = fill_unreleased(
-            combination_codes([c.released for c in release.quasi], release.quasi[0].here)
-        )
-        before = {None: known.key} | dict(known.columns)
-        after = {None: key} | codes
-        kept = {c for c, held in after.items() if np.array_equal(held, before[c])}
-        if self.limited:
-            self._limits = self._limits or Limits(known)
-            self._limits.see(name, release, key)
-
-        def about(
-            place: tuple[str | None, str | None],
-        ) -> tuple[ContingencyTable, InformationEstimate, InformationEstimate | None]:
-            """What a column (None: the key) tells of its original or a secret, and what not."""
-            column, secret = place
-            if secret is None:
-                pair = ContingencyTable.from_codes(after[column], before[column])
-                return pair, estimate(pair, **self.how), None
-            was, held = known.joint[column, secret], known.secrets[secret]
-            pair = was if column in kept else ContingencyTable.from_codes(after[column], held)
-            if column in kept and column is not None:
-                told = known.told[column, secret]
-            else:
-                told = estimate(pair, **self.how)
-            gone = lost(before[column], after[column], held, before=was, after=pair, **self.how)
-            return pair, told, gone
-
-        places = [(c, s) for c in after for s in (None, *known.secrets)]
-        begun = self._each(about, places)
-
-        def done(real: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
-            found = dict(zip(places, begun, strict=True))
-            identity = Bits(
-                found[None, None][1],
-                {c: found[c, None][1] for c in codes},
-                {"ksg": real[None]} if None in real else {},
-            )
-            attribute: dict[str, Bits] = {}
-            loss: dict[str, Bits] = {}
-            for secret in known.secrets:
-                distance = class_distance(found[None, secret][0])
-                if secret in real:
-                    distance["ksg"] = real[secret]
-                told = {c: found[c, secret][1] for c in after}
-                gone = {c: e for c in after if (e := found[c, secret][2]) is not None}
-                attribute[secret] = Bits(told[None], {c: told[c] for c in codes}, distance)
-                loss[secret] = Bits(gone[None], {c: gone[c] for c in codes})
-            return Disclosed(identity, attribute, loss)
-
-        return done
-
-    def limits(
-        self, disclosed: Mapping[str, Disclosed], left: float | None
-    ) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]]]:
-        """The limit of each secret and where the releases are, where it was asked for."""
-        if self._limits is None:
-            return {}, {}
-        self.clock("searching the least possible bits", None)
-        found = self._limits.solved(disclosed, left)
-        self.notes += self._limits.notes
-        return found
+    return wait

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from sievert.commands._terminal import (
-    heading_lines,
     limit_lines,
-    note_lines,
     number_text,
     shorten,
     tabulate,
+    whole_text,
 )
 from sievert.commands.compare.release_lines import (
     NOISE,
@@ -20,15 +18,12 @@ from sievert.commands.compare.release_lines import (
     signed_text,
     without_noise,
 )
+from sievert.commands.compare.result import Comparison, PolicyVerdicts, ReleaseDistance
+from sievert.estimators import InformationEstimate
 from sievert.formatting import percent, plural, printable, significant, wrap
 from sievert.losses import BY_ID
+from sievert.measures.measure import Value
 
-if TYPE_CHECKING:
-    from sievert.commands.compare.distance_to_limit import LeastDisclosure, ReleaseDistance
-    from sievert.commands.compare.policy import PolicyVerdicts
-    from sievert.commands.compare.result import Comparison
-    from sievert.estimators import InformationEstimate
-    from sievert.measures.measure import Value
 SHOWN = (
     "generalization_loss",
     "discernability",
@@ -60,18 +55,34 @@ OF_SECRET = {
 }
 
 
+OF_IDENTITY = (
+    "identity: I(X';X), how much a released record tells of the original key (risky when "
+    "high), and its share of all there is to tell."
+)
+OF_SECRETS = (
+    " told: I(X';Y), what the released key tells of the secret in this table (risky when "
+    "high); corrected: without what chance alone gives. lost: I(X;Y) - I(X';Y), what "
+    "the release no longer tells (less useful when high), beyond what chance makes of no "
+    "loss, with half the width of its 95 % interval and its share of what the original "
+    "tells (corrected)."
+)
+OF_LIMIT = (
+    "distortion: mean share of quasi-identifiers that the best reading of the released record gets "
+    "wrong. least possible: what the best release with that distortion tells of the secret; known "
+    "to: what none is below. ratio: told as a multiple of the least possible."
+)
+MORE = "Every loss, release and column: --all. What numbers mean: docs/compare.md."
+
+
 def render(comparison: Comparison, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading_lines(comparison, width), "", *_answer(comparison, width)]
+    lines = ["", *_answer(comparison, width)]
     lines += [*_policy(comparison, width, everything), *_limits(comparison, width)]
     if everything or len(comparison.releases) == 1:
         for release in comparison.releases:
             lines += ["", *release_lines(release, width, everything)]
     lines += ["", *_beside(comparison, width), "", *_losses(comparison, width, everything)]
-    lines += note_lines(comparison.warnings, width)
-    if not everything:
-        lines += ["", "Every loss, release and column: --all. What numbers mean: docs/compare.md."]
-    return "\n".join(lines)
+    return whole_text(comparison, lines, width, "" if everything else MORE)
 
 
 # -- all releases ---------------------------------------------------------------------------------
@@ -79,28 +90,18 @@ def render(comparison: Comparison, *, width: int = 100, everything: bool = False
 
 def _answer(comparison: Comparison, width: int) -> list[str]:
     """The table of releases, and what follows from it."""
-    who = (
-        "it discloses and what it has"
-        if len(comparison.releases) == 1
-        else ("they disclose and what they have")
-    )
-    many = plural(len(comparison.releases), "release")
-    lines = [f"{many}: what {who} lost, in bits a record"]
-    secrets = list(comparison.original["attribute_disclosure"])
+    number, secrets = len(comparison.releases), list(comparison.original["attribute_disclosure"])
+    who = "it discloses and what it has" if number == 1 else "they disclose and what they have"
+    lines = [f"{plural(number, 'release')}: what {who} lost, in bits a record"]
     for secret in secrets or [None]:
         lines += ["", *_table(comparison, secret, width)]
-    lines += ["", *_meaning(secrets, width)]
-    for sentence in _verdict(comparison):
-        lines += wrap(sentence, width, "  ")
-    return lines
+    lines += ["", *wrap(OF_IDENTITY + (OF_SECRETS if secrets else ""), width, "  ")]
+    return lines + [line for text in _verdict(comparison) for line in wrap(text, width, "  ")]
 
 
 def _table(comparison: Comparison, secret: str | None, width: int) -> list[str]:
-    head = ["release", "identity", "of all"]
-    rows: list[list[str]] = []
-    if secret is not None:
-        head += ["told", "corrected", "lost", "+-", "of all"]
-    head += ["k", "suppressed"]
+    about_secret = [] if secret is None else ["told", "corrected", "lost", "+-", "of all"]
+    rows = [["release", "identity", "of all", *about_secret, "k", "suppressed"]]
     for row, release in zip(_numbered_names(comparison), comparison.releases, strict=True):
         identity = release.disclosed.identity.whole
         cells = [row, short_text(identity.value), _share(identity)]
@@ -112,32 +113,15 @@ def _table(comparison: Comparison, secret: str | None, width: int) -> list[str]:
             half = (lost.interval[1] - lost.interval[0]) / 2
             cells += [short_text(attribute.value), short_text(without_noise(attribute.corrected))]
             cells += [short_text(without_noise(lost.beyond)), short_text(half), share]
-        cells += [number_text(release.assessment.reidentification["k_anonymity"])]
-        cells += [f"{release.records['suppressed']:,}"]
-        rows.append(cells)
+        k = number_text(release.assessment.reidentification["k_anonymity"])
+        rows.append([*cells, k, f"{release.records['suppressed']:,}"])
     title = [f"  {printable(secret)}"] if secret is not None else []
     marks = ["dominated" if r.dominated_by else "" for r in comparison.releases]
-    return title + tabulate([head, *rows], ["", *marks], width, names=True)
+    return title + tabulate(rows, ["", *marks], width, names=True)
 
 
 def _numbered_names(comparison: Comparison) -> list[str]:
     return [f"{i} {shorten(printable(r.name))}" for i, r in enumerate(comparison.releases, 1)]
-
-
-def _meaning(secrets: Sequence[str], width: int) -> list[str]:
-    text = (
-        "identity: I(X';X), how much a released record tells of the original key (risky when "
-        "high), and its share of all there is to tell."
-    )
-    if secrets:
-        text += (
-            " told: I(X';Y), what the released key tells of the secret in this table (risky when "
-            "high); corrected: without what chance alone gives. lost: I(X;Y) - I(X';Y), what "
-            "the release no longer tells (less useful when high), beyond what chance makes of no "
-            "loss, with half the width of its 95 % interval and its share of what the original "
-            "tells (corrected)."
-        )
-    return wrap(text, width, "  ")
 
 
 def _verdict(comparison: Comparison) -> list[str]:
@@ -180,21 +164,17 @@ def _verdict(comparison: Comparison) -> list[str]:
 
 def _policy(comparison: Comparison, width: int, everything: bool) -> list[str]:
     """Each table and the limits that it breaches, or all of them."""
-    tables: list[tuple[str, PolicyVerdicts | None]] = [
-        ("original", comparison.original.get("policy"))
-    ]
-    policies = (r.policy for r in comparison.releases)
-    tables += zip(_numbered_names(comparison), policies, strict=True)
+    names = ["original", *_numbered_names(comparison)]
+    policies = [comparison.original.get("policy"), *(r.policy for r in comparison.releases)]
     lines: list[str] = []
-    for name, policy in tables:
-        if policy is None:
-            continue
-        lines += [] if lines else ["", "Limits of the policy, held against each table on its own"]
-        lines.append(f"  {name}: {_policy_text(policy)}")
-        for v in sorted(policy.verdicts, key=lambda v: v.met is not False):
-            if everything or v.met is False:
-                lines += [f"  {line}" for line in limit_lines(v, width - 2)]
-    return lines
+    for name, policy in zip(names, policies, strict=True):
+        if policy is not None:
+            lines.append(f"  {name}: {_policy_text(policy)}")
+            for v in sorted(policy.verdicts, key=lambda v: v.met is not False):
+                if everything or v.met is False:
+                    lines += [f"  {line}" for line in limit_lines(v, width - 2)]
+    title = "Limits of the policy, held against each table on its own"
+    return ["", title, *lines] if lines else []
 
 
 def _policy_text(policy: PolicyVerdicts) -> str:
@@ -211,46 +191,33 @@ def _limits(comparison: Comparison, width: int) -> list[str]:
     lines: list[str] = []
     for secret, limit in comparison.limits.items():
         lines += ["", f"How far from the limit: {printable(secret)}, bits a record"]
+        distances = [release.limit[secret] for release in comparison.releases]
         rows = [["release", "distortion", "told", "least possible", "known to", "ratio"]]
-        placed = [release.limit[secret] for release in comparison.releases]
-        for name, p in zip(_numbered_names(comparison), placed, strict=True):
-            least = "-" if p.least is None else short_text(p.least)
-            bound = "-" if p.bound is None else short_text(p.bound)
-            ratio = "-" if p.ratio is None else short_text(p.ratio)
-            rows.append([name, percent(p.distortion), short_text(p.disclosed), least, bound, ratio])
-        lines += tabulate(rows, [""] * len(rows), width, names=True)
-        lines += wrap(OF_LIMIT, width, "  ")
-        for release, p in zip(comparison.releases, placed, strict=True):
-            lines += wrap(limit_sentence(release.name, p), width, "  ")
-        lines += wrap(_silent(limit), width, "  ")
+        for name, d in zip(_numbered_names(comparison), distances, strict=True):
+            numbers = ["-" if x is None else short_text(x) for x in (d.least, d.bound, d.ratio)]
+            rows.append([name, percent(d.distortion), short_text(d.disclosed), *numbers])
+        lines += tabulate(rows, width=width, names=True)
+        silent = (
+            f"The least distortion that tells nothing is not known: {limit.reason}."
+            if limit.perfect is None
+            else f"A release that tells nothing needs a distortion of {percent(limit.perfect)}."
+        )
+        names = (release.name for release in comparison.releases)
+        sentences = [OF_LIMIT, *map(limit_sentence, names, distances), silent]
+        lines += [line for text in sentences for line in wrap(text, width, "  ")]
     return lines
 
 
-OF_LIMIT = (
-    "distortion: mean share of quasi-identifiers that the best reading of the released record gets "
-    "wrong. least possible: what the best release with that distortion tells of the secret; known "
-    "to: what none is below. ratio: told as a multiple of the least possible."
-)
-
-
-def limit_sentence(name: str, placed: ReleaseDistance) -> str:
+def limit_sentence(name: str, distance: ReleaseDistance) -> str:
     """What one release could be."""
-    said = f"{shorten(printable(name))} discloses {short_text(placed.disclosed)} bits; "
-    if placed.least is None:
-        return f"{said}{placed.reason}."
-    if placed.ratio is None:
-        return f"{said}with as much distortion {short_text(placed.least)} would be possible."
-    times = (
-        f"{short_text(placed.ratio)} times {'the least' if placed.bound is not None else 'that'}"
-    )
-    return f"{said}with as much distortion {short_text(placed.least)} would be possible: {times}."
-
-
-def _silent(limit: LeastDisclosure) -> str:
-    """From which distortion on nothing need be told."""
-    if limit.perfect is None:
-        return f"The least distortion that tells nothing is not known: {limit.reason}."
-    return f"A release that tells nothing needs a distortion of {percent(limit.perfect)}."
+    start = f"{shorten(printable(name))} discloses {short_text(distance.disclosed)} bits; "
+    if distance.least is None:
+        return f"{start}{distance.reason}."
+    times = ""
+    if distance.ratio is not None:
+        what = "the least" if distance.bound is not None else "that"
+        times = f": {short_text(distance.ratio)} times {what}"
+    return f"{start}with as much distortion {short_text(distance.least)} would be possible{times}."
 
 
 def _share(estimate: InformationEstimate) -> str:
@@ -277,26 +244,21 @@ def _beside(comparison: Comparison, width: int) -> list[str]:
         width,
         "",
     )
-    tables = [("original", comparison.original["assessment"])]
-    tables += list(
-        zip(_numbered_names(comparison), (r.assessment for r in comparison.releases), strict=True)
-    )
-    secrets: list[str | None] = [None, *comparison.original["attribute_disclosure"]]
-    for secret in secrets:
+    names = ["original", *_numbered_names(comparison)]
+    tables = [comparison.original["assessment"], *(r.assessment for r in comparison.releases)]
+    for secret in (None, *comparison.original["attribute_disclosure"]):
         chosen = OF_RECORDS if secret is None else OF_SECRET
         rows = [["finding a person" if secret is None else shorten(printable(secret)), *chosen]]
-        for name, each in tables:
+        for name, each in zip(names, tables, strict=True):
             values = each.reidentification if secret is None else each.inference.get(secret, {})
             cells = [_cell(values[i]) if i in values else "" for i in chosen.values()]
             rows.append([f"  {name}", *cells])
-        lines += tabulate(rows, [""] * len(rows), width, names=True)
+        lines += tabulate(rows, width=width, names=True)
     return lines
 
 
 def _cell(value: Value) -> str:
-    if value.value is None:
-        return number_text(value)
-    return f"{value.value:,}" if isinstance(value.value, int) else short_text(value.value)
+    return short_text(value.value) if isinstance(value.value, float) else number_text(value)
 
 
 def _losses(comparison: Comparison, width: int, everything: bool) -> list[str]:

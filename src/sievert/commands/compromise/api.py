@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable
+from typing import Any, Unpack
 
 import numpy as np
 
 from sievert import files
-from sievert.commands._common import Clock, Reading, describe_input, load_policy, requested_roles
+from sievert.commands import _pairing
+from sievert.commands._common import (
+    PolicySource,
+    Reading,
+    columns_without_role,
+    describe_input,
+    requested_roles,
+)
 from sievert.commands.compromise.experiment import METHODS, PARAMETERS, ExperimentSettings
 from sievert.commands.compromise.result import Compromises
-from sievert.commands.compromise.run import (
-    QUERIES,
-    pair_release,
-    read_original,
-    read_release,
-    record_columns,
-    run_experiment,
-)
+from sievert.commands.compromise.run import QUERIES, read_tables, record_columns, run_experiment
 from sievert.errors import UsageError, unknown
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
-if TYPE_CHECKING:
-    from sievert.policy import Policy
-
-LARGE = 10**5  # records from which plain columns are counted from packed keys
 REPLICATES = 30
 DEFAULTS: dict[str, tuple[float, ...]] = {
     "sampling": (0.05, 0.1, 0.2, 0.5),
@@ -58,7 +54,7 @@ def compromise(
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
     show_values: bool = False,
-    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    policy: PolicySource = None,
     missing: str = "value",
     verify: bool = False,
     watch: Steps = no_progress,
@@ -102,7 +98,7 @@ def compromise(
     >>> found.curves["pay"][0].points[0].known
     1
     """
-    requested = requested_roles(load_policy(policy), quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier)
     if method not in METHODS:
         raise unknown("--method:", method, METHODS)
     if (method == "release") != (release is not None):
@@ -120,7 +116,11 @@ def compromise(
             "a record file is in the order of the input, and of somebody who knows all columns",
             hint="--records without --key and --max-known",
         )
-    chosen = _parameters(method, parameters)
+    if method == "release" and parameters is not None:
+        raise UsageError("a release has no parameter", hint="without --fraction, --size, ...")
+    chosen = DEFAULTS.get(method, ()) if parameters is None else tuple(dict.fromkeys(parameters))
+    if method != "release" and not chosen:
+        raise UsageError(f"no {PARAMETERS[method]} given")
     options: dict[str, Any] = {
         "sampling": {"prior": prior},
         "noise": {"weights": weights, "matching": matching},
@@ -128,29 +128,29 @@ def compromise(
     settings = ExperimentSettings(
         method, chosen, replicates, seed, widths, step, max_known, options, source.get("threads")
     )
-    clock = Clock(watch)
-    reading = Reading(clock, {**source, "verify": verify}, LARGE)
-    released = None
+    reading = Reading(watch, verify=verify, **source)
+    clock, released = reading.clock, None
     if release is not None:  # checked and paired once the original is there
         with reading(release) as (table, questions):
-            released = read_release(table.name, questions, key, clock)
+            clock("reading the release", questions)
+            columns = [c for c in questions.columns if c != key]
+            released = _pairing.people(questions, columns, key, table.name)
     with (
         files.write_whole(records, sources=[data, release, policy], force=force) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
         clock("reading the records", questions)
-        tables = read_original(table.name, questions, requested, missing, key)
-        if released is not None:
-            tables = pair_release(tables, released)
+        tables = read_tables(table.name, questions, requested, missing, key, released)
         description = describe_input(table, questions)
         experiments = run_experiment(tables, settings, clock, show_values)
         if records is not None and target is not None:
             clock("writing records", questions)
-            columns = record_columns(experiments, tables.people.records, str(format_))
             with files.name_output(records):
-                questions.write_columns(columns, target, str(format_))
-    clock.stop()
-    used = {*tables.roles.measured_columns, *tables.roles.identifier, key}
+                questions.write_columns(
+                    record_columns(experiments, tables.people.records, str(format_)),
+                    target,
+                    str(format_),
+                )
     return Compromises(
         description,
         tables.roles,
@@ -166,19 +166,7 @@ def compromise(
             "queries": QUERIES,
             **options,
         },
-        tuple(tables.notes),
-        tuple(c for c in questions.columns if c not in used),
-        clock.steps,
-        clock.peaks,
+        warnings=tuple(tables.notes),
+        unassessed=columns_without_role(questions, tables.roles, key),
+        **clock.stop(),
     )
-
-
-def _parameters(method: str, given: Iterable[float] | None) -> tuple[float, ...]:
-    if method == "release":
-        if given is not None:
-            raise UsageError("a release has no parameter", hint="without --fraction, --size, ...")
-        return ()
-    chosen = DEFAULTS[method] if given is None else tuple(dict.fromkeys(given))
-    if not chosen:
-        raise UsageError(f"no {PARAMETERS[method]} given")
-    return chosen

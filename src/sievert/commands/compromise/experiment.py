@@ -38,11 +38,6 @@ class ExperimentData:
     values: Floats
     sizes: tuple[int, ...]  # values of each known column
 
-    @property
-    def records(self) -> int:
-        """How many records there are."""
-        return len(self.secret)
-
 
 @dataclass(frozen=True)
 class TargetSummary:
@@ -126,16 +121,21 @@ def experiment_curve(
 ) -> ExperimentCurve:
     """The experiment for the parameter at `place`, with known columns in sets of these sizes."""
     parameter = settings.parameters[place] if settings.parameters else None
-    targets: dict[int, list[_Targets]] = {size: [] for size in sizes}
+    targets: dict[int, list[dict[str, Any]]] = {size: [] for size in sizes}
+    people: list[dict[str, Floats]] = []
     errors, axis = [], None
-    people: list[Mapping[str, Floats]] = []
     for number in range(settings.rounds):
         protected = _protect(data, settings.method, parameter, (settings.seed, place, number))
         axis = None if protected is None else protected.axis
         if protected is not None and queries is not None:
             errors.append(utility(queries, *_answers(data, settings.method, protected)).error)
         for batch in _batches(every(data.known, sizes), len(data.values)):
-            chances = [_chances(data, protected, released, g, settings.options) for g in batch]
+            chances = [
+                np.asarray(protected.probabilities(groups, **settings.options))
+                if released is None
+                else frequencies(groups, released[0], len(data.values), released[1])
+                for groups in batch
+            ]
             result = compromises(
                 data.values,
                 np.concatenate(chances),
@@ -145,17 +145,12 @@ def experiment_curve(
             end = 0
             for groups in batch:
                 mine = slice(end, end := end + groups.count)
-                entropy, area = result.initial_entropy[mine], result.area[mine]
+                numbers = {name: getattr(result, name)[mine] for name in (*NUMBERS, "range")}
                 targets[len(groups.columns)].append(
-                    _Targets(groups.sizes, entropy, area, result.entropies[mine])
+                    {**numbers, "sizes": groups.sizes, "entropies": result.entropies[mine]}
                 )
                 if len(groups.columns) == data.known.shape[1]:
-                    by_class = {
-                        "initial_entropy": entropy,
-                        "area": area,
-                        "range": result.range[mine],
-                    }
-                    people.append({name: x[groups.ids] for name, x in by_class.items()})
+                    people.append({name: x[groups.ids] for name, x in numbers.items()})
         next_round()
     return ExperimentCurve(
         parameter,
@@ -181,19 +176,6 @@ def _batches(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
         yield batch
 
 
-def _chances(
-    data: ExperimentData,
-    protected: Any,
-    released: tuple[Ints, Ints] | None,
-    groups: Groups,
-    options: Mapping[str, Any],
-) -> Floats:
-    if protected is None:
-        assert released is not None
-        return frequencies(groups, released[0], len(data.values), released[1])
-    return np.asarray(protected.probabilities(groups, **options))
-
-
 def _protect(
     data: ExperimentData, method: str, parameter: float | None, seed: Sequence[int]
 ) -> Any:
@@ -203,9 +185,10 @@ def _protect(
         return sampled(secret, values, float(number), seed)
     if method == "query":
         return restricted(secret, values, int(number), seed)
-    if method == "noise":
-        return noisy(data.known, secret, values, float(number), seed, sizes=data.sizes)
-    return None
+    noise = method == "noise"
+    return (
+        noisy(data.known, secret, values, float(number), seed, sizes=data.sizes) if noise else None
+    )
 
 
 def _answers(data: ExperimentData, method: str, protected: Any) -> tuple[Ints, Floats]:
@@ -217,33 +200,29 @@ def _answers(data: ExperimentData, method: str, protected: Any) -> tuple[Ints, F
     return protected.nearest, protected.numbers
 
 
-@dataclass(frozen=True)
-class _Targets:
-    """The targets of one set of columns in one replicate."""
-
-    sizes: Ints
-    initial_entropy: Floats
-    area: Floats
-    entropies: Floats  # at each epsilon
-
-
-def _point(size: int, targets: Sequence[_Targets], settings: ExperimentSettings) -> CompromisePoint:
-    weights = np.concatenate([t.sizes for t in targets]).astype(np.float64)
+def _point(
+    size: int, targets: Sequence[Mapping[str, Any]], settings: ExperimentSettings
+) -> CompromisePoint:
+    """A point of the curve from the targets of each set of so many columns in each replicate."""
+    names = (*NUMBERS, "sizes", "entropies")
+    numbers = {name: np.concatenate([t[name] for t in targets]) for name in names}
+    weights = numbers["sizes"].astype(np.float64)
     equal = np.ones(len(weights))
-    numbers = {n: np.concatenate([getattr(t, n) for t in targets]) for n in NUMBERS}
-    zero = numbers["initial_entropy"] == 0
-    near = {
-        eps: np.concatenate([t.entropies[:, i] for t in targets]) == 0
-        for i, eps in enumerate(settings.epsilons)
-    }
+    combinations, records = (
+        {n: _summary(numbers[n], each) for n in NUMBERS} for each in (equal, weights)
+    )
+    exact, *near = (
+        (float(equal[hit].sum() / equal.sum()), float(weights[hit].sum() / weights.sum()))
+        for hit in (numbers["initial_entropy"] == 0, *(numbers["entropies"] == 0).T)
+    )
     return CompromisePoint(
         size,
         len(targets) // settings.rounds,
-        sum(len(t.sizes) for t in targets) // settings.rounds,
-        {n: _summary(x, equal) for n, x in numbers.items()},
-        {n: _summary(x, weights) for n, x in numbers.items()},
-        (_share(zero, equal), _share(zero, weights)),
-        {eps: (_share(hit, equal), _share(hit, weights)) for eps, hit in near.items()},
+        len(weights) // settings.rounds,
+        combinations,
+        records,
+        exact,
+        dict(zip(settings.epsilons, near, strict=True)),
     )
 
 
@@ -255,7 +234,3 @@ def _summary(numbers: Floats, weights: Floats) -> TargetSummary:
     return TargetSummary(
         mean, float(numbers[order[0]]), float(numbers[order[min(at, len(order) - 1)]])
     )
-
-
-def _share(hit: Any, weights: Floats) -> float:
-    return float(weights[hit].sum() / weights.sum())

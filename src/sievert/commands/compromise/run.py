@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from sievert.commands.compromise.experiment import (
     ExperimentSettings,
     experiment_curve,
 )
+from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.files import escape_formula
 from sievert.hierarchies import NUMBER
@@ -26,9 +27,6 @@ from sievert.losses.loss import GONE, as_numbers, combination_codes
 from sievert.methods import Queries, range_queries
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 MOST_VALUES = 400  # of a domain
 MOST_SUBSETS = 4096
@@ -56,17 +54,15 @@ class SecretExperiment:
     records: Ints
 
 
-def read_release(name: str, questions: Questions, key: str | None, clock: Clock) -> _pairing.People:
-    """The released records; the original decides later which columns matter."""
-    clock("reading the release", questions)
-    columns = [c for c in questions.columns if c != key]
-    return _pairing.people(questions, columns, key, name)
-
-
-def read_original(
-    name: str, questions: Questions, requested: RequestedRoles, missing: str, key: str | None
+def read_tables(
+    name: str,
+    questions: Questions,
+    requested: RequestedRoles,
+    missing: str,
+    key: str | None,
+    release: _pairing.People | None,
 ) -> ExperimentTables:
-    """The original records as codes."""
+    """The original records as codes, and those of the release paired with them."""
     roles, warnings = requested.assign(questions)
     if not roles.sensitive:
         raise UsageError("no confidential column of numbers given", hint="-s salary")
@@ -76,18 +72,16 @@ def read_original(
     notes = [*warnings]
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
         notes.append(Note("{} known columns: --max-known keeps it short", Count(len(roles.quasi))))
-    used = tuple(dict.fromkeys(roles.measured_columns))
-    return ExperimentTables(roles, _pairing.people(questions, used, key, name), [*notes, *prepared])
-
-
-def pair_release(tables: ExperimentTables, release: _pairing.People) -> ExperimentTables:
-    """The same with the released records, paired with the original ones."""
-    places, extra = _pairing.places(tables.people, release)
+    notes += prepared
+    people = _pairing.people(questions, roles.measured_columns, key, name)
+    if release is None:
+        return ExperimentTables(roles, people, notes)
+    places, extra = _pairing.record_places(people, release)
     if extra:
-        tables.notes.append(Note("{} of the release that the original lacks", Count(extra)))
+        notes.append(Note("{} of the release that the original lacks", Count(extra)))
     if not release.keyed:
-        tables.notes.append(Note("records are paired by their order"))
-    return replace(tables, release=release, places=places)
+        notes.append(Note("records are paired by their order"))
+    return ExperimentTables(roles, people, notes, release, places)
 
 
 # -- the experiment -----------------------------------------------------------------------------
@@ -136,7 +130,7 @@ def _experiment_data(
         raise UsageError(
             f"column {secret!r} does not hold numbers", hint="-s with a column of numbers"
         )
-    by_record = _round(numbers, step)[tables.people.codes(secret)]
+    by_record = multiples(numbers, step)[tables.people.codes(secret)]
     there = np.flatnonzero(~np.isnan(by_record))
     if len(there) < len(by_record):
         lacking = Count(len(by_record) - len(there))
@@ -154,14 +148,6 @@ def _experiment_data(
     known = [_ranks(tables.people, c)[there] for c in tables.roles.quasi]
     tops = tuple(int(k.max()) + 1 for k in known)
     return ExperimentData(np.stack(known, axis=1), codes, values, tops), there
-
-
-def _round(numbers: Floats, step: float | None) -> Floats:
-    if step is None:
-        return numbers
-    if not step > 0 or not np.isfinite(step):
-        raise UsageError("--step must be a positive number")
-    return multiples(numbers, step)
 
 
 def _ranks(people: _pairing.People, column: str) -> Ints:
@@ -204,7 +190,7 @@ def _released_codes(
     numbers = as_numbers(people.texts(secret))
     if numbers is None:
         raise UsageError(f"the released column {secret!r} does not hold numbers")
-    released = np.append(_round(numbers, step)[people.codes(secret)], np.nan)[at]
+    released = np.append(multiples(numbers, step)[people.codes(secret)], np.nan)[at]
     above = np.clip(np.searchsorted(values, released), 0, len(values) - 1)
     nearer = np.abs(released - values[above - 1]) < np.abs(released - values[above])
     codes = np.where(np.isnan(released), GONE, above - ((above > 0) & nearer))
@@ -231,12 +217,16 @@ def record_columns(
     return columns
 
 
-def multiples(numbers: Floats, step: float) -> Floats:
+def multiples(numbers: Floats, step: float | None) -> Floats:
     """Numbers as the nearest multiples of a step, halves as even ones; all are what they print as.
 
     >>> multiples(np.array([0.29, 0.35, 0.45, np.nan]), 0.1).tolist()
     [0.3, 0.4, 0.4, nan]
     """
+    if step is None:
+        return numbers
+    if not step > 0 or not np.isfinite(step):
+        raise UsageError("--step must be a positive number")
     exact = Fraction(repr(float(step)))
     with np.errstate(over="ignore"):
         shares = numbers / step

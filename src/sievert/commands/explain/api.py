@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from sievert import files
 from sievert.commands._common import (
-    Clock,
+    PolicySource,
     Reading,
+    check_known,
+    columns_without_role,
     describe_input,
-    load_policy,
     no_quasi,
     requested_roles,
 )
-from sievert.commands.explain.population import PopulationSettings
+from sievert.commands.explain.population import LARGE, PopulationSettings
 from sievert.commands.explain.result import Explanation
-from sievert.commands.explain.run import (
-    LARGE,
-    ExplanationRun,
-    ExplanationSettings,
-    check_column,
-    explain_risk,
-    rank,
-)
+from sievert.commands.explain.run import ExplanationRun, ExplanationSettings, explain_risk, rank
 from sievert.errors import UsageError
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
-
-if TYPE_CHECKING:
-    from sievert.policy import Policy
 
 THREADS = 2
 
@@ -52,7 +43,7 @@ def explain(
     population: Any = None,
     weight: str | None = None,
     household: str | None = None,
-    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    policy: PolicySource = None,
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
     show_values: bool = False,
@@ -113,9 +104,8 @@ def explain(
     )
     if missing == "wildcard":
         raise UsageError("wildcards make no classes to explain", hint="--missing value, or assess")
-    requested = requested_roles(load_policy(policy), quasi, sensitive, identifier)
-    clock = Clock(watch)
-    reading = Reading(clock, {**source, "verify": verify}, LARGE)
+    requested = requested_roles(policy, quasi, sensitive, identifier)
+    reading = Reading(watch, LARGE, verify=verify, **source)
     inputs = [data, policy, population, *(hierarchies or {}).values()]
     with (
         files.write_whole(records, sources=inputs, force=force) as target,
@@ -124,30 +114,27 @@ def explain(
         roles, warnings = requested.assign(questions, quasi_needed=False)
         if roles.sensitive and not roles.quasi:
             raise no_quasi(questions)
-        others = {"weight": weight, "household": household}
-        for what, name in others.items():
-            if name is not None:
-                check_column(name, what, questions.columns)
-        dropped, notes = requested.prepare(
-            questions, roles, missing, [name for name in others.values() if name is not None]
-        )
+        others = [
+            (w, c) for w, c in (("weight", weight), ("household", household)) if c is not None
+        ]
+        for what, name in others:
+            check_known(f"{what}: column", name, questions.columns)
+        dropped, notes = requested.prepare(questions, roles, missing, [c for _, c in others])
         description = describe_input(table, questions, missing, dropped)
-        run = ExplanationRun(questions, roles, settings, clock, [*warnings, *notes])
+        run = ExplanationRun(questions, roles, settings, reading.clock, [*warnings, *notes])
         if roles.quasi:
             subsets, chapters = explain_risk(run, source, records, target)
         elif settings.population.any or records is not None:
             raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
         else:
             subsets, chapters = (), {"ranking": rank(run, None)}
-    clock.stop()
-    used = {*roles.measured_columns, *roles.identifier, weight, household}
+    unassessed = columns_without_role(questions, roles, weight, household) if roles.quasi else ()
     return Explanation(
         description,
         roles,
         subsets,
         chapters,
-        tuple(run.warnings),
-        tuple(c for c in questions.columns if c not in used) if roles.quasi else (),
-        clock.steps,
-        clock.peaks,
+        warnings=tuple(run.warnings),
+        unassessed=unassessed,
+        **reading.clock.stop(),
     )

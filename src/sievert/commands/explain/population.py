@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sievert import population as people
 from sievert.arrays import Floats
+from sievert.commands._common import check_known
+from sievert.commands.explain.subsets import CombinationCounts
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
-from sievert.counts.microdata import ClassWeights
+from sievert.counts.microdata import ClassWeights, class_weights
+from sievert.counts.questions import Questions
 from sievert.errors import UsageError
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Note
+from sievert.session import open_source
 
-if TYPE_CHECKING:
-    from sievert.counts.answers import Sizes
-
+LARGE = 20_000  # records from which plain columns are counted from packed keys
 N_LARGEST, SHARE = 2, 85
 PERCENT = 10
+ESTIMATES = {  # from the class sizes of the sample and the size of the population
+    "population_uniques_zayatz": people.zayatz,
+    "population_uniques_pitman": people.pitman,
+    "population_uniques_snb": people.snb,
+    "population_uniques_dankar": people.dankar,
+    "unique_match": people.unique_match,
+}
 
 
 @dataclass(frozen=True)
@@ -43,10 +52,77 @@ class PopulationSettings:
     @property
     def any(self) -> bool:
         """Whether anything is stated."""
-        return any(
-            x is not None
-            for x in (self.size, self.fraction, self.table, self.weight, self.household)
+        return any(x is not None for x in vars(self).values())
+
+
+def describe_population(
+    questions: Questions,
+    combinations: CombinationCounts,
+    stated: PopulationSettings,
+    source: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, Floats], list[Note]]:
+    """The chapter of the population, the risk of each class by its weights, and notes."""
+    sizes, records, quasi = combinations.sizes, combinations.records, combinations.quasi
+    itself = people.Known.alone(sizes)  # as if nobody were outside the sample
+    chapter: dict[str, Any] = {
+        "sample": records,
+        "prosecutor": people.prosecutor(sizes).to_dict(),
+        "journalist": people.journalist(itself).to_dict(),
+        "marketer": people.marketer(itself).to_dict(),
+    }
+    risks: dict[str, Floats] = {}
+    notes: list[Note] = []
+    size = None
+    if stated.size is not None or stated.fraction is not None:
+        size = people.population_size(records, size=stated.size, fraction=stated.fraction)
+    if stated.table is not None:
+        size, numbers = _population_table(combinations, stated.table, source)
+        chapter |= numbers
+    if size is not None:
+        chapter |= {"size": size, "fraction": records / size}
+        chapter |= {name: f(sizes, size).to_dict() for name, f in ESTIMATES.items()}
+    if stated.weight is not None:
+        numbers, risks["individual_risk"] = weighted_risks(
+            class_weights(questions, quasi, stated.weight)
         )
+        chapter |= numbers
+    if stated.household is not None:
+        if stated.household in quasi:
+            raise UsageError(
+                f"column {stated.household!r} is a quasi-identifier and cannot be the household"
+            )
+        cells = questions.cube((*quasi, stated.household))
+        own = risks["individual_risk"] if risks else 1.0 / combinations.classes.counts
+        numbers, notes = household_risks(cells, own)
+        chapter |= numbers
+    chapter["totals"] = {
+        secret: dominance_flags(cube)
+        for secret, cube in combinations.secrets.items()
+        if questions.engine.kind(secret) in ("float", "ordered") and _numeric(cube.values[-1])
+    }
+    return chapter, risks, notes
+
+
+def _population_table(
+    combinations: CombinationCounts, table: Any, source: Mapping[str, Any]
+) -> tuple[int, dict[str, Any]]:
+    """The size of a population that is given as a table, and exact numbers."""
+    quasi = combinations.quasi
+    options = {k: v for k, v in source.items() if k not in ("engine", "master", "timeout")}
+    options["types"] = {c: t for c, t in (source.get("types") or {}).items() if c in quasi}
+    with open_source(table, large=LARGE, **options) as (_, questions):
+        for column in quasi:
+            check_known("population: column", column, questions.columns)
+            questions.engine.check_usable(column)
+        cube = questions.cube(quasi)
+    pairs, size = match_population(combinations.classes, cube), cube.records
+    return size, {
+        "journalist": people.journalist(pairs).to_dict(),
+        "marketer": people.marketer(pairs).to_dict(),
+        "unique_match_known": people.known_unique_match(pairs).to_dict(),
+        "truta_minimal": people.truta_minimal(pairs, size).to_dict(),
+        "truta_maximal": people.truta_maximal(pairs, size).to_dict(),
+    }
 
 
 def match_population(sample: Cube, population: Cube) -> people.Known:
@@ -76,38 +152,6 @@ def match_population(sample: Cube, population: Cube) -> people.Known:
     )
 
 
-def sample_estimates(sizes: Sizes, size: int) -> dict[str, Any]:
-    """Estimates from the histogram of class sizes and the size of the population."""
-    return {
-        "population_uniques_zayatz": people.zayatz(sizes, size).to_dict(),
-        "population_uniques_pitman": people.pitman(sizes, size).to_dict(),
-        "population_uniques_snb": people.snb(sizes, size).to_dict(),
-        "population_uniques_dankar": people.dankar(sizes, size).to_dict(),
-        "unique_match": people.unique_match(sizes, size).to_dict(),
-    }
-
-
-def population_counts(pairs: people.Known, size: int) -> dict[str, Any]:
-    """Exact numbers, where a population table is given."""
-    return {
-        "journalist": people.journalist(pairs).to_dict(),
-        "marketer": people.marketer(pairs).to_dict(),
-        "unique_match_known": people.known_unique_match(pairs).to_dict(),
-        "truta_minimal": people.truta_minimal(pairs, size).to_dict(),
-        "truta_maximal": people.truta_maximal(pairs, size).to_dict(),
-    }
-
-
-def sample_as_population(sizes: Sizes) -> dict[str, Any]:
-    """Prosecutor risk; journalist and marketer risk as if nobody were outside the sample."""
-    itself = people.Known.alone(sizes)
-    return {
-        "prosecutor": people.prosecutor(sizes).to_dict(),
-        "journalist": people.journalist(itself).to_dict(),
-        "marketer": people.marketer(itself).to_dict(),
-    }
-
-
 def weighted_risks(weights: ClassWeights) -> tuple[dict[str, Any], Floats]:
     """Individual and global risk, and the risk of a record of each class."""
     records, sums, times, which = weights.kinds()
@@ -126,9 +170,8 @@ def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[No
     """
     own = np.repeat(risks[cells.owner], cells.counts)
     household = np.repeat(cells.codes[-1].astype(np.int64), cells.counts)
-    lacking = household == 0
-    number = int(lacking.sum())
-    household[lacking] = -1 - np.arange(number)
+    number = int((household == 0).sum())
+    household[household == 0] = -1 - np.arange(number)
     note = Note("{} without a household: each is one of its own", Count(number))
     chapter = {"household_risk": people.household_risk(own, household).to_dict()}
     return chapter, [note] if number else []
@@ -137,7 +180,7 @@ def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[No
 # -- totals of a numeric sensitive attribute ----------------------------------------------------
 
 
-def numeric(texts: Sequence[str | None]) -> bool:
+def _numeric(texts: Sequence[str | None]) -> bool:
     """Whether all values are finite numbers."""
     present = [t for t in texts if t is not None]
     return bool(present) and all(NUMBER.fullmatch(t) for t in present)

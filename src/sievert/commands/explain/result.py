@@ -9,22 +9,14 @@ from typing import Any
 from sievert.commands._result import Result
 from sievert.commands.explain.subsets import Subset
 from sievert.errors import UsageError
-from sievert.roles import Roles
-from sievert.version import __version__
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Result):
     """What drives the risk of one table: columns, values, records; the population behind them."""
 
-    table: Mapping[str, Any]
-    roles: Roles
     subsets: tuple[Subset, ...] = ()
     chapters: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    unassessed: tuple[str, ...] = ()
-    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
-    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def whole(self) -> Subset:
@@ -39,14 +31,9 @@ class Explanation(Result):
                 return subset
         raise UsageError("this subset was not measured", hint="max_size, or a larger budget")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of the command line: stable, without timings."""
+    def _content(self) -> dict[str, Any]:
         content = {
-            "sievert": __version__,
-            "table": dict(self.table),
-            "roles": self.roles.to_dict(self.unassessed),
             **self.chapters,
-            "warnings": list(self.warnings),
         }
         if self.subsets:
             content["subsets"] = {

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sievert import files
 from sievert.arrays import Floats
-from sievert.commands._common import MOST_LISTED, Clock
-from sievert.commands.explain import (
-    coarsening,
-    population,
-    ranking,
-    riskiest_records,
-    shapley,
-    values,
-)
+from sievert.commands._common import MOST_LISTED, Clock, check_known
+from sievert.commands.explain import columns as column_shares
+from sievert.commands.explain import population, riskiest_records, values
 from sievert.commands.explain.subsets import (
     CombinationCounts,
     Subset,
@@ -30,21 +24,16 @@ from sievert.commands.explain.subsets import (
     undefined_reasons,
 )
 from sievert.counts import microdata
-from sievert.errors import SievertError, UsageError, unknown
+from sievert.counts.questions import Questions
+from sievert.errors import SievertError, UsageError
 from sievert.formatting import plural
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.notes import Count, Name, Note
-from sievert.population import population_size
 from sievert.roles import Roles
-from sievert.session import open_source
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 ORDERS = 64  # orders of columns from which Shapley values are sampled
 MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are given
-LARGE = 20_000  # records from which plain columns are counted from packed keys
 IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
 UNITS = {"unique_count": ("records", "high")}
 
@@ -90,13 +79,6 @@ class ExplanationRun:
         self.warnings.append(Note(text, *parts))
 
 
-def check_column(name: str, what: str, columns: Sequence[str]) -> str:
-    """A column with another role than the three."""
-    if name not in columns:
-        raise unknown(f"{what}: column", name, columns)
-    return name
-
-
 def explain_risk(
     run: ExplanationRun, source: Mapping[str, Any], records: Any, target: Path | None
 ) -> tuple[tuple[Subset, ...], dict[str, Any]]:
@@ -105,16 +87,20 @@ def explain_risk(
     subsets, chapters = _measure(run, combinations)
     chapters |= _coarser_columns(run, combinations, subsets)
     run.clock("looking at values", None)
-    tallies, show = values.tallies(combinations), run.settings.show_values
+    show = run.settings.show_values
+    tallies = [values.tally_column(combinations, at) for at in range(len(run.roles.quasi))]
     chapters["values"] = {
-        "columns": values.riskiest_values(tallies, show),
+        "columns": [values.riskiest_values(tally, show) for tally in tallies],
         "rare": values.rare_values(combinations, tallies, subsets.whole, show),
         "lookalikes": values.lookalikes(combinations, tallies, subsets.whole, show),
     }
-    chapters["population"], risks = _population(run, combinations, source)
+    run.clock("estimating the population", run.questions)
+    chapters["population"], risks, notes = population.describe_population(
+        run.questions, combinations, run.settings.population, source
+    )
+    run.warnings.extend(notes)
     run.clock("searching minimal uniques", None)
-    fraction = chapters["population"].get("fraction")
-    classes = combinations.classes
+    classes, fraction = combinations.classes, chapters["population"].get("fraction")
     scores = riskiest_records.score_classes(classes, run.settings.max_size, fraction)
     if scores is None:
         run.warn("too many quasi-identifiers to search minimal uniques")
@@ -141,15 +127,12 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     """Count the combinations, once for each sensitive attribute."""
     run.clock("counting combinations", run.questions)
     combinations = count_combinations(run.questions, run.roles.quasi, run.roles.sensitive)
-    classes = combinations.classes
-    lacking = np.any([codes == 0 for codes in classes.codes], axis=0)
-    if lacking.any():
-        number = Count(int(classes.counts[lacking].sum()))
-        run.warn("{} without a quasi-identifier; missing is a value of its own", number)
+    lacking = np.any([codes == 0 for codes in combinations.classes.codes], axis=0)
+    if number := int(combinations.classes.counts[lacking].sum()):
+        run.warn("{} without a quasi-identifier; missing is a value of its own", Count(number))
     for secret, cube in combinations.secrets.items():
-        if number_missing := int(cube.counts[cube.codes[-1] == 0].sum()):
-            text = "{} without {}; missing is a value of its own"
-            run.warn(text, Count(number_missing), Name(secret))
+        if number := int(cube.counts[cube.codes[-1] == 0].sum()):
+            run.warn("{} without {}; missing is a value of its own", Count(number), Name(secret))
     return combinations
 
 
@@ -158,8 +141,7 @@ def _measure(
 ) -> tuple[Subsets, dict[str, Any]]:
     """Measure subsets; the curve by number of known columns; each column's share."""
     run.clock("measuring subsets", None)
-    settings, quasi = run.settings, run.roles.quasi
-    n = len(quasi)
+    settings, quasi, n = run.settings, run.roles.quasi, len(run.roles.quasi)
     size = largest_size(n) if settings.max_size is None else min(settings.max_size, n)
     subsets = Subsets(combinations, settings.threads)
     if settings.budget is not None:
@@ -208,24 +190,25 @@ def _shapley(
     errors: Sequence[Floats | None] = [None] * len(names)
     if complete:
         every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
-        shares: Sequence[Floats] = [shapley.exact_shares(column) for column in every.T]
+        shares: Sequence[Floats] = [column_shares.exact_shares(column) for column in every.T]
     else:
         run.clock("sampling orders of columns", None)
-        orders = run.settings.orders or max(8, min(ORDERS, MOST_SAMPLED // n))
-        sample = shapley.sample_shares(value, n, orders, run.settings.seed)
+        orders, seed = run.settings.orders, run.settings.seed
+        orders = orders or max(8, min(ORDERS, MOST_SAMPLED // n))
+        sample = column_shares.sample_shares(value, n, orders, seed)
         shares, errors = list(sample.values), list(sample.error)
         for prefix in sample.prefixes:
             prefixes.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
-        chapter |= {"orders": sample.orders, "seed": run.settings.seed, "level": shapley.LEVEL}
-    whole, nothing = value(range(n)), value(())
-    for i, (secret, name) in enumerate(names):
+        chapter |= {"orders": sample.orders, "seed": seed, "level": column_shares.LEVEL}
+    wholes = np.subtract(value(range(n)), value(())).tolist()
+    for (secret, name), share, whole, error in zip(names, shares, wholes, errors, strict=True):
         place = chapter["reidentification"]
         if secret is not None:
             place = chapter["inference"].setdefault(secret, {})
         if subsets.whole.numbers(secret)[name] is None:
             place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
         else:
-            by_column = shapley.to_dict(quasi, shares[i], whole[i] - nothing[i], errors[i])
+            by_column = column_shares.shares_by_column(quasi, share, whole, error)
             place[name] = by_column | {"reason": None}
     return chapter, prefixes
 
@@ -237,16 +220,17 @@ def _coarser_columns(
     run.clock("measuring coarser columns", None)
     quasi, hierarchies = run.roles.quasi, run.settings.hierarchies
     for column in hierarchies:
-        if check_column(column, "hierarchy", run.questions.columns) not in quasi:
+        check_known("hierarchy: column", column, run.questions.columns)
+        if column not in quasi:
             text = "the hierarchy of {} is not used: it is not a quasi-identifier here"
             run.warn(text, Name(column))
-    ways = coarsening.coarser_columns(combinations, hierarchies)
+    ways = column_shares.coarser_columns(combinations, hierarchies)
     columns = {
         column: {
             "values": len(np.unique(combinations.classes.codes[at])),
             "without": subsets.one(c for c in quasi if c != column).to_dict(),
             "coarser": [
-                coarsening.measure_coarser(combinations, [way]) for way in ways.get(column, ())
+                column_shares.measure_coarser(combinations, [way]) for way in ways.get(column, ())
             ],
         }
         for at, column in enumerate(quasi)
@@ -254,7 +238,7 @@ def _coarser_columns(
     middle = [coarser[(len(coarser) - 1) // 2] for coarser in ways.values()]
     if len(middle) < 2:
         return {"columns": columns}
-    together = coarsening.measure_coarser(combinations, middle)
+    together = column_shares.measure_coarser(combinations, middle)
     return {"columns": columns, "coarser_together": together}
 
 
@@ -282,7 +266,7 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     if len(columns) < 2 or not known:
         return []
     cube = questions.cube(known) if combinations is None else combinations.classes
-    return ranking.rank_columns(questions, columns, known, cube)
+    return column_shares.rank_columns(questions, columns, known, cube)
 
 
 def _usable(run: ExplanationRun, column: str) -> bool:
@@ -296,70 +280,8 @@ def _usable(run: ExplanationRun, column: str) -> bool:
 
 def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
     """The columns without those that have nearly one value per record."""
-    records = run.questions.records
-    distinct = run.questions.distinct(columns)
+    records, distinct = run.questions.records, run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
-    for column in columns:
-        if column not in chosen:
-            text = "{} has nearly one value for each record: not counted as known"
-            run.warn(text, Name(column))
+    for column in (c for c in columns if c not in chosen):
+        run.warn("{} has nearly one value for each record: not counted as known", Name(column))
     return chosen
-
-
-# -- population ---------------------------------------------------------------------------------
-
-
-def _population(
-    run: ExplanationRun, combinations: CombinationCounts, source: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Floats]]:
-    """The chapter of the population, and the risk of each class by its weights."""
-    run.clock("estimating the population", run.questions)
-    stated, quasi = run.settings.population, run.roles.quasi
-    sizes, records = combinations.sizes, combinations.records
-    chapter: dict[str, Any] = {"sample": records, **population.sample_as_population(sizes)}
-    risks: dict[str, Floats] = {}
-    size = None
-    if stated.size is not None or stated.fraction is not None:
-        size = population_size(records, size=stated.size, fraction=stated.fraction)
-    if stated.table is not None:
-        size, numbers = _population_table(combinations, stated.table, source)
-        chapter |= numbers
-    if size is not None:
-        chapter |= {"size": size, "fraction": records / size}
-        chapter |= population.sample_estimates(sizes, size)
-    if stated.weight is not None:
-        numbers, risks["individual_risk"] = population.weighted_risks(
-            microdata.class_weights(run.questions, quasi, stated.weight)
-        )
-        chapter |= numbers
-    if stated.household is not None:
-        if stated.household in quasi:
-            raise UsageError(
-                f"column {stated.household!r} is a quasi-identifier and cannot be the household"
-            )
-        cells = run.questions.cube((*quasi, stated.household))
-        own = risks["individual_risk"] if risks else 1.0 / combinations.classes.counts
-        numbers, notes = population.household_risks(cells, own)
-        chapter |= numbers
-        run.warnings.extend(notes)
-    chapter["totals"] = {
-        s: population.dominance_flags(combinations.secrets[s])
-        for s in run.roles.sensitive
-        if run.questions.engine.kind(s) in ("float", "ordered")
-        and population.numeric(combinations.secrets[s].values[-1])
-    }
-    return chapter, risks
-
-
-def _population_table(
-    combinations: CombinationCounts, table: Any, source: Mapping[str, Any]
-) -> tuple[int, dict[str, Any]]:
-    quasi = combinations.quasi
-    options = {k: v for k, v in source.items() if k not in ("engine", "master", "timeout")}
-    options["types"] = {c: t for c, t in (source.get("types") or {}).items() if c in quasi}
-    with open_source(table, large=LARGE, **options) as (_, questions):
-        for column in quasi:
-            questions.engine.check_usable(check_column(column, "population", questions.columns))
-        cube = questions.cube(quasi)
-    pairs = population.match_population(combinations.classes, cube)
-    return cube.records, population.population_counts(pairs, cube.records)

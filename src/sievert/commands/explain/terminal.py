@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from sievert.commands._terminal import heading_lines, note_lines
+from sievert.commands._terminal import whole_text
+from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.terminal_tables import ranking_table, tables, unique_count
 from sievert.formatting import percent, plural, printable, significant, wrap
 
-if TYPE_CHECKING:
-    from sievert.commands.explain.result import Explanation
-
+MORE = "Every subset, value and record: --all, --json. What it means: docs/explain.md."
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 ESTIMATES = {
     "prosecutor": "Prosecutor: knows who is in the table",
@@ -33,26 +32,22 @@ ESTIMATES = {
 
 def render(explanation: Explanation, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = heading_lines(cast(Any, explanation), width)
+    lines, more = [], ""
     if explanation.subsets:
-        lines += ["", "In short"]
-        for sentence in (
+        more = "" if everything else MORE
+        sentences = (
             *_identity_sentences(explanation),
             *_secret_sentences(explanation),
             *_other_sentences(explanation),
-        ):
-            lines += wrap(sentence, width, "  ")
-        lines += tables(explanation, width, everything)
-        lines += _population(explanation.chapters["population"], width)
+        )
+        lines = [
+            *("", "In short", *(line for text in sentences for line in wrap(text, width, "  "))),
+            *tables(explanation, width, everything),
+            *_population(explanation.chapters["population"], width),
+        ]
     if explanation.chapters.get("ranking"):
         lines += ranking_table(explanation, width)
-    lines += note_lines(explanation.warnings, width)
-    if explanation.subsets and not everything:
-        lines += [
-            "",
-            "Every subset, value and record: --all, --json. What it means: docs/explain.md.",
-        ]
-    return "\n".join(lines)
+    return whole_text(explanation, lines, width, more)
 
 
 def _join(words: Sequence[str]) -> str:
@@ -214,8 +209,7 @@ def _other_sentences(explanation: Explanation) -> list[str]:
         if words:
             words[0] += " of their values alone"
             sentences.append(f"People singled out by few values: {', '.join(words)}.")
-    typos = len(chapters["values"]["lookalikes"])
-    if typos:
+    if typos := len(chapters["values"]["lookalikes"]):
         sentences.append(
             f"{plural(typos, 'rare value')} {'looks' if typos == 1 else 'look'} like a frequent "
             "one misspelt."
@@ -259,11 +253,7 @@ def _estimate(title: str, estimate: Mapping[str, Any]) -> str:
     details, value = estimate["details"], estimate["value"]
     if value is None:
         return f"  {title:<40} {'undefined':>10}  {estimate['reason']}"
-    after = ""
-    if "standard_error" in details:
-        after = f"± {significant(details['standard_error'])} (standard error)"
-    elif "highest" in details:
-        after = f"highest {significant(details['highest'])}"
-    elif "taken" in details:
-        after = f"{details['taken']} taken"
+    after = f"{details['taken']} taken" if "taken" in details else ""
+    for name, text in (("highest", "highest {}"), ("standard_error", "± {} (standard error)")):
+        after = text.format(significant(details[name])) if name in details else after
     return f"  {title:<40} {significant(value):>10}  {after}".rstrip()

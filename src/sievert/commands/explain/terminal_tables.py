@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sievert.commands._terminal import shorten
+from sievert.commands.explain.result import Explanation
+from sievert.commands.explain.subsets import Subset
 from sievert.formatting import percent, plural, printable, significant, wrap
-
-if TYPE_CHECKING:
-    from sievert.commands.explain.result import Explanation
-    from sievert.commands.explain.subsets import Subset
 
 MOST_COLUMNS = 12  # in a table of the first screen
 MOST_SUBSETS = 10
@@ -52,10 +51,6 @@ def _share(part: Mapping[str, Any] | None) -> str:
     return text
 
 
-def _clip(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> list[str]:
     """Columns as wide as they need to be; the last ones are left out where they do not fit."""
     every = [head, *rows]
@@ -66,7 +61,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> li
     return [
         "  "
         + "  ".join(
-            f"{_clip(cell, w):<{w}}" if i == 0 else f"{cell:>{w}}"
+            f"{shorten(cell, w):<{w}}" if i == 0 else f"{cell:>{w}}"
             for i, (cell, w) in enumerate(zip(row, widths, strict=False))
         ).rstrip()
         for row in every
@@ -80,10 +75,8 @@ def _listing(head: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> 
     longest = max(map(len, table)) + 2
     lines = []
     for line, (*_, text) in zip(table, every, strict=True):
-        if longest + len(text) <= width:
-            lines.append(f"{line:<{longest}}{text}")
-        else:
-            lines += [line, *wrap(text, width, "      ")]
+        beside = longest + len(text) <= width
+        lines += [f"{line:<{longest}}{text}"] if beside else [line, *wrap(text, width, "      ")]
     return lines
 
 
@@ -97,7 +90,7 @@ def _columns(explanation: Explanation, width: int, everything: bool) -> list[str
     ]
     order = sorted(about, key=lambda c: -((by_column[0].get(c) or {}).get("share") or 0.0))
     shown = order[: None if everything else MOST_COLUMNS]
-    head = ["column", "values", "finding", "alone", *(_clip(printable(s), 12) for s in secrets)]
+    head = ["column", "values", "finding", "alone", *(shorten(printable(s), 12) for s in secrets)]
     rows = [
         [
             printable(column),
@@ -113,14 +106,15 @@ def _columns(explanation: Explanation, width: int, everything: bool) -> list[str
     lines += _table([*head, "alone without it", "DR without it"], rows, width)
     if not shapley["exact"]:
         lines.append(f"  sampled from {shapley['orders']} orders, intervals of 95 %")
-    more = len(order) - len(shown)
-    return [*lines, *([f"  and {more} more"] if more else [])]
+    if more := len(order) - len(shown):
+        lines.append(f"  and {more} more")
+    return lines
 
 
 def _curve(explanation: Explanation) -> list[str]:
     secrets = list(explanation.roles.sensitive)[:2]
     head = ["known", "subsets", "alone", "DR of finding"]
-    head += [f"DR of {_clip(printable(s), 16)}" for s in secrets]
+    head += [f"DR of {shorten(printable(s), 16)}" for s in secrets]
     rows = [
         [
             str(point["known"]),
@@ -164,7 +158,7 @@ def _subsets(explanation: Explanation, width: int, everything: bool) -> list[str
         "DR",
         "ITPR",
         "eq. 9",
-        *(f"DR {_clip(printable(s), 12)}" for s in secrets),
+        *(f"DR {shorten(printable(s), 12)}" for s in secrets),
     ]
     rows = [
         [
@@ -193,19 +187,22 @@ def _coarser(explanation: Explanation, width: int) -> list[str]:
         ways.append(chapters["coarser_together"])
     if not ways:
         return []
-    rows = []
-    for way in ways:
-        columns, numbers = way["coarsened"], way["reidentification"]
-        name, values = f"{printable(columns[0]['column'])}: {columns[0]['how']}", ""
-        if len(columns) == 1:
-            values = f"{columns[0]['values']:,}"
-        else:
-            name = "together: " + ", ".join(printable(each["column"]) for each in columns)
-        row = [name, values, f"{numbers['k_anonymity']:,}", f"{numbers['unique_count']:,}"]
-        inference = [way["inference"][s] for s in secrets]
-        rows.append([*row, *(_rate(n["discrimination_rate"]) for n in (numbers, *inference))])
+    rows = [
+        [
+            f"{printable(columns[0]['column'])}: {columns[0]['how']}"
+            if len(columns) == 1
+            else f"together: {', '.join(printable(each['column']) for each in columns)}",
+            f"{columns[0]['values']:,}" if len(columns) == 1 else "",
+            f"{numbers['k_anonymity']:,}",
+            f"{numbers['unique_count']:,}",
+            _rate(numbers["discrimination_rate"]),
+            *(_rate(way["inference"][s]["discrimination_rate"]) for s in secrets),
+        ]
+        for way in ways
+        for columns, numbers in [(way["coarsened"], way["reidentification"])]
+    ]
     head = ["coarser", "values", "k", "alone", "DR"]
-    head += [f"DR {_clip(printable(s), 12)}" for s in secrets]
+    head += [f"DR {shorten(printable(s), 12)}" for s in secrets]
     now = explanation.whole.reidentification
     title = (
         f"What coarser values would leave (now k {now['k_anonymity']:,}, "
@@ -296,20 +293,19 @@ def _records(explanation: Explanation, width: int, everything: bool) -> list[str
     chapter = explanation.chapters["records"]
     if chapter["reason"] is not None:
         return []
-    rows = []
-    for r in chapter["riskiest"][: None if everything else MOST_RECORDS]:
-        shares = r.get("column_contributions") or {}
-        top = sorted(shares, key=lambda c: -shares[c])[:2]
-        rows.append(
-            [
-                f"{r['record']:,}",
-                f"{r['class_size']:,}",
-                _rate(r.get("suda_score")),
-                f"{r.get('msus', 0):,}",
-                str(r.get("smallest_msu") or "-"),
-                ", ".join(printable(c) for c in top if shares[c] > 0),
-            ]
-        )
+    rows = [
+        [
+            f"{r['record']:,}",
+            f"{r['class_size']:,}",
+            _rate(r.get("suda_score")),
+            f"{r.get('msus', 0):,}",
+            str(r.get("smallest_msu") or "-"),
+            ", ".join(printable(c) for c in top if shares[c] > 0),
+        ]
+        for r in chapter["riskiest"][: None if everything else MOST_RECORDS]
+        for shares in [r.get("column_contributions") or {}]
+        for top in [sorted(shares, key=lambda c: shares[c], reverse=True)[:2]]
+    ]
     head = ["row", "like it", "SUDA score", "minimal uniques", "smallest", "mostly by"]
     title = "The records most easily found (row numbers of the input)"
     lines = ["", title, *_table(head, rows, width)]
@@ -320,14 +316,16 @@ def _levels(suda: Mapping[str, Any] | None, width: int) -> list[str]:
     """Columns, values and sizes by their share of all SUDA scores."""
     if not suda or suda["column_contributions"] is None:
         return []
-    rows = []
-    for column, share in sorted(suda["column_contributions"].items(), key=lambda each: -each[1]):
-        levels = [
+    levels = {
+        column: ", ".join(
             f"{percent(level['share'])} ({plural(level['records'], 'record')})"
             + (f' "{printable(str(level["value"]))}"' if "value" in level else "")
-            for level in suda["level_contributions"][column][:3]
-        ]
-        rows.append([printable(column), percent(share), ", ".join(levels)])
+            for level in each[:3]
+        )
+        for column, each in suda["level_contributions"].items()
+    }
+    shares = sorted(suda["column_contributions"].items(), key=lambda each: -each[1])
+    rows = [[printable(column), percent(share), levels[column]] for column, share in shares]
     sizes = ", ".join(
         f"{percent(share)} by {plural(int(size), 'column')}"
         for size, share in suda["size_shares"].items()
@@ -341,25 +339,23 @@ def _levels(suda: Mapping[str, Any] | None, width: int) -> list[str]:
 def ranking_table(explanation: Explanation, width: int) -> list[str]:
     """Each column as the target, given the others."""
     head = ["column", "values", "DR", "eq. 9", "bits given away", "most by", "DR by it"]
-    head += ["alone by it"]
-    rows = []
-    for entry in explanation.chapters["ranking"]:
-        numbers, best = entry["as_target"], entry["told_most_by"]
-        rates = ("discrimination_rate", "itpr_unnormalized", "mutual_information")
-        rows.append(
-            [
-                printable(entry["column"]),
-                f"{entry['values']:,}",
-                *(_rate(numbers[name]) for name in rates),
-                "-" if best is None else printable(best["column"]),
-                "-" if best is None else _rate(best["discrimination_rate"]),
-                f"{entry['as_key']['unique_count']:,}",
-            ]
-        )
+    rates = ("discrimination_rate", "itpr_unnormalized", "mutual_information")
+    rows = [
+        [
+            printable(entry["column"]),
+            f"{entry['values']:,}",
+            *(_rate(entry["as_target"][name]) for name in rates),
+            "-" if best is None else printable(best["column"]),
+            "-" if best is None else _rate(best["discrimination_rate"]),
+            f"{entry['as_key']['unique_count']:,}",
+        ]
+        for entry in explanation.chapters["ranking"]
+        for best in [entry["told_most_by"]]
+    ]
     return [
         "",
         "Each column as the secret, given the others (to choose roles from)",
-        *_table(head, rows, width),
+        *_table([*head, "alone by it"], rows, width),
         *wrap(
             "high DR: an outsider who knows the other columns can work it out; many alone by a "
             "column: it nearly identifies by itself (-i)",

@@ -70,12 +70,8 @@ class ColumnTally:
         }
 
 
-def tallies(combinations: CombinationCounts) -> list[ColumnTally]:
-    """The values of every column."""
-    return [_tally(combinations, at) for at in range(len(combinations.quasi))]
-
-
-def _tally(combinations: CombinationCounts, at: int) -> ColumnTally:
+def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
+    """The values of one column."""
     column, classes = combinations.quasi[at], combinations.classes
     codes, counts = classes.codes[at].astype(np.int64), classes.counts
     texts, n = classes.values[at], combinations.records
@@ -123,37 +119,31 @@ def _rates(cube: Cube, column: str, records: int, one_value: bool) -> Floats | N
     return np.zeros(len(sizes)) if one_value else np.clip(1.0 - own / records / prior, 0.0, 1.0)
 
 
-def riskiest_values(columns: Sequence[ColumnTally], show: bool) -> list[dict[str, Any]]:
-    """By column: how many values few records share, and the values of the highest rates.
+def riskiest_values(tally: ColumnTally, show: bool) -> dict[str, Any]:
+    """How many values of a column few records share, and the values of the highest rates.
 
     The fewer records have a value, the higher its rate; equal ones are in the order of their texts.
     """
-    return [_riskiest(tally, show) for tally in columns]
-
-
-def _riskiest(tally: ColumnTally, show: bool) -> dict[str, Any]:
     present = np.flatnonzero(tally.records)
     order = present[np.lexsort((present, tally.records[present]))]
 
     def describe(codes: Ints) -> list[dict[str, Any]]:
         return [tally.describe(c, show) | tally.rates(c) for c in codes[:MOST_NAMED].tolist()]
 
-    fewest = []
-    for size in np.unique(tally.records[present])[:5].tolist():
-        codes = present[tally.records[present] == size]
-        fewest.append(
+    return {
+        "column": tally.column,
+        "values": len(present),
+        "rare_at_most": tally.rare,
+        "fewest": [
             {
                 "records": size,
                 "values": len(codes),
                 "unique_count": int(tally.uniques[codes].sum()),
                 "discrimination_rate": tally.rates(int(codes[0]))["discrimination_rate"],
             }
-        )
-    return {
-        "column": tally.column,
-        "values": len(present),
-        "rare_at_most": tally.rare,
-        "fewest": fewest,
+            for size in np.unique(tally.records[present])[:5].tolist()
+            for codes in [present[tally.records[present] == size]]
+        ],
         "riskiest": describe(order),
         "inference": {
             s: []

@@ -1,23 +1,180 @@
-"""The alphabet of a release: combinations of values as symbols, and their distances."""
+"""The alphabet of a release: its columns, combinations of values as symbols, their distances."""
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.limit.columns import ReleasedColumn, Text
-from sievert.errors import UsageError, unknown
-from sievert.losses.loss import combination_codes
-from sievert.notes import Count, Note
+from sievert.attacks.attack import to_hierarchy
+from sievert.commands._common import check_known
+from sievert.errors import InputError, UsageError, unknown
+from sievert.formatting import plural
+from sievert.hierarchies import MOST_BYTES
+from sievert.losses.loss import as_numbers, combination_codes
+from sievert.notes import Count, Name, Note
+from sievert.tradeoff import ladder
 
+NAMES = ("hamming", "squared", "absolute")
+HAMMING, SQUARED, ABSOLUTE = NAMES
+HIERARCHY, MATRIX = "hierarchy", "matrix"
+WORDS = {
+    HAMMING: "share of values changed",
+    SQUARED: "squared difference as a share of the squared range",
+    ABSOLUTE: "difference as a share of the range",
+    HIERARCHY: "level of the lowest common label as a share of the height",
+    MATRIX: "distances from a file",
+}
 MOST = 1000  # combinations of one joint alphabet
 KINDS = ("auto", "joint", "columns", "merged")
 AUTO, JOINT, COLUMNS, MERGED = KINDS
 CELLS = 1 << 22  # distances that are computed at once
+Text = str | None
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """Values that occur, in their order, with the code of each record; distances to the labels."""
+
+    name: str
+    values: tuple[Text, ...]
+    codes: Ints
+    labels: tuple[Text, ...]
+    distances: Floats
+    kind: str
+    numeric: bool
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether neighbours are near: intervals of the values make sense."""
+        return self.numeric and None not in self.values
+
+
+def released_column(
+    name: str, texts: Sequence[Text], codes: Any, kind: Any, tree: Any
+) -> ReleasedColumn:
+    """A column from its codes: numbers in their order, other texts in that of the alphabet."""
+    present, places = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
+    occurring = [texts[p] for p in present.tolist()]
+    numbers = as_numbers(occurring)
+    if numbers is not None:
+        order = np.argsort(numbers, kind="stable")  # missing ones last
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        places, numbers = rank[places], numbers[order]
+        occurring = [occurring[i] for i in order.tolist()]
+    values = tuple(occurring)
+    labels, distances, how = values, 1.0 - np.eye(len(values)), HAMMING
+    if tree is not None:
+        distances, how = _by_hierarchy(name, values, tree), HIERARCHY
+    elif kind not in NAMES:
+        (labels, distances), how = _by_file(name, values, kind), MATRIX
+    elif kind != HAMMING and numbers is not None:
+        distances, how = _by_numbers(numbers, squared=kind == SQUARED), kind
+    return ReleasedColumn(name, values, places.ravel(), labels, distances, how, numbers is not None)
+
+
+def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
+    """Differences as shares of the range; missing is as far away as possible."""
+    scale = float(np.nanmax(numbers)) - float(np.nanmin(numbers))
+    if not scale > 0:
+        return 1.0 - np.eye(len(numbers))
+    apart = np.abs(numbers[:, None] - numbers) / scale
+    apart = np.where(np.isnan(apart), 1.0, apart)
+    np.fill_diagonal(apart, 0.0)
+    return np.asarray(apart**2 if squared else apart)
+
+
+def _by_hierarchy(name: str, values: Sequence[Text], given: Any) -> Floats:
+    known = [v for v in values if v is not None]
+    tree = to_hierarchy(given, known)
+    matrix = 1.0 - np.eye(len(values))
+    if tree is not None and known:
+        tree.require(known, name)
+        at = np.array([i for i, v in enumerate(values) if v is not None])
+        matrix[np.ix_(at, at)] = ladder(tree, known)
+    return matrix
+
+
+def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text, ...], Floats]:
+    """A small CSV file: released values in the first line, each value before its distances."""
+    path = Path(given)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path.name}: a matrix of more than {MOST_BYTES} bytes")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            sign = max(";,\t", key=file.readline().count)
+            file.seek(0)
+            head, *lines = [row for row in csv.reader(file, delimiter=sign) if row] or [[]]
+    except OSError as error:
+        raise InputError(
+            f"{path.name}: {error.strerror}", hint=f"{', '.join(NAMES)}, or a CSV file"
+        ) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(f"{path.name}: not a table of delimited UTF-8 text") from None
+    if not lines:
+        raise InputError(f"{path.name}: a first line of released values, then one line a value")
+    labels = tuple(v or None for v in head[1:])
+    rows = {row[0] or None: row[1:] for row in lines}
+    if lacking := sum(1 for v in values if v not in rows):
+        raise InputError(
+            f"{path.name}: {plural(lacking, 'value')} of column {name!r} have no line in it",
+            hint="one line a value that occurs",
+        )
+    if not labels or len(set(labels)) < len(labels):
+        raise InputError(f"{path.name}: the first line names each released value once")
+    try:
+        matrix = np.array([[float(x) for x in rows[v]] for v in values])
+    except ValueError:
+        raise InputError(f"{path.name}: not a number, or lines of different lengths") from None
+    if matrix.shape != (len(values), len(labels)):
+        raise InputError(f"{path.name}: a line has another number of distances than the first")
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise InputError(f"{path.name}: distances are numbers of at least 0")
+    return labels, matrix
+
+
+def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) -> None:
+    """Whether a distortion is a name, or a file for the one column there is."""
+    if not isinstance(distortion, str | os.PathLike):
+        raise UsageError("a distortion is a name or a CSV file", hint=", ".join(NAMES))
+    if distortion in NAMES:
+        return
+    if isinstance(distortion, str) and Path(distortion).suffix.lower() not in (".csv", ".tsv"):
+        raise unknown("--distortion:", distortion, NAMES)
+    if columns > 1 or hierarchies:
+        raise UsageError(
+            "distances from a file are of one column, without a hierarchy",
+            hint="one -q, or --distortion hamming",
+        )
+
+
+def column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[Note]:
+    """How distances are scaled, where that differs from the distortion the user named."""
+    text = "{} does not hold numbers: its distortion is whether a value is changed"
+    for c in columns:
+        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING:
+            yield Note(text, Name(c.name))
+    if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
+        yield Note("distances of numbers are shares of their column's range")
+    if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):
+        yield Note("a missing value is as far from every other as values can be")
+
+
+def describe_distortion(columns: Sequence[ReleasedColumn]) -> str:
+    """What the distortion of some columns is."""
+    text = ", or ".join(WORDS[kind] for kind in dict.fromkeys(c.kind for c in columns))
+    return f"mean over {len(columns)} columns of the {text}" if len(columns) > 1 else text
+
+
+# -- alphabets ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +245,7 @@ def alphabets(
     reduced: int | None = None,
 ) -> tuple[str, list[ReleaseAlphabet]]:
     """The alphabets of some columns, and which kind they are."""
-    if kind not in KINDS:
-        raise unknown("--alphabet:", kind, KINDS)
+    check_known("--alphabet:", kind, KINDS)
     if most < 2:
         raise UsageError("an alphabet has at least 2 combinations", hint=f"--most {MOST}")
     if reduced is not None and reduced < 1:
@@ -131,7 +287,9 @@ def _joint(
         return _merge_rare(columns, symbols, key, counts, most)
     size = math.prod(len(c.labels) for c in columns)
     everything = not same or (size <= most and not occurring)
-    released = _product([len(c.labels) for c in columns]) if everything else symbols
+    released = symbols
+    if everything:  # all combinations of labels
+        released = np.indices([len(c.labels) for c in columns]).reshape(len(columns), -1).T
     apart = distances(columns, symbols, released)
     return ReleaseAlphabet(columns, symbols, released, key, counts, apart, everything=everything)
 
@@ -206,37 +364,25 @@ def distances(columns: Sequence[ReleasedColumn], symbols: Ints, released: Ints) 
     return total / len(columns)
 
 
-def _product(sizes: Sequence[int]) -> Ints:
-    """All combinations of so many codes of each column."""
-    grids = np.meshgrid(*(np.arange(s) for s in sizes), indexing="ij")
-    return np.stack([g.ravel() for g in grids], axis=1)
-
-
-def alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool) -> list[Note]:
+def alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool) -> Iterator[Note]:
     """What a user should know about the alphabets."""
-    notes: list[Note] = []
     if kind == COLUMNS and len(each) > 1:
-        notes.append(
-            Note(
-                "each column has a channel of its own, which --at goes for: all together they are "
-                "not the best release, and what is promised is promised of each column"
-            )
+        yield Note(
+            "each column has a channel of its own, which --at goes for: all together they are "
+            "not the best release, and what is promised is promised of each column"
         )
     for alphabet in each:
         if alphabet.merged:
-            text = (
+            yield Note(
                 "{} of rare combinations count as the nearest frequent ones; how far these are "
-                "is part of the distortion"
+                "is part of the distortion",
+                Count(alphabet.merged),
             )
-            notes.append(Note(text, Count(alphabet.merged)))
         if alphabet.reduced:
             number = Count(len(alphabet.released), "combination")
-            notes.append(Note("only {} may be released", number))
+            yield Note("only {} may be released", number)
     if labelled:
-        notes.append(
-            Note(
-                "the release is synthetic: for each record a label is drawn, and for the label "
-                "values of somebody who could have it; it tells less than the label, and loses more"
-            )
+        yield Note(
+            "the release is synthetic: for each record a label is drawn, and for the label "
+            "values of somebody who could have it; it tells less than the label, and loses more"
         )
-    return notes

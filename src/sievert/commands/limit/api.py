@@ -5,31 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import Clock, Reading, describe_input, load_policy, requested_roles
-from sievert.commands.limit.alphabets import MOST
-from sievert.commands.limit.columns import NAMES
+from sievert.commands._common import PolicySource, Reading, describe_input, requested_roles
+from sievert.commands.limit.alphabets import MOST, NAMES
+from sievert.commands.limit.channels import limit_settings
 from sievert.commands.limit.distribution import Limit, limit
-from sievert.commands.limit.release_files import release_kind, write_matrix, write_release
-from sievert.commands.limit.result import Limited
-from sievert.commands.limit.run import (
-    read_original,
-    release_columns,
-    solve_finite,
-    solve_gaussian,
+from sievert.commands.limit.gaussian import solve_gaussian
+from sievert.commands.limit.release_files import (
+    FileColumn,
+    release_kind,
+    write_matrix,
+    write_release,
 )
-from sievert.commands.limit.settings import limit_settings
+from sievert.commands.limit.result import Limited
+from sievert.commands.limit.run import read_original, solve_finite
 from sievert.errors import UsageError
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
-if TYPE_CHECKING:
-    from sievert.policy import Policy
-
 __all__ = ["Limit", "Limited", "limit", "randomise"]
-LARGE = 10**5  # records from which plain columns are counted from packed keys
 
 
 # The public function: its keywords are the options of the command, its docstring their reference.
@@ -56,7 +52,7 @@ def randomise(
     matrix: str | os.PathLike[str] | None = None,
     force: bool = False,
     show_values: bool = False,
-    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    policy: PolicySource = None,
     missing: str = "value",
     verify: bool = False,
     watch: Steps = no_progress,
@@ -104,7 +100,7 @@ def randomise(
     >>> round(found.points[0].distortion, 3), found.parts[0].promise.risk < 0.12
     (0.25, True)
     """
-    requested = requested_roles(load_policy(policy), quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier)
     if missing not in ("value", "error"):
         raise UsageError("a missing value is a value of its own", hint="--missing value, or error")
     settings = limit_settings(
@@ -126,8 +122,7 @@ def randomise(
     if gaussian and matrix is not None:
         raise UsageError("a Gaussian channel has no matrix of values", hint="without --matrix")
     kind = None if out is None else release_kind(out)
-    clock = Clock(watch)
-    reading = Reading(clock, {**source, "verify": verify}, LARGE)
+    reading = Reading(watch, verify=verify, **source)
     inputs = [data, policy, *(hierarchies or {}).values(), distortion]
     if out is not None and matrix is not None and Path(out).resolve() == Path(matrix).resolve():
         raise UsageError("two outputs have the same name")
@@ -142,14 +137,18 @@ def randomise(
             requested,
             missing,
             settings,
-            clock,
+            reading.clock,
             everything=out is not None,
         )
         description = describe_input(table, questions)
         outcome = (solve_gaussian if gaussian else solve_finite)(original)
         if target is not None and out is not None:
-            clock("writing the release", questions)
-            columns = release_columns(original, outcome.drawn)
+            reading.clock("writing the release", questions)
+            columns = [
+                outcome.drawn.get(c)
+                or FileColumn(c, original.people.texts(c), original.codes(c), kind_)
+                for c, kind_ in original.kinds.items()
+            ]
             csv: dict[str, Any] = {"delimiter": table.delimiter or ",", "header": table.header}
             with files.name_output(out):
                 write_release(
@@ -157,8 +156,6 @@ def randomise(
                 )
         if beside is not None:
             write_matrix(beside, outcome.parts)
-    clock.stop()
-    named = isinstance(distortion, str) and distortion in NAMES
     return Limited(
         description,
         original.roles,
@@ -168,14 +165,13 @@ def randomise(
         {
             **vars(settings),
             "at": list(settings.at),
-            "distortion": str(distortion) if named else "matrix",  # the name of no file
+            "distortion": distortion if distortion in NAMES else "matrix",  # the name of no file
             "gaussian": gaussian,
             "released": out is not None,
             "hierarchies": sorted(hierarchies or {}),
         },
-        tuple(original.notes),
-        original.unassessed,
         show_values,
-        clock.steps,
-        clock.peaks,
+        warnings=tuple(original.notes),
+        unassessed=original.unassessed,
+        **reading.clock.stop(),
     )

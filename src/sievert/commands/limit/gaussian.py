@@ -8,10 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.commands.limit.channels import LimitSettings, Promise, inside
+from sievert.commands.limit.release_files import FileColumn
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
-from sievert.commands.limit.sampling import Promise, inside
-from sievert.errors import InputError
+from sievert.commands.limit.run import LimitOutcome, LimitTable
+from sievert.errors import InputError, UsageError
 from sievert.estimators import InformationEstimate
+from sievert.losses.loss import as_numbers
 from sievert.notes import Note, SectionName
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
@@ -20,44 +23,39 @@ AGAIN = 40
 WORDS = "squared difference as a share of the column's variance"
 
 
-# The numbers of the records and eight settings of the model, each used once.
-def solve_gaussian(
-    x: Floats,
-    y: Floats,
-    quasi: Sequence[str],
-    secrets: Sequence[str],
-    model: int | str,
-    at: Sequence[float],
-    points: int,
-    seed: int,
-) -> tuple[AlphabetResult, Floats | None, list[Note]]:
-    """The result, the drawn records if there is one constraint, and notes about normality."""
-    number, columns = int(model), tuple(quasi)
-    weights = _weights(x)
-    pair = Pair.of_records(x, y)
+def solve_gaussian(table: LimitTable) -> LimitOutcome:
+    """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
+    _check_settings(table)
+    settings, quasi, secrets = table.settings, table.roles.quasi, table.roles.sensitive
+    table.clock("Gaussian channel", None)
+    x, y = (_numbers(table, names) for names in (quasi, secrets))
+    number, weights, pair = int(settings.model), _weights(x), Pair.of_records(x, y)
     limits = [
         limit_of_records(x, y, number, a, weights, names=[*quasi, *secrets])
         if i == 0
         else gaussian_limit(pair, number, a, weights)
-        for i, a in enumerate(at)
+        for i, a in enumerate(settings.at)
     ]
-    curve_points = [TradeoffPoint.from_gaussian(columns, each) for each in limits]
+    points = [TradeoffPoint.from_gaussian(quasi, each) for each in limits]
     first = limits[0]
-    if points:
+    if settings.points:
         high = {1: first.private, 2: first.information, 3: first.information}.get(number)
-        high = 4.0 * len(columns) if high is None else high
-        spread = np.linspace(0.0, high, points + 2)[1:-1].tolist()
+        high = 4.0 * len(quasi) if high is None else high
+        spread = np.linspace(0.0, high, settings.points + 2)[1:-1].tolist()
         others = curve(pair, number, spread, weights)
-        curve_points += [TradeoffPoint.from_gaussian(columns, f, asked=False) for f in others]
-    normality = () if first.normality is None else first.normality.sentences
-    notes = [Note("{}", SectionName(sentence)) for sentence in normality]
-    released, promise = x, None
+        points += [TradeoffPoint.from_gaussian(quasi, f, asked=False) for f in others]
+    if first.normality is not None:
+        table.notes.extend(Note("{}", SectionName(text)) for text in first.normality.sentences)
+    promise, drawn = None, {}
     if len(limits) == 1:
-        promise = _promise(first, x, y, weights, seed)
-        released = first.channel.apply(x, seed)
+        promise = _promise(first, x, y, weights, settings.seed)
+        released = first.channel.apply(x, settings.seed)
+        for q, numbers in zip(quasi, released.T, strict=True):
+            values, codes = np.unique(numbers, return_inverse=True)
+            drawn[q] = FileColumn(q, [f"{v:.10g}" for v in values.tolist()], codes, "DOUBLE")
     part = AlphabetResult(
-        columns,
-        f"mean over {len(columns)} columns of the {WORDS}" if len(columns) > 1 else WORDS,
+        quasi,
+        f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
         False,
         0,
         0,
@@ -65,12 +63,37 @@ def solve_gaussian(
         False,
         False,
         _estimate(first.information, len(x)),
-        tuple(sorted(curve_points, key=lambda p: (p.at, not p.asked))),
+        tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
         channel=None if promise is None else first.channel.matrix,
         promise=promise,
         achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
-    return part, released if len(limits) == 1 else None, notes
+    return LimitOutcome("gaussian", [part], {}, drawn)
+
+
+def _check_settings(table: LimitTable) -> None:
+    settings = table.settings
+    plain = LimitSettings(settings.model, settings.at)
+    if settings.model not in (1, 2, 3, 4):
+        raise UsageError(f"no model {settings.model} of Gaussian columns", hint="--model 1 to 4")
+    names = ("distortion", "alphabet", "occurring", "reduced", "most")
+    if settings.hierarchies or any(getattr(settings, n) != getattr(plain, n) for n in names):
+        raise UsageError(
+            "Gaussian columns have no values one by one, and a distortion of their own",
+            hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
+        )
+    if not table.in_order:
+        raise UsageError("Gaussian columns need records in order", hint="the engine duckdb")
+
+
+def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
+    columns = []
+    for name in names:
+        numbers = as_numbers(table.people.texts(name))
+        if numbers is None:
+            raise UsageError(f"column {name!r} does not hold numbers", hint="without --gaussian")
+        columns.append(numbers[table.people.codes(name)])
+    return np.stack(columns, axis=1)
 
 
 def _weights(x: Floats) -> Floats:
@@ -134,13 +157,8 @@ def _check_release(
     risk = _estimate(_information(released, y), len(x))
     if risk is None:
         return None
-    return ReleaseCheck(
-        risk,
-        far,
-        None,
-        inside(risk.value, promise.risk_range),
-        inside(far, promise.distortion_range),
-    )
+    kept = inside(risk.value, promise.risk_range), inside(far, promise.distortion_range)
+    return ReleaseCheck(risk, far, None, *kept)
 
 
 def _estimate(bits: float | None, records: int) -> InformationEstimate | None:

@@ -17,7 +17,7 @@ from sievert.files import KINDS
 
 if TYPE_CHECKING:
     from sievert.arrays import Ints
-    from sievert.commands.limit.columns import Text
+    from sievert.commands.limit.alphabets import Text
     from sievert.commands.limit.result import AlphabetResult
     from sievert.counts.questions import Questions
 

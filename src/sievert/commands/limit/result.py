@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sievert.commands._result import Result
-from sievert.commands.limit.channels import UNITS
-from sievert.roles import Roles
-from sievert.version import __version__
+from sievert.commands.limit.alphabets import Text
+from sievert.commands.limit.channels import UNITS, Promise
 
 if TYPE_CHECKING:
     from sievert.arrays import Floats
-    from sievert.commands.limit.columns import Text
-    from sievert.commands.limit.sampling import Promise
     from sievert.estimators import InformationEstimate
     from sievert.tradeoff import Recoding, Tradeoff
     from sievert.tradeoff.gaussian import GaussianLimit
@@ -220,17 +217,11 @@ class AlphabetResult:
 class Limited(Result):
     """The limit of a table: points of the curve, the channel, and what its release shows."""
 
-    table: Mapping[str, Any]
-    roles: Roles
     alphabet: str  # joint, columns, merged or gaussian
     parts: tuple[AlphabetResult, ...]
     whole: Mapping[str, InformationEstimate]  # of all columns, where each has a channel of its own
     settings: Mapping[str, Any]
-    warnings: tuple[str, ...] = ()
-    unassessed: tuple[str, ...] = ()
     shown: bool = False  # values of the data in to_dict
-    timings: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
-    peaks: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def points(self) -> tuple[TradeoffPoint, ...]:
@@ -243,12 +234,8 @@ class Limited(Result):
         checks = [p.achieved for p in self.parts if p.achieved is not None]
         return all(c.risk_inside and c.distortion_inside for c in checks) if checks else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of the command line: stable, without timings."""
+    def _content(self) -> dict[str, Any]:
         return {
-            "sievert": __version__,
-            "table": dict(self.table),
-            "roles": self.roles.to_dict(self.unassessed),
             "settings": dict(self.settings),
             "points": [p.to_dict() for p in self.points],
             "channel": {
@@ -259,7 +246,6 @@ class Limited(Result):
                     k: {"value": e.value, "corrected": e.corrected} for k, e in self.whole.items()
                 },
             },
-            "warnings": list(self.warnings),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:

@@ -5,30 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Ints
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, RequestedRoles
-from sievert.commands.limit import columns as column
-from sievert.commands.limit import gaussian
-from sievert.commands.limit.alphabets import COLUMNS, ReleaseAlphabet, alphabet_notes, alphabets
+from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands.limit import alphabets as alphabet_kinds
+from sievert.commands.limit.alphabets import ReleaseAlphabet
 from sievert.commands.limit.channels import (
     IDENTITY,
     LABELLED,
     REVERSE,
+    LimitSettings,
+    channel_promise,
+    draw,
     epsilon,
+    inside,
     solutions,
     synthetic,
     trim,
 )
 from sievert.commands.limit.release_files import TEXT, FileColumn
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
-from sievert.commands.limit.sampling import channel_promise, draw, inside
-from sievert.commands.limit.settings import LimitSettings
-from sievert.errors import UsageError, unknown
+from sievert.counts.questions import Questions
+from sievert.errors import UsageError
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
@@ -40,9 +42,6 @@ from sievert.losses.loss import as_numbers, combination_codes
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 MOST_INTERVALS = 12
 
@@ -109,13 +108,11 @@ def read_original(
         raise UsageError("no secret given", hint="-s disease, or --model identity")
     hierarchies = settings.hierarchies or {}
     for given in hierarchies:
-        if given not in roles.quasi:
-            raise unknown("--hierarchy: quasi-identifier", given, roles.quasi)
-    column.check_kind(settings.distortion, len(roles.quasi), hierarchies)
+        check_known("--hierarchy: quasi-identifier", given, roles.quasi)
+    alphabet_kinds.check_kind(settings.distortion, len(roles.quasi), hierarchies)
     _, notes = requested.prepare(questions, roles, missing)
     if roles.sensitive and settings.alike:
-        first = Note("the key itself is the secret here: other secrets do not count")
-        notes = [first, *notes]
+        notes.insert(0, Note("the key itself is the secret here: other secrets do not count"))
     clock("reading the records", questions)
     in_order = questions.engine.name == "duckdb"
     if everything and not in_order:
@@ -127,26 +124,23 @@ def read_original(
     columns = [c for c in questions.columns if c not in roles.identifier]
     kinds = {c: str(types.get(c, TEXT)) for c in columns}
     wanted = tuple(kinds) if everything else roles.measured_columns
-    if in_order:
-        people = _pairing.people(questions, wanted, None, name)
-    else:
-        people = _pairing.People(name, questions.cube(wanted), keyed=False)
+    people = (
+        _pairing.people(questions, wanted, None, name)
+        if in_order
+        else _pairing.People(name, questions.cube(wanted), keyed=False)
+    )
     table = LimitTable(roles, people, kinds, in_order, settings, clock, [*notes])
-    if everything:
-        _release_notes(table)
-    return table
-
-
-def _release_notes(table: LimitTable) -> None:
-    if table.unassessed:
+    if everything and table.unassessed:
         text = "{} not assessed, yet released unchanged: an outsider may know them too"
         table.note(text, Count(len(table.unassessed), "column"))
-    table.note("secrets are released as they are, beside the drawn values")
-    if table.settings.seed == 0:
+    if everything:
+        table.note("secrets are released as they are, beside the drawn values")
+    if everything and settings.seed == 0:
         table.note(
             "drawn with the seed that everybody has: who knows the channel can repeat it; give a "
             "--seed of your own, and keep it to yourself"
         )
+    return table
 
 
 # -- finite alphabets ---------------------------------------------------------------------------
@@ -156,7 +150,7 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     """Columns taken value by value."""
     settings, hierarchies = table.settings, table.settings.hierarchies or {}
     columns = [
-        column.released_column(
+        alphabet_kinds.released_column(
             q,
             table.people.texts(q),
             table.people.codes(q),
@@ -165,15 +159,15 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         )
         for q in table.roles.quasi
     ]
-    table.notes.extend(column.remarks(columns, settings.distortion))
+    table.notes.extend(alphabet_kinds.column_notes(columns, settings.distortion))
     labelled = settings.model in LABELLED
-    if labelled and (settings.reduced is not None or columns[0].kind == column.MATRIX):
+    if labelled and (settings.reduced is not None or columns[0].kind == alphabet_kinds.MATRIX):
         raise UsageError(
             f"model {settings.model} releases values drawn from the table",
             hint="without --reduced, and without distances from a file",
         )
     secret = _secret_codes(table)
-    kind, each = alphabets(
+    kind, each = alphabet_kinds.alphabets(
         columns,
         secret,
         table.weights,
@@ -182,7 +176,7 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         occurring=settings.occurring or labelled,
         reduced=settings.reduced,
     )
-    table.notes.extend(alphabet_notes(kind, each, labelled=labelled))
+    table.notes.extend(alphabet_kinds.alphabet_notes(kind, each, labelled=labelled))
     parts: list[AlphabetResult] = []
     draws: list[tuple[ReleaseAlphabet, Ints]] = []
     for number, alphabet in enumerate(each):
@@ -193,7 +187,9 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         if symbols is not None:
             draws.append((alphabet, symbols))
     whole = {}
-    if kind == COLUMNS and not settings.alike:  # all columns together, where each has its channel
+    if (
+        kind == alphabet_kinds.COLUMNS and not settings.alike
+    ):  # all columns together, where each has its channel
         before = combination_codes([table.codes(q) for q in table.roles.quasi])
         whole["table"] = _estimate(table, before, secret)
         if draws:
@@ -240,18 +236,17 @@ def _solve(
         alphabet.counts.sum(axis=1) if settings.alike else alphabet.counts
     )
     best = solutions(joint, distances, model, settings.at, **stop)
-    others: list[Tradeoff] = []
+    points = [_point(alphabet, joint, model, t, True) for t in best]
     if settings.points:
         others = solutions(joint, distances, model, None, points=settings.points, **stop)
-    points = [_point(alphabet, joint, model, t, True) for t in best]
-    points += [_point(alphabet, joint, model, t, False) for t in others]
+        points += [_point(alphabet, joint, model, t, False) for t in others]
     recodings: Sequence[Any] = ()
     if alphabet.is_ordered and model in (1, 2, IDENTITY, REVERSE):
         recodings = interval_recodings(joint, distances, most=MOST_INTERVALS)
     part = AlphabetResult(
         alphabet.names,
-        column.describe_distortion(alphabet.columns),
-        all(c.kind == column.HAMMING for c in alphabet.columns),
+        alphabet_kinds.describe_distortion(alphabet.columns),
+        all(c.kind == alphabet_kinds.HAMMING for c in alphabet.columns),
         len(alphabet.symbols),
         len(alphabet.released),
         alphabet.merged,
@@ -308,58 +303,3 @@ def _estimate(table: LimitTable, first: Ints, second: Ints) -> InformationEstima
     )
     records = int(table.weights.sum())
     return estimate(ContingencyTable(records, sizes, values, keys, counts), shuffles=0)
-
-
-# -- Gaussian columns and the release -----------------------------------------------------------
-
-
-def solve_gaussian(table: LimitTable) -> LimitOutcome:
-    """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
-    settings, roles = table.settings, table.roles
-    plain = LimitSettings(settings.model, settings.at)
-    if settings.model not in (1, 2, 3, 4):
-        raise UsageError(f"no model {settings.model} of Gaussian columns", hint="--model 1 to 4")
-    names = ("distortion", "alphabet", "occurring", "reduced", "most")
-    if settings.hierarchies or any(getattr(settings, n) != getattr(plain, n) for n in names):
-        raise UsageError(
-            "Gaussian columns have no values one by one, and a distortion of their own",
-            hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
-        )
-    if not table.in_order:
-        raise UsageError("Gaussian columns need records in order", hint="the engine duckdb")
-    table.clock("Gaussian channel", None)
-    x, y = (_numbers(table, names) for names in (roles.quasi, roles.sensitive))
-    part, released, notes = gaussian.solve_gaussian(
-        x,
-        y,
-        roles.quasi,
-        roles.sensitive,
-        settings.model,
-        settings.at,
-        settings.points,
-        settings.seed,
-    )
-    table.notes.extend(notes)
-    drawn = {}
-    for q, numbers in zip(roles.quasi, () if released is None else released.T, strict=False):
-        values, codes = np.unique(numbers, return_inverse=True)
-        drawn[q] = FileColumn(q, [f"{v:.10g}" for v in values.tolist()], codes, "DOUBLE")
-    return LimitOutcome("gaussian", [part], {}, drawn)
-
-
-def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
-    columns = []
-    for name in names:
-        numbers = as_numbers(table.people.texts(name))
-        if numbers is None:
-            raise UsageError(f"column {name!r} does not hold numbers", hint="without --gaussian")
-        columns.append(numbers[table.people.codes(name)])
-    return np.stack(columns, axis=1)
-
-
-def release_columns(table: LimitTable, drawn: Mapping[str, FileColumn]) -> list[FileColumn]:
-    """All columns but identifiers, in their order; quasi-identifiers as they were drawn."""
-    return [
-        drawn.get(name) or FileColumn(name, table.people.texts(name), table.codes(name), kind)
-        for name, kind in table.kinds.items()
-    ]

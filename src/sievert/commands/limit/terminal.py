@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from sievert.commands._terminal import heading_lines, note_lines, tabulate
+from sievert.commands._terminal import tabulate, whole_text
+from sievert.commands.limit.result import AlphabetResult, Limited, TradeoffPoint
 from sievert.formatting import percent, plural, printable, significant, wrap
-
-if TYPE_CHECKING:
-    from sievert.commands.limit.result import AlphabetResult, Limited, TradeoffPoint
 
 FEW = 12  # points of a curve that are shown
 HEADS: dict[int | str, str] = {
@@ -19,24 +16,25 @@ HEADS: dict[int | str, str] = {
     4: "lost",
 }
 CERTAIN = (1, 2, "identity", "identity reverse")  # models with a certificate
+MEANINGS = {
+    True: "No release of these columns, made without looking at the secret, is below the bound; "
+    "the channel is at most the gap away from it.",
+    False: "The best that several searches have found; the bound is weak, and the truth lies "
+    "between the two.",
+}
 
 
 def render(result: Limited, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [*heading_lines(result, width), ""]
+    lines = [""]
     for part in result.parts:
         for point in part.requested_points:
             lines += wrap(sentence(part, point, result), width, "")
     for part in result.parts:
-        lines += ["", *_points(part, result, width, everything)]
-        if part.promise is not None:
-            lines += ["", *_channel(part, result, width)]
-    lines += _whole(result, width)
-    lines += ["", *_meaning(result, width)]
-    lines += note_lines(result.warnings, width)
-    if not everything and any(len(p.points) > FEW for p in result.parts):
-        lines += ["", "All points: --all."]
-    return "\n".join(lines)
+        lines += ["", *_points(part, width, everything), *_channel(part, result, width)]
+    lines += [*_whole(result, width), "", *_meaning(result, width)]
+    more = not everything and any(len(p.points) > FEW for p in result.parts)
+    return whole_text(result, lines, width, "All points: --all." if more else "")
 
 
 def secrets(result: Limited) -> str:
@@ -55,11 +53,11 @@ def who(part: AlphabetResult, result: Limited) -> str:
         return f"no method that works from {these} and releases these combinations only"
     if part.merged:
         return "no method that takes rare combinations for their nearest frequent ones"
-    if part.hamming and (part.everything or len(part.columns) == 1):
+    values = len(part.columns) == 1 or part.everything
+    if part.hamming and values:
         return f"no method whatsoever that works from {these}"
-    if len(part.columns) == 1 or part.everything:
-        return f"no method that works from {these} and releases values of the table"
-    return f"no method that works from {these} and releases combinations of the table"
+    what = "values" if values else "combinations"
+    return f"no method that works from {these} and releases {what} of the table"
 
 
 def _far(part: AlphabetResult, at: float) -> str:
@@ -108,7 +106,7 @@ def sentence(part: AlphabetResult, point: TradeoffPoint, result: Limited) -> str
     )
 
 
-def _points(part: AlphabetResult, result: Limited, width: int, everything: bool) -> list[str]:
+def _points(part: AlphabetResult, width: int, everything: bool) -> list[str]:
     what = HEADS.get(part.points[0].model, "disclosed")
     names = ", ".join(printable(c) for c in part.columns)
     if part.values:
@@ -131,8 +129,7 @@ def _points(part: AlphabetResult, result: Limited, width: int, everything: bool)
     lines += tabulate(
         [head, *rows], ["", *("asked" if p.asked and several else "" for p in chosen)], width
     )
-    late = sum(1 for p in part.points if p.reached is False)
-    if late:
+    if late := sum(p.reached is False for p in part.points):
         lines += wrap(
             f"{plural(late, 'point')} stopped before the gap was reached: the truth lies between "
             "the two numbers",
@@ -159,72 +156,53 @@ def _select_points(points: Sequence[TradeoffPoint], everything: bool) -> list[Tr
 
 
 def _number(x: float | None) -> str:
-    return "unbounded" if x is None else _digits(x)
-
-
-def _digits(x: float) -> str:
     """A number as the search knows it: what lies beyond its gap is rounding."""
-    return significant(round(x, 7))
+    return "unbounded" if x is None else significant(round(x, 7))
 
 
 def _channel(part: AlphabetResult, result: Limited, width: int) -> list[str]:
     """What was promised, and what the release that was drawn shows."""
-    promise = part.promise
-    assert promise is not None
-    written = "this release" if result.settings["released"] else "one draw"
-    check, title = part.achieved, "The channel"
+    promise, check, title = part.promise, part.achieved, "The channel"
+    if promise is None:
+        return []
     risk, distortion = ["", ""], ["", ""]
     if check is not None:
-        risk = [significant(check.risk.value), _inside(check.risk_inside)]
-        distortion = [significant(check.distortion), _inside(check.distortion_inside)]
+        words = {True: "inside", False: "OUTSIDE"}
+        risk = [significant(check.risk.value), words[check.risk_inside]]
+        distortion = [significant(check.distortion), words[check.distortion_inside]]
         title += ", and a release drawn from it"
-    far, far_range = significant(promise.distortion), _range(promise.distortion_range)
+    risk_range, far_range = (
+        f"{significant(low)} to {significant(high)}"
+        for low, high in (promise.risk_range, promise.distortion_range)
+    )
+    written = "this release" if result.settings["released"] else "one draw"
     rows = [
         ["", "promised", "95 % of draws", written, ""],
-        ["bits about the secret", _digits(promise.risk), _range(promise.risk_range), *risk],
-        ["distortion", far, far_range, *distortion],
+        ["bits about the secret", _number(promise.risk), risk_range, *risk],
+        ["distortion", significant(promise.distortion), far_range, *distortion],
     ]
     if check is not None and result.alphabet != "gaussian":
         rows.append(["bits without chance", "", "", significant(check.risk.corrected), ""])
     if len(result.parts) > 1:
         title += f": {printable(part.columns[0])}"
     local = "unbounded" if part.epsilon is None else f"{significant(part.epsilon)} nats"
-    return [title, *tabulate(rows, [""] * len(rows), width), f"  Local epsilon: {local}"]
-
-
-def _range(ends: tuple[float, float]) -> str:
-    return f"{significant(ends[0])} to {significant(ends[1])}"
-
-
-def _inside(yes: bool) -> str:
-    return "inside" if yes else "OUTSIDE"
+    return ["", title, *tabulate(rows, width=width), f"  Local epsilon: {local}"]
 
 
 def _whole(result: Limited, width: int) -> list[str]:
-    table, release = result.whole.get("table"), result.whole.get("release")
-    if table is None:
+    bits = {
+        name: f"{significant(e.value)} bits ({significant(e.corrected)} without chance)"
+        for name, e in result.whole.items()
+    }
+    if "table" not in bits:
         return []
-    text = f"All columns together: the table tells {_bits(table.value, table.corrected)}"
-    if release is not None:
-        text += f", the release {_bits(release.value, release.corrected)}"
+    release = f", the release {bits['release']}" if "release" in bits else ""
+    text = f"All columns together: the table tells {bits['table']}{release}"
     return ["", *wrap(f"{text} about {secrets(result)}.", width, "")]
 
 
-def _bits(value: float, corrected: float) -> str:
-    return f"{significant(value)} bits ({significant(corrected)} without chance)"
-
-
 def _meaning(result: Limited, width: int) -> list[str]:
-    if result.settings["model"] in CERTAIN:
-        text = (
-            "No release of these columns, made without looking at the secret, is below the bound; "
-            "the channel is at most the gap away from it."
-        )
-    else:
-        text = (
-            "The best that several searches have found; the bound is weak, and the truth lies "
-            "between the two."
-        )
+    text = MEANINGS[result.settings["model"] in CERTAIN]
     text += (
         " I(X';Y): bits told about the secret; I(X;X'): bits told of who is who; both, and epsilon "
         "(nats), are risky when high. Bits are of these records, chance included."
