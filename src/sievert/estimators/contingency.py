@@ -183,15 +183,12 @@ class ContingencyTable:
     @cached_value
     def margins(self) -> tuple[Sizes, Sizes]:
         """How many values of each column have so many records."""
-        first, second = self.first[self.first > 0], self.second[self.second > 0]
-        return histogram(first), histogram(second)
+        return histogram(self.first[self.first > 0]), histogram(self.second[self.second > 0])
 
     @cached_value
     def _alike(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Different cells by their count and the sizes of both values; how many there are."""
-        a, b = self.margins
-        x, y = self.codes
-        tall = int(self.counts.max()) + 1
+        (a, b), (x, y), tall = self.margins, self.codes, int(self.counts.max()) + 1
         row = np.searchsorted(a.sizes, self.first)[x] * len(b.sizes)
         row += np.searchsorted(b.sizes, self.second)[y]
         kinds, times = count_keys(row * tall + self.counts, len(a.sizes) * len(b.sizes) * tall)

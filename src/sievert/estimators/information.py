@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Ints
 from sievert.errors import require
 from sievert.estimators.contingency import (
     ContingencyTable,
@@ -66,7 +66,7 @@ class Trio:
         sides = ((x, before.first), (c, after.first), (y, before.second))
         require(
             np.array_equal(before.second, after.second)
-            and all((np.array_equal(np.bincount(codes), sizes) for codes, sizes in sides)),
+            and all(np.array_equal(np.bincount(codes), sizes) for codes, sizes in sides),
             "what is counted already is not of these records",
         )
         only = np.zeros(len(before.first), dtype=np.int64)
@@ -143,15 +143,12 @@ class Trio:
 
     def standard_error(self) -> float:
         """How far the loss strays over samples, by leaving out each record, in bits."""
-        pairs = ((self.before, self._places[0]), (self.after, self._places[1]))
-        before, after = (self._weights(joint, at) for joint, at in pairs)
-        return jackknife(before - after, self.counts, self.before.records)
-
-    def _weights(self, joint: ContingencyTable, at: Ints) -> Floats:
-        codes = joint.codes[0][at]
-        return weights(
-            joint.counts[at], joint.first[codes], joint.second[self.y], self.before.records
+        records = self.before.records
+        before, after = (
+            weights(t.counts[at], t.first[t.codes[0][at]], t.second[self.y], records)
+            for t, at in zip((self.before, self.after), self._places, strict=True)
         )
+        return jackknife(before - after, self.counts, records)
 
     def plan(self) -> ShuffleLayout | TableBlocks:
         """The secret is shuffled within each released value; cells are of pairs and secrets."""

@@ -33,7 +33,8 @@ def quantile_bins(values: Any, number: int | None = None) -> Floats:
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]  # NaN comes last
     if number is None:
-        number = min(MOST_BINS, _cube_root(len(ordered)))
+        root = round(math.cbrt(len(ordered)))
+        number = min(MOST_BINS, root - (root**3 > len(ordered)))  # the cube is at most the number
     if number < 2 or not len(ordered):
         return np.zeros(0)
     edges = np.unique(ordered[np.arange(1, number) * len(ordered) // number])
@@ -66,12 +67,6 @@ def continuous(values: Any) -> tuple[bool, str | None]:
     if int(times[times > 1].sum()) > MOST_TIED * len(numbers):
         return False, f"more than {MOST_TIED:.0%} of the values are tied"
     return True, None
-
-
-def _cube_root(n: int) -> int:
-    """The largest whole number whose cube is at most n."""
-    root = round(math.cbrt(n))
-    return root - 1 if root**3 > n else root
 
 
 COMPILE = 30_000  # points from which compiled loops pay

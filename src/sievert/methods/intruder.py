@@ -178,8 +178,10 @@ def check_codes(codes: Any, size: int, *, least: int = 0) -> Ints:
 
 def check_whole(number: Any, name: str, least: int = 1) -> None:
     """An error unless it is a whole number of at least so much."""
-    if not isinstance(number, int) or number < least:
-        raise UsageError(f"{name} is a whole number of at least {least}")
+    require(
+        isinstance(number, int) and number >= least,
+        f"{name} is a whole number of at least {least}",
+    )
 
 
 def check_table(
@@ -249,15 +251,13 @@ def windows(first: Ints, last: Ints, size: int) -> Floats:
 
 def mean_rows(groups: Groups, kinds: Ints, rows: Floats) -> Floats:
     """Of each group the mean, over its records, of the row of the record's kind."""
-    number, size = rows.shape
+    number = len(rows)
     pairs, count = compact(groups.ids * number + kinds, groups.count * number)
     owner, kind = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     owner[pairs], kind[pairs] = groups.ids, kinds
-    times = np.bincount(pairs, minlength=count)
-    by_value = np.empty((size, groups.count))
-    for place, column in enumerate(np.ascontiguousarray(rows.T)):
-        by_value[place] = np.bincount(owner, times * column[kind], groups.count)
-    return np.ascontiguousarray((by_value / groups.sizes).T)
+    times, columns = np.bincount(pairs, minlength=count), np.ascontiguousarray(rows.T)
+    by_value = [np.bincount(owner, times * column[kind], groups.count) for column in columns]
+    return np.ascontiguousarray((np.stack(by_value) / groups.sizes).T)
 
 
 WITHHELD = -1  # the code of a record, or of a value, that was not released

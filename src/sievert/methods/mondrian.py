@@ -109,11 +109,10 @@ class _Axis:
         if numbers:
             # Spellings of one number are one value, told by the shortest.
             pairs = sorted(zip(numbers, domain, strict=True), key=lambda p: (p[0], len(p[1]), p[1]))
-            different = sorted(set(numbers))
-            at_number = {number: at for at, number in enumerate(different)}
+            at_number = {number: at for at, number in enumerate(sorted(set(numbers)))}
             place = {value: at_number[number] for number, value in pairs}
             domain = list(dict(reversed(pairs)).values())[::-1]
-            scale = _scale(different)
+            scale = _scale(list(at_number))
         at = np.array([place[value] for value in values], dtype=np.int64)
         return cls(name, at[codes], domain, bool(numbers), scale, float(scale[-1]) or 1.0)
 
@@ -172,11 +171,10 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> _Boxes:
         begin = np.cumsum(size) - size
         places = np.arange(len(box)) + np.repeat(start - begin, size)
         members = order[places]
-        low, high = np.empty_like(first), np.empty_like(first)
-        for place in range(len(axes)):
-            here = codes[place, members]
-            low[place] = np.minimum.reduceat(here, begin)
-            high[place] = np.maximum.reduceat(here, begin)
+        low, high = (
+            np.stack([end.reduceat(each[members], begin) for each in codes])
+            for end in (np.minimum, np.maximum)
+        )
         column, cut = _choose_cuts(axes, codes, members, box, size, low, high, k)
         still = column < 0
         done.append([each[..., still] for each in (start, size, low, high, first, last)])
@@ -187,10 +185,9 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> _Boxes:
         front = places < (start + size - many)[box]  # where those on the left go
         order[places[front]], order[places[~front]] = members[~right], members[right]
         some = np.flatnonzero(~still)
-        along, at = column[some], cut[some]
-        halves = np.arange(len(some))
+        halves = column[some], np.arange(len(some))
         before, behind = last[:, some], first[:, some]
-        before[along, halves], behind[along, halves] = at, at + 1
+        before[halves], behind[halves] = cut[some], cut[some] + 1
         first = np.concatenate((first[:, some], behind), axis=1)
         last = np.concatenate((before, last[:, some]), axis=1)
         kept = (size - many)[some]
@@ -220,8 +217,7 @@ def _choose_cuts(
         [(a.scale[h] - a.scale[g]) / a.span for a, g, h in zip(axes, low, high, strict=True)]
     )
     space = max(len(axis.values) for axis in axes)
-    column = np.full(len(size), -1, dtype=np.int64)
-    cut = np.zeros(len(size), dtype=np.int64)
+    column, cut = np.full(len(size), -1, dtype=np.int64), np.zeros(len(size), dtype=np.int64)
     for along in np.argsort(-widths, axis=0, kind="stable"):
         each = np.arange(len(size))
         wanted = (column < 0) & (low[along, each] < high[along, each]) & (size >= 2 * k)
@@ -277,15 +273,13 @@ def _domain(
 
 def _numbers(texts: Sequence[str]) -> list[int]:
     """Numbers as whole multiples of one unit; none if a text is no number, or a code like 007."""
-    plain = []
     for text in texts:
         digits = text.lstrip("+-")
         is_code = digits[:1] == "0" and digits[1:2].isdigit()
         if len(text) > LONGEST or not NUMBER.fullmatch(text) or is_code:
             return []
-        plain.append(_decimal(text))
-    behind = max((len(text.partition(".")[2]) for text in plain), default=0)
-    parts = (text.partition(".") for text in plain)
+    parts = [_decimal(text).partition(".") for text in texts]
+    behind = max((len(rest) for _, _, rest in parts), default=0)
     return [int(whole + rest.ljust(behind, "0")) for whole, _, rest in parts]
 
 

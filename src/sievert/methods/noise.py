@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InputError, UsageError, require
+from sievert.errors import InputError, require
 from sievert.methods.intruder import (
     Groups,
     Seed,
@@ -97,11 +98,9 @@ class Noisy:
             "the prior leaves a released value no origin",
             error=InputError,
         )
-        if matching == "oracle":
-            return mean_rows(groups, kinds, rows)
-        if matching == "likelihood":
-            return self._likely(groups, kinds, rows)
-        raise UsageError("matching is 'oracle' or 'likelihood'")
+        require(matching in ("oracle", "likelihood"), "matching is 'oracle' or 'likelihood'")
+        match = mean_rows if matching == "oracle" else self._likely
+        return match(groups, kinds, rows)
 
     def _likely(self, groups: Groups, kinds: Ints, rows: Floats) -> Floats:
         spans = [self.spans[c] for c in groups.columns]
@@ -153,12 +152,10 @@ def noisy(
     codes, hidden, domain, widths = check_table(known, secret, values, sizes)
     spans = tuple(span_of(size, percent) for size in widths)
     span = span_of(len(domain), percent)
-    released = np.empty_like(codes)
-    for place, m in enumerate(spans):
-        released[:, place] = codes[:, place] + _draw_noise(m, len(codes), seed, place + 2)
+    noise = [_draw_noise(m, len(codes), seed, place) for place, m in enumerate(spans, 2)]
     return Noisy(
         float(percent),
-        released,
+        codes + np.stack(noise, axis=1),
         widths,
         spans,
         hidden + _draw_noise(span, len(codes), seed, 1),
@@ -189,8 +186,7 @@ def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = N
     half = span // 2
     released = np.arange(-half, size + half)
     if weights == "uniform":
-        if prior is not None:
-            raise UsageError("only 'posterior' weights have a prior")
+        require(prior is None, "only 'posterior' weights have a prior")
         first, last = np.maximum(released - half, 0), np.minimum(released + half, size - 1)
         return windows(first, last, size)
     require(weights == "posterior", "weights are 'uniform' or 'posterior'")
@@ -221,10 +217,8 @@ def _check_prior(prior: Any, size: int) -> Floats:
 
 def _binomials(span: int) -> tuple[Floats, Ints]:
     """C(M, k) for k from 0 to M, each as a fraction from 1/2 to 1 and a power of 2."""
-    terms, term = [], 1
-    for k in range(span + 1):
-        terms.append(term)
-        term = term * (span - k) // (k + 1)
+    steps = itertools.accumulate(range(span), lambda c, k: c * (span - k) // (k + 1), initial=1)
+    terms = list(steps)
     powers = np.array([each.bit_length() for each in terms], dtype=np.int64)
     return np.array([each / (1 << each.bit_length()) for each in terms]), powers
 

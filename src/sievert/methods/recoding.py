@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.errors import ExhaustedError, InputError, UsageError, require, unknown
+from sievert.errors import ExhaustedError, InputError, require, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.intruder import MOST, check_whole, compact, grouped
@@ -89,8 +89,8 @@ def recoded(
     quasi = tuple(quasi_levels)
     if suppress is not None:
         check_whole(suppress, "suppress")
-    ladders = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
-    return _on(columns, ladders, [quasi_levels[c] for c in quasi], suppress)
+    coded = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
+    return _on(columns, coded, [quasi_levels[c] for c in quasi], suppress)
 
 
 def smallest_recoding(
@@ -119,23 +119,23 @@ def smallest_recoding(
     columns = check_columns(data, quasi)
     check_whole(k, "k")
     require(0 <= suppressed <= 1, "the share of suppressed records is from 0 to 1")
-    ladders = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
-    nodes = math.prod(ladder.height + 1 for ladder in ladders)
+    coded = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
+    nodes = math.prod(column.height + 1 for column in coded)
     require(
         nodes <= most,
         f"{nodes:,} combinations of levels, more than {most:,}",
         hint="fewer columns, hierarchies of fewer levels, or a larger `most`",
         error=ExhaustedError,
     )
-    records = len(ladders[0].codes)
+    records = len(coded[0].codes)
     allowed = math.floor(Fraction(repr(float(suppressed))) * records)
-    levels = _LevelSearch(ladders, k, allowed).best()
+    levels = _LevelSearch(coded, k, allowed).best()
     if levels is None:
         raise InputError(
             f"no recoding of {plural(records, 'record')} reaches k = {k}",
             hint="a smaller k, more suppressed records, or hierarchies that end in one label",
         )
-    return _on(columns, ladders, levels, k)
+    return _on(columns, coded, levels, k)
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,16 @@ class _ColumnHierarchy:
         cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None
     ) -> _ColumnHierarchy:
         codes, values = encode(texts)
-        rungs = [values]
+        levels = [values]
         if hierarchy is not None:
             hierarchy.require((v for v in values if v is not None), name)
+            heights = range(1, hierarchy.height + 1)
+            levels += [[None if v is None else hierarchy.at(v, i) for v in values] for i in heights]
             roots = {labels[-1:] for labels in hierarchy.labels.values()}
-            for level in range(1, hierarchy.height + 1):
-                rung: list[Text] = [None if v is None else hierarchy.at(v, level) for v in values]
-                if level == hierarchy.height and len(roots) == 1:
-                    rung = [next(iter(roots))[0]] * len(values)
-                rungs.append(rung)
-        coded = [encode(rung) for rung in rungs]
-        return cls(name, codes, tuple(t for t, _ in coded), tuple(texts for _, texts in coded))
+            if len(roots) == 1 and hierarchy.height:  # one label for all, missing values included
+                levels[-1] = [*next(iter(roots))] * len(values)
+        tables, labels = zip(*map(encode, levels), strict=True)
+        return cls(name, codes, tables, labels)
 
     @property
     def height(self) -> int:
@@ -172,24 +171,27 @@ class _ColumnHierarchy:
 class _LevelSearch:
     """The combinations of levels that reach k, from the counted combinations of values."""
 
-    def __init__(self, ladders: Sequence[_ColumnHierarchy], k: int, allowed: int) -> None:
-        self.ladders, self.k, self.allowed = ladders, k, allowed
-        cells = grouped(np.stack([each.codes for each in ladders], axis=1), range(len(ladders)))
+    def __init__(self, hierarchies: Sequence[_ColumnHierarchy], k: int, allowed: int) -> None:
+        self.hierarchies, self.k, self.allowed = hierarchies, k, allowed
+        cells = grouped(
+            np.stack([each.codes for each in hierarchies], axis=1),
+            range(len(hierarchies)),
+        )
         self.keys, self.counts = np.asfortranarray(cells.keys), cells.sizes
-        self.heights = [ladder.height for ladder in ladders]
+        self.heights = [column.height for column in hierarchies]
         self.top = tuple(self.heights)
         self.state = np.zeros([height + 1 for height in self.heights], dtype=np.uint8)
 
     def below(self, node: tuple[int, ...]) -> int:
         """The number of records in classes of fewer than k."""
         ids, count = np.zeros(len(self.counts), dtype=np.int64), 1
-        for place, (ladder, level) in enumerate(zip(self.ladders, node, strict=True)):
-            width = len(ladder.labels[level])
+        for place, (column, level) in enumerate(zip(self.hierarchies, node, strict=True)):
+            width = len(column.labels[level])
             if width == 1:
                 continue
             if count * width > MOST:
                 ids, count = compact(ids, count)
-            ids = ids * width + ladder.tables[level][self.keys[:, place]]
+            ids = ids * width + column.tables[level][self.keys[:, place]]
             count *= width
         ids, count = compact(ids, count)
         sizes = np.bincount(ids, self.counts, count)  # whole numbers, exact as doubles
@@ -221,16 +223,11 @@ class _LevelSearch:
         if not self.reaches(self.top):
             return None
         whole = math.lcm(*(height or 1 for height in self.heights))
-        loss = np.zeros(self.state.shape, dtype=np.int64)
-        for axis, height in enumerate(self.heights):
-            shape = [1] * len(self.heights)
-            shape[axis] = height + 1
-            loss += (np.arange(height + 1) * (whole // (height or 1))).reshape(shape)
-        flat, states = loss.ravel(), self.state.reshape(-1)
-        order = np.argsort(flat, kind="stable")
+        units = [np.arange(height + 1) * (whole // (height or 1)) for height in self.heights]
+        flat, states = sum(np.ix_(*units)).ravel(), self.state.reshape(-1)
         candidates: list[tuple[int, tuple[int, ...]]] = []
         reached = flat[-1]
-        for place in order.tolist():
+        for place in np.argsort(flat, kind="stable").tolist():
             if candidates and (flat[place] > reached or not min(candidates)[0]):
                 break
             node = tuple(int(level) for level in np.unravel_index(place, self.state.shape))
@@ -244,28 +241,27 @@ class _LevelSearch:
 
 def _on(
     columns: dict[str, list[Text]],
-    ladders: Sequence[_ColumnHierarchy],
+    hierarchies: Sequence[_ColumnHierarchy],
     levels: Sequence[int],
     suppress: int | None,
 ) -> Recoded:
     """The table on these levels."""
-    labels: list[list[Text]] = []
-    codes = np.empty((len(ladders[0].codes), len(ladders)), dtype=np.int64)
-    for place, (ladder, level) in enumerate(zip(ladders, levels, strict=True)):
-        if not isinstance(level, int) or not 0 <= level <= ladder.height:
-            raise UsageError(
-                f"column {ladder.name!r}: its level is a whole number from 0 to {ladder.height}",
-                hint=None if ladder.height else "a hierarchy for the column",
-            )
-        codes[:, place] = ladder.tables[level][ladder.codes]
-        labels.append(ladder.labels[level])
-    classes = grouped(codes, range(len(ladders)))
+    pairs = list(zip(hierarchies, levels, strict=True))
+    for column, level in pairs:
+        require(
+            isinstance(level, int) and 0 <= level <= column.height,
+            f"column {column.name!r}: its level is a whole number from 0 to {column.height}",
+            hint=None if column.height else "a hierarchy for the column",
+        )
+    codes = np.stack([column.tables[level][column.codes] for column, level in pairs], axis=1)
+    labels = [column.labels[level] for column, level in pairs]
+    classes = grouped(codes, range(len(hierarchies)))
     small = np.zeros(len(codes), dtype=bool)
     if suppress is not None and (small := (classes.sizes < suppress)[classes.ids]).any():
         labels = [texts if ROOT in texts else [*texts, ROOT] for texts in labels]
         codes[small] = [texts.index(ROOT) for texts in labels]
-        classes = grouped(codes, range(len(ladders)))
-    quasi = tuple(ladder.name for ladder in ladders)
+        classes = grouped(codes, range(len(hierarchies)))
+    quasi = tuple(column.name for column in hierarchies)
     for place, name in enumerate(quasi):
         columns[name] = [labels[place][code] for code in codes[:, place].tolist()]
     return Recoded(
@@ -273,15 +269,18 @@ def _on(
         quasi,
         classes.ids,
         dict(zip(quasi, levels, strict=True)),
-        {ladder.name: ladder.height for ladder in ladders},
+        {column.name: column.height for column in hierarchies},
         small,
     )
 
 
 def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
     """Plain columns, checked: text (numbers as they print) or None, one place per record each."""
-    if not isinstance(data, Mapping):
-        raise UsageError("data are plain columns", hint="a dict of lists: {'age': ['27', '31']}")
+    require(
+        isinstance(data, Mapping),
+        "data are plain columns",
+        hint="a dict of lists: {'age': ['27', '31']}",
+    )
     chosen = list(quasi)
     for name in chosen:
         if name not in data:

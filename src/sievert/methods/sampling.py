@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.errors import UsageError, require
+from sievert.errors import require
 from sievert.formatting import plural
 from sievert.methods.intruder import (
     Groups,
@@ -50,12 +50,10 @@ class Sample:
         cells = groups.ids[self.taken] * size + sample
         counts = np.bincount(cells, minlength=groups.count * size).reshape(-1, size)
         unseen = groups.sizes - counts.sum(axis=1)
-        if prior == "uniform":
-            shares, whole = np.ones(size, dtype=np.int64), size
-        elif not len(sample):
-            raise UsageError("a sample of no record has no frequencies")
-        else:
-            shares, whole = np.bincount(sample, minlength=size), len(sample)
+        uniform = prior == "uniform"
+        require(uniform or len(sample), "a sample of no record has no frequencies")
+        shares = np.ones(size, dtype=np.int64) if uniform else np.bincount(sample, minlength=size)
+        whole = int(shares.sum())
         # One quotient of whole numbers: nothing is rounded before it.
         return np.asarray(
             (counts * whole + unseen[:, None] * shares) / (groups.sizes * whole)[:, None]

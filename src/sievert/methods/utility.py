@@ -61,9 +61,8 @@ def range_queries(
     codes, hidden, domain, columns = check_table(known, secret, values, sizes)
     require(number >= 1, "at least one query is needed")
     numbers, widths = domain[hidden], np.array(columns, dtype=np.int64)
-    rng = generator(seed, USE)
+    rng, missing = generator(seed, USE), number
     kept: list[Queries] = []
-    missing = number
     for _ in range(ROUNDS):
         drawn = _draw_queries(rng, number, widths)
         means, counts, sizes_ = _means(drawn, codes, numbers)

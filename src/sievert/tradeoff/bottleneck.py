@@ -98,10 +98,8 @@ def time_share(
         assert information is not None
         span, share = high.information - low.information, information - low.information
     coin = min(max(share / span if span > 0 else 1.0, 0.0), 1.0)
-    if coin == 0 or low is high:
-        return low
-    if coin == 1:
-        return high
+    if low is high or coin in (0, 1):
+        return high if coin == 1 else low
     mixture = np.hstack(((1 - coin) * low.channel, coin * high.channel))
     return InformationPoint.from_channel(joint, mixture)
 
@@ -126,11 +124,8 @@ def contraction(joint: Joint) -> float:
     """The largest total variation between what two values tell (Dobrushin's coefficient)."""
     given = joint.given
     step = max(1, (1 << 22) // given.size)
-    largest = 0.0
-    for at in range(0, len(given), step):
-        apart = np.abs(given[at : at + step, None, :] - given[None]).sum(axis=2)
-        largest = max(largest, 0.5 * float(apart.max()))
-    return min(1.0, largest)
+    blocks = (given[at : at + step, None, :] for at in range(0, len(given), step))
+    return min(1.0, max(0.5 * float(np.abs(b - given).sum(axis=2).max()) for b in blocks))
 
 
 def stationary_point(
@@ -139,8 +134,7 @@ def stationary_point(
     """Where the steps of the bottleneck lead: a stationary point of I(X;T) - beta·I(T;Y)."""
     p, given = joint.weights, joint.given
     weighted = p[:, None] * given
-    before = math.inf
-    step = 0
+    before, step = math.inf, 0
     while step < most:
         step += 1
         released = p @ channel
@@ -175,15 +169,12 @@ class BottleneckCurve:
     """The curve of the largest I(T;Y) for an I(X;T), as far as annealing finds it."""
 
     def __init__(self, joint: Joint, *, seed: int = 0, seconds: float | None = None) -> None:
-        kinds = statistic(joint)
-        size = int(kinds.max()) + 1
-        self.whole, self.kinds = joint, kinds
+        self.whole, self.kinds = joint, statistic(joint)
+        size = int(self.kinds.max()) + 1
         table = np.zeros((size, joint.given.shape[1]))
-        np.add.at(table, kinds, joint.weights[:, None] * joint.given)
-        self.joint = Joint.of(table)
-        self.seed, self.steps = seed, 0
-        self.contraction = contraction(self.joint)
-        self.until = deadline(seconds)
+        np.add.at(table, self.kinds, joint.weights[:, None] * joint.given)
+        self.joint, self.seed, self.steps = Joint.of(table), seed, 0
+        self.contraction, self.until = contraction(self.joint), deadline(seconds)
         self.most = int(min(max(WORK / (size * size * table.shape[1]), 50), 2000))
         self.points = [
             InformationPoint.from_channel(self.joint, np.ones((size, 1))),
@@ -203,9 +194,8 @@ class BottleneckCurve:
         for beta in np.geomspace(HIGHEST, LOWEST, SLOPES).tolist():
             if time.monotonic() >= self.until:
                 break
-            point = self._settle(beta, channel, rough=True)
-            self.points.append(point)
-            channel = point.channel
+            self.points.append(self._settle(beta, channel, rough=True))
+            channel = self.points[-1].channel
             if channel.shape[1] == 1:
                 break
 
@@ -242,11 +232,9 @@ class BottleneckCurve:
                 break
             rng = np.random.default_rng([self.seed, number])
             start = rng.exponential(size=(n, n)) ** 2 + 1e-6
-            point = self._settle(beta, start / start.sum(axis=1, keepdims=True))
-            self.points.append(point)
-            values.append(lagrangian(point, beta))
-        spread = max(values) - min(values)
-        return spread if by_information else spread / beta
+            self.points.append(self._settle(beta, start / start.sum(axis=1, keepdims=True)))
+            values.append(lagrangian(self.points[-1], beta))
+        return (max(values) - min(values)) / (1.0 if by_information else beta)
 
     def channel(self, point: InformationPoint) -> Floats:
         """A point's channel, for all values that occur."""
@@ -266,13 +254,13 @@ def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Trad
     point = curve.point(rate, information)
     risk, identity = point.information / LN2, point.rate / LN2
     loss = max(0.0, joint.information - risk)
-    if model == 3:
-        objective, bound = identity, (information or 0.0) / LN2 / max(curve.contraction, TINY)
-    else:
-        objective, bound = loss, joint.information - at * curve.contraction
-    bound = min(max(bound, 0.0), objective)
+    objective, bound = (
+        (identity, (information or 0.0) / LN2 / max(curve.contraction, TINY))
+        if model == 3
+        else (loss, joint.information - at * curve.contraction)
+    )
+    numbers = (model, at, objective, min(max(bound, 0.0), objective), risk, loss, identity, None)
     full = full_channel(joint, curve.channel(point))
-    numbers = (model, at, objective, bound, risk, loss, identity, None)
     return Tradeoff(*numbers, full, curve.steps, None, spread / LN2)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.measures.kernel import LN2, total
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
 
@@ -116,11 +116,10 @@ class ChannelProblem:
         Fills its logarithms and itself; returns `at` and its distortion.
         """
         low, high = 0.0, math.inf
-        n = len(self.p)
-        sums, far, square = np.empty(n), np.empty(n), np.empty(n)
+        far, square = np.empty(len(self.p)), np.empty(len(self.p))
         for _ in range(100):
             for rows in self.blocks():
-                self._tilt_rows(rows, base, less, at, logs, channel, sums, far, square)
+                far[rows], square[rows] = self._tilt_rows(rows, base, less, at, logs, channel)
             mean = float(self.p @ far)
             if self.limit is None:
                 break
@@ -133,11 +132,8 @@ class ChannelProblem:
             slope = float(self.p @ (square - far * far))
             ahead = at + beyond / slope if slope > abs(beyond) * 1e-12 else math.inf
             if not low < ahead < high:
-                ahead = (
-                    0.0
-                    if low == 0 and beyond < 0
-                    else (2.0 * low + 1.0 if math.isinf(high) else 0.5 * (low + high))
-                )
+                middle = 2.0 * low + 1.0 if math.isinf(high) else 0.5 * (low + high)
+                ahead = 0.0 if low == 0 and beyond < 0 else middle
             at = min(ahead, LARGEST)
         return at, mean
 
@@ -149,17 +145,14 @@ class ChannelProblem:
         at: float,
         logs: Floats,
         channel: Floats,
-        sums: Floats,
-        far: Floats,
-        square: Floats,
-    ) -> None:
+    ) -> tuple[Floats, Floats]:
+        """Fill some rows of `tilt`; their mean distortions, and those of the square."""
         row_logs, shares, d = logs[rows], channel[rows], self.distortion[rows]
         np.multiply(d, -at, out=row_logs)
         row_logs += base[rows]
-        if less is not None:
-            row_logs -= less[rows]
-        if self.never is not None:
-            row_logs -= self.never[rows]
+        for costs in (less, self.never):
+            if costs is not None:
+                row_logs -= costs[rows]
         row_logs -= row_logs.max(axis=1, keepdims=True)
         np.maximum(row_logs, FLOOR, out=row_logs)
         np.exp(row_logs, out=shares)
@@ -168,10 +161,8 @@ class ChannelProblem:
         some = shares.sum(axis=1, keepdims=True)
         shares /= some
         row_logs -= np.log(some)
-        sums[rows] = some[:, 0]
         product = shares * d
-        far[rows] = product.sum(axis=1)
-        square[rows] = np.einsum("ij,ij->i", product, d)
+        return product.sum(axis=1), np.einsum("ij,ij->i", product, d)
 
     def lower(self, ratios: Floats, price: float) -> tuple[float, Cut]:
         """The best bound of these distributions of Y, over prices from a first one on."""
@@ -191,10 +182,7 @@ class ChannelProblem:
             sure = level - ROUNDING * (abs(level) + price * (far + self.limit))
             if sure + price * beyond > best:
                 best, line = sure + price * beyond, Cut(sure + price * far, price)
-            if beyond > 0:
-                cheap = Cut(level, beyond)
-            else:
-                dear = Cut(level, beyond)
+            cheap, dear = (Cut(level, beyond), dear) if beyond > 0 else (cheap, Cut(level, beyond))
             if cheap is None:
                 ahead = price / 4 if price > 1e-9 else 0.0
             elif dear is None:
@@ -215,10 +203,8 @@ class ChannelProblem:
             d = self.distortion[rows]
             sums = d * price
             sums += costs[rows]
-            least = sums.argmin(axis=1)
-            each = self.each[: len(least)]
-            level[rows] = costs[rows][each, least]
-            far[rows] = d[each, least]
+            place = self.each[: len(d)], sums.argmin(axis=1)
+            level[rows], far[rows] = costs[rows][place], d[place]
         return float(self.p @ level), float(self.p @ far)
 
 
@@ -277,9 +263,11 @@ def deadline(seconds: float | None) -> float:
 
 def check_constraint(at: float, what: str = "bits") -> None:
     """An error unless a constraint is a finite number of at least 0."""
-    if not (math.isfinite(at) and at >= 0):
-        hint = f"{what}, such as 0.1"
-        raise UsageError("the constraint is not a number of at least 0", hint=hint)
+    require(
+        math.isfinite(at) and at >= 0,
+        "the constraint is not a number of at least 0",
+        hint=f"{what}, such as 0.1",
+    )
 
 
 def evaluated(
@@ -304,11 +292,9 @@ def full_channel(joint: Joint, channel: Floats, distortion: Floats | None = None
     """A channel of all values: one that never occurs is released as the nearest value."""
     if len(joint.rows) == len(joint.table):
         return channel
-    full = np.zeros((len(joint.table), channel.shape[1]))
-    if distortion is None:
-        full[:, 0] = 1.0
-    else:
-        full[np.arange(len(full)), distortion.argmin(axis=1)] = 1.0
+    nothing = np.zeros(len(joint.table), dtype=np.int64)
+    nearest = nothing if distortion is None else distortion.argmin(axis=1)
+    full = deterministic_channel(nearest, channel.shape[1])
     full[joint.rows] = channel
     return full
 

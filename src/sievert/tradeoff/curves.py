@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.errors import UsageError, require
+from sievert.errors import require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.bottleneck import BottleneckCurve, answer, target
 from sievert.tradeoff.channel import Tradeoff
@@ -67,19 +67,20 @@ def curve(
     [0.28818, 0.22175, 0.08228]
     """
     require(model in (1, 2, 3, 4), "there is no such model", hint="1, 2, 3 or 4")
-    if at is None and points < 1:
-        raise UsageError("a curve has at least one point", hint="points=20")
-    if model in (1, 2) and distortion is None:
-        raise UsageError(f"model {model} needs a distortion", hint='"hamming"')
+    require(at is not None or points >= 1, "a curve has at least one point", hint="points=20")
+    require(
+        model in (3, 4) or distortion is not None,
+        f"model {model} needs a distortion",
+        hint='"hamming"',
+    )
     until = None if seconds is None else time.monotonic() + seconds
     if model in (3, 4):
         return _bottleneck(Joint.of(joint), model, at, points, until, seed)
     task = DistortionTask.from_table(joint, distortion)
     low, high = (task.nearest, task.farthest) if model == 1 else (0.0, task.joint.information)
-    constraints = _constraints(at, low, high, points)
     answers: list[Tradeoff] = []
     last: Tradeoff | None = None
-    for place in constraints:
+    for place in _constraints(at, low, high, points):
         left = None if until is None else max(0.0, until - time.monotonic())
         if model == 1:
             last = least_risk(
@@ -136,12 +137,11 @@ def _convex(
         if not _mix_neighbours(task, points):
             break
     wanted = gap if gap is not None else GAP if model == 1 else GAP * task.span
-    better = []
-    for point in points:
+    for i, point in enumerate(points):
         bound = max(point.bound, *(_line(task, model, p, point.at) for p in answers))
         point = replace(point, bound=min(bound, point.objective))
-        better.append(replace(point, reached=point.gap <= wanted * (1 + 1e-9)))
-    return better
+        points[i] = replace(point, reached=point.gap <= wanted * (1 + 1e-9))
+    return points
 
 
 def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
@@ -164,8 +164,9 @@ def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
 
 def _with(task: DistortionTask, point: Tradeoff, channel: Floats) -> Tradeoff:
     """The same answer with another channel."""
-    model = int(point.model)
-    return task.answer(model, point.at, channel, point.bound, 0.0, point.iterations, point.cut)
+    return task.answer(
+        int(point.model), point.at, channel, point.bound, 0.0, point.iterations, point.cut
+    )
 
 
 def _over(low: Tradeoff, point: Tradeoff, high: Tradeoff) -> float:

@@ -43,7 +43,7 @@ def ladder(hierarchy: Hierarchy, values: Sequence[str]) -> Floats:
     """
     hierarchy = hierarchy.with_root()
     hierarchy.require(values, "X")
-    distances = np.where(np.eye(len(values), dtype=bool), 0.0, 1.0)
+    distances = hamming(len(values))
     for level in range(hierarchy.height - 1, 0, -1):
         names: dict[str, int] = {}
         codes = np.array([names.setdefault(hierarchy.at(v, level), len(names)) for v in values])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import UsageError, require
+from sievert.errors import require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import deterministic_channel, evaluated, mean_distortion
 from sievert.tradeoff.distortions import matrix
@@ -56,20 +56,21 @@ def interval_recodings(
     """
     distribution = Joint.of(joint)
     full = matrix(distortion, len(distribution.table))
-    if weight is not None and not (math.isfinite(weight) and weight >= 0):
-        raise UsageError("the weight of the distortion is not a number of at least 0", hint="1")
+    require(
+        weight is None or (math.isfinite(weight) and weight >= 0),
+        "the weight of the distortion is not a number of at least 0",
+        hint="1",
+    )
     n = len(distribution.rows)
     most = n if most is None else most
     require(most >= 1, "there is at least one interval", hint="most=5")
     reduced = full[distribution.rows]
     far, which = _farness(distribution, reduced)
-    information = _information_terms(distribution)
-    first = far
+    costs = (far, _information_terms(distribution))
     if weight is not None:
-        first = np.where(
-            np.isfinite(far), information / LN2 + weight * np.where(far < np.inf, far, 0.0), far
-        )
-    partitions = _partitions(first, information if weight is None else far, min(most, n))
+        both = costs[1] / LN2 + weight * np.where(far < np.inf, far, 0.0)
+        costs = (np.where(np.isfinite(far), both, far), far)
+    partitions = _partitions(*costs, min(most, n))
     return [_recoding(distribution, reduced, which, starts) for starts in partitions]
 
 
@@ -116,11 +117,10 @@ def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...
             at = int(near[np.argmin(ties[near] + second[near, j])])
             back[number, j], new[j], new_ties[j] = at, least, ties[at] + second[at, j]
         best, ties = new, new_ties
-        starts, j = [], n
+        starts = [n]
         for m in range(number, 0, -1):
-            j = int(back[m, j]) if m > 1 else 0
-            starts.append(j)
-        partitions.append(tuple(reversed(starts)))
+            starts.append(int(back[m, starts[-1]]) if m > 1 else 0)
+        partitions.append(tuple(starts[:0:-1]))
     return partitions
 
 

@@ -126,9 +126,9 @@ class DistortionTask:
         objective = risk if model == 1 else far
         assert objective is not None
         bound = min(bound, objective)
-        reached = objective - bound <= gap * (1 + 1e-9)
-        full = full_channel(self.joint, channel, self.full)
         numbers = (model, at, objective, bound, risk, loss, identity, far)
+        full = full_channel(self.joint, channel, self.full)
+        reached = objective - bound <= gap * (1 + 1e-9)
         return Tradeoff(*numbers, full, iterations, reached, None, cut)
 
 
@@ -171,10 +171,9 @@ def least_risk(
     share = task.share(at)
     field = ChannelProblem(task.joint, task.shares, max(share, HAIR))
     done = descend(field, gap * LN2, most, until=until, start=_blend(start), known=known)
-    channel, bound = done.channel, done.bound / LN2
-    if share < HAIR:  # what holds for more distortion holds for less
-        channel = task.closest(gap * LN2, most, until).channel
-    return task.answer(1, at, channel, bound, gap, done.iterations, done.cut)
+    # What holds for more distortion holds for less.
+    near = task.closest(gap * LN2, most, until) if share < HAIR else done
+    return task.answer(1, at, near.channel, done.bound / LN2, gap, done.iterations, done.cut)
 
 
 def least_distortion(
@@ -200,8 +199,7 @@ def least_distortion(
         joint if isinstance(joint, DistortionTask) else DistortionTask.from_table(joint, distortion)
     )
     nearest, span = task.nearest, task.span
-    if gap is None:
-        gap = GAP * span
+    gap = GAP * span if gap is None else gap
     _check(at, gap, most, "bits")
     until = deadline(seconds)
     rate = at * LN2
@@ -227,16 +225,11 @@ class _RateSearch:
     def __init__(
         self, task: DistortionTask, rate: float, gap: float, near: Floats, start: Tradeoff | None
     ) -> None:
-        self.task, self.rate, self.gap = task, rate, gap
+        self.task, self.rate, self.gap, self.steps = task, rate, gap, 0
         self.within, self.beyond = task.silent(), near
         self.low, self.cut = 0.0, Cut(0.0, 0.0)
-        self.cuts: list[Cut] = []
-        self.steps = 0
-        self.last = None
-        if start is not None:
-            self.last = start.channel[task.joint.rows]
-            if start.cut is not None:
-                self.cuts.append(start.cut)
+        self.last = None if start is None else start.channel[task.joint.rows]
+        self.cuts = [] if start is None or start.cut is None else [start.cut]
 
     def far(self, channel: Floats) -> float:
         return mean_distortion(self.task.joint, channel, self.task.shares)

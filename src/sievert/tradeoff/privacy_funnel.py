@@ -36,8 +36,7 @@ def stationary_point(
     p, given = joint.weights, joint.given
     weighted, secret = p[:, None] * given, np.log(joint.secret)
     logs = np.log(np.maximum(channel, TINY))
-    before = math.inf
-    step = 0
+    before, step = math.inf, 0
     while step < most:
         step += 1
         channel = np.exp(logs)
@@ -58,23 +57,17 @@ def stationary_point(
 
 def merge_values(joint: Joint) -> list[InformationPoint]:
     """Releases from X to a constant; each merges the two values with the best trade-off."""
-    rows = joint.weights[:, None] * joint.given
+    rows, secret = joint.weights[:, None] * joint.given, joint.secret
     channel = np.eye(len(rows))
     points = [InformationPoint.from_channel(joint, channel)]
-    secret = joint.secret
     while len(rows) > 1:
-        sums = rows.sum(axis=1)
-        information = _information_terms(rows, secret)
+        sums, information = rows.sum(axis=1), _information_terms(rows, secret)
         rate = -sums * np.log(sums)
-        pairs = np.triu_indices(len(rows), 1)
-        less_told = (
-            information[pairs[0]]
-            + information[pairs[1]]
-            - _information_terms(rows[pairs[0]] + rows[pairs[1]], secret)
-        )
-        both = sums[pairs[0]] + sums[pairs[1]]
-        best = int(np.argmax(less_told / (rate[pairs[0]] + rate[pairs[1]] + both * np.log(both))))
-        i, j = int(pairs[0][best]), int(pairs[1][best])
+        a, b = np.triu_indices(len(rows), 1)
+        less_told = information[a] + information[b] - _information_terms(rows[a] + rows[b], secret)
+        both = sums[a] + sums[b]
+        best = int(np.argmax(less_told / (rate[a] + rate[b] + both * np.log(both))))
+        i, j = int(a[best]), int(b[best])
         rows[i] += rows[j]
         channel[:, i] += channel[:, j]
         rows, channel = np.delete(rows, j, axis=0), np.delete(channel, j, axis=1)
@@ -133,9 +126,8 @@ def _search(
         slope = (high.information - low.information) / (high.rate - low.rate)
         values = [low.information - slope * low.rate]
         starts = [_blur(low.channel, n), _blur(high.channel, n)]
-        for number in range(RESTARTS):
-            rng = np.random.default_rng([seed, turn, number])
-            starts.append(rng.dirichlet(np.full(n + 1, 0.3), size=n) + 1e-6)
+        rngs = [np.random.default_rng([seed, turn, number]) for number in range(RESTARTS)]
+        starts += [rng.dirichlet(np.full(n + 1, 0.3), size=n) + 1e-6 for rng in rngs]
         for start in starts:
             if time.monotonic() >= until:
                 return spread, steps

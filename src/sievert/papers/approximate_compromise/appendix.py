@@ -271,8 +271,7 @@ def figure_3(given: Given) -> PaperPart:
 def printed_algorithm(x: Sequence[int], p: Sequence[float]) -> tuple[list[float], int]:
     """Algorithm 1 line by line: H for eps = 0, 1, ..., and how often it reads a row before 0."""
     rows: list[list[float]] = []
-    lacking = 0
-    n = len(x)
+    lacking, n = 0, len(x)
     for eps in range(x[-1] - x[0] + 1):
         h = [0.0, _cost(p[0])] + [math.inf] * (n - 1)
         for i in range(2, n + 1):
@@ -294,8 +293,7 @@ def _cost(p: float) -> float:
 @announce("algorithm 1")
 def algorithm_1(given: Given) -> PaperPart:
     """The printed dynamic programme beside ours."""
-    rng = np.random.default_rng([given.seed, 25])
-    weights = rng.dirichlet(np.ones(25)).tolist()
+    weights = np.random.default_rng([given.seed, 25]).dirichlet(np.ones(25)).tolist()
     worst, lacking = 0.0, 0
     for x, p in (([int(v) for v in X], list(P)), (list(range(1, 26)), weights)):
         theirs, reads = printed_algorithm(x, p)

@@ -17,7 +17,7 @@ from sievert.papers.approximate_compromise.experiment import (
 )
 from sievert.papers.approximate_compromise.methods import PaperTable, generate_table
 from sievert.papers.claims import Given, PaperPart, open_question
-from sievert.report.page import Grid, Picture, Spec
+from sievert.report.page import Grid, Picture
 
 PANELS = {
     ("sampling", H0): "2a",
@@ -76,37 +76,46 @@ def _figure_2(experiment: Experiment) -> PaperPart:
 
 
 def _panel(experiment: Experiment, method: str, number: str) -> Picture:
-    panel, curves = PANELS[method, number], experiment.curves[method]
-    held = {amount(method, a): experiment.means(method, a, number) for a in curves}
+    means = {
+        amount(method, a): experiment.means(method, a, number) for a in experiment.curves[method]
+    }
+    # Where the most and the least useful release begin and end.
+    (first, high), *_, (last, low) = means.items()
+    return _picture(
+        f"{PANELS[method, number]}: {NAMES[method]}",
+        number,
+        {name: list(enumerate(each, 1)) for name, each in means.items()},
+        f"{WHAT[number].split(',')[0]}: from one known column to six, {first} goes from "
+        f"{high[0]:.2f} to {high[-1]:.2f}, {last} from {low[0]:.2f} to {low[-1]:.2f}.",
+        ("Known columns", "amount", "{:g} known"),
+    )
+
+
+def _picture(
+    title: str,
+    number: str,
+    series: dict[str, list[tuple[float, float]]],
+    seen: str,
+    heads: tuple[str, str, str],
+) -> Picture:
+    """Curves with their numbers; the heads are of the axis, of the first column, of the others."""
+    across, first, others = heads
+    points = [x for x, _ in next(iter(series.values()))]
     return Picture(
         lines(
-            f"Figure {panel}: {NAMES[method]}",
+            f"Figure {title}",
             (WHAT[number], "High is better protected"),
-            {name: list(enumerate(means, 1)) for name, means in held.items()},
-            across="Known columns",
+            series,
+            across=across,
             up=UP[number],
         ),
-        f"{WHAT[number].split(',')[0]}: {_describe(held)}",
-        _grid(f"Figure {panel}: {WHAT[number]}", "amount", held),
-    )
-
-
-def _describe(means: dict[str, list[float]]) -> str:
-    """What to see: where the most and the least useful release begin and end."""
-    (first, high), *_, (last, low) = means.items()
-    return (
-        f"from one known column to six, {first} goes from {high[0]:.2f} to {high[-1]:.2f}, "
-        f"{last} from {low[0]:.2f} to {low[-1]:.2f}."
-    )
-
-
-def _grid(caption: str, first: str, held: dict[str, list[float]]) -> Grid:
-    wide = max(map(len, held.values()))
-    return Grid(
-        caption,
-        (first, *(f"{i} known" for i in range(1, wide + 1))),
-        tuple((name, *(f"{x:.3f}" for x in means)) for name, means in held.items()),
-        right=tuple(range(1, wide + 1)),
+        seen,
+        Grid(
+            f"Figure {title.partition(':')[0]}: {WHAT[number]}",
+            (first, *map(others.format, points)),
+            tuple((name, *(f"{y:.3f}" for _, y in each)) for name, each in series.items()),
+            right=tuple(range(1, len(points) + 1)),
+        ),
     )
 
 
@@ -124,10 +133,12 @@ def _figure_4(experiment: Experiment) -> PaperPart:
             ),
         ),
         tuple(
-            Picture(
-                _across(experiment, number, panel),
+            _picture(
+                f"{panel}: noise",
+                number,
+                _by_known(experiment, number),
                 "Each line rises with noise; the more columns are known, the lower it is.",
-                _across_grid(experiment, number, panel),
+                ("Noise, % of the domain", "known columns", "{:g} %"),
             )
             for number, panel in ((H0, "4c"), (AREA, "4d"))
         ),
@@ -135,37 +146,12 @@ def _figure_4(experiment: Experiment) -> PaperPart:
 
 
 def _by_known(experiment: Experiment, number: str) -> dict[str, list[tuple[float, float]]]:
-    amounts = list(experiment.curves["noise"])
-    means = {a: experiment.means("noise", a, number) for a in amounts}
-    return {
-        f"{i + 1} known": [(a, means[a][i]) for a in amounts]
-        for i in range(len(means[amounts[0]]))
-        if i in KEPT
-    }
+    means = {a: experiment.means("noise", a, number) for a in experiment.curves["noise"]}
+    columns = range(len(next(iter(means.values()))))
+    return {f"{i + 1} known": [(a, m[i]) for a, m in means.items()] for i in columns if i in KEPT}
 
 
 KEPT = (0, 1, 2, 5)  # numbers of known columns, less one, whose lines can be told apart
-
-
-def _across(experiment: Experiment, number: str, panel: str) -> Spec:
-    return lines(
-        f"Figure {panel}: noise",
-        (WHAT[number], "High is better protected"),
-        _by_known(experiment, number),
-        across="Noise, % of the domain",
-        up=UP[number],
-    )
-
-
-def _across_grid(experiment: Experiment, number: str, panel: str) -> Grid:
-    held: dict[str, Sequence[tuple[float, float]]] = {**_by_known(experiment, number)}
-    amounts = [a for a, _ in next(iter(held.values()))]
-    return Grid(
-        f"Figure {panel}: {WHAT[number]}",
-        ("known columns", *(f"{a:g} %" for a in amounts)),
-        tuple((name, *(f"{y:.3f}" for _, y in points)) for name, points in held.items()),
-        right=tuple(range(1, len(amounts) + 1)),
-    )
 
 
 def _section_6(study: PaperTable, experiment: Experiment) -> PaperPart:

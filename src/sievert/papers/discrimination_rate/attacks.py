@@ -128,34 +128,33 @@ def identity(given: Given) -> PaperPart:
         for box in ("white_box", "black_box")
     )
     before = require_number(sievert.discrimination_rate(BEFORE, "age"))
-    claims = [number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)]
-    claims += [
-        statement(
-            "The white box is what was measured",
-            "from the generalisation table",
-            f"white box {white:.4f}, the rate of Age by Age* {ours[WHOLE]:.4f}",
-            holds=math.isclose(white, ours[WHOLE]),
-            why="they are not the same",
-        ),
-        open_question(
-            "Black box",
-            "-",
-            "the slides name it and print no number; ours is the rate of the record by Age*",
-            f"{black:.4f}",
-        ),
-        open_question("Grey box", "-", "the slides name no external data"),
-        statement(
-            "k-anonymity protects against the identity attack",
-            "protects",
-            f"rate of the record by Age {before:.4f}, by Age* {black:.4f}",
-            holds=black < before,
-            why="the rate did not fall",
-        ),
-    ]
     return PaperPart(
         "Identity attack",
         "How far the generalised age tells the original one, by value and on the whole.",
-        tuple(claims),
+        (
+            *(number(f"DR of Age by {v}", IDENTITY[v], ours[v]) for v in (*VALUES, WHOLE)),
+            statement(
+                "The white box is what was measured",
+                "from the generalisation table",
+                f"white box {white:.4f}, the rate of Age by Age* {ours[WHOLE]:.4f}",
+                holds=math.isclose(white, ours[WHOLE]),
+                why="they are not the same",
+            ),
+            open_question(
+                "Black box",
+                "-",
+                "the slides name it and print no number; ours is the rate of the record by Age*",
+                f"{black:.4f}",
+            ),
+            open_question("Grey box", "-", "the slides name no external data"),
+            statement(
+                "k-anonymity protects against the identity attack",
+                "protects",
+                f"rate of the record by Age {before:.4f}, by Age* {black:.4f}",
+                holds=black < before,
+                why="the rate did not fall",
+            ),
+        ),
     )
 
 
@@ -166,23 +165,24 @@ def identity(given: Given) -> PaperPart:
 def homogeneity(given: Given) -> PaperPart:
     """Disease from Age*, of both releases."""
     ours = {name: rates(table, "disease") for name, table in RELEASES.items()}
-    claims = [
-        number(
-            f"DR of Disease by {v}, {name}",
-            printed,
-            ours[name][v],
-            why=CUT if name == "3-diverse" else EXCLUDED,
-            contradicts=name == "3-anonymous",
-        )
-        for name, row in HOMOGENEITY.items()
-        for v, printed in row.items()
-    ]
-    claims += [_lower(v, ours) for v in (*VALUES, WHOLE)]
     return PaperPart(
         "Homogeneity attack",
         "How far Age* tells the disease, in the 3-anonymous and in the 3-diverse release. Three "
         "numbers of the first do not follow from the table that is printed above them.",
-        tuple(claims),
+        (
+            *(
+                number(
+                    f"DR of Disease by {v}, {name}",
+                    printed,
+                    ours[name][v],
+                    why=CUT if name == "3-diverse" else EXCLUDED,
+                    contradicts=name == "3-anonymous",
+                )
+                for name, row in HOMOGENEITY.items()
+                for v, printed in row.items()
+            ),
+            *(_lower(v, ours) for v in (*VALUES, WHOLE)),
+        ),
         (_explanation(), _picture(ours)),
     )
 
@@ -240,37 +240,35 @@ def _picture(ours: dict[str, dict[str, float]]) -> Picture:
 @announce("background knowledge")
 def background(given: Given) -> PaperPart:
     """What is lacking to certainty after the homogeneity attack."""
-    claims = []
-    for name, table in RELEASES.items():
-        ours = _missing(table)
-        claims += [
-            number(
-                f"1 - DR of Disease by {v}, {name}",
-                printed,
-                ours[v],
-                why=REST if name == "3-diverse" else EXCLUDED,
-                contradicts=name == "3-anonymous",
-            )
-            for v, printed in BACKGROUND[name].items()
-        ]
+    ours = {name: _missing(table) for name, table in RELEASES.items()}
     off = [
         abs(1 - float(HOMOGENEITY[name][v]) - float(printed))
         for name, row in BACKGROUND.items()
         for v, printed in row.items()
     ]
-    claims.append(
-        statement(
-            "Background knowledge is 1 - DR of the homogeneity attack",
-            "1 - DR",
-            f"the eight printed pairs and 1: {apart(max(off), 1e-9)}",
-            holds=max(off) < 1e-9,
-            why="a pair does not add up to 1",
-        )
-    )
     return PaperPart(
         "Background knowledge attack",
         "What somebody needs to know besides to be certain: the rest to 1 of the rates before.",
-        tuple(claims),
+        (
+            *(
+                number(
+                    f"1 - DR of Disease by {v}, {name}",
+                    printed,
+                    ours[name][v],
+                    why=REST if name == "3-diverse" else EXCLUDED,
+                    contradicts=name == "3-anonymous",
+                )
+                for name, row in BACKGROUND.items()
+                for v, printed in row.items()
+            ),
+            statement(
+                "Background knowledge is 1 - DR of the homogeneity attack",
+                "1 - DR",
+                f"the eight printed pairs and 1: {apart(max(off), 1e-9)}",
+                holds=max(off) < 1e-9,
+                why="a pair does not add up to 1",
+            ),
+        ),
     )
 
 

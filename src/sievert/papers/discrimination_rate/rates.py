@@ -110,6 +110,7 @@ LISTED = (
 
 
 COUNTED = {"22": "3", "35": "3", "63": "1", "45": "1", "40": "1"}
+ENTROPIES = {age: f"{math.log2(int(n)):.4f}" if n != "1" else "0" for age, n in COUNTED.items()}
 CUT = "the slides cut 0.666... off after two digits"
 
 
@@ -117,34 +118,33 @@ CUT = "the slides cut 0.666... off after two digits"
 def simple(given: Given) -> PaperPart:
     """Definition 3 and its worked example."""
     people = Counter(EXAMPLE["age"])
-    claims = [number("values of Age", "5", len(people))]
-    claims += [number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()]
-    claims += [_entropy(age, printed) for age, printed in _entropies().items()]
     whole = require_number(sievert.entropy(EXAMPLE, "age", "salary"))
-    claims += [
-        number("H(X) = log2(9), as printed", f"{math.log2(9):.4f}", whole),
-        number(
-            "SDR of Age",
-            "0.66",
-            require_number(sievert.discrimination_rate(EXAMPLE, "age", "salary")),
-            why=CUT,
-        ),
-        _record(),
-        *_scale_claims(),
-    ]
     return PaperPart(
         "Simple discrimination rate",
         "Nine people; X has nine outcomes that are equally likely (the formula has log2(9) below "
         "the line), as Salary has here, and as the record itself would have. Disease has three "
         "outcomes and is not meant. Logarithms are to base 2.",
-        tuple(claims),
-        (_by_column(),),
+        (
+            number("values of Age", "5", len(people)),
+            *(number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()),
+            *(_entropy(age, printed) for age, printed in ENTROPIES.items()),
+            number("H(X) = log2(9), as printed", f"{math.log2(9):.4f}", whole),
+            number("SDR of Age", "0.66", _rate(["age"], "salary"), why=CUT),
+            _record(),
+            *_scale_claims(),
+        ),
+        (
+            Grid(
+                "Rates of all columns and combinations, of Salary (or the record)",
+                ("Columns", "Discrimination rate"),
+                tuple(
+                    (" and ".join(quasi), f"{_rate(quasi, 'salary'):.4f}")
+                    for quasi in _subsets("salary")
+                ),
+                right=(1,),
+            ),
+        ),
     )
-
-
-def _entropies() -> dict[str, str]:
-    log3 = f"{math.log2(3):.4f}"  # printed as -log(1/3)
-    return {"22": log3, "35": log3, "63": "0", "45": "0", "40": "0"}
 
 
 def _entropy(age: str, printed: str) -> Claim:
@@ -157,7 +157,7 @@ def _entropy(age: str, printed: str) -> Claim:
 
 def _record() -> Claim:
     record = require_number(sievert.discrimination_rate(EXAMPLE, "age"))
-    salary = require_number(sievert.discrimination_rate(EXAMPLE, "age", "salary"))
+    salary = _rate(["age"], "salary")
     return statement(
         "The SDR is the capability of a column to refine the anonymity set",
         "an anonymity set of 9 people",
@@ -175,7 +175,7 @@ def _scale_claims() -> list[Claim]:
     ]
     parts = [
         (
-            1 - require_number(sievert.discrimination_rate(EXAMPLE, quasi, "salary")),
+            1 - _rate([quasi], "salary"),
             sum(
                 1 - (v or 0.0)
                 for v in sievert.discrimination_rate_by_value(EXAMPLE, quasi, "salary").values()
@@ -209,19 +209,6 @@ def _subsets(secret: str) -> list[list[str]]:
 
 def _rate(quasi: list[str], secret: str) -> float:
     return require_number(sievert.discrimination_rate(EXAMPLE, quasi, secret))
-
-
-def _by_column() -> Grid:
-    rows = []
-    for quasi in _subsets("salary"):
-        rate = _rate(quasi, "salary")
-        rows.append((" and ".join(quasi), f"{rate:.4f}"))
-    return Grid(
-        "Rates of all columns and combinations, of Salary (or the record)",
-        ("Columns", "Discrimination rate"),
-        tuple(rows),
-        right=(1,),
-    )
 
 
 @announce("combined discrimination rate")

@@ -41,15 +41,15 @@ def synthetic(given: Given) -> PaperPart:
     optimum = sievert.limit(PATIENTS, model=4, at=RATE, seed=given.seed)
     table = records(TIMES)
     drawn = _draw(table["age"], np.asarray(optimum.channel), given.seed)
-    disclosed_bits = require_number(
-        sievert.mutual_information({**table, "label": drawn}, "label", "diagnosis")
-    )
-    keys = sievert.randomise(table, "age", "diagnosis", model=4, at=RATE, seed=given.seed)
-    (part,) = keys.parts
+    labelled = {**table, "label": drawn}
+    (part,) = sievert.randomise(table, "age", "diagnosis", model=4, at=RATE, seed=given.seed).parts
     assert part.achieved is not None
     lost, as_keys = (
-        optimum.information - disclosed_bits,
-        optimum.information - part.achieved.risk.value,
+        optimum.information - told
+        for told in (
+            require_number(sievert.mutual_information(labelled, "label", "diagnosis")),
+            part.achieved.risk.value,
+        )
     )
     plain = _plain(optimum.identity)
     return PaperPart(
@@ -97,11 +97,8 @@ def _plain(identity: float) -> float:
 def _draw(keys: list[str], channel: Floats, seed: int) -> list[str]:
     """A label for every record, by the row of its key."""
     rng = np.random.default_rng(seed)
-    symbols = (
-        rng.random(len(keys))[:, None]
-        > channel.cumsum(axis=1)[np.unique(keys, return_inverse=True)[1]][:, :-1]
-    ).sum(axis=1)
-    return [str(label) for label in symbols]
+    upto = channel.cumsum(axis=1)[np.unique(keys, return_inverse=True)[1]][:, :-1]
+    return [str(label) for label in (rng.random(len(keys))[:, None] > upto).sum(axis=1)]
 
 
 # -- section 5.5 ----------------------------------------------------------------------------------

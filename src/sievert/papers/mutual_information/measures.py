@@ -116,9 +116,8 @@ def discrepancies(given: Given) -> PaperPart:
 
 
 def _shift_losses(numbers: list[int], shift: int) -> dict[str, Any]:
-    losses = sievert.compare({"x": numbers}, {"x": [n + shift for n in numbers]}, "x", shuffles=0)[
-        "release"
-    ].losses
+    raised = {"x": [n + shift for n in numbers]}
+    losses = sievert.compare({"x": numbers}, raised, "x", shuffles=0)["release"].losses
     means: dict[str, Any] = losses["probabilistic_information_loss"].details["mean"]["columns"]["x"]
     return means
 
@@ -147,35 +146,34 @@ def _discrepancy() -> Claim:
 def information(given: Given) -> PaperPart:
     """Mutual information by entropies, and of Gaussian variables."""
     table = records()
-    x, y = (
-        require_number(sievert.entropy(table, "diagnosis", "age")),
-        require_number(sievert.entropy(table, "age", "diagnosis")),
+    (x, y), (x_y, y_x) = (
+        [require_number(f(table, *pair)) for pair in (("diagnosis", "age"), ("age", "diagnosis"))]
+        for f in (sievert.entropy, sievert.conditional_entropy)
     )
-    x_y = require_number(sievert.conditional_entropy(table, "diagnosis", "age"))
-    y_x = require_number(sievert.conditional_entropy(table, "age", "diagnosis"))
-    both = require_number(sievert.joint_entropy(table, "age", "diagnosis"))
-    shared_bits = require_number(sievert.mutual_information(table, "age", "diagnosis"))
-    claims = [
-        formula("I(X;Y) = H(X) - H(X|Y)", x - x_y, shared_bits),
-        formula("I(X;Y) = H(Y) - H(Y|X)", y - y_x, shared_bits),
-        formula("I(X;Y) = H(X) + H(Y) - H(X,Y)", x + y - both, shared_bits),
-    ]
-    for rho in RHO:
-        ours = Joint.of(normal(rho, FINE, FINE)).information
-        claims.append(
-            formula(
-                f"I(U;V) = -log sqrt(1 - rho^2), rho = {rho}",
-                -math.log2(math.sqrt(1 - rho**2)),
-                ours,
-                why="of a table of 161 by 161 intervals",
-            )
-        )
-    claims += [_vectors(given.seed), *_sufficient(0.8)]
+    both, shared_bits = (
+        require_number(f(table, "age", "diagnosis"))
+        for f in (sievert.joint_entropy, sievert.mutual_information)
+    )
     return PaperPart(
         "Section 2: mutual information",
         f"By entropies: {EXAMPLE}. Of two Gaussian numbers: by counting, in a fine table of their "
         f"density. Of vectors: by elimination in the covariance matrix.",
-        tuple(claims),
+        (
+            formula("I(X;Y) = H(X) - H(X|Y)", x - x_y, shared_bits),
+            formula("I(X;Y) = H(Y) - H(Y|X)", y - y_x, shared_bits),
+            formula("I(X;Y) = H(X) + H(Y) - H(X,Y)", x + y - both, shared_bits),
+            *(
+                formula(
+                    f"I(U;V) = -log sqrt(1 - rho^2), rho = {rho}",
+                    -math.log2(math.sqrt(1 - rho**2)),
+                    Joint.of(normal(rho, FINE, FINE)).information,
+                    why="of a table of 161 by 161 intervals",
+                )
+                for rho in RHO
+            ),
+            _vectors(given.seed),
+            _sufficient(0.8),
+        ),
     )
 
 
@@ -196,21 +194,19 @@ def _root(covariance: Floats) -> Floats:
     return np.asarray((vectors / np.sqrt(values)) @ vectors.T)
 
 
-def _sufficient(rho: float) -> list[Claim]:
+def _sufficient(rho: float) -> Claim:
     """U' = rho V, of standard normal numbers."""
     whole = gaussian_information([[1.0]], [[1.0]], [[rho]])
     with_v = gaussian_information([[rho**2]], [[1.0]], [[rho]])
     with_u = gaussian_information([[1.0]], [[rho**2]], [[rho**2]])
-    return [
-        statement(
-            f"The best linear estimate U' of U from V has I(U';V) = I(U;V), rho = {rho}",
-            f"I(U;V) = {bits(whole)}",
-            f"I(U';V) {bits(with_v)}, I(U;U') {bits(with_u)}",
-            holds=with_v is not None and whole is not None and math.isclose(with_v, whole),
-            why="U' is a function of V, so that I(U';V) is unbounded; what sufficiency means "
-            "is I(U;U') = I(U;V), and that holds",
-        ),
-    ]
+    return statement(
+        f"The best linear estimate U' of U from V has I(U';V) = I(U;V), rho = {rho}",
+        f"I(U;V) = {bits(whole)}",
+        f"I(U';V) {bits(with_v)}, I(U;U') {bits(with_u)}",
+        holds=with_v is not None and whole is not None and math.isclose(with_v, whole),
+        why="U' is a function of V, so that I(U';V) is unbounded; what sufficiency means "
+        "is I(U;U') = I(U;V), and that holds",
+    )
 
 
 # -- section 3 ------------------------------------------------------------------------------------
@@ -331,13 +327,12 @@ def risks(given: Given) -> PaperPart:
     """Identity disclosure, attribute disclosure, and t-closeness."""
     plain = {"key": ["a", "b"] * 20, "secret": ["x", "x", "y", "y"] * 10}
     rare = {"key": ["a"] * 2000 + ["b"] * 2, "secret": ["x", "y"] * 1000 + ["y", "y"]}
-    none, close = (
-        require_number(f(plain, "key", "secret"))
-        for f in (sievert.mutual_information, sievert.t_closeness)
-    )
-    little, far = (
-        require_number(f(rare, "key", "secret"))
-        for f in (sievert.mutual_information, sievert.t_closeness)
+    (none, close), (little, far) = (
+        [
+            require_number(f(table, "key", "secret"))
+            for f in (sievert.mutual_information, sievert.t_closeness)
+        ]
+        for table in (plain, rare)
     )
     return PaperPart(
         "Section 4: measures of risk",

@@ -74,7 +74,7 @@ UNSEEN = {"workclass": {"Never-worked"}}  # values of Adult that no complete rec
 
 
 def adult(path: str) -> tuple[Columns, dict[str, Hierarchy]]:
-    """The first complete records, as many as the paper took, and ladders of one step: `*`.
+    """The first complete records, as many as the paper took, and hierarchies of one level: `*`.
 
     What values there are is taken from the whole file: it is public.
     """
@@ -83,12 +83,11 @@ def adult(path: str) -> tuple[Columns, dict[str, Hierarchy]]:
     complete = [i for i, record in enumerate(missing) if "?" not in record and "" not in record]
     if len(complete) < ADULT_RECORDS:
         raise too_few(path, len(complete), "complete records", ADULT_RECORDS, ADULT)
-    people = {name: [held[i] for i in complete[:ADULT_RECORDS]] for name, held in whole.items()}
-    ladders: dict[str, Hierarchy] = {}
-    for name in KEYS:
-        values = {whole[name][i] for i in complete} | UNSEEN.get(name, set())
-        ladders[name] = Hierarchy(dict.fromkeys(sorted(values), (ROOT,)), name)
-    return people, ladders
+    people = {name: [texts[i] for i in complete[:ADULT_RECORDS]] for name, texts in whole.items()}
+    values = {name: {whole[name][i] for i in complete} | UNSEEN.get(name, set()) for name in KEYS}
+    return people, {
+        name: Hierarchy(dict.fromkeys(sorted(each), (ROOT,)), name) for name, each in values.items()
+    }
 
 
 RECORDS = range(len(ORIGINAL[DISEASE]))
@@ -165,12 +164,11 @@ def _group(group: str) -> Claim:
     before, after = (
         sorted(tuple(table[c][i] for c in KNOWN) for i in rows) for table in (ORIGINAL, PEOPLE)
     )
-    same = before == after
     return statement(
         f"Anatomy, group {group}: the same keys in another order",
         "permuted within the group",
-        "the same keys" if same else "other keys",
-        holds=same,
+        "the same keys" if before == after else "other keys",
+        holds=before == after,
         why="the group of the original has other keys",
     )
 
@@ -236,19 +234,19 @@ def _linkage_claim(release: str, model: str) -> Claim:
 
 def _beliefs() -> Picture:
     beliefs = attack_release("Local recoding", "columns apart").beliefs[VICTIM]
-    who = {"attacker": "attacker", "learner": "learner"}
+    who = ("attacker", "learner")
     return Picture(
         bars(
             "What is believed of a Malaysian at 45501",
             ("Local recoding of Table 1, columns apart",),
-            [Bar(s, beliefs[w][s], name) for s in SECRETS for w, name in who.items()],
+            [Bar(s, beliefs[w][s], w) for s in SECRETS for w in who],
             axis="Probability",
         ),
         "The attacker knows the group, and leans to Heart. The learner, who knows nobody in "
         "the table, spreads belief over all diseases. The difference is the relative risk.",
         Grid(
             "Probability of each disease",
-            ("disease", "attacker", "learner"),
+            ("disease", *who),
             tuple((s, *(f"{beliefs[w][s]:.4f}" for w in who)) for s in SECRETS),
             right=(1, 2),
         ),
