@@ -224,7 +224,7 @@ class _LevelSearch:
             return None
         whole = math.lcm(*(height or 1 for height in self.heights))
         units = [np.arange(height + 1) * (whole // (height or 1)) for height in self.heights]
-        flat, states = sum(np.ix_(*units)).ravel(), self.state.reshape(-1)
+        flat, states = np.asarray(sum(np.ix_(*units))).ravel(), self.state.reshape(-1)
         candidates: list[tuple[int, tuple[int, ...]]] = []
         reached = flat[-1]
         for place in np.argsort(flat, kind="stable").tolist():
