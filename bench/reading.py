@@ -87,7 +87,7 @@ def scan(path: Path) -> Callable[[], object]:
     """The count from the bytes alone."""
     from sievert.sources import csv_scan
 
-    return lambda: csv_scan.scan(path, ",", len(COLUMNS))
+    return lambda: csv_scan.scan(path, path.name, ",", len(COLUMNS))
 
 
 def run(options: Options) -> Result:

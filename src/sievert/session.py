@@ -201,10 +201,9 @@ def _account(table: Table, read: int) -> None:
     """Records read must be records in the file; an empty table has nothing to measure."""
     if table.scan is not None and table.scan.records != read:
         assert table.path is not None and table.delimiter is not None
-        with csv_header.name_messages(table.name):  # names the line, if a line is to blame
-            csv_header.count_fields(
-                table.path, table.delimiter, len(table.columns), csv_header.FIELD_LIMIT
-            )
+        csv_header.count_fields(  # names the line, if a line is to blame
+            table.path, table.name, table.delimiter, len(table.columns), csv_header.FIELD_LIMIT
+        )
         raise InputError(
             f"{table.name}: {read} records were read where the file has {table.scan.records}",
             hint="look for stray quotes and line ends",

@@ -20,7 +20,7 @@ SOURCE = HERE.parents[1] / "src" / "sievert"
 KERNEL, TARGET = "measures/kernel.py", "measures/target.py"
 INFORMATION, CLASSES = "measures/information.py", "measures/classes.py"
 DIVERSITY, CLOSENESS = "measures/diversity.py", "measures/closeness.py"
-CELLS, DUCKDB, FRAMES = "counts/cells.py", "counts/duckdb/adapter.py", "sources/frames.py"
+CELLS, DUCKDB, FRAMES = "counts/cells.py", "counts/duckdb/adapter.py", "sources/columns.py"
 READING, SECRET_COUNTS = "counts/duckdb/reading.py", "counts/secret_counts.py"
 
 UNUSED = """

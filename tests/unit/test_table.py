@@ -335,10 +335,10 @@ def test_records_are_counted_over_blocks(
     path = write(tmp_path, content)
     for size in range(1, len(content) + 1):
         monkeypatch.setattr(csv_scan, "CHUNK", size)
-        found = csv_scan.scan(path, ",", 2)
+        found = csv_scan.scan(path, "t.csv", ",", 2)
         assert (found.records, found.blank_lines, found.mixed) == (4, 2, False)
         assert found.longest >= len('"x\n""y",1\n'.replace("\n", end))
-    assert csv_header.count_fields(path, ",", 2, 100) == 5
+    assert csv_header.count_fields(path, "t.csv", ",", 2, 100) == 5
 
 
 def test_a_mark_before_a_quoted_name(tmp_path: Path) -> None:
@@ -356,9 +356,9 @@ def test_mixed_line_ends_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = write(tmp_path, 'a,b\r\n"1\r\n",2\n3,"\r"\r4,5\r\n\r6,7')
     for size in range(1, 40):
         monkeypatch.setattr(csv_scan, "CHUNK", size)
-        found = csv_scan.scan(path, ",", 2)
+        found = csv_scan.scan(path, "t.csv", ",", 2)
         assert (found.records, found.blank_lines, found.mixed) == (4, 1, True)
-        csv_scan.one_line_end(path, tmp_path / "copy.csv")
+        csv_scan.one_line_end(path, "t.csv", tmp_path / "copy.csv")
         copy = (tmp_path / "copy.csv").read_bytes()
         assert copy == b'a,b\n"1\r\n",2\n3,"\r"\n4,5\n\n6,7'
     assert sizes(path, ["a", "b"]) == (4, 4)
@@ -375,12 +375,12 @@ def test_the_count_agrees_with_one_field_by_field_on_random_bytes(tmp_path: Path
         text = "a,b\n" + "".join(random.choices('x",\n \r', weights=[4, 2, 4, 3, 1, 0.3], k=14))
         path = write(tmp_path, text)
         try:
-            quick = csv_scan.scan(path, ",", 2).records
+            quick = csv_scan.scan(path, "t.csv", ",", 2).records
         except InputError:
             continue
         accepted += 1
         try:
-            assert csv_header.count_fields(path, ",", 2, 100) == quick + 1, repr(text)
+            assert csv_header.count_fields(path, "t.csv", ",", 2, 100) == quick + 1, repr(text)
         except InputError as error:  # ragged rows whose fields add up: the engine refuses them
             assert "field(s)" in str(error)
     assert accepted > 150

@@ -1,6 +1,7 @@
 """A delimited text file, looked at by ourselves: its encoding, its header, its delimiter.
 
-The engine is told the names, the delimiter and that everything is text; nothing is sniffed.
+The engine is told the names, the delimiter and that everything is text; nothing is sniffed. The
+`name` in messages is that of the user's file: `path` may be our private copy of it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,17 @@ import codecs
 import csv
 import itertools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sievert.errors import ExhaustedError, InputError, RefusedError, SievertError, UsageError
+from sievert.errors import (
+    ExhaustedError,
+    InputError,
+    RefusedError,
+    SievertError,
+    UsageError,
+    require,
+)
 
 DELIMITERS = (",", ";", "\t", "|")
 SHOWN = {"\t": "tab"}
@@ -23,53 +31,32 @@ SAMPLE = 1000
 MANY = 10
 
 
-_called: list[str] = []
-
-
-@contextmanager
-def name_messages(name: str) -> Iterator[None]:
-    """Inside the block, messages name the user's file, not our private copy of it."""
-    _called.append(name)
-    try:
-        yield
-    finally:
-        _called.pop()
-
-
-def name_of(path: Path) -> str:
-    """The name to use in messages."""
-    return _called[-1] if _called else path.name
-
-
 def codec(encoding: str) -> str:
     """The canonical name of a text encoding."""
-    try:
+    info = None
+    with suppress(LookupError):
         info = codecs.lookup(encoding)
-        if not info._is_text_encoding:
-            raise LookupError
-        return info.name
-    except LookupError:
-        raise UsageError(
-            f"encoding {encoding!r} is not known", hint="utf-8, latin-1 or cp1252"
-        ) from None
+    if info is None or not info._is_text_encoding:
+        raise UsageError(f"encoding {encoding!r} is not known", hint="utf-8, latin-1 or cp1252")
+    return info.name
 
 
 @contextmanager
-def room_for(path: Path) -> Iterator[None]:
+def room_for(name: str) -> Iterator[None]:
     """A private copy of a file is written inside the block."""
     try:
         yield
     except OSError as error:
         raise ExhaustedError(
-            f"no room for a copy of {name_of(path)}: {error.strerror}", hint="--temp DIR"
+            f"no room for a copy of {name}: {error.strerror}", hint="--temp DIR"
         ) from None
 
 
-def transcode(path: Path, encoding: str, target: Path) -> None:
+def transcode(path: Path, name: str, encoding: str, target: Path) -> None:
     """Write a private UTF-8 copy of a file in another encoding."""
     try:
         with (
-            room_for(path),
+            room_for(name),
             path.open(encoding=encoding, newline="") as source,
             target.open("w", encoding="utf-8", newline="") as out,
         ):
@@ -77,88 +64,85 @@ def transcode(path: Path, encoding: str, target: Path) -> None:
                 out.write(block)
     except UnicodeError as error:
         raise InputError(
-            f"{name_of(path)}: not {encoding} text ({type(error).__name__})",
+            f"{name}: not {encoding} text ({type(error).__name__})",
             hint="another --encoding",
         ) from None
 
 
 def header(
-    path: Path, delimiter: str | None, *, named: bool = True, max_field: int = FIELD_LIMIT
+    path: Path,
+    name: str,
+    delimiter: str | None,
+    *,
+    named: bool = True,
+    max_field: int = FIELD_LIMIT,
 ) -> tuple[list[str], str]:
     """The names of the columns and the delimiter, found from the first record unless given.
 
     Where the file does not name its columns, they are called column1, column2, ...
     """
     given = delimiter is not None
-    names, delimiter = _header(path, delimiter, max_field)
+    names, delimiter = _header(path, name, delimiter, max_field)
     if len(names) == 1:
-        _suspect(path, delimiter, names[0] if given else None)
+        _check_single_column(path, name, delimiter, names[0] if given else None)
     return names if named else [f"column{i}" for i in range(1, len(names) + 1)], delimiter
 
 
-def _header(path: Path, delimiter: str | None, max_field: int) -> tuple[list[str], str]:
+def _header(path: Path, name: str, delimiter: str | None, max_field: int) -> tuple[list[str], str]:
+    def first(delimiter: str) -> list[str]:
+        names, _ = next(_records(path, name, delimiter, max_field, strict=False), (None, 0))
+        if names is None:
+            raise InputError(f"{name}: empty file ({path.stat().st_size} bytes)")
+        return names
+
+    def rectangular(delimiter: str, fields: int) -> bool:
+        records = _records(path, name, delimiter, FIELD_LIMIT, strict=False)
+        return all(len(row) in (fields, 0) for row, _ in records)
+
     if delimiter is not None:
-        if len(delimiter) != 1 or delimiter in '"\r\n' or ord(delimiter) > 127:
-            raise UsageError(
-                "the delimiter is not one character that can separate columns",
-                hint="--delimiter ';' or tab",
-            )
-        return _first(path, delimiter, max_field), delimiter
-    candidates = {d: names for d in DELIMITERS if len(names := _first(path, d, max_field)) > 1}
-    if not candidates:
-        return _first(path, ",", max_field), ","
-    if len(candidates) > 1:
-        candidates = {
-            d: names for d, names in candidates.items() if _rectangular(path, d, len(names))
-        }
-    if len(candidates) != 1:
-        raise InputError(
-            f"{name_of(path)}: the delimiter is not clear from the header",
-            hint="--delimiter with the character that separates the columns",
+        require(
+            len(delimiter) == 1 and delimiter not in '"\r\n' and ord(delimiter) <= 127,
+            "the delimiter is not one character that can separate columns",
+            hint="--delimiter ';' or tab",
         )
+        return first(delimiter), delimiter
+    candidates = {d: names for d in DELIMITERS if len(names := first(d)) > 1}
+    if not candidates:
+        return first(","), ","
+    if len(candidates) > 1:
+        candidates = {d: names for d, names in candidates.items() if rectangular(d, len(names))}
+    require(
+        len(candidates) == 1,
+        f"{name}: the delimiter is not clear from the header",
+        hint="--delimiter with the character that separates the columns",
+        error=InputError,
+    )
     (delimiter, names), *_ = candidates.items()
     return names, delimiter
 
 
-def _first(path: Path, delimiter: str, max_field: int) -> list[str]:
-    names, _ = next(_records(path, delimiter, max_field, strict=False), (None, 0))
-    if names is None:
-        raise InputError(f"{name_of(path)}: empty file ({path.stat().st_size} bytes)")
-    return names
-
-
-def _rectangular(path: Path, delimiter: str, fields: int) -> bool:
-    records = _records(path, delimiter, FIELD_LIMIT, strict=False)
-    return all(len(row) in (fields, 0) for row, _ in records)
-
-
-def _suspect(path: Path, delimiter: str, name: str | None) -> None:
+def _check_single_column(path: Path, name: str, delimiter: str, column: str | None) -> None:
     """A single column whose lines nearly all hold another delimiter is not a single column.
 
-    Where the user has named the delimiter, only if the name of the column and many lines hold it.
+    Where the user has given the delimiter, only if the name of the column would become several
+    names and many lines hold the other one.
     """
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         lines = [line for line in itertools.islice(file, 1, SAMPLE) if line.strip()]
-    if name is not None and len(lines) < MANY:
-        return
-    for other in DELIMITERS:
-        if other == delimiter or (name is not None and not _names(name, other)):
-            continue
-        if sum(other in line for line in lines) > 0.9 * len(lines) > 0:
-            shown = SHOWN.get(other, other)
-            raise InputError(
-                f"{name_of(path)}: one column is found, but nearly every line holds a {shown!r}",
-                hint=f"--delimiter '{shown}', or another first line",
-            )
-
-
-def _names(header: str, delimiter: str) -> bool:
-    """Whether a delimiter would make several names of a header."""
-    return delimiter in header and all(part.strip() for part in header.split(delimiter))
+    for other in DELIMITERS if column is None or len(lines) >= MANY else ():
+        names = [] if column is None else [part.strip() for part in column.split(other)]
+        likely = other != delimiter and (column is None or (len(names) > 1 and all(names)))
+        held, shown = sum(other in line for line in lines), SHOWN.get(other, other)
+        require(
+            not (likely and held > 0.9 * len(lines) > 0),
+            f"{name}: one column is found, but nearly every line holds a {shown!r}",
+            hint=f"--delimiter '{shown}', or another first line",
+            error=InputError,
+        )
 
 
 def _records(
-    path: Path, delimiter: str, max_field: int, *, strict: bool = True
+    path: Path, name: str, delimiter: str, max_field: int, *, strict: bool = True
 ) -> Iterator[tuple[list[str], int]]:
     """Records and their first lines as Python's csv module reads them."""
     before = csv.field_size_limit(max_field)
@@ -170,17 +154,16 @@ def _records(
                 yield row, line + 1
                 line = reader.line_num
     except UnicodeDecodeError:
-        raise not_utf8(name_of(path), _first_bad_byte(path)) from None
+        raise not_utf8(name, _first_bad_byte(path)) from None
     except csv.Error as error:
-        raise _unreadable(path, line + 1, str(error), max_field) from None
+        raise _unreadable(f"{name}, line {line + 1}", str(error), max_field) from None
     finally:
         csv.field_size_limit(before)
 
 
-def _unreadable(path: Path, line: int, message: str, max_field: int) -> SievertError:
-    where = f"{name_of(path)}, line {line}"
+def _unreadable(where: str, message: str, max_field: int) -> SievertError:
     if "field limit" in message:
-        return too_long(where, max_field)
+        return _too_long(where, max_field)
     if "end of data" in message:
         return InputError(f"{where}: a quoted field does not end", hint="repair the quotes")
     return InputError(
@@ -189,8 +172,7 @@ def _unreadable(path: Path, line: int, message: str, max_field: int) -> SievertE
     )
 
 
-def too_long(where: str, max_field: int) -> RefusedError:
-    """The error for a field beyond the limit."""
+def _too_long(where: str, max_field: int) -> RefusedError:
     return RefusedError(
         f"{where}: a field of more than {max_field:,} bytes", hint="a larger --max-field"
     )
@@ -216,25 +198,26 @@ def _first_bad_byte(path: Path) -> int:
     return read
 
 
-def count_fields(path: Path, delimiter: str, columns: int, max_field: int) -> int:
+def count_fields(path: Path, name: str, delimiter: str, columns: int, max_field: int) -> int:
     """The records of a file, its header among them, field by field; a bad line is named.
 
     A quote within an unquoted field is a character like any other. What readers disagree about is
     refused: blanks between a delimiter and a quote, text after a closing quote.
     """
     records = 0
-    for row, line in _records(path, delimiter, max_field):
+    for row, line in _records(path, name, delimiter, max_field):
         if not row and columns > 1:
             continue  # a blank line
-        where = f"{name_of(path)}, line {line}"
-        if max(len(row), 1) != columns:
-            raise InputError(
-                f"{where}: {len(row)} field(s) where the header has {columns}",
-                hint="repair the line, or --delimiter",
-            )
+        where = f"{name}, line {line}"
+        require(
+            max(len(row), 1) == columns,
+            f"{where}: {len(row)} field(s) where the header has {columns}",
+            hint="repair the line, or --delimiter",
+            error=InputError,
+        )
         if any(field[:1] == " " and field.lstrip(" ")[:1] == '"' for field in row):
-            raise _unreadable(path, line, "", max_field)
+            raise _unreadable(where, "", max_field)
         if any(4 * len(field) > max_field and len(field.encode()) > max_field for field in row):
-            raise too_long(where, max_field)
+            raise _too_long(where, max_field)
         records += 1
     return records

@@ -7,6 +7,7 @@ read otherwise than others is found here, with its line or its byte.
 from __future__ import annotations
 
 import codecs
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sievert.errors import InputError
+from sievert.errors import InputError, require
 from sievert.sources import csv_header
 from sievert.sources.csv_header import BOM, FIELD_LIMIT
 
@@ -35,7 +36,13 @@ class Scan:
 
 
 def scan(
-    path: Path, delimiter: str, columns: int, *, header: bool = True, max_field: int = FIELD_LIMIT
+    path: Path,
+    name: str,
+    delimiter: str,
+    columns: int,
+    *,
+    header: bool = True,
+    max_field: int = FIELD_LIMIT,
 ) -> Scan:
     """Count the records after the header.
 
@@ -43,26 +50,27 @@ def scan(
     file of one column, where they are an empty field.
     """
     count = _Count(ord(delimiter))
-    for block in _blocks(path):
+    for block in _blocks(path, name):
         count.add(block)
-    blank = count.blank if columns > 1 else 0
-    lines = count.lines - blank
+    blank, mixed = count.blank if columns > 1 else 0, len(count.line_ends) > 1
+    lines = count.ended + (count.unended > 0) - blank  # the last one may lack its line end
     regular = count.regular and not count.inside and count.delimiters == lines * (columns - 1)
     if not regular or count.longest > max_field:
-        lines = csv_header.count_fields(path, delimiter, columns, max_field)
-        if count.mixes_line_ends and not count.regular:
-            raise InputError(
-                f"{csv_header.name_of(path)}: quotes inside fields, and several kinds of line end",
-                hint="save it with one kind of line end",
-            )
-    return Scan(lines - header, blank, count.longest, count.mixes_line_ends)
+        lines = csv_header.count_fields(path, name, delimiter, columns, max_field)
+        require(
+            count.regular or not mixed,
+            f"{name}: quotes inside fields, and several kinds of line end",
+            hint="save it with one kind of line end",
+            error=InputError,
+        )
+    return Scan(lines - header, blank, count.longest, mixed)
 
 
-def one_line_end(path: Path, target: Path) -> None:
+def one_line_end(path: Path, name: str, target: Path) -> None:
     """Write a private copy in which every line outside quotes ends in a line feed."""
     inside = False
-    with csv_header.room_for(path), target.open("wb") as out:
-        for block in _blocks(path):
+    with csv_header.room_for(name), target.open("wb") as out:
+        for block in _blocks(path, name):
             content = np.frombuffer(block, dtype=np.uint8).copy()
             quotes = np.flatnonzero(content == QUOTE)
             ends, pairs = _line_ends(content)
@@ -72,7 +80,7 @@ def one_line_end(path: Path, target: Path) -> None:
             inside ^= bool(len(quotes) % 2)
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def _blocks(path: Path, name: str) -> Iterator[bytes]:
     """The file without its BOM in blocks that end neither in a quote nor within a line end."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     read, pending_bytes, more = 0, b"", True
@@ -85,10 +93,9 @@ def _blocks(path: Path) -> Iterator[bytes]:
                 try:
                     decoder.decode(block, final=not more)
                 except UnicodeDecodeError as error:
-                    at = read - pending + error.start
-                    raise csv_header.not_utf8(csv_header.name_of(path), at) from None
+                    raise csv_header.not_utf8(name, read - pending + error.start) from None
             if 0 in block:
-                raise _nul(path, read + block.index(0))
+                raise _nul(path, name, read + block.index(0))
             whole = pending_bytes + (block if read else block.removeprefix(BOM))
             read += len(block)
             kept = whole.rstrip(b'\r"') if more and len(pending_bytes) < FIELD_LIMIT else whole
@@ -97,15 +104,13 @@ def _blocks(path: Path) -> Iterator[bytes]:
                 yield kept
 
 
-def _nul(path: Path, at: int) -> InputError:
+def _nul(path: Path, name: str, at: int) -> InputError:
+    ends: Counter[int] = Counter()
     with path.open("rb") as file:
-        blocks = iter(lambda: file.read(min(CHUNK, at - file.tell())), b"")
-        feeds = returns = 0
-        for block in blocks:
-            feeds, returns = feeds + block.count(b"\n"), returns + block.count(b"\r")
+        for block in iter(lambda: file.read(min(CHUNK, at - file.tell())), b""):
+            ends.update({LF: block.count(b"\n"), CR: block.count(b"\r")})
     return InputError(
-        f"{csv_header.name_of(path)}, line {1 + (feeds or returns)}: a NUL byte; this is not plain "
-        "text",
+        f"{name}, line {1 + (ends[LF] or ends[CR])}: a NUL byte; this is not plain text",
         hint="--encoding utf-16 if it was saved as such",
     )
 
@@ -136,19 +141,10 @@ class _Count:
         self.delimiter = delimiter
         self.edges = np.array([delimiter, LF, CR, QUOTE], dtype=np.uint8)
         self.delimiters = self.ended = self.blank = self.longest = 0
-        self.kinds: set[str] = set()
+        self.line_ends: set[str] = set()
         self.regular, self.inside = True, False
         self.before = LF  # the last byte of the block before
         self.unended = 0  # bytes since the last line end
-
-    @property
-    def lines(self) -> int:
-        """Lines so far; the last one may lack its line end."""
-        return self.ended + (self.unended > 0)
-
-    @property
-    def mixes_line_ends(self) -> bool:
-        return len(self.kinds) > 1
 
     def add(self, block: bytes) -> None:
         content = np.frombuffer(block, dtype=np.uint8)
@@ -157,30 +153,21 @@ class _Count:
         self.before = block[-1]
 
     def _add_plain(self, block: bytes, content: Bytes) -> bool:
-        """Without quotes and blank lines only numbers matter; False if a line may be blank."""
+        """Lines that all end in LF, or all in CR LF: only numbers matter; False if one is blank."""
         feeds = content == LF
-        ends, either = feeds, feeds
-        pairs = returns = 0
-        if b"\r" in block:
-            is_return = content == CR
-            first = is_return[:-1] & feeds[1:]
-            returns, pairs = int(np.count_nonzero(is_return)), int(np.count_nonzero(first))
-            either = feeds | is_return
-            ends = either.copy()
-            ends[:-1] &= ~first
-        if (self.before in (LF, CR) and either[0]) or (ends[:-1] & either[1:]).any():
+        ends = feeds | (content == CR) if b"\r" in block else feeds
+        number = int(np.count_nonzero(feeds))
+        returns = int(np.count_nonzero(ends)) - number
+        pairs = int(np.count_nonzero(ends[:-1] & feeds[1:])) if returns else 0
+        uniform = number and returns == pairs and pairs in (0, number)
+        blank = (self.before in (LF, CR) and ends[0]) or (feeds[:-1] & ends[1:]).any()
+        if blank or not uniform:
             return False
+        first, last = int(feeds.argmax()), len(feeds) - 1 - int(feeds[::-1].argmax())
         self.delimiters += int(np.count_nonzero(content == self.delimiter))
-        number = int(np.count_nonzero(ends))
-        self._note(number - returns, returns - pairs, pairs)
-        if number:
-            first_end = int(ends.argmax())
-            last_end = len(ends) - 1 - int(ends[::-1].argmax())
-            self.longest = max(self.longest, self.unended + first_end + 1, last_end - first_end)
-            self.ended += number
-            self.unended = len(block) - last_end - 1
-        else:
-            self._extend_line(len(block))
+        self.line_ends.add("pair" if pairs else "feed")
+        self.longest = max(self.longest, self.unended + first + 1, last - first)
+        self.ended, self.unended = self.ended + number, len(content) - last - 1
         return True
 
     def _add_any(self, content: Bytes) -> None:
@@ -194,24 +181,14 @@ class _Count:
         ends, pairs = ends[outside], pairs[outside]
         self.inside ^= bool(len(quotes) % 2)
         alone = content[ends[~pairs]]
-        feeds = int(np.count_nonzero(alone == LF))
-        self._note(feeds, len(alone) - feeds, len(ends) - len(alone))
-        if not len(ends):
-            self._extend_line(len(content))
-            return
+        kinds = {"feed": (alone == LF).any(), "return": (alone == CR).any(), "pair": pairs.any()}
+        self.line_ends |= {kind for kind, there in kinds.items() if there}
         lengths = np.diff(ends, prepend=-1 - self.unended)
         self.blank += int(np.count_nonzero(lengths - 1 - pairs == 0))
         self.ended += len(ends)
-        self.longest = max(self.longest, int(lengths.max()))
-        self.unended = len(content) - int(ends[-1]) - 1
-
-    def _note(self, feeds: int, returns: int, pairs: int) -> None:
-        counts = {"\n": feeds, "\r": returns, "\r\n": pairs}
-        self.kinds.update(kind for kind, n in counts.items() if n)
-
-    def _extend_line(self, size: int) -> None:
-        self.unended += size
-        self.longest = max(self.longest, self.unended)
+        rest = len(content) - 1 - (int(ends[-1]) if len(ends) else -1)
+        self.unended = rest if len(ends) else self.unended + rest
+        self.longest = max(self.longest, int(lengths.max(initial=0)), self.unended)
 
     def _around_fields(self, content: Bytes, quotes: Bytes) -> bool:
         """A quote opens after a delimiter or a line end, closes before one, or stands doubled."""

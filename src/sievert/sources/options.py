@@ -1,10 +1,16 @@
-"""How a source is to be read: the keywords that every function of the Python interface accepts."""
+"""How a source is to be read: the keywords that every function of the Python interface accepts.
+
+And the optional packages that it takes to read some sources.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TypedDict
+from importlib import import_module
+from typing import Any, TypedDict
+
+from sievert.errors import UsageError
 
 
 class ReaderOptions(TypedDict, total=False):
@@ -24,3 +30,13 @@ class ReaderOptions(TypedDict, total=False):
     temp: str | os.PathLike[str] | None
     master: str | None
     timeout: float | None
+
+
+def optional_package(module: str, needs: str, extra: str = "formats") -> Any:
+    """A module of a package that need not be installed; the error says what needs it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0].replace("_", "-")
+        hint = f"pip install 'sievert[{extra}]'"
+        raise UsageError(f"{needs} the package {package}", hint=hint) from None

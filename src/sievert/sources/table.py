@@ -10,16 +10,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
 
-from sievert.errors import InputError, RefusedError, UsageError, unknown
+from sievert.errors import InputError, RefusedError, require, unknown
 from sievert.notes import Note
-from sievert.sources import csv_header, csv_scan, formats, frames, unpack
-from sievert.sources.names import check_names
-from sievert.sources.options import ReaderOptions
+from sievert.sources import csv_header, csv_scan, formats, unpack
+from sievert.sources.columns import (
+    check_names,
+    ordered_categories,
+    plain_frame,
+    too_fine,
+    unusable_columns,
+)
+from sievert.sources.options import ReaderOptions, optional_package
 
 DATABASES = ("postgresql://", "postgres://")
 STDIN = "stdin:"
 MOST_COLUMNS = 10_000
 TYPES = ("text", "int", "float", "date")
+SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, in a name of Python's
 MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"ustar": "a tar archive",
@@ -65,10 +72,9 @@ class Table:
 
     def check_types(self, columns: Iterable[str]) -> None:
         """An error for a type that the user gives to a column that is not there."""
-        columns = tuple(columns)
-        for column in self.types:
-            if column not in columns:
-                raise unknown("--type: column", column, columns)
+        names = tuple(columns)
+        if absent := [column for column in self.types if column not in names]:
+            raise unknown("--type: column", absent[0], names)
 
     def check_unchanged(self, original: Path) -> None:
         """A file that changes during the run gives numbers of no table at all."""
@@ -76,30 +82,30 @@ class Table:
             same = not self.stamp or _stamp(original) == self.stamp
         except OSError:
             same = False
-        if not same:
-            raise InputError(
-                f"{self.name}: changed during the run", hint="run again on a still file"
-            )
+        what = f"{self.name}: changed during the run"
+        require(same, what, hint="run again on a still file", error=InputError)
 
 
 def open_table(
     data: Any, scratch: Path, *, remote: bool = False, **options: Unpack[ReaderOptions]
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
-    max_field = options.get("max_field")
-    settings = _Settings(
-        options.get("delimiter"),
-        options.get("encoding", "utf-8"),
-        dict(options.get("types") or {}),
-        tuple(options.get("na", ())),
-        options.get("header", True),
-        options.get("max_unpacked"),
-        csv_header.FIELD_LIMIT if max_field is None else unpack.size(max_field, "--max-field"),
-        remote,
+    types, na = dict(options.get("types") or {}), tuple(options.get("na", ()))
+    _field_limit(options)  # an error for one that is no size, whatever the source is
+    require(options.get("max_columns", MOST_COLUMNS) >= 1, "--max-columns must be at least 1")
+    require(
+        all(code and not set('"\r\n') & set(code) for code in na),
+        "--na: a code is empty, or holds a quote or a line end",
     )
-    if options.get("max_columns", MOST_COLUMNS) < 1:
-        raise UsageError("--max-columns must be at least 1")
-    table = _open(data, settings, scratch)
+    for column, kind in types.items():
+        what = f"column {column!r}: type {kind!r} is not known"
+        require(kind in TYPES, what, hint=f"one of {', '.join(TYPES)}")
+    table = replace(_open(data, options, scratch, remote=remote), types=types, na=na)
+    require(
+        table.delimiter is None or not any(table.delimiter in code for code in na),
+        "--na: a code holds the delimiter",
+        hint="one code at a time: --na A --na B",
+    )
     check_width(table.name, len(table.columns), options)
     return table
 
@@ -107,171 +113,149 @@ def open_table(
 def check_width(name: str, columns: int, options: ReaderOptions) -> None:
     """An error for a table beyond the limit of columns."""
     most = options.get("max_columns", MOST_COLUMNS)
-    if columns > most:
-        raise RefusedError(
-            f"{name}: {columns:,} columns, more than {most:,}", hint="a larger --max-columns"
-        )
+    what = f"{name}: {columns:,} columns, more than {most:,}"
+    require(columns <= most, what, hint="a larger --max-columns", error=RefusedError)
 
 
-def _open(data: Any, settings: _Settings, scratch: Path) -> Table:
-    types, na = settings.types, settings.na
-    if any(set('"\r\n') & set(code) or not code for code in na):
-        raise UsageError("--na: a code is empty, or holds a quote or a line end")
-    for column, kind in types.items():
-        if kind not in TYPES:
-            raise UsageError(
-                f"column {column!r}: type {kind!r} is not known", hint=f"one of {', '.join(TYPES)}"
-            )
+def _field_limit(options: ReaderOptions) -> int:
+    given = options.get("max_field")
+    return csv_header.FIELD_LIMIT if given is None else unpack.size(given, "--max-field")
+
+
+def _open(data: Any, options: ReaderOptions, scratch: Path, *, remote: bool) -> Table:
     if isinstance(data, str) and data.startswith(DATABASES):
-        return _database(data, settings)
+        return _database(data)
     if isinstance(data, str) and "://" in data:
-        if not settings.remote:
-            hint = "a file on this machine"
-            raise RefusedError("data is not fetched from the network", hint=hint)
-        return Table("remote", PurePosixPath(data).name, data=data, types=types, na=na)
+        what = "data is not fetched from the network"
+        require(remote, what, hint="a file on this machine", error=RefusedError)
+        return Table("remote", PurePosixPath(data).name, data=data)
     if isinstance(data, str | os.PathLike):
-        return _open_path(Path(data), settings, scratch)
+        return _open_path(Path(data), options, scratch)
     if isinstance(data, Mapping):
-        columns = check_names(data, "the columns")
-        return Table("columns", "columns", data=data, columns=columns, types=types, na=na)
-    frame, columns = frames.plain_frame(data)
+        return Table("columns", "columns", data=data, columns=check_names(data, "the columns"))
+    frame, columns = plain_frame(data)
     return Table(
         "frame",
         "frame",
         data=frame,
         columns=columns,
-        types=types,
-        na=na,
-        orders=frames.ordered_categories(frame),
-        unusable=frames.unusable_columns(frame, columns),
+        orders=ordered_categories(frame),
+        unusable=unusable_columns(frame, columns),
     )
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """How the user wants a file to be read."""
-
-    delimiter: str | None
-    encoding: str
-    types: Mapping[str, str]
-    na: tuple[str, ...]
-    header: bool
-    max_unpacked: str | None
-    max_field: int
-    remote: bool
-
-
-def _open_path(path: Path, settings: _Settings, scratch: Path) -> Table:
+def _open_path(path: Path, options: ReaderOptions, scratch: Path) -> Table:
     try:
         path, member = _member(path)
         there = path.exists()
     except OSError:
         there = False
-    if not there and (len(str(path)) > 4000 or "\n" in str(path) or len(path.name) > 255):
-        raise InputError("no such file: the name is too long, or holds line ends", hint="a path")
+    require(
+        there or not (len(str(path)) > 4000 or "\n" in str(path) or len(path.name) > 255),
+        "no such file: the name is too long, or holds line ends",
+        hint="a path",
+        error=InputError,
+    )
     if path.is_dir():
-        return _open_directory(path, settings)
+        return _open_directory(path)
     if str(path) == STDIN or path.is_fifo():
-        return _open_pipe(path, settings, scratch)
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path.name}: not a regular file", hint="save the table as a file first")
+        return _open_pipe(path, options, scratch)
+    what = f"{path.name}: not a regular file"
+    require(
+        not there or path.is_file(), what, hint="save the table as a file first", error=InputError
+    )
+    require(not SURROGATE.search(str(path)), "the name of the file is not UTF-8", hint="rename it")
     try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        raise UsageError("the name of the file is not UTF-8", hint="rename it") from None
-    try:
-        with path.open("rb") as file:
-            start = file.read(512)
+        start = _first_bytes(path)
     except OSError as error:
         raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
     stamp = _stamp(path)  # before anything is read
-    table = _open_file(path, member, start, settings, scratch)
-    return replace(table, types=settings.types, na=settings.na, stamp=stamp)
+    return replace(_open_file(path, member, start, options, scratch), stamp=stamp)
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(512)
 
 
 def _open_file(
-    path: Path, member: str | None, start: bytes, settings: _Settings, scratch: Path
+    path: Path, member: str | None, start: bytes, options: ReaderOptions, scratch: Path
 ) -> Table:
     """A regular file, by its first bytes."""
-    readable = path.resolve()
+    name, readable = path.name, path.resolve()
     if set("[*?") & set(str(readable)):  # the engine would take the name for a pattern
         readable = scratch / "input"
         readable.symlink_to(path.resolve())
-    if not start:
-        raise InputError(f"{path.name}: empty file (0 bytes)")
-    if start[:4] == b"PARE":
-        raise InputError(f"{path.name}: encrypted Parquet", hint="a file that is not encrypted")
+    require(start, f"{name}: empty file (0 bytes)", error=InputError)
+    what = f"{name}: encrypted Parquet"
+    require(start[:4] != b"PARE", what, hint="a file that is not encrypted", error=InputError)
     if start[:4] == b"PAR1":
-        return Table("parquet", path.name, readable)
+        return Table("parquet", name, readable)
     if start[8:12] == b"DUCK":
-        return Table("duckdb", path.name, readable, member=member)
-    statistical = formats.kind(start, path)
-    if not settings.header and (statistical or start[:6] == b"ARROW1"):
-        raise UsageError(f"{path.name}: --no-header is for text files", hint="name the columns")
+        return Table("duckdb", name, readable, member=member)
+    statistical, arrow = formats.kind(start, path), start[:6] == b"ARROW1"
+    require(
+        options.get("header", True) or not (statistical or arrow),
+        f"{name}: --no-header is for text files",
+        hint="name the columns",
+    )
     if statistical is not None:
-        return _statistical(path, statistical, member)
-    if member is not None:
-        raise UsageError(f"{path.name}: only a database has tables to choose from")
-    if start[:6] == b"ARROW1":
+        content = formats.read_columns(path, statistical, member)
+        columns, data = check_names(content.columns, name), content.columns
+        orders, notes = content.orders, content.notes
+        return Table("columns", name, data=data, columns=columns, orders=orders, notes=notes)
+    require(member is None, f"{name}: only a database has tables to choose from")
+    if arrow:
         return _arrow_file(path)
     compression = unpack.kind(start)
     if compression is not None:
         readable = scratch / "input.unpacked"
-        unpack.unpack(path, compression, readable, settings.max_unpacked)
-        with readable.open("rb") as file:
-            start = file.read(512)
-    for magic, what in MAGIC.items():
-        if start.startswith(magic) or start[257:].startswith(magic):
-            raise RefusedError(
-                f"{path.name}: {what}", hint="archives are not opened: extract it first"
-            )
-    for magic, what in OTHER.items():
-        if start.startswith(magic):
-            raise InputError(
-                f"{path.name}: {what}, not a table", hint="CSV, Parquet or another table"
-            )
-    return replace(_text(path, readable, settings, scratch), compression=compression)
+        unpack.unpack(path, compression, readable, options.get("max_unpacked"))
+        start = _first_bytes(readable)
+    for magic, kind in MAGIC.items():
+        archive = start.startswith(magic) or start[257:].startswith(magic)
+        hint = "archives are not opened: extract it first"
+        require(not archive, f"{name}: {kind}", hint=hint, error=RefusedError)
+    for magic, kind in OTHER.items():
+        what, hint = f"{name}: {kind}, not a table", "CSV, Parquet or another table"
+        require(not start.startswith(magic), what, hint=hint, error=InputError)
+    return replace(_text(name, readable, start, options, scratch), compression=compression)
 
 
-def _open_pipe(path: Path, settings: _Settings, scratch: Path) -> Table:
+def _open_pipe(path: Path, options: ReaderOptions, scratch: Path) -> Table:
     """Standard input or a pipe, read once into the private directory."""
     name, copy = (STDIN, scratch / "stdin") if str(path) == STDIN else (path.name, scratch / "pipe")
     stream: Any = sys.stdin.buffer if name == STDIN else path.open("rb")
     with stream:
-        unpack.drain(stream, copy, name, settings.max_unpacked)
-    table = _open_path(copy, settings, scratch)
+        unpack.drain(stream, copy, name, options.get("max_unpacked"))
+    table = _open_path(copy, options, scratch)
     return replace(table, name="standard input" if name == STDIN else name, stamp=())
 
 
-def _text(path: Path, readable: Path, settings: _Settings, scratch: Path) -> Table:
+def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: Path) -> Table:
     """A file of delimited text: its names, its delimiter, how many records it has."""
-    encoding, text = csv_header.codec(settings.encoding), readable
-    with readable.open("rb") as file:
-        start = file.read(4)
-    if encoding == "utf-8" and start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError(
-            f"{path.name}: not UTF-8 at byte 0; looks like UTF-16", hint="--encoding utf-16"
-        )
-    delimiter = "\t" if settings.delimiter == "tab" else settings.delimiter
-    header, max_field = settings.header, settings.max_field
-    with csv_header.name_messages(path.name):
-        if encoding != "utf-8":
-            text = scratch / "input.utf8"
-            csv_header.transcode(readable, encoding, text)
-        names, delimiter = csv_header.header(text, delimiter, named=header, max_field=max_field)
-        columns = check_names(names, path.name)
-        scan = csv_scan.scan(text, delimiter, len(columns), header=header, max_field=max_field)
-        if scan.mixed or start == csv_header.BOM + b'"':  # the engine stumbles over both
-            mixed, text = text, scratch / "input.lines"
-            csv_scan.one_line_end(mixed, text)
-    if any(delimiter in code for code in settings.na):
-        raise UsageError(
-            "--na: a code holds the delimiter", hint="one code at a time: --na A --na B"
-        )
+    encoding = csv_header.codec(options.get("encoding", "utf-8"))
+    header, max_field = options.get("header", True), _field_limit(options)
+    require(
+        encoding != "utf-8" or start[:2] not in (b"\xff\xfe", b"\xfe\xff"),
+        f"{name}: not UTF-8 at byte 0; looks like UTF-16",
+        hint="--encoding utf-16",
+        error=InputError,
+    )
+    if encoding != "utf-8":
+        source, path = path, scratch / "input.utf8"
+        csv_header.transcode(source, name, encoding, path)
+    delimiter = "\t" if options.get("delimiter") == "tab" else options.get("delimiter")
+    names, delimiter = csv_header.header(path, name, delimiter, named=header, max_field=max_field)
+    columns = check_names(names, name)
+    scan = csv_scan.scan(path, name, delimiter, len(columns), header=header, max_field=max_field)
+    if scan.mixed or start[:4] == csv_header.BOM + b'"':  # the engine stumbles over both
+        mixed, path = path, scratch / "input.lines"
+        csv_scan.one_line_end(mixed, name, path)
     return Table(
         "csv",
-        path.name,
-        text,
+        name,
+        path,
         columns=columns,
         delimiter=delimiter,
         encoding=encoding,
@@ -280,17 +264,16 @@ def _text(path: Path, readable: Path, settings: _Settings, scratch: Path) -> Tab
     )
 
 
-def _database(url: str, settings: _Settings) -> Table:
+def _database(url: str) -> Table:
     """A table of a Postgres database: postgresql://host/db?table=schema.name."""
     before, _, query = url.partition("?")
     options = [o for o in query.split("&") if o]
     named = [o.removeprefix("table=") for o in options if o.startswith("table=")]
-    if len(named) != 1:
-        raise UsageError("which table of the database?", hint="postgresql://host/db?table=NAME")
-    rest = [o for o in options if not o.startswith("table=")]
-    url = before + ("?" + "&".join(rest) if rest else "")
+    what = "which table of the database?"
+    require(len(named) == 1, what, hint="postgresql://host/db?table=NAME")
+    rest = "&".join(o for o in options if not o.startswith("table="))
     member = _percent_decoded(named[0])
-    return Table("postgres", member, member=member, data=url, types=settings.types, na=settings.na)
+    return Table("postgres", member, member=member, data=f"{before}?{rest}" if rest else before)
 
 
 def _percent_decoded(text: str) -> str:
@@ -311,66 +294,42 @@ def _member(path: Path) -> tuple[Path, str | None]:
     return path, None
 
 
-def _open_directory(path: Path, settings: _Settings) -> Table:
+def _open_directory(path: Path) -> Table:
     """All Parquet files below a directory, as one table; folders called key=value are columns."""
-    parts = tuple(sorted(p.resolve() for p in path.rglob("*.parquet") if p.is_file()))
+    parts = tuple(p.resolve() for p in _parquet_files(path))
     name = path.name or str(path)
-    if not parts:
-        raise InputError(f"{name}: a directory without .parquet files")
-    if any(set("[*?") & set(str(p)) for p in parts):
-        raise UsageError(
-            f"{name}: names with [ * or ? cannot be read in a directory", hint="rename"
-        )
+    require(parts, f"{name}: a directory without .parquet files", error=InputError)
+    require(
+        not any(set("[*?") & set(str(p)) for p in parts),
+        f"{name}: names with [ * or ? cannot be read in a directory",
+        hint="rename",
+    )
     folders = {p.relative_to(path.resolve()).parts[:-1] for p in parts}
     keys = {tuple(f.partition("=")[0] for f in folder if "=" in f) for folder in folders}
-    if len(keys) > 1:
-        raise InputError(f"{name}: its folders carry different columns (key=value)")
-    return Table(
-        "parquet",
-        name,
-        path.resolve(),
-        parts,
-        member="/".join(keys.pop()) or None,
-        types=settings.types,
-        na=settings.na,
-        stamp=_stamp(path),
-    )
+    what = f"{name}: its folders carry different columns (key=value)"
+    require(len(keys) == 1, what, error=InputError)
+    member = "/".join(keys.pop()) or None
+    return Table("parquet", name, path.resolve(), parts, member=member, stamp=_stamp(path))
 
 
-def _statistical(path: Path, kind: str, sheet: str | None) -> Table:
-    """An SPSS, Stata, SAS or Excel file as plain columns."""
-    content = formats.read_columns(path, kind, sheet)
-    return Table(
-        "columns",
-        path.name,
-        data=content.columns,
-        columns=check_names(content.columns, path.name),
-        orders=content.orders,
-        notes=content.notes,
-    )
+def _parquet_files(directory: Path) -> list[Path]:
+    return sorted(p for p in directory.rglob("*.parquet") if p.is_file())
 
 
 def _arrow_file(path: Path) -> Table:
     """An Arrow or Feather file, mapped into memory and handed on as a frame."""
+    arrow = optional_package("pyarrow", "Arrow files need")
     try:
-        from pyarrow import ArrowInvalid, ipc, memory_map
-    except ImportError:
-        raise UsageError(
-            "Arrow files need the package pyarrow", hint="pip install 'sievert[formats]'"
-        ) from None
-    try:
-        frame = ipc.open_file(memory_map(str(path))).read_all()
-    except (ArrowInvalid, OSError):
+        frame = arrow.ipc.open_file(arrow.memory_map(str(path))).read_all()
+    except (arrow.ArrowInvalid, OSError):
         raise InputError(f"{path.name}: damaged, or not readable as an Arrow file") from None
     columns = check_names(frame.column_names, path.name)
-    unusable = frames.too_fine(frame, columns)
-    return Table("frame", path.name, data=frame, columns=columns, unusable=unusable)
+    return Table("frame", path.name, data=frame, columns=columns, unusable=too_fine(frame, columns))
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
     path, _ = _member(path)
     if path.is_dir():
-        parts = sorted(p for p in path.rglob("*.parquet") if p.is_file())
-        return tuple(number for part in parts for number in _stamp(part))
+        return tuple(number for part in _parquet_files(path) for number in _stamp(part))
     status = path.stat()
     return (status.st_size, status.st_mtime_ns, status.st_ino)

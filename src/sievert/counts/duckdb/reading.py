@@ -13,7 +13,7 @@ from typing import Any
 from sievert.counts.cells import Kind, quote_identifier
 from sievert.errors import InputError, UsageError, unknown
 from sievert.notes import Name, Note
-from sievert.sources.names import check_names
+from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}

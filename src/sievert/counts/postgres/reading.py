@@ -26,7 +26,7 @@ from sievert.errors import (
     unknown,
 )
 from sievert.notes import Name, Note
-from sievert.sources.names import check_names
+from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
 Ask = Callable[..., list[tuple[Any, ...]]]

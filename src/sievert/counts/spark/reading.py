@@ -25,7 +25,7 @@ from sievert.counts.spark import spelling
 from sievert.counts.spark.failures import UNFIT
 from sievert.errors import InputError, UsageError
 from sievert.notes import Name, Note
-from sievert.sources.names import check_names
+from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
 Compare = Callable[[Table, str, str, str, Sequence[str]], Column]

@@ -1,12 +1,13 @@
-"""Frames of pandas, Polars and Arrow: their names, and the columns that an engine would misread."""
+"""Columns: what they may be called, and those of a frame that an engine would misread."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
-from sievert.errors import InputError, UsageError
-from sievert.sources.names import check_names
+from sievert.errors import InputError, UsageError, require
 
 EXACT = 2**53
 TOO_FINE = re.compile(
@@ -15,22 +16,47 @@ TOO_FINE = re.compile(
 )
 
 
+def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:
+    """Names must be text, not empty, and differ by more than case."""
+    names_by_form: dict[str, str] = {}
+    for number, name in enumerate(names, 1):
+        require(
+            isinstance(name, str),
+            f"{where}: the label of column {number} is {type(name).__name__}, not text",
+            hint="rename the columns",
+        )
+        what = f"{where}: column {number} has no name"
+        require(name, what, hint="a name in the header", error=InputError)
+        folded = unicodedata.normalize("NFC", name).strip().casefold()
+        other = names_by_form.get(folded)
+        require(
+            other is None,
+            f"{where}: columns {other!r} and {name!r} have the same name (case, blanks and "
+            "Unicode form do not count)",
+            hint="rename one of them",
+            error=InputError,
+        )
+        names_by_form[folded] = name
+    require(names_by_form, f"{where}: no columns", error=InputError)
+    return tuple(names_by_form.values())
+
+
 def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
-    kind = type(data).__name__
-    library = type(data).__module__.partition(".")[0]
+    """A frame as engines can read it, and the names of its columns."""
+    kind, library = type(data).__name__, _library(data)
     if kind == "LazyFrame" and library == "polars":
         try:
             data = data.collect()
         except Exception:  # its words may hold values
             raise InputError("the lazy frame cannot be computed", hint="its collect()") from None
-    if kind == "RecordBatchReader":
-        raise UsageError("a RecordBatchReader can be read only once", hint="its read_all()")
+    what = "a RecordBatchReader can be read only once"
+    require(kind != "RecordBatchReader", what, hint="its read_all()")
     if library == "pandas" and kind == "DataFrame":
         names = check_names(data.columns, "the frame")
-        if data.index.nlevels > 1:
-            raise UsageError("a frame with several levels of rows", hint="frame.reset_index()")
-        if data.columns.nlevels > 1:
-            raise UsageError("a frame with several levels of columns", hint="flatten the columns")
+        what = "a frame with several levels of rows"
+        require(data.index.nlevels == 1, what, hint="frame.reset_index()")
+        what = "a frame with several levels of columns"
+        require(data.columns.nlevels == 1, what, hint="flatten the columns")
         return _plain(data), names
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
         names = getattr(data, "column_names", None) or data.columns
@@ -41,28 +67,29 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
     )
 
 
+def _library(data: Any) -> str:
+    return type(data).__module__.partition(".")[0]
+
+
 def ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
     """The order of categories that have one: pandas' ordered ones, Polars' enumerations."""
-    library = type(frame).__module__.partition(".")[0]
-    if library == "pandas":
+    if _library(frame) == "pandas":
         return {
             name: tuple(_spell(c) for c in kind.categories)
             for name, kind in frame.dtypes.items()
             if getattr(kind, "ordered", False)
         }
-    if library == "polars":
-        kinds = frame.schema.items()
-        return {n: tuple(k.categories) for n, k in kinds if type(k).__name__ == "Enum"}
-    return {}
+    kinds = frame.schema if _library(frame) == "polars" else {}
+    return {n: tuple(k.categories) for n, k in kinds.items() if type(k).__name__ == "Enum"}
 
 
 def too_fine(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
     """Columns whose type DuckDB would round: what differs by less would become equal."""
-    library = type(frame).__module__.partition(".")[0]
-    if library == "pandas" or library == "polars":
+    library, kinds = _library(frame), []
+    if library in ("pandas", "polars"):
         kinds = [str(k) for k in frame.dtypes]
-    else:
-        kinds = [str(f.type) for f in frame.schema] if library == "pyarrow" else []
+    elif library == "pyarrow":
+        kinds = [str(f.type) for f in frame.schema]
     return {
         name: f"is of type {kind}, which would be rounded"
         for name, kind in zip(columns, kinds, strict=False)
@@ -72,10 +99,8 @@ def too_fine(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
 
 def _too_large(frame: Any) -> dict[str, str]:
     """Float columns of whole numbers beyond 2^53: different integers have become equal in them."""
-    if type(frame).__module__.partition(".")[0] != "pandas":
-        return {}
     unusable = {}
-    for name, kind in frame.dtypes.items():
+    for name, kind in frame.dtypes.items() if _library(frame) == "pandas" else ():
         if str(kind) in ("float64", "Float64"):
             values = frame[name].to_numpy(dtype=float, na_value=float("nan"))
             finite = values[abs(values) < float("inf")]
@@ -112,14 +137,12 @@ def _plain(frame: Any) -> Any:
     odd = {}
     for name, kind in frame.dtypes.items():
         # Text beside numbers in one column would silently become equal text.
-        if str(kind) == "object" and infer_dtype(frame[name], skipna=True).startswith("mixed"):
-            raise InputError(
-                f"column {name!r} holds values of mixed types", hint="frame[column].astype(str)"
-            )
-        decimals = str(kind) == "object" and infer_dtype(frame[name], skipna=True) == "decimal"
-        if decimals:
-            values = frame[name]
-            odd[name] = values.map(_decimal, na_action="ignore")
+        inferred = infer_dtype(frame[name], skipna=True) if str(kind) == "object" else ""
+        what = f"column {name!r} holds values of mixed types"
+        mixed = inferred.startswith("mixed")
+        require(not mixed, what, hint="frame[column].astype(str)", error=InputError)
+        if inferred == "decimal":
+            odd[name] = frame[name].map(_decimal, na_action="ignore")
         elif str(kind).startswith(("interval", "period", "complex", "Sparse")):
             values = frame[name].astype(object)
             odd[name] = values.map(str).where(values.notna(), None)
