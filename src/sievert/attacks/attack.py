@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,9 @@ def value(name: str, number: float | None, reason: str | None = None) -> Value:
 
 def measured(name: str, target: Any, **options: Any) -> Value:
     """A measure of a target."""
-    found = BY_ID[name].compute(target, options)
-    if isinstance(found, MeasureResult):
-        return value(name, found.value, found.reason)
-    return value(name, found)
+    result = BY_ID[name].compute(target, options)
+    parts = (result.value, result.reason) if isinstance(result, MeasureResult) else (result,)
+    return value(name, *parts)
 
 
 @dataclass(frozen=True)
@@ -85,15 +84,11 @@ class Group:
     numbers: Mapping[str, Value] = field(default_factory=dict)
     values: Mapping[str, str | None] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
-        found = {"records": self.records, **{k: v.to_dict() for k, v in self.numbers.items()}}
-        return found if self.values is None else {**found, "values": dict(self.values)}
-
-    def in_a_list(self) -> dict[str, Any]:
-        """The same among others like it: units stand above the list."""
-        found = {"records": self.records, **{k: v.value for k, v in self.numbers.items()}}
-        return found if self.values is None else {**found, "values": dict(self.values)}
+    def to_dict(self, units: bool = True) -> dict[str, Any]:
+        """As it stands in the JSON; in a list of such groups the units stand above the list."""
+        numbers = {k: v.to_dict() if units else v.value for k, v in self.numbers.items()}
+        values = {} if self.values is None else {"values": dict(self.values)}
+        return {"records": self.records, **numbers, **values}
 
 
 @dataclass(frozen=True)
@@ -111,7 +106,7 @@ class Listed:
                 k: {"unit": v.unit, "riskier": v.riskier}
                 for k, v in (self.groups[0].numbers if self.groups else {}).items()
             },
-            "listed": [g.in_a_list() for g in self.groups],
+            "listed": [g.to_dict(units=False) for g in self.groups],
         }
 
 
@@ -141,15 +136,16 @@ class Attack:
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        found: dict[str, Any] = {k: v.to_dict() for k, v in self.numbers.items()}
-        found |= {"reading": self.reading, **self.details}
-        if self.worst is not None:
-            found["worst_class"] = self.worst.to_dict()
-        if self.columns:
-            found["columns"] = {c: v.to_dict() for c, v in self.columns.items()}
-        if self.values is not None:
-            found["values"] = self.values.to_dict()
-        return found | {name: part.to_dict() for name, part in self.parts.items()}
+        columns = {c: v.to_dict() for c, v in self.columns.items()}
+        return {
+            **{k: v.to_dict() for k, v in self.numbers.items()},
+            "reading": self.reading,
+            **self.details,
+            **({} if self.worst is None else {"worst_class": self.worst.to_dict()}),
+            **({"columns": columns} if columns else {}),
+            **({} if self.values is None else {"values": self.values.to_dict()}),
+            **{name: part.to_dict() for name, part in self.parts.items()},
+        }
 
 
 Attacks = Mapping[str, Mapping[str, Attack]]
@@ -180,15 +176,19 @@ class Learned:
     @cached_property
     def target(self) -> SecretTarget:
         """The numbers that information measures are made of."""
-        cells = self.cube.counts
-        nq, ns = self.sizes[self.owner], self.totals[self.cube.codes[-1]]
+        cells, totals = self.cube.counts, self.totals
         return SecretTarget(
             SecretCounts(
                 self.records,
                 histogram(self.sizes),
-                histogram(self.totals[self.totals > 0]),
+                histogram(totals[totals > 0]),
                 Profiles(self.downwards, self.starts, np.ones_like(self.starts)),
-                joint(nq, ns, cells, np.ones_like(cells)),
+                joint(
+                    self.sizes[self.owner],
+                    totals[self.cube.codes[-1]],
+                    cells,
+                    np.ones_like(cells),
+                ),
             )
         )
 
@@ -212,12 +212,10 @@ class Learned:
         if abs(whole - left) > kernel.CANCELLATION * whole:
             return whole - left
         profile = self.downwards[self.starts[i] : self.starts[i] + self.lengths[i]].tolist()
-        values = self.target.values
+        sizes, times = self.target.values.sizes.tolist(), self.target.values.times.tolist()
         with kernel.precisely():
-            before = kernel.decimal_entropy(
-                values.sizes.tolist(), values.times.tolist(), self.records
-            )
-            return float(before - kernel.decimal_entropy(profile, [1] * len(profile), sum(profile)))
+            after = kernel.decimal_entropy(profile, [1] * len(profile), sum(profile))
+            return float(kernel.decimal_entropy(sizes, times, self.records) - after)
 
     @property
     def first(self) -> Ints:
@@ -231,13 +229,10 @@ class Learned:
         alike = np.flatnonzero(self.entropies <= least + SAME * max(1.0, least))
         return int(alike[np.argmax(self.sizes[alike])]), alike
 
-    def named(self, i: int, show: bool) -> dict[str, str | None] | None:
+    def class_values(self, i: int, show: bool) -> dict[str, str | None] | None:
         """The values of a class, where values may be shown."""
-        if not show:
-            return None
-        at, cube = int(self.starts[i]), self.cube
-        held = zip(cube.columns[:-1], cube.codes, cube.values, strict=False)
-        return {c: values[codes[at]] for c, codes, values in held}
+        every = values_of(self.cube, int(self.starts[i]), show) or {}
+        return {column: every[column] for column in self.cube.columns[:-1]} if show else None
 
     def surest_class(self, show: bool) -> Group:
         """The class with the least uncertainty, with its numbers."""
@@ -256,7 +251,7 @@ class Learned:
                     NOTHING_TO_LEARN if rate is None else None,
                 ),
             },
-            self.named(i, show),
+            self.class_values(i, show),
         )
 
     def people(self) -> int:
@@ -277,21 +272,29 @@ def record_target(sizes: Ints) -> RecordTarget:
     return RecordTarget(RecordCounts(int(sizes.sum()), histogram(sizes)))
 
 
-def listed(
+def values_of(cube: Cube, cell: int, show: bool) -> dict[str, str | None] | None:
+    """The values of a cell, where values may be shown."""
+    columns = zip(cube.columns, cube.codes, cube.values, strict=True)
+    return {c: values[codes[cell]] for c, codes, values in columns} if show else None
+
+
+def list_groups(
     sizes: Ints,
     numbers: Floats | None,
     name: str,
-    shown: Callable[[int], Mapping[str, str | None] | None],
+    values: Callable[[int], Mapping[str, str | None] | None],
 ) -> Listed:
     """Classes by a number of theirs, worst first."""
     riskier = BY_ID[name].riskier if name in BY_ID else UNITS[name][1]
     worst = np.zeros(len(sizes)) if numbers is None else numbers
     order = np.lexsort((np.arange(len(sizes)), -sizes, -worst if riskier == "high" else worst))
     reason = NOTHING_TO_LEARN if numbers is None else None
-    groups = []
-    for i in order[:MOST_LISTED].tolist():
-        number = None if numbers is None else float(numbers[i])
-        groups.append(Group(int(sizes[i]), {name: value(name, number, reason)}, shown(i)))
+    first = order[:MOST_LISTED].tolist()
+    chosen = [None] * len(first) if numbers is None else numbers[first].tolist()
+    groups = (
+        Group(int(sizes[i]), {name: value(name, number, reason)}, values(i))
+        for i, number in zip(first, chosen, strict=True)
+    )
     return Listed(len(sizes), tuple(groups))
 
 
@@ -300,7 +303,7 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
 
     With `missing` the other side of it: what is still missing to certainty.
     """
-    found = {}
+    columns = {}
     whole, each = (
         ("normalized_conditional_entropy", "missing")
         if missing
@@ -313,12 +316,9 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
         number = measured(whole, alone.target)
         if missing:
             number = value("missing", number.value, number.reason)
-
-        def shown(i: int, alone: Learned = alone) -> Any:
-            return alone.named(i, show)
-
-        found[column] = Column(number, listed(alone.sizes, numbers, each, shown))
-    return found
+        values = partial(alone.class_values, show=show)
+        columns[column] = Column(number, list_groups(alone.sizes, numbers, each, values))
+    return columns
 
 
 def to_hierarchy(spec: Any, values: Sequence[str]) -> Hierarchy | None:
@@ -335,7 +335,7 @@ def points(gain: float) -> str:
     return f"{percent(gain).removesuffix(' %')} percentage points"
 
 
-def removed(columns: int, rate: float, what: str) -> str:
+def certainty_gained(columns: int, rate: float, what: str) -> str:
     """How much of the uncertainty is gone, in a sentence."""
     who = "This column removes" if columns == 1 else f"These {columns} columns together remove"
     return f"{who} {percent(rate)} of the uncertainty about {what}."

@@ -12,9 +12,9 @@ from sievert.attacks.attack import (
     Group,
     Learned,
     by_column,
+    certainty_gained,
     measured,
     points,
-    removed,
     value,
 )
 from sievert.counts.cube import Cube
@@ -66,7 +66,7 @@ def sentence(learned: Learned, rate: float | None, columns: int, words: Words) -
         return f"In the whole table {words.alike}: no attack is needed."
     i, alike = learned.surest
     people, size = learned.people(), int(learned.sizes[i])
-    gone = removed(columns, rate, words.about)
+    gone = certainty_gained(columns, rate, words.about)
     if learned.entropies[i] == 0.0:
         who = "1 person stands" if people == 1 else f"{people:,} people stand"
         where = "a class" if len(alike) == 1 else plural(len(alike), "class")
@@ -98,7 +98,7 @@ def background(cube: Cube, *, show: bool = False) -> Attack:
             "conditional_entropy": value("conditional_entropy", float(learned.entropies[i])),
             "missing": value("missing", share, NOTHING_TO_LEARN if share is None else None),
         },
-        learned.named(i, show),
+        learned.class_values(i, show),
     )
     return Attack(
         {
@@ -116,10 +116,9 @@ def _sentence(learned: Learned, left: float | None) -> str:
     if left is None:
         return "In the whole table everybody has the same value: nothing is missing."
     people = f"{learned.people():,} people" if learned.people() != 1 else "1 person"
-    first = f"On average {percent(left)} of the uncertainty has to come from elsewhere."
-    if float(learned.entropies.min()) == 0.0:
-        return f"{first} For {people} nothing is missing."
-    return f"{first} Least is missing for {people}."
+    nothing = float(learned.entropies.min()) == 0.0
+    rest = f"For {people} nothing is missing." if nothing else f"Least is missing for {people}."
+    return f"On average {percent(left)} of the uncertainty has to come from elsewhere. {rest}"
 
 
 def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
@@ -147,7 +146,7 @@ def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
             "confidence": value("confidence", kernel.ratio(*best)),
             "gain": value("gain", float(gains[i]) / int(rest[i])),
         },
-        learned.named(int(wide[i]), show),
+        learned.class_values(int(wide[i]), show),
     )
     numbers = {
         "people": value("people", people),

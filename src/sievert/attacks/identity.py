@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,11 +19,12 @@ from sievert.attacks.attack import (
     Group,
     Learned,
     by_column,
-    listed,
+    certainty_gained,
+    list_groups,
     measured,
     record_target,
-    removed,
     value,
+    values_of,
 )
 from sievert.attacks.homogeneity import ORIGINAL, sentence
 from sievert.attacks.register_matching import (
@@ -53,19 +55,18 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
     (0.666667, 3)
     """
     target = record_target(cube.counts)
-    rate = measured("discrimination_rate", target)
-    least = target.smallest_class
+    rate, least = measured("discrimination_rate", target), target.smallest_class
     people = int(cube.counts[cube.counts == least].sum())
     columns = {}
     for column in cube.columns:
         alone = cube.roll_up((column,))
         columns[column] = Column(
             measured("discrimination_rate", record_target(alone.counts)),
-            listed(
+            list_groups(
                 alone.counts,
                 _rates(alone.counts),
                 "discrimination_rate_of_value",
-                lambda i, alone=alone: _values(alone, i, show),  # type: ignore[misc]
+                partial(values_of, alone, show=show),
             ),
         )
     return Attack(
@@ -75,25 +76,16 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
             "people": value("people", people),
         },
         _alone(cube, least, people, rate.value),
-        Group(least, {}, _values(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
+        Group(least, {}, values_of(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
         columns,
     )
-
-
-def _values(cube: Cube, i: int, show: bool) -> dict[str, str | None] | None:
-    if not show:
-        return None
-    held = zip(cube.columns, cube.codes, cube.values, strict=True)
-    return {c: values[codes[i]] for c, codes, values in held}
 
 
 def _rates(sizes: Ints) -> Floats | None:
     """1 - h_q/H of every class, the record as the target."""
     records = int(sizes.sum())
-    if records == 1:
-        return None
-    if len(sizes) == 1:
-        return np.zeros(1)
+    if records == 1 or len(sizes) == 1:
+        return None if records == 1 else np.zeros(1)
     left = sizes * kernel.log2_ratio(np.ones_like(sizes), sizes) / records
     return np.clip(1.0 - left / record_target(sizes).entropy, 0.0, 1.0)
 
@@ -101,7 +93,7 @@ def _rates(sizes: Ints) -> Floats | None:
 def _alone(cube: Cube, least: int, people: int, rate: float | None) -> str:
     if rate is None:
         return "There is one record: it is found without any attack."
-    gone = removed(len(cube.columns), rate, RECORD)
+    gone = certainty_gained(len(cube.columns), rate, RECORD)
     if least > 1:
         return (
             f"Nobody is alone. The smallest group that looks alike has {least:,} people, and "
@@ -125,13 +117,13 @@ def grey_box(
     `truth` holds people who are in both: the register's columns, then the release's. Records that
     hide all shared columns may be anybody; the attack is also told without them.
     """
-    found = _grey_box(release, register, matchings, truth, show)
-    hidden = _hidden(release)
-    numbers = {**found.numbers, "suppressed": value("suppressed", _records(release, hidden))}
-    if not hidden.any() or hidden.all():
-        return replace(found, numbers=numbers)
-    part = _grey_box(release.select_cells(~hidden), register, matchings, truth, show)
-    return replace(found, numbers=numbers, parts={"without_suppressed": part})
+    whole, hidden = _grey_box(release, register, matchings, truth, show), _hidden_cells(release)
+    numbers = {**whole.numbers, "suppressed": value("suppressed", _records(release, hidden))}
+    parts = {}
+    if hidden.any() and not hidden.all():
+        rest = release.select_cells(~hidden)
+        parts["without_suppressed"] = _grey_box(rest, register, matchings, truth, show)
+    return replace(whole, numbers=numbers, parts=parts)
 
 
 def _grey_box(
@@ -146,7 +138,7 @@ def _grey_box(
     single = int(rows[number == 1].sum())
     numbers = {
         "discrimination_rate": measured("discrimination_rate", record_target(release.counts)),
-        "register_discrimination_rate": _narrowed(number, rows, release.records),
+        "register_discrimination_rate": _register_rate(number, rows, release.records),
         "rows": value("rows", register.records),
         "unmatched": value("unmatched", int(rows[~matched].sum())),
         "single": value("single", single),
@@ -161,32 +153,29 @@ def _grey_box(
         numbers["candidates"] = value("candidates", fewest)
         numbers["people"] = value("people", int(rows[alike].sum()))
         worst = Group(
-            int(rows[i]), {"candidates": value("candidates", fewest)}, _values(register, i, show)
+            int(rows[i]), {"candidates": value("candidates", fewest)}, values_of(register, i, show)
         )
     if truth is not None:
         numbers |= _true(release, matchings, truth, single)
-    return Attack(numbers, _found(numbers), worst)
+    return Attack(numbers, _grey_sentence(numbers), worst)
 
 
-def _hidden(cube: Cube) -> Ints:
+def _hidden_cells(cube: Cube) -> Ints:
     """The cells that hide all columns."""
-    found = np.ones(len(cube.counts), dtype=bool)
-    for codes, values in zip(cube.codes, cube.values, strict=True):
-        found &= np.array([v == ROOT for v in values])[codes]
-    return found
+    columns = zip(cube.codes, cube.values, strict=True)
+    hidden = [np.array([v == ROOT for v in values])[codes] for codes, values in columns]
+    return np.asarray(np.logical_and.reduce(hidden))
 
 
 def _records(cube: Cube, cells: Ints) -> int:
     return int(cube.counts[cells].sum())
 
 
-def _narrowed(number: Ints, rows: Ints, records: int) -> Value:
+def _register_rate(number: Ints, rows: Ints, records: int) -> Value:
     """The mean over rows with candidates of log2(N/candidates), as a share of log2 N."""
     name, there = "register_discrimination_rate", number > 0
-    if records == 1:
-        return value(name, None, NOTHING_TO_LEARN)
-    if not there.any():
-        return value(name, None, NO_MATCH)
+    if records == 1 or not there.any():
+        return value(name, None, NOTHING_TO_LEARN if records == 1 else NO_MATCH)
     bits = kernel.total(rows[there] * kernel.log2_ratio(number[there], records))
     whole = float(kernel.log2_ratio(np.ones(1, dtype=np.int64), records)[0])
     return value(name, min(1.0, bits / int(rows[there].sum()) / whole))
@@ -197,14 +186,12 @@ def _true(
 ) -> dict[str, Value]:
     """Rows whose person is in the release: found, mistaken for somebody else, lost."""
     half = len(truth.columns) // 2
-    asked, held = (
-        Cube(truth.columns[part], truth.codes[part], truth.counts, truth.values[part])
-        for part in (slice(half), slice(half, None))
-    )
-    number = candidates(release, asked, matchings)
-    fits = look_up_cells(release, held.codes) > 0  # not left out
-    for matching, theirs, own in zip(matchings, asked.codes, held.codes, strict=True):
-        fits &= matching.fits(theirs, own)
+    theirs, own = truth.codes[:half], truth.codes[half:]
+    known = Cube(truth.columns[:half], theirs, truth.counts, truth.values[:half])
+    number = candidates(release, known, matchings)
+    fits = look_up_cells(release, own) > 0  # not left out
+    for matching, register_codes, codes in zip(matchings, theirs, own, strict=True):
+        fits &= matching.fits(register_codes, codes)
     right = _records(truth, fits & (number == 1))
     return {
         "known": value("known", truth.records),
@@ -215,19 +202,18 @@ def _true(
     }
 
 
-def _found(numbers: dict[str, Value]) -> str:
+def _grey_sentence(numbers: dict[str, Value]) -> str:
     n = {k: v.value or 0 for k, v in numbers.items()}
     rows = plural(int(n["rows"]), "row")
     if numbers["candidates"].value is None:
         return f"None of the {rows} of the register has a candidate in the release."
-    if n["single"]:
-        has = "has" if n["single"] == 1 else "have"
-        text = f"{n['single']:,} of {rows} of the register {has} exactly one candidate."
-    else:
-        text = (
-            f"None of the {rows} of the register has a single candidate; the fewest are "
-            f"{n['candidates']:,}, for {plural(int(n['people']), 'row')}."
-        )
+    has = "has" if n["single"] == 1 else "have"
+    text = (
+        f"{n['single']:,} of {rows} of the register {has} exactly one candidate."
+        if n["single"]
+        else f"None of the {rows} of the register has a single candidate; the fewest are "
+        f"{n['candidates']:,}, for {plural(int(n['people']), 'row')}."
+    )
     if "known" not in n:
         return text
     if n["single"]:
@@ -261,14 +247,15 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
     half = len(columns)
     learned = Learned(_original(pairs, columns, range(half)))
     rate = measured("discrimination_rate", learned.target)
-    found: dict[str, Column] = {}
-    for i, column in enumerate(columns):
-        found |= by_column(_original(pairs, [column], [i]), show)
+    alone = {
+        column: by_column(_original(pairs, [column], [i]), show)[column]
+        for i, column in enumerate(columns)
+    }
     return Attack(
         {"discrimination_rate": rate, "people": value("people", learned.people())},
         sentence(learned, rate.value, half, ORIGINAL),
         learned.surest_class(show),
-        found,
+        alone,
     )
 
 
@@ -277,8 +264,8 @@ def _original(pairs: Cube, columns: Sequence[str], places: Sequence[int]) -> Cub
     half = len(pairs.columns) // 2
     number: Ints = np.zeros(len(pairs.counts), dtype=np.uint64)
     for i in places:
-        held = (number << np.uint64(pairs.widths[half + i])) | pairs.codes[half + i]
-        number = np.unique(held, return_inverse=True)[1].astype(np.uint64)
+        longer = (number << np.uint64(pairs.widths[half + i])) | pairs.codes[half + i]
+        number = np.unique(longer, return_inverse=True)[1].astype(np.uint64)
     both = Cube(
         (*columns, "original"),
         (*(pairs.codes[i] for i in places), number.astype(np.uint32)),

@@ -94,35 +94,32 @@ def semantic(
     >>> found.parts["partition"].numbers["people"].value
     2
     """
-    secret, found = cube.columns[-1], {}
+    secret, parts = cube.columns[-1], {}
     if partition is not None:
-        found["partition"] = _merged(cube, _parts(secret, partition).get, named, show)
+        parts["partition"] = _attack_merged(cube, _parts(secret, partition).get, named, show)
     if hierarchy is not None:
         hierarchy.require((v for v in cube.values[-1] if v is not None), secret)
         tree = hierarchy.with_root()
         for level in range(1, tree.height):
-            found[f"level_{level}"] = _merged(cube, _labels(tree, level), named, show)
-    if not found:
-        return None
-    return Attack({}, max(found.values(), key=_confidence).reading, parts=found)
+            parts[f"level_{level}"] = _attack_merged(cube, _labels(tree, level), named, show)
 
+    def confidence(part: Attack) -> float:
+        return 0.0 if part.worst is None else part.worst.numbers["confidence"].value or 0.0
 
-def _confidence(attack: Attack) -> float:
-    assert attack.worst is not None
-    return float(attack.worst.numbers["confidence"].value or 0)
+    return Attack({}, max(parts.values(), key=confidence).reading, parts=parts) if parts else None
 
 
 def _parts(secret: str, partition: Mapping[str, Sequence[str]]) -> dict[str | None, str]:
     """The part of each value; those that no part names are one more, without a name."""
-    found: dict[str | None, str] = {}
+    part_of: dict[str | None, str] = {}
     for number, (part, members) in enumerate(partition.items(), 1):
         for member in members:
             require(
-                found.setdefault(member, part) == part,
+                part_of.setdefault(member, part) == part,
                 f"the partition of {secret!r} names a value in two parts",
                 hint=f"look at its part {number}",
             )
-    return found
+    return part_of
 
 
 def _labels(tree: Hierarchy, level: int) -> Callable[[str | None], str | None]:
@@ -130,7 +127,7 @@ def _labels(tree: Hierarchy, level: int) -> Callable[[str | None], str | None]:
     return lambda v: None if v is None or v not in tree.labels else tree.at(v, level)
 
 
-def _merged(
+def _attack_merged(
     cube: Cube, label: Callable[[str | None], str | None], named: str | None, show: bool
 ) -> Attack:
     """The attacks on what the values have in common."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from sievert.arrays import Ints
@@ -41,28 +43,28 @@ def skewness(
     learned = Learned(cube)
     rises = _Rises(learned)
     whole = {
-        "t_closeness": value("t_closeness", rises.distance()),
+        "t_closeness": value("t_closeness", kernel.ratio(*kernel.largest_ratio(*rises.distances))),
         "entropy_variation": measured("entropy_variation", learned.target),
     }
-    code = None
-    if named is not None:
-        code = next((i for i, v in enumerate(cube.values[-1]) if v == named), None)
-        if code is None or not learned.totals[code]:
-            numbers = {n: value(n, None, ABSENT) for n in NUMBERS}
-            numbers |= {**whole, "people": value("people", 0)}
-            reading = f"The named value of {about} does not occur."
-            return Attack(numbers, reading, details={"named_value": True, "occurs": False})
-    worst, classes = rises.highest(code)
-    code = int(cube.codes[-1][worst])
-    numbers = {**_about_value(learned, code, worst), **whole}
-    flat = rises.flat(worst)
-    numbers["people"] = value("people", 0 if flat else int(learned.sizes[classes].sum()))
+    code = next((i for i, v in enumerate(cube.values[-1]) if v == named), None)
+    if named is not None and (code is None or not learned.totals[code]):
+        numbers = {n: value(n, None, ABSENT) for n in NUMBERS}
+        numbers |= {**whole, "people": value("people", 0)}
+        reading = f"The named value of {about} does not occur."
+        return Attack(numbers, reading, details={"named_value": True, "occurs": False})
+    worst, classes = rises.highest(None if named is None else code)
+    flat = int(rises.top[worst]) == 0  # as likely in its class as in the table
+    numbers = {
+        **_about_value(learned, int(cube.codes[-1][worst]), worst),
+        **whole,
+        "people": value("people", 0 if flat else int(learned.sizes[classes].sum())),
+    }
     group = None if flat else _group(learned, rises, worst, show)
     return Attack(
         numbers,
         _sentence(numbers, group, named is not None, about),
         group,
-        values=_listed(learned, rises, show),
+        values=_list_values(learned, rises, show),
         details={"named_value": named is not None, "occurs": True},
     )
 
@@ -90,25 +92,15 @@ class _Rises:
         rough = np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
         close = np.flatnonzero(np.abs(rough - most[0] / most[1]) <= 1e-9)
         alike = [i for i in close.tolist() if int(top[i]) * most[1] == most[0] * int(bottom[i])]
-        found = cells[alike]
-        return int(found[np.argmax(self.learned.sizes[owner[found]])]), np.unique(owner[found])
+        highest = cells[alike]
+        largest = int(highest[np.argmax(self.learned.sizes[owner[highest]])])
+        return largest, np.unique(owner[highest])
 
-    def flat(self, cell: int) -> bool:
-        """Whether a cell is as likely in its class as in the table."""
-        return int(self.top[cell]) == 0
-
-    def distances(self) -> Ints:
-        """Of every class the sum over s of max(0, n_qs·N - n_s·n_q): its distance times n_q·N."""
-        return np.add.reduceat(np.maximum(self.top, 0), self.learned.starts)
-
-    def distance(self) -> float:
-        """t-closeness."""
-        bottom = self.bottom[self.learned.starts]
-        return kernel.ratio(*kernel.largest_ratio(self.distances(), bottom))
-
-    def distance_of(self, i: int) -> float:
-        """t of one class."""
-        return kernel.ratio(int(self.distances()[i]), int(self.bottom[int(self.learned.starts[i])]))
+    @cached_property
+    def distances(self) -> tuple[Ints, Ints]:
+        """Of every class the sum over s of max(0, n_qs·N - n_s·n_q), and n_q·N; t is the ratio."""
+        starts = self.learned.starts
+        return np.add.reduceat(np.maximum(self.top, 0), starts), self.bottom[starts]
 
 
 def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
@@ -130,25 +122,18 @@ def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
 def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
     """A secret of two values: this one, or another. Classes without it count by their size."""
     cells = np.flatnonzero(learned.cube.codes[-1] == code)
-    with_it, held = learned.sizes[learned.owner[cells]], learned.cube.counts[cells]
+    with_it, own = learned.sizes[learned.owner[cells]], learned.cube.counts[cells]
     sizes = learned.target.sizes
     without = sizes.times.copy()
     np.subtract.at(without, np.searchsorted(sizes.sizes, with_it), 1)
     nq = np.concatenate((with_it, sizes.sizes[without > 0]))
-    n = np.concatenate((held, np.zeros(len(nq) - len(held), dtype=np.int64)))
-    times = np.concatenate((np.ones_like(held), without[without > 0]))
+    n = np.concatenate((own, np.zeros(len(nq) - len(own), dtype=np.int64)))
+    times = np.concatenate((np.ones_like(own), without[without > 0]))
     pairs = np.stack((np.maximum(n, nq - n), np.minimum(n, nq - n)), axis=1)
     lengths = (pairs > 0).sum(axis=1)
     total, rest = int(learned.totals[code]), learned.records - int(learned.totals[code])
-    each = [
-        np.concatenate(two)
-        for two in (
-            (nq, nq),
-            (np.full(len(nq), total), np.full(len(nq), rest)),
-            (n, nq - n),
-            (times, times),
-        )
-    ]
+    totals = np.repeat([total, rest], len(nq))
+    each = (np.tile(nq, 2), totals, np.append(n, nq - n), np.tile(times, 2))
     there = each[2] > 0
     return SecretTarget(
         SecretCounts(
@@ -164,41 +149,47 @@ def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
 def _group(learned: Learned, rises: _Rises, cell: int, show: bool) -> Group:
     """The class of a cell: how far it is from the table."""
     i = int(learned.owner[cell])
-    values = learned.named(i, show)
+    distance = kernel.ratio(*(int(each[i]) for each in rises.distances))
+    values = learned.class_values(i, show)
     if values is not None:
         values |= {learned.cube.columns[-1]: learned.cube.values[-1][learned.cube.codes[-1][cell]]}
     return Group(
         int(learned.sizes[i]),
         {
-            "t_closeness": value("t_closeness", rises.distance_of(i)),
+            "t_closeness": value(
+                "t_closeness", kernel.ratio(*(int(each[i]) for each in rises.distances))
+            ),
             "entropy_variation": value("entropy_variation", learned.drop(i)),
         },
         values,
     )
 
 
-def _listed(learned: Learned, rises: _Rises, show: bool) -> Listed:
+def _list_values(learned: Learned, rises: _Rises, show: bool) -> Listed:
     """The values of the secret by the largest rise of each, worst first."""
     codes = learned.cube.codes[-1]
     rough = np.asarray(rises.top, dtype=np.float64) / np.asarray(rises.bottom, dtype=np.float64)
     order = np.lexsort((np.arange(len(codes)), -rough))
     _, firsts = np.unique(codes[order], return_index=True)
     best = order[np.sort(firsts)]
-    groups = []
-    for cell in best[:MOST_LISTED].tolist():
-        code = int(codes[cell])
-        values = {learned.cube.columns[-1]: learned.cube.values[-1][code]} if show else None
-        groups.append(Group(int(learned.totals[code]), _about_value(learned, code, cell), values))
+    name, texts = learned.cube.columns[-1], learned.cube.values[-1]
+    groups = (
+        Group(
+            int(learned.totals[code]),
+            _about_value(learned, code, cell),
+            {name: texts[code]} if show else None,
+        )
+        for cell, code in ((cell, int(codes[cell])) for cell in best[:MOST_LISTED].tolist())
+    )
     return Listed(len(best), tuple(groups))
 
 
 def _sentence(numbers: dict[str, Value], worst: Group | None, named: bool, about: str) -> str:
     if numbers["semantic_discrimination_rate"].reason == NOTHING_TO_LEARN:
         return f"In the whole table {about} has one value: no attack is needed."
-    if worst is None and named:
-        return "The named value is as likely in every class as in the table."
     if worst is None:
-        return "No value is likelier in any class than in the table."
+        alike = "The named value is as likely in every class as in the table."
+        return alike if named else "No value is likelier in any class than in the table."
     prior, posterior = (float(numbers[n].value or 0) for n in ("prior", "posterior"))
     times = significant(float(numbers["ratio"].value or 0))
     people = int(numbers["people"].value or 0)
