@@ -149,7 +149,6 @@ def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
 def _group(learned: Learned, rises: _Rises, cell: int, show: bool) -> Group:
     """The class of a cell: how far it is from the table."""
     i = int(learned.owner[cell])
-    distance = kernel.ratio(*(int(each[i]) for each in rises.distances))
     values = learned.class_values(i, show)
     if values is not None:
         values |= {learned.cube.columns[-1]: learned.cube.values[-1][learned.cube.codes[-1][cell]]}

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.errors import InvariantError, UsageError, require
+from sievert.errors import InvariantError, require
 from sievert.formatting import plural
 from sievert.measures.kernel import total
 from sievert.numerics.acceleration import compile_loops
@@ -76,20 +76,18 @@ class MinimalUniques:
 
         `sdcmicro`: prod_{i=s}^{M} (A - i); `ihsn`: (2^(A-s) - 1) s! (A-s)!/A!.
         """
-        a, sizes = self.columns, range(1, self.sizes + 1)
-        if scores == "sdcmicro":
-            return tuple(
-                Fraction(math.prod(a - i for i in range(s, self.largest + 1))) for s in sizes
-            )
+        hint = " or ".join(map(repr, SCORES))
+        require(scores in SCORES, f"scores {scores!r} do not exist", hint=hint)
+        a, sizes, tops = self.columns, range(1, self.sizes + 1), range(self.largest + 1)
         if scores == "ihsn":
             return tuple(Fraction(2 ** (a - s) - 1, math.comb(a, s)) for s in sizes)
-        raise UsageError(f"scores {scores!r} do not exist", hint=" or ".join(map(repr, SCORES)))
+        return tuple(Fraction(math.prod(a - i for i in tops[s:])) for s in sizes)
 
     def suda_score(self, scores: str = "sdcmicro") -> Floats:
         """The sum over a record's MSUs of their weights."""
         score = np.zeros(len(self.counts))
-        for size, weight in enumerate(self.weights(scores)):
-            score += float(weight) * self.by_size[:, size]
+        for weight, number in zip(self.weights(scores), self.by_size.T, strict=True):
+            score += float(weight) * number
         return score
 
     def dis_suda_score(self, fraction: float, scores: str = "sdcmicro") -> Floats:
@@ -117,12 +115,11 @@ class MinimalUniques:
         MSUs have several columns: the shares overlap, and do not add to 1.
         """
         mine = np.zeros((self.columns, len(self.unique)))
-        for size, weight in enumerate(self.weights(scores)):
-            mine += float(weight) * self.found[size]
+        for weight, number in zip(self.weights(scores), self.found, strict=True):
+            mine += float(weight) * number
         score = self.suda_score(scores)[self.unique]
-        np.divide(mine, score, out=mine, where=score > 0)
         whole = np.zeros((len(self.counts), self.columns))
-        whole[self.unique] = mine.T
+        whole[self.unique] = np.divide(mine, score, out=mine, where=score > 0).T
         return whole
 
     def column_shares(self, scores: str = "sdcmicro") -> tuple[float, ...] | None:
@@ -183,8 +180,7 @@ def minimal_uniques(
         "a column of codes and the counts differ in length",
         error=InvariantError,
     )
-    sizes = _sizes(len(codes), largest)
-    counts = np.asarray(counts, dtype=np.int64)
+    sizes, counts = _sizes(len(codes), largest), np.asarray(counts, dtype=np.int64)
     unique = np.flatnonzero(counts == 1)
     if compiled is None:
         compiled = len(counts) * _number(len(codes), sizes) >= WORK
@@ -207,12 +203,13 @@ def _sizes(columns: int, largest: int | None) -> int:
     )
     sizes = columns if largest is None or largest >= columns - 1 else largest
     number = _number(columns, sizes)
-    if number > (MOST_SETS if largest is not None else _number(ALL_SIZES, ALL_SIZES)):
-        fits = max(s for s in range(1, sizes) if _number(columns, s) <= MOST_SETS)
-        raise UsageError(
-            f"{plural(columns, 'quasi-identifier')} have {number:,} sets of up to {sizes}",
-            hint=f"a largest size of {min(fits, 4)}",
-        )
+    most = MOST_SETS if largest is not None else _number(ALL_SIZES, ALL_SIZES)
+    fits = max((s for s in range(1, sizes) if _number(columns, s) <= MOST_SETS), default=1)
+    require(
+        number <= most,
+        f"{plural(columns, 'quasi-identifier')} have {number:,} sets of up to {sizes}",
+        hint=f"a largest size of {min(fits, 4)}",
+    )
     return sizes
 
 
@@ -297,8 +294,8 @@ class _MinimalUniqueSearch:
         words = np.packbits(within, bitorder="little").view(np.uint64)
         news = self.tools.minimal(alone - part.first, part.marks, words)
         part.marks[news, number // WORD] |= np.uint64(1 << number % WORD)
-        for place in (place for bit, place in enumerate(self.places) if mask >> bit & 1):
-            part.counts[size - 1, place, news] += 1
+        places = [place for bit, place in enumerate(self.places) if mask >> bit & 1]
+        part.counts[size - 1, places, news[:, None]] += 1
 
 
 def _split(
@@ -319,9 +316,7 @@ def _split(
     alone = rows[sought & (numbers[keys] == 1)]
     if leaf:
         return rows[:0], groups[:0], alone
-    stay = np.zeros(len(numbers), dtype=bool)
-    stay[keys[sought]] = True
-    stay &= numbers > 1
+    stay = (np.bincount(keys[sought], minlength=len(numbers)) > 0) & (numbers > 1)
     kept = stay[keys]
     return rows[kept], (np.cumsum(stay) - 1)[keys[kept]], alone
 

@@ -163,8 +163,7 @@ def _match(
     threads: int | None,
 ) -> tuple[int, float, float, Ints, Bools, Floats, int]:
     """What a linkage tells of the records: from `with_origin` on."""
-    origin = np.asarray(origin)
-    n, m = len(mine.block), len(theirs.block)
+    origin, n, m = np.asarray(origin), len(mine.block), len(theirs.block)
     require(
         origin.shape == (n,) and origin.dtype.kind in "iu",
         "the origins are one row number for each released record",
@@ -181,9 +180,9 @@ def _match(
     hittable = (origin >= 0) & (theirs.block[origin] == mine.block)
     home = np.where(hittable, origin, -1)
     if linkage == "nearest":
-        use_compiled = int(sizes.sum()) >= WORK if compiled is None else compiled
+        fast = int(sizes.sum()) >= WORK if compiled is None else compiled
         workers = thread_count(threads)
-        linked, is_hit = nearest(space, mine, theirs, home, compiled=use_compiled, threads=workers)
+        linked, is_hit = nearest(space, mine, theirs, home, compiled=fast, threads=workers)
         among = linked
     else:
         linked, is_hit, among = one_to_one(space, mine, theirs, home)
@@ -273,12 +272,9 @@ def _choices(cost: NDArray[Any], close: float) -> Bools:
     """
     above, beside, column = _assign(cost)
     tight: Bools = cost - above[:, None] - beside <= close
-    steps = tight[:, column]  # from a row to those whose column it could have
-    part = _components(steps)
-    steps &= part[:, None] == part
-    choice = np.zeros_like(tight)
-    choice[:, column] = steps
-    return choice
+    part = _components(tight[:, column])  # from a row to those whose column it could have
+    tight[:, column] &= part[:, None] == part
+    return tight
 
 
 def _components(steps: Bools) -> Ints:

@@ -81,9 +81,8 @@ def _pairs(
 def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Nearest:
     """The nearest of every record, many records at a time."""
     size = len(queries.block)
-    best = np.full(size, np.inf)
-    total, kinds = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    where = np.full(size, -1)
+    best, where = np.full(size, np.inf), np.full(size, -1)
+    total, kinds = np.zeros((2, size), dtype=np.int64)
     for start in range(0, size, CHUNK):
         some = np.arange(start, min(size, start + CHUNK))
         for greedy in (True, False):

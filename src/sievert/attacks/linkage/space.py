@@ -83,9 +83,9 @@ class DistanceSpace:
     def term(self, j: int, x: Floats, y: Floats) -> Floats:
         """What a column of numbers adds to distances."""
         term: Floats = self.w[j] * self.raise_gap(np.abs(x - y))
-        missing = np.isnan(term)
-        if missing.any():
-            term = np.where(missing, np.where(np.isnan(x) & np.isnan(y), 0.0, self.lack[j]), term)
+        if np.isnan(term).any():
+            lack = np.where(np.isnan(x) & np.isnan(y), 0.0, self.lack[j])
+            term = np.where(np.isnan(term), lack, term)
         return term
 
     def raise_gap(self, gap: NDArray[Any]) -> NDArray[Any]:
@@ -124,9 +124,8 @@ def build_space(
     columns = [
         column for pair in numeric if len((column := _NumericColumn.from_files(*pair)).exact)
     ]
-    digits = None
-    if distance == "l1" and scale == "sd":
-        digits = DIGITS * max((c.most for c in columns), default=0) ** 2 or 1
+    finest = DIGITS * max((c.most for c in columns), default=0) ** 2 or 1
+    digits = finest if distance == "l1" and scale == "sd" else None
     weighed = [(c, c.weight(distance, scale, digits)) for c in columns]
     weighed = [(c, weight) for c, weight in weighed if gower or weight * c.most]
     mine, theirs = (
@@ -203,22 +202,18 @@ def set_blocks(
         "block columns are integer codes, one for each record",
     )
     together = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs]
-    _, blocks = _distinct(together)
-    cut = len(mine.block)
+    blocks, cut = _distinct(together)[1], len(mine.block)
     return mine._replace(block=blocks[:cut]), theirs._replace(block=blocks[cut:])
 
 
 def _distinct(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     """The first row of each combination of codes >= 0, and the combination of each row."""
     key = np.zeros(len(columns[0]), dtype=np.int64)
-    room = 1
     for codes in columns:
         size = int(codes.max(initial=0)) + 1
-        if room * size >= LONG:
+        if (int(key.max(initial=0)) + 1) * size >= LONG:
             key = np.unique(key, return_inverse=True)[1]
-            room = int(key.max(initial=0)) + 1
         key = key * size + codes
-        room *= size
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     return first, group
 
@@ -241,8 +236,10 @@ def _check_columns(released: Columns, original: Columns) -> list[tuple[NDArray[A
             f"column {number} is neither floats nor integers in both files",
             hint="floats for numbers, integer codes for categories",
         )
-        for side, first in zip(pair, pairs[0], strict=True):
-            require(side.shape == (len(first),), f"column {number} is not as long as the first")
+        require(
+            [side.shape for side in pair] == [(len(first),) for first in pairs[0]],
+            f"column {number} is not as long as the first",
+        )
         require(
             "f" not in kinds or not any(np.isinf(side).any() for side in pair),
             f"column {number} has an infinite number, which is infinitely far",
@@ -283,11 +280,8 @@ class _NumericColumn(NamedTuple):
         step = math.gcd(*exact.tolist()) or 1
         exact = exact // step
         most = exact[-1] if len(exact) else 0
-        if most < LONG:
-            exact = exact.astype(np.int64)
-            doubles = exact.astype(np.float64)
-        else:
-            doubles = np.array([value / most for value in exact.tolist()])
+        exact = exact.astype(np.int64) if most < LONG else exact
+        doubles = (exact if most < LONG else exact / most).astype(np.float64)
         places, numbers = np.full(len(both), -1), np.full(len(both), np.nan)
         places[there], numbers[there] = place, doubles[place]
         cut = len(released)
@@ -308,10 +302,8 @@ class _NumericColumn(NamedTuple):
         if scale == "none":
             return self.step if distance == "l1" else self.step**2
         variance = self._variance()
-        if not variance:
-            return Fraction(0)
-        if digits is None:
-            return 1 / variance
+        if not variance or digits is None:
+            return 1 / variance if variance else Fraction(0)
         return Fraction(math.isqrt(digits**2 * variance.denominator // variance.numerator), digits)
 
     def _variance(self) -> Fraction:
@@ -328,7 +320,7 @@ def _decimals(values: Floats) -> tuple[Ints, int]:
     """Different numbers as printed, in integers, and how many decimals these have."""
     for decimals in range(16):
         whole = np.rint(values * 10.0**decimals)
-        if len(whole) and np.abs(whole).max() > SHORT:
+        if np.abs(whole).max(initial=0.0) > SHORT:
             break
         if np.array_equal(whole / 10.0**decimals, values):
             return whole.astype(np.int64), decimals
@@ -342,9 +334,8 @@ def _decimals(values: Floats) -> tuple[Ints, int]:
 def _merge_codes(released: Ints, original: Ints) -> tuple[Ints, Ints]:
     """Codes of both files from 2 up; those that only one has are alike, 0 or 1: none matches."""
     shared = np.intersect1d(released, original)
-    merged = []
-    for side, codes in enumerate((released, original)):
-        place = np.searchsorted(shared, codes)
-        known = shared[np.minimum(place, len(shared) - 1)] == codes if len(shared) else False
-        merged.append(np.where(known, place + 2, side).astype(np.int32))
-    return merged[0], merged[1]
+    mine, theirs = (
+        np.where(np.isin(codes, shared), np.searchsorted(shared, codes) + 2, side).astype(np.int32)
+        for side, codes in enumerate((released, original))
+    )
+    return mine, theirs

@@ -82,9 +82,8 @@ def _split(
     """Sort runs of rows, each by one column; where to cut them, or 0 if nothing differs."""
     if not len(first):
         return first
-    sizes = last - first
+    sizes, own = last - first, np.arange(len(first))
     starts = np.cumsum(sizes) - sizes
-    own = np.arange(len(first))
     run = np.repeat(own, sizes)
     inside = np.arange(len(run)) - starts[run]
     some = rows[first[run] + inside]
@@ -126,17 +125,14 @@ def _bounding_boxes(
         (np.minimum, file.codes),
         (np.maximum, file.codes),
     ]
-    boxes = []
-    for combine, values in parts:
-        box = np.zeros((len(left), values.shape[1]), dtype=values.dtype)
+    inner = np.flatnonzero(left >= 0)
+    ends = np.cumsum([len(level[0]) for level in levels])
+    by_level = np.split(inner, np.searchsorted(inner, ends))
+    boxes = [np.zeros((len(left), values.shape[1]), dtype=values.dtype) for _, values in parts]
+    for box, (combine, values) in zip(boxes, parts, strict=True):
         box[leaves] = combine.reduceat(values, starts, axis=0)
-        end = len(left)
-        for level in reversed(levels):
-            nodes = np.arange(end - len(level[0]), end)
-            nodes = nodes[left[nodes] >= 0]
+        for nodes in reversed(by_level):
             box[nodes] = combine(box[left[nodes]], box[left[nodes] + 1])
-            end -= len(level[0])
-        boxes.append(box)
     low, high, gaps, masks, least, most = boxes
     until = np.concatenate(([0], np.cumsum(times)))
     return SearchTree(
@@ -174,25 +170,19 @@ def walk(
             continue
         here = queries.take(active)
         near, far = _lower_bound(space, tree, left, here), _lower_bound(space, tree, left + 1, here)
-        if greedy:
-            one = near <= far
-            stack += [(left, active[one]), (left + 1, active[~one])]
-        else:
-            limit = best[active] + space.slack
-            stack += [(left, active[near <= limit]), (left + 1, active[far <= limit])]
+        limit = best[active] + space.slack
+        one, other = (near <= far, near > far) if greedy else (near <= limit, far <= limit)
+        stack += [(left, active[one]), (left + 1, active[other])]
 
 
 def _lower_bound(space: DistanceSpace, tree: SearchTree, node: int, queries: File) -> Floats:
     """No original of the node is nearer than this."""
     bound = np.zeros(len(queries.block))
     for j, x in enumerate(queries.numbers.T):
-        missing = np.isnan(x)
-        if np.isnan(tree.low[node, j]):
-            bound += np.where(missing, 0.0, space.lack[j])
-            continue
-        gap = np.maximum(0.0, np.maximum(tree.low[node, j] - x, x - tree.high[node, j]))
-        term = space.w[j] * space.raise_gap(gap)
-        bound += np.where(missing, 0.0 if tree.gaps[node, j] else space.lack[j], term)
+        low, high, lack = tree.low[node, j], tree.high[node, j], space.lack[j]
+        gap = np.maximum(0.0, np.maximum(low - x, x - high))
+        term = lack if np.isnan(low) else space.w[j] * space.raise_gap(gap)
+        bound += np.where(np.isnan(x), 0.0 if tree.gaps[node, j] else lack, term)
     bits = np.uint64(1) << (queries.codes & 63).astype(np.uint64)
     bound += space.mismatch * np.count_nonzero((tree.masks[node] & bits) == 0, axis=1)
     return bound
