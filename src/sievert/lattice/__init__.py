@@ -9,11 +9,9 @@ otherwise.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -67,8 +65,7 @@ class Lattice:
         self.prior, self._values = 0.0, 1
         if secret is not None:
             place = cube.columns.index(secret)
-            self._values = len(cube.values[place])
-            self._totals = cube.totals(place)
+            self._values, self._totals = len(cube.values[place]), cube.totals(place)
             present = self._totals[self._totals > 0]
             self.prior = kernel.entropy(present, np.ones_like(present), self.records)
         self._cells, self._table = self._root(cube, columns)
@@ -80,15 +77,12 @@ class Lattice:
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets, each made from the finest combinations."""
         for subset in subsets:
-            yield self._about(self._direct(subset), tuple(self._in_table_order(subset)))
+            yield self._about(self._direct(subset), subset)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
         """Every subset of at most so many columns, small ones first."""
         for n in range(1, min(size, len(self._given)) + 1):
             yield from self.some(itertools.combinations(self._given, n))
-
-    def _in_table_order(self, columns: Iterable[str]) -> list[str]:
-        return sorted(columns, key=self._given.index)
 
     # -- making tables --------------------------------------------------------------------------
 
@@ -156,25 +150,17 @@ class Lattice:
             yield from self.up_to(len(self._given))
             return
         root = self._table
-        yield self._about(root, tuple(self._given))
+        yield self._about(root, self._given)
         every = range(len(self.order))
         tasks = [(root, list(every), drop) for drop in every]
         if self._threads == 1 or root[1].size > LARGE or len(self.order) == 1:
             for task in tasks:
                 yield from self._below(*task)
             return
-        summaries: list[SubsetSummary] = []
-        lock = threading.Lock()
-
-        def work(task: Any) -> None:
-            for rolled in self._below(*task):
-                with lock:
-                    summaries.append(rolled)
-
-        # The largest subtrees first; each is cut once more, so that threads end together.
+        # The largest subtrees first, so that threads end together.
         with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(work, tasks))
-        yield from summaries
+            for summaries in list(pool.map(lambda task: list(self._below(*task)), tasks)):
+                yield from summaries
 
     def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[SubsetSummary]:
         """The subset without one more column, and those below it that drop later ones."""
@@ -185,7 +171,7 @@ class Lattice:
         left = [i for i in kept if i != drop]
         bits = below + sum(self._widths[i] for i in left)
         child = self._without(table, low, self._widths[drop], bits)
-        yield self._about(child, tuple(self._in_table_order(self.order[i] for i in left)))
+        yield self._about(child, [self.order[i] for i in left])
         for later in left:
             if later > drop:
                 yield from self._below(child, left, later)
@@ -203,17 +189,17 @@ class Lattice:
 
     # -- what a table says ----------------------------------------------------------------------
 
-    def _about(self, table: tuple[Any, Any], columns: tuple[str, ...]) -> SubsetSummary:
-        keys, counts = table
+    def _about(self, table: tuple[Any, Any], subset: Iterable[str]) -> SubsetSummary:
+        (keys, counts), columns = table, tuple(sorted(subset, key=self._given.index))
         about = _about_fast if self._fast else _about_plain
-        small, large, left, least, fewest, top, bottom = about(keys, counts, self._low)
-        sizes = _join_sizes(small, large)
+        class_sizes, *secret = about(keys, counts, self._low) if self._low else [counts.ravel()]
+        sizes = histogram(class_sizes)
         sizes.check(self.records)
-        if not self._low:
+        if not secret:
             return SubsetSummary(columns, sizes)
-        dependence = None
-        if self.prior - left / self.records < kernel.CANCELLATION * self.prior:
-            dependence = self._dependence(keys, counts)
+        left, least, fewest, top, bottom = secret
+        close = self.prior - left / self.records < kernel.CANCELLATION * self.prior
+        dependence = self._dependence(keys, counts) if close else None
         return SubsetSummary(
             columns, sizes, left, least, int(fewest), (int(top), int(bottom)), dependence
         )
@@ -227,63 +213,28 @@ class Lattice:
         if counts.ndim == 2:
             row, value = np.nonzero(counts)
             sizes = counts.sum(axis=1, dtype=np.int64)[row]
-            return kernel.mutual_information(
-                counts[row, value].astype(np.int64),
-                sizes,
-                self._totals[value],
-                np.ones(len(row), dtype=np.int64),
-                self.records,
-            )
-        starts = run_starts(keys >> np.uint64(self._low))
-        sizes = np.add.reduceat(counts, starts)
-        values = self._totals[(keys & np.uint64((1 << self._low) - 1)).astype(np.int64)]
-        return kernel.mutual_information(
-            counts,
-            np.repeat(sizes, np.diff(np.append(starts, len(keys)))),
-            values,
-            np.ones(len(keys), dtype=np.int64),
-            self.records,
-        )
-
-
-def _join_sizes(small: Ints, large: Ints) -> Sizes:
-    present = np.flatnonzero(small)
-    if not len(large):
-        return Sizes.from_arrays(present, small[present])
-    others = histogram(large)
-    return Sizes.from_arrays(
-        np.concatenate((present, others.sizes)), np.concatenate((small[present], others.times))
-    )
-
-
-@cache
-def _logs() -> Any:
-    from sievert.lattice import rollup
-
-    return rollup.table_of_logs()
+            cells = counts[row, value].astype(np.int64)
+        else:
+            starts = run_starts(keys >> np.uint64(self._low))
+            lengths = np.diff(np.append(starts, len(keys)))
+            sizes, cells = np.repeat(np.add.reduceat(counts, starts), lengths), counts
+            value = (keys & np.uint64((1 << self._low) - 1)).astype(np.int64)
+        once = np.ones(len(cells), dtype=np.int64)
+        return kernel.mutual_information(cells, sizes, self._totals[value], once, self.records)
 
 
 def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:
     from sievert.lattice import rollup
 
-    if counts.ndim == 1:
-        return rollup.about(keys, counts, low)
-    return rollup.about_rows(counts, _logs())
+    rows = counts.ndim == 2
+    return rollup.about_rows(counts, rollup.LOG_TABLE) if rows else rollup.about(keys, counts, low)
 
 
 def _about_plain(keys: Ints, counts: Ints, low: int) -> Any:
     starts = run_starts(keys >> np.uint64(low))
     sizes = np.add.reduceat(counts, starts)
-    if not low:
-        return np.zeros(1, dtype=np.int64), sizes, 0.0, 0.0, 0, 0, 1
     lengths = np.diff(np.append(starts, len(keys)))
     terms = counts * kernel.log2_ratio(counts, np.repeat(sizes, lengths))
     top = kernel.largest_ratio(np.maximum.reduceat(counts, starts), sizes)
-    return (
-        np.zeros(1, dtype=np.int64),
-        sizes,
-        kernel.total(terms),
-        float(np.add.reduceat(terms, starts).min()),
-        int(lengths.min()),
-        *top,
-    )
+    least = float(np.add.reduceat(terms, starts).min())
+    return sizes, kernel.total(terms), least, int(lengths.min()), *top

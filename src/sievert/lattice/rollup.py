@@ -11,7 +11,6 @@ from sievert.arrays import Ints
 from sievert.numerics.acceleration import jit
 
 DIGIT = 11  # bits of a key that are sorted by at a time
-SMALL = 4096  # class sizes that are counted into an array
 LOGS = 1 << 16  # counts whose logarithms are looked up
 DENSE_BITS = 22
 INDEX_BITS = 18  # of keys whose rows are looked up in an array
@@ -45,17 +44,8 @@ def _sum_dense(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     sums = np.zeros(1 << bits, dtype=np.int64)
     for i in range(len(keys)):
         sums[keys[i]] += counts[i]
-    number = 0
-    for key in range(len(sums)):
-        if sums[key]:
-            number += 1
-    different, times = np.empty(number, dtype=np.uint64), np.empty(number, dtype=np.int64)
-    at = 0
-    for key in range(len(sums)):
-        if sums[key]:
-            different[at], times[at] = key, sums[key]
-            at += 1
-    return different, times
+    present = np.flatnonzero(sums)
+    return present.astype(np.uint64), sums[present]
 
 
 @jit
@@ -93,18 +83,13 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     if bits <= DENSE_BITS and (1 << bits) <= 8 * len(keys) + 4096:
         return _sum_dense(keys, counts, bits)
     ordered, times = _radix_sort(keys, counts, bits)
-    number = 0
+    new = np.ones(len(ordered), dtype=np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    sums, at = np.zeros(new.sum(), dtype=np.int64), -1
     for i in range(len(ordered)):
-        if i == 0 or ordered[i] != ordered[i - 1]:
-            number += 1
-    different, sums = np.empty(number, dtype=np.uint64), np.zeros(number, dtype=np.int64)
-    at = -1
-    for i in range(len(ordered)):
-        if i == 0 or ordered[i] != ordered[i - 1]:
-            at += 1
-            different[at] = ordered[i]
+        at += new[i]
         sums[at] += times[i]
-    return different, sums
+    return ordered[new], sums
 
 
 @jit
@@ -167,12 +152,15 @@ def _information_left(nq: Any, n: Any) -> float:
 
 
 @jit
-def table_of_logs() -> Any:
+def _table_of_logs() -> Any:
     """n·log2(n) of small counts."""
     logs = np.zeros(LOGS)
     for n in range(2, LOGS):
         logs[n] = n * math.log2(n)
     return logs
+
+
+LOG_TABLE = _table_of_logs()
 
 
 @jit
@@ -181,92 +169,69 @@ def _times_log(n: Any, logs: Any) -> float:
 
 
 @jit
+def _summarise(sizes: Ints, most: Ints, values: Ints, own: Any) -> Any:
+    """What `about` returns, from the records of each class, of its commonest value, and so on."""
+    top, bottom = np.int64(0), np.int64(1)
+    total = lost = 0.0
+    for q in range(len(sizes)):
+        if float(most[q]) * float(bottom) > float(top) * float(sizes[q]):
+            top, bottom = most[q], sizes[q]
+        after = total + own[q]
+        lost += (total - after) + own[q] if total >= own[q] else (own[q] - after) + total
+        total = after
+    return sizes, total + lost, own.min(), values.min(), top, bottom
+
+
+@jit
 def about_rows(matrix: Ints, logs: Any) -> Any:
     """Like `about`, for one row per class and one column per value of the secret."""
-    small = np.zeros(SMALL, dtype=np.int64)
-    large = np.empty(matrix.sum() // SMALL + 1, dtype=np.int64)
-    many = 0
-    total = lost = 0.0
-    least = np.inf
-    fewest = np.int64(1 << 62)
-    top, bottom = np.int64(0), np.int64(1)
-    secret = matrix.shape[1] > 1
-    for row in range(len(matrix)):
-        nq, most, values = np.int64(0), np.int64(0), np.int64(0)
+    classes = len(matrix)
+    sizes, most = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
+    values, own = np.zeros(classes, dtype=np.int64), np.zeros(classes)
+    for row in range(classes):
+        nq, commonest, different, left = np.int64(0), np.int64(0), np.int64(0), 0.0
         for s in range(matrix.shape[1]):
             n = np.int64(matrix[row, s])
             nq += n
-            most = max(most, n)
-            values += n > 0
-        if nq < SMALL:
-            small[nq] += 1
-        else:
-            large[many] = nq
-            many += 1
-        if not secret:
-            continue
-        fewest = min(fewest, values)
-        if float(most) * float(bottom) > float(top) * float(nq):
-            top, bottom = most, nq
-        own = 0.0
-        if values > 1:
+            commonest = max(commonest, n)
+            different += n > 0
+        if different > 1:
             whole = _times_log(nq, logs)
-            own = whole
+            left = whole
             for s in range(matrix.shape[1]):
-                own -= _times_log(np.int64(matrix[row, s]), logs)
-            if own < 1e-3 * whole:  # nearly certain: the difference has lost its digits
-                own = 0.0
+                left -= _times_log(np.int64(matrix[row, s]), logs)
+            if left < 1e-3 * whole:  # nearly certain: the difference has lost its digits
+                left = 0.0
                 for s in range(matrix.shape[1]):
                     if matrix[row, s]:
-                        own += _information_left(nq, np.int64(matrix[row, s]))
-        least = min(least, own)
-        after = total + own
-        lost += (total - after) + own if total >= own else (own - after) + total
-        total = after
-    return small, large[:many], total + lost, least, fewest, top, bottom
+                        left += _information_left(nq, np.int64(matrix[row, s]))
+        sizes[row], most[row], values[row], own[row] = nq, commonest, different, left
+    return _summarise(sizes, most, values, own)
 
 
 @jit
 def about(keys: Ints, counts: Ints, low: int) -> Any:
     """Of sorted cells whose `low` lowest bits are the secret.
 
-    Returns the histogram of class sizes below SMALL, the other sizes; the sum over cells of
-    n·log2(nq / n), compensated; the least such sum of a class; the fewest values of a class; the
-    greatest share n / nq as its two integers.
+    Returns the class sizes; the sum over cells of n·log2(nq / n), compensated; the least such sum
+    of a class; the fewest values of a class; the greatest share n / nq as its two integers.
     """
-    by = np.uint64(low)
-    small = np.zeros(SMALL, dtype=np.int64)
-    large = np.empty(counts.sum() // SMALL + 1, dtype=np.int64)
-    many = 0
-    total = lost = 0.0
-    least = np.inf
-    fewest = np.int64(1 << 62)
-    top, bottom = np.int64(0), np.int64(1)
-    start = 0
-    while start < len(keys):
-        group = keys[start] >> by
-        end, nq, most = start, np.int64(0), np.int64(0)
-        while end < len(keys) and keys[end] >> by == group:
-            nq += counts[end]
-            most = max(most, counts[end])
-            end += 1
-        if nq < SMALL:
-            small[nq] += 1
-        else:
-            large[many] = nq
-            many += 1
-        own = 0.0
-        for i in range(start, end):
-            own += _information_left(nq, counts[i])
-        after = total + own
-        lost += (total - after) + own if total >= own else (own - after) + total
-        total = after
-        least = min(least, own)
-        fewest = min(fewest, np.int64(end - start))
-        if float(most) * float(bottom) > float(top) * float(nq):
-            top, bottom = most, nq
-        start = end
-    return small, large[:many], total + lost, least, fewest, top, bottom
+    new = np.ones(len(keys), dtype=np.bool_)
+    new[1:] = keys[1:] >> np.uint64(low) != keys[:-1] >> np.uint64(low)
+    classes = new.sum()
+    sizes, most = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
+    values, own = np.zeros(classes, dtype=np.int64), np.zeros(classes)
+    q = -1
+    for i in range(len(keys)):
+        q += new[i]
+        sizes[q] += counts[i]
+        most[q] = max(most[q], counts[i])
+        values[q] += 1
+    q = -1
+    for i in range(len(keys)):
+        q += new[i]
+        own[q] += _information_left(sizes[q], counts[i])
+    return _summarise(sizes, most, values, own)
 
 
 @jit

@@ -50,14 +50,13 @@ def population_size(
         (size is None) != (fraction is None),
         "either the size of the population or the sampling fraction is needed",
     )
-    if fraction is not None:
+    if size is None:
         try:
             share = Fraction(str(fraction))
         except (ValueError, ZeroDivisionError):
             share = Fraction(0)
         require(0 < share <= 1, "a sampling fraction is greater than 0 and at most 1")
         size = round(records / share)
-    assert size is not None
     require(
         size >= records,
         f"a population of {size:,} cannot have a sample of {plural(records, 'record')}",
@@ -76,9 +75,8 @@ class SampleClasses:
 
     @classmethod
     def from_sizes(cls, sizes: Sizes, population: int) -> SampleClasses:
-        records = sizes.records
-        require(records != 0, "a sample without records tells nothing about its population")
-        return cls(sizes, records, population_size(records, size=population))
+        require(sizes.records, "a sample without records tells nothing about its population")
+        return cls(sizes, sizes.records, population_size(sizes.records, size=population))
 
     @property
     def classes(self) -> int:
@@ -96,9 +94,8 @@ class SampleClasses:
     @property
     def log_outside(self) -> float:
         """ln(1 - f), with all its digits for f near 0 and near 1."""
-        if 2 * self.records <= self.population:
-            return math.log1p(-self.fraction)
-        return math.log(self.outside / self.population)
+        small = 2 * self.records <= self.population
+        return math.log1p(-self.fraction) if small else math.log(self.outside / self.population)
 
     def of_size(self, size: int) -> int:
         """c_i, the number of classes with so many records."""
@@ -107,10 +104,10 @@ class SampleClasses:
     def without_model(self, method: str) -> Estimate | None:
         """Where no model is needed: the sample is the population, or nobody in it is unique."""
         alone = self.of_size(1)
-        if self.outside == 0:
-            value = ratio(alone, self.records)
-            return Estimate(value, "counted", details={"sample_uniques": alone})
-        return Estimate(0.0, method, details={"sample_uniques": 0}) if alone == 0 else None
+        if self.outside and alone:
+            return None
+        value, way = (0.0, method) if self.outside else (ratio(alone, self.records), "counted")
+        return Estimate(value, way, details={"sample_uniques": alone})
 
 
 # -- whether one or two people make up most of a class's total of a numeric secret ----------------
@@ -139,13 +136,9 @@ def dominance(
     """
     require(n >= 1 and 0 < k < 100, "the rule needs n of at least 1 and k between 0 and 100")
     largest, reason, whole = _exactly(contributions, n, total)
-    details = {"n": n, "k": float(k)}
-    if reason:
-        return _without_share("dominance", reason, details)
-    share = sum(largest, Fraction(0)) / whole
-    return Estimate(
-        float(share), "dominance", details={**details, "flagged": 100 * share > Fraction(str(k))}
-    )
+    share = None if reason else sum(largest, Fraction(0)) / whole
+    flagged = share is not None and 100 * share > Fraction(str(k))
+    return _rule("dominance", share, reason, {"n": n, "k": float(k)}, flagged)
 
 
 def p_percent(
@@ -163,19 +156,17 @@ def p_percent(
     """
     require(p > 0, "the rule needs p above 0")
     largest, reason, whole = _exactly(contributions, 2, total)
-    details = {"p": float(p)}
-    if reason:
-        return _without_share("p percent", reason, details)
-    left = (whole - sum(largest, Fraction(0))) / largest[0]
-    return Estimate(
-        float(left), "p percent", details={**details, "flagged": 100 * left < Fraction(str(p))}
-    )
+    left = None if reason else (whole - sum(largest, Fraction(0))) / largest[0]
+    flagged = left is not None and 100 * left < Fraction(str(p))
+    return _rule("p percent", left, reason, {"p": float(p)}, flagged)
 
 
-def _without_share(method: str, reason: str, details: dict[str, Any]) -> Estimate:
-    """No share; without any contribution nobody can be found, with a negative one nobody knows."""
-    flagged = None if reason == NEGATIVE else False
-    return Estimate(None, method, reason, {**details, "flagged": flagged})
+def _rule(
+    method: str, share: Fraction | None, reason: str | None, limits: dict[str, Any], flagged: bool
+) -> Estimate:
+    """Without any contribution nobody can be found, with a negative one nobody knows."""
+    details = {**limits, "flagged": None if reason == NEGATIVE else flagged}
+    return Estimate(None if share is None else float(share), method, reason, details)
 
 
 def _exactly(

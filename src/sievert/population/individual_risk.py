@@ -41,8 +41,7 @@ class Weighted:
     @classmethod
     def of_classes(cls, frequency: Any, weight: Any, times: Any) -> Weighted:
         """From a histogram of classes: `times` classes of f records have F as their weight."""
-        f, t = np.asarray(frequency), np.asarray(times)
-        return cls.of_records(f, weight, f * t)
+        return cls.of_records(frequency, weight, np.asarray(frequency) * np.asarray(times))
 
     @classmethod
     def of_records(cls, frequency: Any, weight: Any, times: Any = None) -> Weighted:
@@ -50,11 +49,9 @@ class Weighted:
 
         f may be a fraction there. Without `times` every entry is one record.
         """
-        f = np.asarray(frequency)
-        weight = np.asarray(weight)
+        f, weight = np.asarray(frequency), np.asarray(weight)
         if weight.dtype == object:
-            pairs = zip(f.tolist(), weight.tolist(), strict=True)
-            excess = np.array([_difference(w, n) for n, w in pairs])
+            excess = np.array(list(map(_difference, weight.tolist(), f.tolist())))
         else:
             excess = (weight - f).astype(np.float64)
         records = np.ones(len(f), dtype=np.int64) if times is None else np.asarray(times)
@@ -66,12 +63,13 @@ class Weighted:
             hint="a weight column without missing values",
             error=InputError,
         )
-        if (excess < 0).any():
-            below = int(records[excess < 0].sum())
-            raise InputError(
-                f"{plural(below, 'record')} with weights that add up to less than their number",
-                hint="weights of at least 1: how many people a record stands for",
-            )
+        below = int(records[excess < 0].sum())
+        require(
+            not (excess < 0).any(),
+            f"{plural(below, 'record')} with weights that add up to less than their number",
+            hint="weights of at least 1: how many people a record stands for",
+            error=InputError,
+        )
         return cls(frequency, excess, records)
 
 
@@ -95,13 +93,10 @@ def individual_risk(weighted: Weighted, method: str = "exact") -> Floats:
     if method not in METHODS:
         raise unknown("method", method, METHODS)
     f, odds = weighted.frequency, weighted.excess / weighted.frequency
-    if method == "exact":
-        return _exact(f, odds)
-    few = f < 3
-    risks = np.empty(len(f))
-    risks[few] = _exact(f[few], odds[few])
-    p = 1.0 / (1.0 + odds[~few])
-    risks[~few] = p / ((f[~few] - 1.0) + p)
+    exact = (f < 3) | (method == "exact")
+    p = 1.0 / (1.0 + odds)
+    risks = np.asarray(p / ((f - 1.0) + p))
+    risks[exact] = _exact(f[exact], odds[exact])
     return risks
 
 
@@ -111,10 +106,8 @@ def _exact(f: Floats, odds: Floats) -> Floats:
     p >= 1/2 or a large f: the series (p/f)·sum_k k!/(f+1)_k·(1-p)^k, which is the same function
     by Pfaff's transformation. Else upwards from 1 <= f < 2 by r(f+1) = (1/f - r(f))/odds.
     """
-    risks = np.empty(len(f))
-    easy = (odds <= 1.0) | (f >= FEW)
-    risks[easy] = _series(f[easy], odds[easy])
-    risks[~easy] = _upwards(f[~easy], odds[~easy])
+    risks, hard = _series(f, odds), (odds > 1.0) & (f < FEW)
+    risks[hard] = _upwards(f[hard], odds[hard])
     return risks
 
 
@@ -128,8 +121,7 @@ def _series(f: Floats, odds: Floats) -> Floats:
 
 def _upwards(f: Floats, odds: Floats) -> Floats:
     whole = np.floor(f)
-    part = f - whole
-    risks = np.log1p(odds) / odds
+    part, risks = f - whole, np.log1p(odds) / odds
     broken = part > 0
     if broken.any():
         risks[broken] = _fractional(1.0 + part[broken], odds[broken])
@@ -171,9 +163,8 @@ def expected_reidentifications(weighted: Weighted, method: str = "exact") -> Est
 def global_risk(weighted: Weighted, method: str = "exact") -> Estimate:
     """The mean of the individual risks over all records."""
     expected = expected_reidentifications(weighted, method)
-    assert expected.value is not None
     records = sum(int(n) for n in weighted.records)
-    return Estimate(expected.value / records, method, details=expected.details)
+    return Estimate((expected.value or 0.0) / records, method, details=expected.details)
 
 
 def household_risks(risks: Any, households: Any) -> Floats:

@@ -46,16 +46,19 @@ class Known:
         )
         records = f * t
         require(records.sum(), "a sample without records has no risk")
-        if missing := int(records[people == 0].sum()):
-            raise InputError(
-                f"{plural(missing, 'record')} of the sample in classes that the population lacks",
-                hint="a population table that covers the sample, its values spelled the same",
-            )
-        if above := int(records[f > people].sum()):
-            raise InputError(
-                f"{plural(above, 'record')} in classes with fewer people than records",
-                hint="a population table with one row a person",
-            )
+        missing, above = int(records[people == 0].sum()), int(records[f > people].sum())
+        require(
+            not missing,
+            f"{plural(missing, 'record')} of the sample in classes that the population lacks",
+            hint="a population table that covers the sample, its values spelled the same",
+            error=InputError,
+        )
+        require(
+            not above,
+            f"{plural(above, 'record')} in classes with fewer people than records",
+            hint="a population table with one row a person",
+            error=InputError,
+        )
         order = np.lexsort((people, f))
         return cls(f[order], people[order], t[order])
 
@@ -163,9 +166,9 @@ def known_unique_match(known: Known) -> Estimate:
     """
     alone = known.sample == 1
     classes = int(known.times[alone].sum())
+    people = int((known.population[alone] * known.times[alone]).sum())
     if not classes:
         return Estimate(None, "counted", NO_UNIQUES)
-    people = int((known.population[alone] * known.times[alone]).sum())
     return Estimate(ratio(classes, people), "counted", details={"sample_uniques": classes})
 
 

@@ -7,6 +7,7 @@ model, which it names; two estimates of one share may differ by a factor.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -69,20 +70,17 @@ def _drawn_once(sample: SampleClasses, sizes: NDArray[Any]) -> Floats:
     where a factor is 0, or where n^2 times the product is too small to matter.
     """
     ratios = np.zeros(len(sizes))
-    if sample.records == 1:
-        return ratios
     last = 3 + (CUT + 2 * math.log(sample.records)) / -sample.log_outside
     reach = (sizes[sizes <= min(last, sample.outside + 1)] - 1).tolist()
-    if not reach:
+    if sample.records == 1 or not reach:
         return ratios
     others = (sample.population - 1) - np.arange(reach[-1], dtype=np.float64)
     with np.errstate(divide="ignore"):
         logs = np.log1p(-(sample.records - 1) / others).tolist()
-    start, log = 0, 0.0
-    for k, stop in enumerate(reach):
+    log = 0.0
+    for k, (start, stop) in enumerate(itertools.pairwise([0, *reach])):
         log += math.fsum(logs[start:stop])
         ratios[k] = (stop + 1) * math.exp(log)
-        start = stop
     return ratios
 
 
@@ -135,15 +133,9 @@ def _pitman_maximum(sample: SampleClasses) -> tuple[float, float]:
         return _alpha_score(_pitman_theta(alpha, sample.classes, sample.records), alpha, sample)
 
     edges = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
-    edges += [1 - 10.0**-k for k in range(3, 16)]
-    low = edges[0]
-    if slope(low) <= 0.0:
-        return _pitman_theta(0.0, sample.classes, sample.records), 0.0
-    for high in edges[1:]:
-        if slope(high) <= 0.0:
-            break
-        low = high
-    alpha = root(slope, low, high)
+    edges += [1 - 10.0**-k for k in (*range(3, 16), 15)]  # where nothing falls, the last one
+    falls = next((k for k, edge in enumerate(edges) if slope(edge) <= 0.0), len(edges) - 1)
+    alpha = root(slope, edges[falls - 1], edges[falls]) if falls else 0.0
     return _pitman_theta(alpha, sample.classes, sample.records), alpha
 
 
@@ -212,9 +204,8 @@ def snb(sizes: Sizes, population: int) -> Estimate:
         return Estimate(None, "snb", NO_SOLUTION, details)
     x = root(model.excess, LOWEST, HIGHEST)
     alpha, log_beta = model.alpha(x), log_logistic(x)
-    residual = max(map(abs, model.residuals(x)))
-    details |= {"alpha": alpha, "beta": math.exp(log_beta), "log_beta": log_beta}
-    details["residual"] = residual
+    residual, beta = max(map(abs, model.residuals(x))), math.exp(log_beta)
+    details |= {"alpha": alpha, "beta": beta, "log_beta": log_beta, "residual": residual}
     if residual > RESIDUAL:
         return Estimate(None, "snb", NO_SOLUTION, details)
     return Estimate(classes / population * math.exp(alpha * log_beta), "snb", details=details)
@@ -267,9 +258,8 @@ class _Slide:
         square, constant = self.fraction * a * d / 2, r * rest * rest
         linear = self.fraction * a * (2 - d) / 2 - r * rest * d
         discriminant = math.sqrt(linear * linear + 4 * square * constant)
-        if linear > 0:
-            return 2 * constant / (linear + discriminant)
-        return (discriminant - linear) / (2 * square)
+        small, large = linear + discriminant, discriminant - linear
+        return 2 * constant / small if linear > 0 else large / (2 * square)
 
     def excess(self, x: float) -> float:
         """ln of the expected number of classes of one, less ln c_1."""
@@ -281,9 +271,8 @@ class _Slide:
     def log_share(self, x: float) -> float:
         """ln(beta/D) = ln(1 - f·a/D)."""
         a, _, rest = self.parts(x)
-        if 2 * self.fraction * a <= rest:
-            return math.log1p(-self.fraction * a / rest)
-        return log_logistic(x) - math.log(rest)
+        near = 2 * self.fraction * a <= rest
+        return math.log1p(-self.fraction * a / rest) if near else log_logistic(x) - math.log(rest)
 
     def residuals(self, x: float) -> tuple[float, float]:
         """How far both equations are off, relative to c_1 and c_2."""
