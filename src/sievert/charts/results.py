@@ -77,8 +77,7 @@ def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
                 yield Bar(row, attack.columns[column].number.value, release)
     if len(columns) > 1:
         for release, attack in attacks.items():
-            whole = attack.numbers["discrimination_rate"].value
-            yield Bar(rows[-1], whole, release, last=True)
+            yield Bar(rows[-1], attack.numbers["discrimination_rate"].value, release, last=True)
 
 
 def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:

@@ -152,8 +152,7 @@ def limit_chart(
 
 
 def _axis(field: str, title: str, low: float, high: float) -> Spec:
-    scale = {"domain": [low, high], "nice": False}
-    return number_axis(field, title, scale, tickCount=5, grid=True)
+    return number_axis(field, title, {"domain": [low, high], "nice": False}, tickCount=5, grid=True)
 
 
 def _leader(x: Spec, y: Spec) -> Spec:

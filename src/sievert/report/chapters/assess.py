@@ -250,8 +250,7 @@ def _near(part: ReportPart, secret: str) -> Iterator[Picture]:
         for x, y in steps[:: max(1, len(steps) // MOST_BEHIND)]
     )
     grid = make_grid(part.say("behind"), (line, across, up), rows)
-    spec = lines(title, (below,), stairs, across=across, up=up, stair=True)
-    yield Picture(spec, caption, grid)
+    yield Picture(lines(title, (below,), stairs, across=across, up=up, stair=True), caption, grid)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -280,8 +279,7 @@ def _everything(part: ReportPart) -> Iterator[Block]:
     for name, values in targets:
         hidden = [m for m, v in values.items() if _is_hidden(part.redactor, m, v)]
         caption = part.say("everything_of", target=name)
-        shown = (m for m in values if m not in hidden)
-        yield _table(part, caption, shown, values, folded=True)
+        yield _table(part, caption, (m for m in values if m not in hidden), values, folded=True)
         if hidden:
             names = ", ".join(measure_title(part.texts, m) for m in hidden)
             yield Paragraph(part.say("withheld_too", names=names), "note")

@@ -103,8 +103,7 @@ def _on_records(part: ReportPart) -> Iterator[AttackRow]:
         yield "black_box", record, redactor.count(identity.alone(box)), rate
     if box := boxes.get("grey_box"):
         own = identity.register_redactor(part, box)
-        single = own.count(number(box, "single"))
-        yield "grey_box", record, single, identity.register_rate(own, box)
+        yield "grey_box", record, own.count(number(box, "single")), identity.register_rate(own, box)
     if box := boxes.get("white_box"):
         rate = identity.white_rate(redactor, box)
         yield "white_box", original, redactor.count(certain(box)), rate
@@ -162,8 +161,7 @@ def _secret_chapters(part: ReportPart) -> Iterator[Block | Chapter]:
         title = part.texts("attacked.secret_title", secret=part.redactor.name(secret))
         yield Chapter(title, part.anchor(f"secret{i}"), inner)
     if len(every) > DRAWN:
-        left = part.texts("attacked.columns_rest", shown=DRAWN, number=len(every))
-        yield Paragraph(left, "note")
+        yield Paragraph(part.texts("attacked.columns_rest", shown=DRAWN, number=len(every)), "note")
 
 
 def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
@@ -171,8 +169,7 @@ def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
     name = part.redactor.name(secret)
     if part.internal and number(data, "discrimination_rate") is None:
         return part.texts("attacked.homogeneity_same", secret=name)
-    known = columns(part)
-    return people(part, "attacked.homogeneity", certain(data), secret=name, columns=known)
+    return people(part, "attacked.homogeneity", certain(data), secret=name, columns=columns(part))
 
 
 def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
@@ -296,8 +293,7 @@ def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     if not ways:
         return
     most = max(certain(way) for _, way in ways)
-    lead = people(part, "attacked.semantic", most, secret=redactor.name(secret))
-    yield Paragraph(lead, "lead")
+    yield Paragraph(people(part, "attacked.semantic", most, secret=redactor.name(secret)), "lead")
     rows = [
         (
             texts(f"attacked.semantic_{'partition' if level is None else 'level'}", level=level),

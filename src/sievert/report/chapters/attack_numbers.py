@@ -121,8 +121,7 @@ def least_bits(shares: Sequence[float | None]) -> float:
     (1.0, True, 0.0)
     """
     known = [p for p in shares if p is not None]
-    parts = [*known, max(0.0, 1.0 - sum(known))]
-    return sum((-p * math.log2(p) for p in parts if 0 < p < 1), 0.0)
+    return sum((-p * math.log2(p) for p in [*known, max(0.0, 1.0 - sum(known))] if 0 < p < 1), 0.0)
 
 
 def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:

@@ -144,8 +144,7 @@ def _beliefs(
     if i > DRAWN or all(bar.number is None for bar in bars):
         return grid
     key = "_expects" if "expects" in places else "" if intervals else "_exact"
-    below = texts("reasoned.below", secret=name)
-    spec = shares(title, (below,), bars, axis=texts("reasoned.axis"))
+    spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
     return Picture(spec, texts(f"reasoned.caption{key}"), grid)
 
 

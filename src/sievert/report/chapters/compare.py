@@ -159,8 +159,7 @@ def _key(view: ComparisonView) -> Chapter:
         Row("suppressed_records", "suppressed", "", suppressed),
     ]
     if view.secrets and len(releases) > 1:
-        by = [_dominating(view, r) for r in releases]
-        rows.append(Row("dominated", "dominated", "", by))
+        rows.append(Row("dominated", "dominated", "", [_dominating(view, r) for r in releases]))
     caption, reading = view.say("key_caption"), view.say("key_reading")
     blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]
     known = [(r.label, r.identity) for r in releases if r.identity.number is not None]
@@ -203,8 +202,7 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
         numbers = [x.number for x in (t.lost, r.identity, t.lost_low, t.lost_high)]
         if None not in numbers:
             lost, identity, low, high = (float(n or 0.0) for n in numbers)
-            hollow = bool(view.dominated[r.number])
-            dots.append(Dot(r.label, lost, identity, (low, high), hollow))
+            dots.append(Dot(r.label, lost, identity, (low, high), bool(view.dominated[r.number])))
             ends = interval_text(view.redactor, t.lost_low, t.lost_high)
             rows.append((r.label, t.lost, ends, r.identity))
     if not dots:

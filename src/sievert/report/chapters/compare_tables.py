@@ -107,8 +107,7 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
         each = [columns.get(column) for columns in disclosures]
         whole = bits_text(redactor, next((entry["maximum"] for entry in each if entry), None))
         cells = [bits_text(redactor, entry["value"]) if entry else "" for entry in each]
-        name = redactor.name(column)
-        rows.append(Row("identity_disclosure", "", whole, cells, "high", name))
+        rows.append(Row("identity_disclosure", "", whole, cells, "high", redactor.name(column)))
     if len(rows) > 1:
         yield from grids(view, view.say("columns_caption"), rows, folded=True)
 

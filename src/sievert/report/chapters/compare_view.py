@@ -67,8 +67,7 @@ class ComparisonView(ReportPart):
     @cached_property
     def key(self) -> NumberText:
         """What the original key holds: the most that can be told of it."""
-        whole = self.data["releases"][0]["identity_disclosure"]["maximum"]
-        return bits_text(self.redactor, whole)
+        return bits_text(self.redactor, self.data["releases"][0]["identity_disclosure"]["maximum"])
 
     def before(self, secret: str, what: str) -> NumberText:
         """A number of the original about a secret."""

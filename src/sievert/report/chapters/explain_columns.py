@@ -48,11 +48,9 @@ def _shares(view: ExplanationView) -> Iterator[Block]:
     yield Paragraph(view.say("shares_found"))
     yield _share_bars(view, order, texts)
     if not view.data["shapley"]["exact"]:
-        orders = view.data["shapley"]["orders"]
-        yield Paragraph(view.say("shares_sampled", orders=orders), "note")
+        yield Paragraph(view.say("shares_sampled", orders=view.data["shapley"]["orders"]), "note")
     if len(view.secrets) > MOST_SECRETS:
-        left = view.say("secrets_first", shown=MOST_SECRETS, of=len(view.secrets))
-        yield Paragraph(left, "note")
+        yield Paragraph(view.say("secrets_first", shown=MOST_SECRETS, of=len(view.secrets)), "note")
     yield Paragraph(view.say("shares_reading"), "reading")
 
 
@@ -202,8 +200,7 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
         every = [s for each in by_size.values() for s in each]
         yield _sets_grid(view, every[:MOST_SETS], "sets_all", folded=True)
         if len(every) > MOST_SETS:
-            left = view.say("sets_left", number=f"{len(every) - MOST_SETS:,}")
-            yield Paragraph(left, "note")
+            yield Paragraph(view.say("sets_left", number=f"{len(every) - MOST_SETS:,}"), "note")
     yield Paragraph(view.say("sets_reading"), "reading")
 
 

@@ -107,8 +107,7 @@ class ExplanationView(ReportPart):
         bits = None if secret is None else self._bits(secret)
         weight = max(1, self.records if bits is None else int(self.records * min(1.0, bits)))
         # as shown, for bounds may be printed
-        whole = level(redactor, self.rate(shapley["whole"], secret))
-        of = max(1, int(weight * (whole or 0.0)))
+        of = max(1, int(weight * (level(redactor, self.rate(shapley["whole"], secret)) or 0.0)))
         return redactor.share(part, of=of) if secret is None else redactor.rate(part, of=of)
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
@@ -139,8 +138,7 @@ class ExplanationView(ReportPart):
     @cached_property
     def column_names(self) -> Mapping[str, str]:
         """Names of the known columns, no two alike."""
-        names = make_unique(map(self.redactor.name, self.quasi))
-        return dict(zip(self.quasi, names, strict=True))
+        return dict(zip(self.quasi, make_unique(map(self.redactor.name, self.quasi)), strict=True))
 
     @cached_property
     def labels(self) -> Mapping[str | None, str]:

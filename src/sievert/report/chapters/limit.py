@@ -256,8 +256,7 @@ def _alphabet(view: LimitView, number: int) -> Iterator[Block | Chapter]:
     for point in alphabet.wanted[:MOST_WANTED]:
         yield Paragraph(_sentence(view, alphabet, point), "lead")
     sizes = view.say("sizes", **{k: view.size(alphabet.data[k]) for k in ("values", "released")})
-    gaussian = view.data["settings"]["gaussian"]
-    yield Paragraph(distortion if gaussian else f"{sizes} {distortion}")
+    yield Paragraph(distortion if view.data["settings"]["gaussian"] else f"{sizes} {distortion}")
     grid = _grid(view, alphabet)
     spec = _picture(view, alphabet) if number <= MOST_PICTURED else None
     yield grid if spec is None else Picture(spec, view.say("see"), grid)
