@@ -143,7 +143,13 @@ def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
                 f"{name}: {table}: no measure is called {measure!r}",
                 hint=nearest(measure, BY_ID) or "sievert measures",
             )
-            _check_limit(measure, limit, f"{name}: {table}")
+            low, high = BY_ID[measure].low, BY_ID[measure].high
+            for bound in (b for b in (limit.min, limit.max) if b is not None):
+                require(  # 80 for 80 % can never be breached: such a limit is a mistake
+                    (low is None or bound >= low) and (high is None or bound <= high),
+                    f"{name}: {table}: {measure}: a limit of {bound:g} lies outside "
+                    f"{BY_ID[measure].bounds}",
+                )
     return policy
 
 
@@ -153,14 +159,6 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         Parameters.model_validate({k: dict(v) for k, v in parameters.items()})
     except ValidationError as error:
         raise _mistake(error, "parameters", Parameters) from None
-
-
-def _check_limit(measure: str, limit: MeasureLimit, where: str) -> None:
-    """80 for 80 % can never be breached: a limit beyond the range of its measure is a mistake."""
-    m = BY_ID[measure]
-    for bound in (b for b in (limit.min, limit.max) if b is not None):
-        inside = (m.low is None or bound >= m.low) and (m.high is None or bound <= m.high)
-        require(inside, f"{where}: {measure}: a limit of {bound:g} lies outside {m.bounds}")
 
 
 def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = None) -> UsageError:

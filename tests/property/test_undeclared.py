@@ -30,8 +30,7 @@ from sievert.report.builder import ReportSettings, make_part, module
 from sievert.report.chapters import attack_identity as identity
 from sievert.report.declarations import BY_COLUMN
 from sievert.report.page import Paragraph
-from sievert.report.parts import CHAPTERS, ReportPart
-from sievert.report.redaction import Redactor
+from sievert.report.redaction import CHAPTERS, Redactor, ReportPart
 
 QUASI = ["age", "zip"]
 ROWS = 600

@@ -20,8 +20,7 @@ from sievert.report import texts
 from sievert.report.chapters import attack as attacked
 from sievert.report.chapters import attack_reasoning as reasoning
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
-from sievert.report.parts import ReportPart
-from sievert.report.redaction import Redactor
+from sievert.report.redaction import Redactor, ReportPart
 
 QUASI = ["age", "zip"]
 CELL = "wvy"  # begins every cell that is a text

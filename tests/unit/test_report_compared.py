@@ -22,8 +22,7 @@ from sievert.report.chapters import compare as compared
 from sievert.report.chapters import numbers as limits_numbers
 from sievert.report.chapters.compare_view import ComparisonView, loss_of
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
-from sievert.report.parts import ReportPart
-from sievert.report.redaction import Redactor
+from sievert.report.redaction import Redactor, ReportPart
 
 ROWS = 600
 HOSTILE = "<b onclick='x'>" + "w" * 200

@@ -16,8 +16,7 @@ from sievert.formatting import percent, significant
 from sievert.report import texts
 from sievert.report.chapters import compromise as compromised
 from sievert.report.page import Chapter, Grid, Link, Paragraph, Picture, walk
-from sievert.report.parts import ReportPart
-from sievert.report.redaction import Redactor
+from sievert.report.redaction import Redactor, ReportPart
 
 ROWS = 623
 

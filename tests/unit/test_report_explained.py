@@ -16,8 +16,7 @@ from sievert.formatting import percent, significant
 from sievert.report import texts
 from sievert.report.chapters import explain as explained
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
-from sievert.report.parts import ReportPart
-from sievert.report.redaction import Redactor, masks
+from sievert.report.redaction import Redactor, ReportPart, masks
 
 ROWS = 843
 HOSTILE = "<b>a\n\x1b[31m{x}" + 200 * "y"

@@ -17,8 +17,7 @@ from sievert.report import texts
 from sievert.report.chapters import limit as limits
 from sievert.report.chapters.numbers import clean
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
-from sievert.report.parts import ReportPart
-from sievert.report.redaction import Redactor
+from sievert.report.redaction import Redactor, ReportPart
 
 HOSTILE = "<script>\n" + "w" * 200
 MODELS = (1, 2, 3, 4, "funnel", "identity", "identity reverse")

@@ -141,6 +141,10 @@ def _report_interrupt() -> int:
 
 
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
-    text = messages.error_line(error, shareable=messages.to_be_shared(arguments))
+    """Print the line of an error; with --share it names no file, no column and no small count."""
+    text = f"{error}"
+    if messages.to_be_shared(arguments) and error not in messages.NOT_SHAREABLE.values():
+        plainly = messages.PLAINLY[error.exit_code]
+        text = f"{plainly}. Try: the same without --share, which says more"
     sys.stderr.write(f"error: {text}\n")
     return error.exit_code

@@ -102,13 +102,6 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
     return error if close is None else type(error)(error.what, hint=close)
 
 
-def error_line(error: SievertError, *, shareable: bool) -> str:
-    """The line of an error; with --share it names no file, no column and no small count."""
-    if shareable and error not in NOT_SHAREABLE.values():
-        return f"{PLAINLY[error.exit_code]}. Try: the same without --share, which says more"
-    return str(error)
-
-
 def to_be_shared(arguments: Iterable[str]) -> bool:
     """Whether what is written may be seen by others."""
     return any(token.partition("=")[0] == "--share" for token in arguments)

@@ -20,8 +20,7 @@ from sievert.report.chapters import attack, explain
 from sievert.report.declarations import keep_declared
 from sievert.report.first_screen import front, limit_text, subject
 from sievert.report.page import Block, BulletList, Chapter, Grid, Page, Paragraph, Picture, walk
-from sievert.report.parts import Data, ReportPart, command_name
-from sievert.report.redaction import Redactor, masks
+from sievert.report.redaction import Data, Redactor, ReportPart, command_name, masks
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import FEWEST, LEAST
 from sievert.version import __version__

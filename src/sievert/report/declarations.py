@@ -64,10 +64,6 @@ def decides(name: str) -> Decides:
     return NUMBERS.get(name) or decided_by(name)
 
 
-def _of_column(name: str, entry: Any) -> str:
-    return f"{name}:each" if isinstance(entry, Mapping) else f"{name}:number"
-
-
 def keep_declared(tree: Any, name: str = "") -> Any:
     """The JSON of a result with None in place of each number that no page may be made of.
 
@@ -77,7 +73,9 @@ def keep_declared(tree: Any, name: str = "") -> Any:
     if isinstance(tree, Mapping):
         if name in BY_COLUMN:
             return {
-                column: keep_declared(entry, _of_column(name, entry))
+                column: keep_declared(
+                    entry, f"{name}:{'each' if isinstance(entry, Mapping) else 'number'}"
+                )
                 for column, entry in tree.items()
             }
         return {

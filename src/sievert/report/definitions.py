@@ -13,11 +13,6 @@ from sievert.report.texts import Texts
 ANCHOR = "def-"
 
 
-def link_definition(key: str, text: str) -> Link:
-    """Words that lead to a definition."""
-    return Link(text, f"{ANCHOR}{key}")
-
-
 def chapter(texts: Texts, blocks: Sequence[Block | Chapter]) -> Chapter | None:
     """The definitions that these blocks lead to, in alphabetical order of their titles."""
     definitions = (_definition(texts, key) for key in dict.fromkeys(_keys(blocks)))

@@ -16,9 +16,8 @@ from sievert.report.chapters.numbers import (
     why,
     within,
 )
-from sievert.report.definitions import link_definition
-from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, make_grid
-from sievert.report.parts import Data, ReportPart
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.redaction import Data, ReportPart
 
 ABREAST = 4  # releases beside each other
 MOST_NAMED = 4  # releases or limits in a sentence
@@ -30,7 +29,11 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
     """The blocks below the title."""
     texts, redactor = parts[0].texts, parts[0].redactor
     verdicts = [v for part in parts for v in _limits_of(part.data)]
-    compared = [part for part in parts if _has_limits(part)]
+    compared = [
+        part
+        for part in parts
+        if part.kind == "compare" and any(map(_limits_of, part.data["releases"]))
+    ]
     leads = [_lead(parts[0], verdicts, bool(compared))] if verdicts or not compared else []
     leads += [_releases_lead(part) for part in compared]
     lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
@@ -221,11 +224,6 @@ def _where(part: ReportPart, verdict: Data) -> str:
 # -- releases -------------------------------------------------------------------------------------
 
 
-def _has_limits(part: ReportPart) -> bool:
-    """Whether limits were held against releases."""
-    return part.kind == "compare" and any(_limits_of(r) for r in part.data["releases"])
-
-
 def _releases_lead(part: ReportPart) -> str:
     """Which releases meet the limits, and which do not."""
     texts, releases = part.texts, part.data["releases"]
@@ -300,8 +298,9 @@ def _grids(part: ReportPart) -> Iterator[Grid]:
         tables = [part.data["original"], *releases[abreast]]
         rows = (
             (
-                link_definition(
-                    verdicts[0]["measure"], measure_title(texts, verdicts[0]["measure"])
+                Link(
+                    measure_title(texts, verdicts[0]["measure"]),
+                    f"def-{verdicts[0]['measure']}",
                 ),
                 _where(part, verdicts[0]),
                 limit_text(part, verdicts[0]),

@@ -18,7 +18,7 @@ import jinja2
 from markupsafe import Markup
 
 from sievert.charts.svg import svg
-from sievert.report.page import BulletList, Chapter, Grid, Link, Page, Paragraph, Picture
+from sievert.report.page import Page
 
 HERE = Path(__file__).parent
 MARK = "<!-- written by sievert -->"
@@ -51,7 +51,10 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     rendered.globals |= {"drawn": _drawing, "heading": lambda level: f"h{min(level, DEEPEST)}"}
-    rendered.filters |= {"kind": _kind, "stacked": lambda grid: len(grid.head) > STACKED}
+    rendered.filters |= {
+        "kind": lambda block: type(block).__name__,
+        "stacked": lambda grid: len(grid.head) > STACKED,
+    }
     return rendered
 
 
@@ -65,14 +68,3 @@ def _drawing() -> Callable[[dict[str, Any]], Markup]:
         return Markup(text.strip())  # noqa: S704 - the renderer escapes names, and svg() titles
 
     return draw
-
-
-def _kind(block: Any) -> str:
-    kinds = {
-        Paragraph: "words",
-        BulletList: "points",
-        Grid: "grid",
-        Picture: "picture",
-        Chapter: "chapter",
-    }
-    return "link" if isinstance(block, Link) else kinds.get(type(block), "text")

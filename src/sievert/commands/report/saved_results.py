@@ -13,7 +13,7 @@ from sievert.commands.assess.result import Assessment
 from sievert.errors import InputError
 from sievert.measures.measure import Value
 from sievert.policy import Verdict
-from sievert.report.parts import command_name
+from sievert.report.redaction import command_name
 from sievert.roles import Roles
 
 MOST_BYTES = 1 << 28

@@ -14,8 +14,7 @@ from sievert.measures import Decides, decided_by
 from sievert.measures.measure import SUPPRESSED
 from sievert.report.chapters.numbers import SHORT, measure_title, near_end, row, value_text, why
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import Redactor
+from sievert.report.redaction import Data, Redactor, ReportPart
 
 FOUND = (
     "k_anonymity",

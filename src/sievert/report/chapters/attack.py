@@ -33,8 +33,7 @@ from sievert.report.chapters.attack_numbers import (
     worst_class,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText, Redactor
+from sievert.report.redaction import Data, NumberText, Redactor, ReportPart
 
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
 AttackRow = tuple[str, str, NumberText | None, NumberText | None]

@@ -23,8 +23,7 @@ from sievert.report.chapters.attack_numbers import (
     worst_class,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText, Redactor
+from sievert.report.redaction import Data, NumberText, Redactor, ReportPart
 
 COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "lost")
 

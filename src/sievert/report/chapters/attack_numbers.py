@@ -9,8 +9,7 @@ from sievert.charts.curves import Share, shares
 from sievert.charts.drawing import short_name
 from sievert.charts.results import make_unique
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import LONGEST, NumberText, Redactor
+from sievert.report.redaction import LONGEST, Data, NumberText, Redactor, ReportPart
 from sievert.sharing import FEW_CELLS
 
 NAMED_COLUMNS = 4  # more are counted

@@ -19,8 +19,7 @@ from sievert.report.chapters.attack_numbers import (
     share,
 )
 from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText, Redactor
+from sievert.report.redaction import Data, NumberText, Redactor, ReportPart
 
 DRAWN = 3  # secrets with pictures
 NUMBERS = {

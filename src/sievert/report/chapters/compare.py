@@ -23,7 +23,7 @@ from sievert.report.chapters.numbers import (
     rounding_note,
 )
 from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
-from sievert.report.parts import ReportPart
+from sievert.report.redaction import ReportPart
 
 MOST_NAMED = 4  # releases in a sentence
 MOST_PICTURED = 3  # secrets with pictures, two each
@@ -74,7 +74,7 @@ def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
 
 def _answer(view: ComparisonView) -> str:
     """Which release is the better one, and why."""
-    if not view.identity_known:
+    if any(release.identity.number is None for release in view.releases):
         return view.say("answer_withheld")
     least, number = view.least, len(view.releases)
     values = {

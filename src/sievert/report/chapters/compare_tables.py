@@ -12,8 +12,7 @@ from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.chapters.numbers import bits_text, clean
 from sievert.report.declarations import decides
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.parts import Data
-from sievert.report.redaction import NumberText, Redactor
+from sievert.report.redaction import Data, NumberText, Redactor
 
 ABREAST = 5  # releases beside each other
 OF_RECORDS = (

@@ -21,8 +21,7 @@ from sievert.report.chapters.numbers import (
     times,
 )
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText
+from sievert.report.redaction import Data, NumberText, ReportPart
 
 RARE = 0.05  # a p-value up to which chance is not the reason
 
@@ -135,11 +134,6 @@ class ComparisonView(ReportPart):
     def best(self) -> tuple[ReleaseTexts, ...]:
         """The releases that no other one dominates."""
         return tuple(r for r in self.releases if not self.dominated[r.number])
-
-    @property
-    def identity_known(self) -> bool:
-        """Whether what releases disclose of the key is shown at all."""
-        return all(r.identity.number is not None for r in self.releases)
 
     @property
     def least(self) -> tuple[ReleaseTexts, ...]:

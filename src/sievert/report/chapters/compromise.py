@@ -16,8 +16,7 @@ from sievert.charts.results import make_unique
 from sievert.formatting import percent
 from sievert.report.chapters.explain_view import round_records, terms
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText
+from sievert.report.redaction import Data, NumberText, ReportPart
 
 MOST_SECRETS = 3  # with pictures
 MOST_LINES = 5  # that can be told apart

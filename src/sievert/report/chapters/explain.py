@@ -18,8 +18,7 @@ from sievert.report.chapters.explain_view import (
     terms,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText
+from sievert.report.redaction import Data, NumberText, ReportPart
 
 TERMS = (
     ("discrimination_rate", "term_rate"),

@@ -16,8 +16,7 @@ from sievert.report.chapters.explain_view import (
     rank,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.parts import Data
-from sievert.report.redaction import NumberText
+from sievert.report.redaction import Data, NumberText
 
 MOST_SETS = 60  # of a long table
 KEYS = {"min": "least", "mean": "mean", "max": "most"}

@@ -17,8 +17,7 @@ from sievert.report.chapters.explain_view import (
     level,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.parts import Data
-from sievert.report.redaction import NumberText
+from sievert.report.redaction import Data, NumberText
 
 EACH = 3  # values of a column in the picture
 MOST_LISTED = 60

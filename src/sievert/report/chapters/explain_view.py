@@ -16,8 +16,7 @@ from sievert.charts.drawing import caption_bars, short_name
 from sievert.charts.results import make_unique
 from sievert.formatting import percent
 from sievert.report.page import Block, Grid, Link, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import LONGEST, NumberText, Redactor
+from sievert.report.redaction import LONGEST, Data, NumberText, Redactor, ReportPart
 
 BANDS = re.compile(r"in bands of ([-+.0-9e]+)")
 CUT = re.compile(r"cut to the first (?:([0-9]+) )?characters?")

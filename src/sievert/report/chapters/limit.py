@@ -22,8 +22,7 @@ from sievert.report.chapters.numbers import (
     rounding_note,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, Picture, make_grid
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText
+from sievert.report.redaction import Data, NumberText, ReportPart
 
 MOST_PICTURED = 4  # alphabets with a picture
 MOST_WANTED = 5  # points in sentences

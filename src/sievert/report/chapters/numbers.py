@@ -13,10 +13,9 @@ from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import NOTHING_TO_LEARN, SUPPRESSED, UNBOUNDED
-from sievert.report.definitions import link_definition, unit
-from sievert.report.page import Cell, Paragraph
-from sievert.report.parts import Data, ReportPart
-from sievert.report.redaction import NumberText, Redactor
+from sievert.report.definitions import unit
+from sievert.report.page import Cell, Link, Paragraph
+from sievert.report.redaction import Data, NumberText, Redactor, ReportPart
 from sievert.report.texts import Texts
 from sievert.sharing import COARSEST, FINEST, SHAREABLE, round_step, rounding
 
@@ -116,7 +115,7 @@ def row(
     if measure == "records_below" and "k" in entry:
         title = texts("words.below_k", title=title, k=entry["k"])
     return (
-        link_definition(measure, title),
+        Link(title, f"def-{measure}"),
         value_text(redactor, measure, entry, bits).text,
         scale(texts, measure),
         texts(f"risky.{BY_ID[measure].riskier}"),
