@@ -182,8 +182,7 @@ class _SharingRules:
             if alone is None:
                 return self._suppress(value, below=True)
             number = alone / self.records  # share and count must not tell more together
-        rounded = self._round(value.id, number, bits)
-        if rounded is None:
+        if (rounded := self._round(value.id, number, bits)) is None:
             return self._suppress(value)
         return replace(value, value=rounded, details=self._details(value))
 

@@ -91,8 +91,7 @@ def _by_value(attacks: Mapping[str, Attack], column: str) -> Iterator[Bar]:
         dict.fromkeys(_key(g, i, column) for gs in chosen.values() for i, g in enumerate(gs))
     )
     ranks = [f"value {i}" for i, _ in enumerate(keys, 1)]
-    texts = make_unique(map(_text, keys)) if shown else ranks
-    label = dict(zip(keys, texts, strict=True))
+    label = dict(zip(keys, make_unique(map(_text, keys)) if shown else ranks, strict=True))
     for at in keys:
         for release, groups in chosen.items():
             for i, group in enumerate(groups):

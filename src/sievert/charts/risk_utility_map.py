@@ -303,8 +303,7 @@ def tradeoff(
             "encoding": {"x": x, "y": y, "description": SAID},
         },
     ]
-    kinds = [name for name in SHAPES if any(row[0] == name for row in marks)]
-    if kinds:
+    if kinds := [name for name in SHAPES if any(row[0] == name for row in marks)]:
         shape = {
             "field": "mark",
             "type": "nominal",

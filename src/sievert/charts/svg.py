@@ -39,8 +39,7 @@ def svg(spec: Spec, *, for_page: bool = False) -> str:
         raise InvariantError("a chart cannot be drawn") from None
     title = escape(" ".join(spec["title"]["text"]), quote=True)
     about = escape(spec["description"], quote=True)
-    root = ROOT.match(drawn)
-    if root is None:
+    if (root := ROOT.match(drawn)) is None:
         raise InvariantError("a chart was drawn, but not as SVG")
     head = f'{MARK}\n<svg role="img" aria-label="{title}"{root[1]}>'
     return f"{head}<title>{title}</title><desc>{about}</desc>{drawn[root.end() :]}\n"

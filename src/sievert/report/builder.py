@@ -74,8 +74,7 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
 def make_part(result: Any, number: int, texts: Texts, settings: ReportSettings) -> ReportPart:
     """A result with the redactor of its numbers; a result has to_dict(), an assessment share()."""
     data = result.to_dict()
-    kind = command_name(data)
-    if kind is None:
+    if (kind := command_name(data)) is None:
         raise UsageError("a report is made of results of assess, explain and their like")
     shared, least = "shared" in data["table"], data["table"].get("shared") or settings.min_cell
     redactor = Redactor(

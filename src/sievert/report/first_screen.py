@@ -68,8 +68,7 @@ def _lead(part: ReportPart, verdicts: Sequence[Data], compared: bool) -> str:
     doubtful = sum(v["met"] is None for v in verdicts)
     key = "front.some_doubtful" if doubtful else "front.all_met"
     lead = texts(key, doubtful=doubtful, number=len(verdicts))
-    others = len(part.data["roles"].get("unassessed") or ())
-    if not others:
+    if not (others := len(part.data["roles"].get("unassessed") or ())):
         return lead
     key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
     return f"{lead} {texts(key, number=others)}"
@@ -180,8 +179,8 @@ def limit_text(part: ReportPart, verdict: Data) -> str:
 
 
 def _bound_text(verdict: Data, number: float) -> str:
-    shares = verdict["measure"] in SHARES
-    return f"{100 * number:{BOUND}} %" if shares else f"{number:,{BOUND}}"
+    share = f"{100 * number:{BOUND}} %"
+    return share if verdict["measure"] in SHARES else f"{number:,{BOUND}}"
 
 
 def _side(part: ReportPart, verdict: Data) -> str | None:
@@ -193,8 +192,7 @@ def _side(part: ReportPart, verdict: Data) -> str | None:
     end = "max" if verdict["min"] is None else "min"
     bound = verdict[end]
     if value is not None:
-        of_one = decided_by(verdict["measure"]) is Decides.CLASS_SHARE
-        value = within(value) if of_one else value
+        value = within(value) if decided_by(verdict["measure"]) is Decides.CLASS_SHARE else value
         beyond = value > bound if end == "max" else value < bound
         if beyond is not met and value != bound:
             return None

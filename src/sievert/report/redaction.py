@@ -91,8 +91,7 @@ class Redactor:
         records = int(number)
         if records <= self.rows:  # all and nearly all are not told apart
             records = min(records, self.rows - self.least + 1)
-        cells = records // self.least * self.least
-        if not cells:
+        if not (cells := records // self.least * self.least):
             return NumberText(self.texts("words.few", least=self.least), None)
         return NumberText(self.texts("words.about", number=f"{cells:,}"), cells)
 
@@ -152,8 +151,7 @@ class Redactor:
         return max(of // self.least * self.least, min(of, self.least), 1)
 
     def _step(self, of: int | None, span: float = 1.0) -> float | None:
-        least = self.least / self._records(of) * span
-        step = round_step(max(least, FINEST))
+        step = round_step(max(self.least / self._records(of) * span, FINEST))
         return None if step > COARSEST * max(span, 1.0) else step
 
     def _share(

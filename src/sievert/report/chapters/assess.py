@@ -156,8 +156,7 @@ def _below(spans: list[dict[str, Any]], rows: int) -> dict[int, int]:
 
 
 def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
-    worst = _worst_first(part)
-    if not worst:
+    if not (worst := _worst_first(part)):
         return
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
@@ -186,8 +185,7 @@ def _worst_first(part: ReportPart) -> list[str]:
 
 def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
     values, name = part.data["inference"][secret], part.redactor.name(secret)
-    rate = values.get("discrimination_rate")
-    if rate is None:
+    if (rate := values.get("discrimination_rate")) is None:
         return []
     if rate["value"] is None and rate["reason"] != SUPPRESSED:
         return [part.say("constant", secret=name)]

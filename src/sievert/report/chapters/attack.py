@@ -248,8 +248,7 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
 def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
     """The values of a secret by how likely they become in some class."""
     texts, redactor, key = part.texts, part.redactor, "attacked.skewness"
-    groups = (values.get("listed") or [])[:MOST_VALUES]
-    if not groups:
+    if not (groups := (values.get("listed") or [])[:MOST_VALUES]):
         return
     names = value_names(part, groups, secret)
     shares = [redactor.share(g["posterior"]) for g in groups]

@@ -163,8 +163,7 @@ def _grey_sentence(part: ReportPart, data: Data, key: str) -> str | None:
 
 def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
     texts, redactor = part.texts, register_redactor(part, data)
-    lead = _grey_sentence(part, data, "attacked.grey")
-    if lead is None:
+    if (lead := _grey_sentence(part, data, "attacked.grey")) is None:
         yield Paragraph(texts("attacked.grey_small"), "note")
         return
     yield Paragraph(lead, "lead")

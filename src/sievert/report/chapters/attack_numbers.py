@@ -245,8 +245,7 @@ def value_names(part: ReportPart, groups: Sequence[Data], column: str) -> list[s
 def _value_name(part: ReportPart, group: Data, column: str, rank: int) -> str:
     if "values" not in group:
         return part.texts("attacked.value_rank", rank=rank)
-    value = group["values"].get(column)
-    if value is None:
+    if (value := group["values"].get(column)) is None:
         return part.texts("attacked.value_missing")
     return short_name(value, LONGEST) if value.strip() else part.texts("attacked.value_blank")
 

@@ -89,10 +89,9 @@ def _answer(view: ComparisonView) -> str:
     alike = view.say("answer_alike" if len(least) > 1 else "answer_least", **values)
     if not view.secrets:
         return alike
-    apart = [(s, best) for s in view.secrets if (best := view.keeps_most(s))]
-    if not apart:
+    secret, best = next(((s, best) for s in view.secrets if (best := view.keeps_most(s))), ("", ()))
+    if not best:
         return f"{alike} {view.say('answer_not_apart')}"
-    secret, best = apart[0]
     same = {r.number for r in best} & {r.number for r in least}
     key = "answer_keep" if len(best) > 1 else "answer_also" if same else "answer_keeps"
     keeps = view.say(key, release=_names(view, best), secret=view.redactor.name(secret))
@@ -149,7 +148,7 @@ def _smallest(view: ComparisonView) -> str:
 def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
     redactor, releases = view.redactor, view.releases
-    ranges = [interval_text(redactor, r.low, r.high) for r in releases]
+    ranges = [interval_text(redactor, *r.interval) for r in releases]
     suppressed = [redactor.count(r.data["records"]["suppressed"]) for r in releases]
     rows = [
         Row("identity_disclosure", "identity", view.key, [r.identity for r in releases]),
@@ -199,11 +198,11 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     name, rows, dots = view.redactor.name(secret), [], []
     for r in view.releases:
         t = r.secrets[secret]
-        numbers = [x.number for x in (t.lost, r.identity, t.lost_low, t.lost_high)]
+        numbers = [x.number for x in (t.lost, r.identity, *t.lost_interval)]
         if None not in numbers:
             lost, identity, low, high = (float(n or 0.0) for n in numbers)
             dots.append(Dot(r.label, lost, identity, (low, high), bool(view.dominated[r.number])))
-            ends = interval_text(view.redactor, t.lost_low, t.lost_high)
+            ends = interval_text(view.redactor, *t.lost_interval)
             rows.append((r.label, t.lost, ends, r.identity))
     if not dots:
         return
@@ -224,8 +223,8 @@ def _rows(view: ComparisonView, secret: str) -> Iterator[Row]:
     before = view.data["original"]["attribute_disclosure"][secret]
     ends = interval_text(redactor, *map(redactor.bits, before["interval"]))
     value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
-    ranges = [interval_text(redactor, t.low, t.high) for t in each]
-    lost_ranges = [interval_text(redactor, t.lost_low, t.lost_high) for t in each]
+    ranges = [interval_text(redactor, *t.interval) for t in each]
+    lost_ranges = [interval_text(redactor, *t.lost_interval) for t in each]
     yield Row("attribute_disclosure", "told", value, [t.value for t in each])
     yield Row("beyond_chance", "corrected", corrected, [t.corrected for t in each])
     yield Row("beyond_chance", "range", ends, ranges)
@@ -246,8 +245,8 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
     for key, releases in (
         ("chance_told", view.by_chance(secret, "attribute_disclosure")),
         ("chance_lost", view.by_chance(secret, "information_loss")),
-        ("near_told", view.at_nothing(secret, "low")),
-        ("near_lost", view.at_nothing(secret, "lost_low")),
+        ("near_told", view.at_nothing(secret, "interval")),
+        ("near_lost", view.at_nothing(secret, "lost_interval")),
     ):
         if releases:
             yield view.say(key, releases=_names(view, releases), secret=name)

@@ -116,8 +116,7 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
 
 def smallest_class(redactor: Redactor, values: Data) -> NumberText:
     """The size of a table's smallest class."""
-    k = (values.get("k_anonymity") or {}).get("value")
-    if k is None:
+    if (k := (values.get("k_anonymity") or {}).get("value")) is None:
         return redactor.undefined()
     if not redactor.internal and k < redactor.least:
         return NumberText(redactor.texts("words.few", least=redactor.least), None)
@@ -228,8 +227,7 @@ def _shareable(name: str, each: Sequence[Data]) -> bool:
 
 
 def _loss(redactor: Redactor, name: str, loss: Data) -> NumberText:
-    value = clean(loss.get("value"))
-    if value is None:
+    if (value := clean(loss.get("value"))) is None:
         return redactor.undefined()
     if redactor.internal:
         return NumberText(significant(value), value)

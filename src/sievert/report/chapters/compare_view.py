@@ -23,6 +23,7 @@ from sievert.report.chapters.numbers import (
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.redaction import Data, NumberText, ReportPart
 
+Ends = tuple[NumberText, NumberText]
 RARE = 0.05  # a p-value up to which chance is not the reason
 
 
@@ -32,11 +33,9 @@ class SecretTexts:
 
     value: NumberText
     corrected: NumberText
-    low: NumberText
-    high: NumberText
+    interval: Ends
     lost: NumberText
-    lost_low: NumberText
-    lost_high: NumberText
+    lost_interval: Ends
     kept: NumberText  # a share
 
 
@@ -49,8 +48,7 @@ class ReleaseTexts:
     data: Data
     identity: NumberText
     corrected: NumberText
-    low: NumberText
-    high: NumberText
+    interval: Ends
     share: NumberText
     secrets: Mapping[str, SecretTexts]
 
@@ -82,32 +80,30 @@ class ComparisonView(ReportPart):
     def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
         redactor, numbers = self.redactor, data["identity_disclosure"]
         value = bits_text(redactor, numbers["value"])
-        low, high = (bits_text(redactor, end) for end in numbers["interval"])
         return ReleaseTexts(
             number,
             label,
             data,
             value,
             bits_text(redactor, numbers["corrected"]),
-            low,
-            high,
+            self._ends(*numbers["interval"]),
             share_of(redactor, value, self.key),
             {s: self._secret(data, s) for s in self.secrets},
         )
+
+    def _ends(self, low: float, high: float) -> Ends:
+        return bits_text(self.redactor, low), bits_text(self.redactor, high)
 
     def _secret(self, data: Data, secret: str) -> SecretTexts:
         redactor, numbers = self.redactor, data["attribute_disclosure"][secret]
         beyond, half = loss_of(data["information_loss"][secret])
         lost = bits_text(redactor, beyond)
-        low, high = (bits_text(redactor, end) for end in numbers["interval"])
         return SecretTexts(
             bits_text(redactor, numbers["value"]),
             bits_text(redactor, numbers["corrected"]),
-            low,
-            high,
+            self._ends(*numbers["interval"]),
             lost,
-            bits_text(redactor, beyond - half),
-            bits_text(redactor, beyond + half),
+            self._ends(beyond - half, beyond + half),
             share_of(redactor, lost, self.before(secret, "corrected"), rest=True),
         )
 
@@ -146,11 +142,10 @@ class ComparisonView(ReportPart):
         Rounded intervals have to be a step apart.
         """
         each = [(r, r.secrets[secret]) for r in self.best]
-        best = _lowest([r for r, _ in each], [t.lost.number for _, t in each])
-        if not best:
+        if not (best := _lowest([r for r, _ in each], [t.lost.number for _, t in each])):
             return ()
-        end, slack = best[0].secrets[secret].lost_high.number, bits_step(self.redactor)
-        return () if all(_reaches(t.lost_low.number, end, slack) for _, t in each) else best
+        end, slack = best[0].secrets[secret].lost_interval[1].number, bits_step(self.redactor)
+        return () if all(_reaches(t.lost_interval[0].number, end, slack) for _, t in each) else best
 
     def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
         """Releases of which so much would be told, or lost, by chance; for the operator only."""
@@ -158,9 +153,9 @@ class ComparisonView(ReportPart):
             return ()
         return tuple(r for r in self.releases if (r.data[what][secret]["p_value"] or 0.0) > RARE)
 
-    def at_nothing(self, secret: str, low: str) -> tuple[ReleaseTexts, ...]:
-        """Releases whose interval begins at 0: `low` of what is told, `lost_low` of the loss."""
-        ends = {r.number: getattr(r.secrets[secret], low).number for r in self.releases}
+    def at_nothing(self, secret: str, which: str) -> tuple[ReleaseTexts, ...]:
+        """Releases whose interval, or lost_interval, begins at 0."""
+        ends = {r.number: getattr(r.secrets[secret], which)[0].number for r in self.releases}
         step = bits_step(self.redactor)
         return tuple(
             r for r in self.releases if (end := ends[r.number]) is not None and end <= step
@@ -218,8 +213,7 @@ class DistanceToLimit:
 def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
     """Each release against the limit of one secret; those that were not placed are left out."""
     for release in view.releases:
-        data = (release.data.get("limit") or {}).get(secret)
-        if data is not None:
+        if (data := (release.data.get("limit") or {}).get(secret)) is not None:
             disclosed, least, bound = (
                 bits_text(view.redactor, data[k]) for k in ("disclosed", "least", "bound")
             )

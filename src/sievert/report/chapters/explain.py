@@ -215,8 +215,7 @@ def _best(view: ExplanationView, kind: str) -> Remedy | None:
 
 
 def _remedies_chapter(view: ExplanationView) -> Iterator[Chapter]:
-    changes = _remedies(view)
-    if changes:
+    if changes := _remedies(view):
         name, left = view.say("remedy_now"), view.rows_first(MOST_REMEDIES, len(changes))
         now = Remedy(name, name, "now", view.alone(view.whole), view.whole)
         blocks = (
@@ -249,8 +248,7 @@ def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
     grid = make_grid(view.say("remedies_table"), head, rows)
     shares = [(name, view.of_all(r.alone)) for name, r in zip(names, changes, strict=True)]
     marks = [(Bar(name, share.number), share) for name, share in shares[:MOST_ROWS]]
-    left = len(changes) > MOST_ROWS
-    first = view.say("remedies_first", shown=MOST_ROWS - 1) if left else ""
+    first = view.say("remedies_first", shown=MOST_ROWS - 1) if len(changes) > MOST_ROWS else ""
     return captioned_bars(view, "remedies", marks, grid, axis="alone_share_axis", more=first)
 
 
@@ -282,8 +280,7 @@ def _weight(view: ExplanationView, entry: Data) -> int:
 
 def _ranking(view: ExplanationView) -> Iterator[Block]:
     """What the other columns tell of each."""
-    columns = _rank_columns(view)
-    if not columns:
+    if not (columns := _rank_columns(view)):
         yield Paragraph(view.say("ranking_none"), "note")
         return
     yield Paragraph(_ranking_sentence(view, columns) or view.say("ranking_found"), "lead")
