@@ -11,18 +11,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sievert.errors import UsageError, require
 from sievert.formatting import nearest
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
 from sievert.notes import Name, Note, Reason, SectionName
-
-if TYPE_CHECKING:
-    from sievert.measures.measure import Value
 
 MOST_BYTES = 1 << 20
 

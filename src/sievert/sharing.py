@@ -11,16 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import Field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from sievert.errors import require
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import SUPPRESSED, Value
 from sievert.notes import Count, Name, Note, Reason
+from sievert.policy import Verdict
 from sievert.roles import Roles
-
-if TYPE_CHECKING:
-    from sievert.policy import Verdict
 
 LEAST = 10
 FEWEST = 3

@@ -12,6 +12,8 @@ from sievert.report.chapters.numbers import (
     measure_title,
     release_names,
     scale,
+    side_by_side,
+    some_names,
     value_text,
     why,
     within,
@@ -20,7 +22,6 @@ from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragrap
 from sievert.report.redaction import Data, ReportPart
 
 ABREAST = 4  # releases beside each other
-MOST_NAMED = 4  # releases or limits in a sentence
 BOUND = ".12g"
 MARKS = {True: "met", False: "breached", None: "doubtful"}
 
@@ -239,7 +240,7 @@ def _releases_lead(part: ReportPart) -> str:
     for state, mark in MARKS.items():
         if such := [name for name, s in zip(names, states, strict=True) if s is state]:
             key = f"compared.policy_{mark}{'' if len(such) == 1 else '_several'}"
-            sentences.append(texts(key, releases=_some(part, "compared.others", such)))
+            sentences.append(texts(key, releases=some_names(part, "compared.others", such)))
     return " ".join(sentences)
 
 
@@ -251,15 +252,6 @@ def _state(release: Data) -> bool | None:
     """Met, breached, or neither for sure."""
     met = {v["met"] for v in _limits_of(release)}
     return False if False in met else None if None in met else True
-
-
-def _some(part: ReportPart, more: str, items: Sequence[str]) -> str:
-    """Things in a sentence; of many the first ones."""
-    left = len(items) - MOST_NAMED
-    if left < 2:
-        return part.texts.join(items)
-    first = ", ".join(items[:MOST_NAMED])
-    return part.texts(more, releases=first, limits=first, number=left)
 
 
 def _points(part: ReportPart) -> BulletList:
@@ -277,7 +269,7 @@ def _points(part: ReportPart) -> BulletList:
             for v in _limits_of(release)
             if v["met"] is state
         ]
-        some = _some(part, "compared.policy_more", limits)
+        some = some_names(part, "compared.policy_more", limits)
         items.append(texts(f"compared.{words[state]}", release=name, limits=some))
         marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
     return BulletList(tuple(items), tuple(marks))
@@ -291,8 +283,7 @@ def _grids(part: ReportPart) -> Iterator[Grid]:
         *texts.each("compared.policy_head", ("limit", "where", "asked")),
         texts("compared.original"),
     )
-    for start in range(0, len(releases), ABREAST):
-        abreast = slice(start, start + ABREAST)
+    for abreast, title in side_by_side(part, caption, len(releases), ABREAST):
         tables = [part.data["original"], *releases[abreast]]
         rows = (
             (
@@ -306,9 +297,6 @@ def _grids(part: ReportPart) -> Iterator[Grid]:
             )
             for verdicts in zip(*map(_limits_of, tables), strict=True)
         )
-        last = start + len(tables) - 1
-        many = texts("compared.several", caption=caption, first=start + 1, last=last)
-        title = caption if len(releases) <= ABREAST else many
         yield make_grid(title, (*head, *names[abreast]), rows, ())
 
 

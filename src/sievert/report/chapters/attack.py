@@ -238,8 +238,9 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
         ratio=redactor.only_internal(number(data, "ratio")),
     )
     yield Paragraph(lead, "lead")
-    concerned = redactor.count(number(data, "people"))
-    yield Paragraph(texts("attacked.skewness_people", people=concerned))
+    yield Paragraph(
+        texts("attacked.skewness_people", people=redactor.count(number(data, "people")))
+    )
     measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
     yield numbers(part, [(m, redactor.only_internal(number(data, m)), "high") for m in measures])
     yield from _likely_values(part, secret, data.get("values") or {})

@@ -110,8 +110,9 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
     key = "white_paired" if redactor.internal else "white_paired_shared"
     yield Paragraph(texts(f"attacked.{key}", paired=redactor.count(of)))
     if redactor.internal and of != redactor.rows:
-        lost = redactor.count(data.get("released_only"))
-        yield Paragraph(texts("attacked.white_alone", number=lost))
+        yield Paragraph(
+            texts("attacked.white_alone", number=redactor.count(data.get("released_only")))
+        )
     yield from by_column(part, data, texts("attacked.columns_chart_original"), of=of, each=True)
     rate = ("discrimination_rate", white_rate(redactor, data), "high")
     yield numbers(part, [rate, *worst_class(redactor, data)])
@@ -167,8 +168,9 @@ def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
         yield Paragraph(texts("attacked.grey_small"), "note")
         return
     yield Paragraph(lead, "lead")
-    both = columns(part, data.get("columns_shared") or ())
-    yield Paragraph(texts("attacked.grey_shared", columns=both))
+    yield Paragraph(
+        texts("attacked.grey_shared", columns=columns(part, data.get("columns_shared") or ()))
+    )
     if redactor.internal:
         fewest, many = number(data, "candidates"), redactor.count(number(data, "people"))
         key = "attacked.grey_no_match" if fewest is None else "attacked.grey_fewest"

@@ -190,8 +190,9 @@ def by_column(
     else:
         yield grid
     if len(order) > MOST_COLUMNS:
-        left = texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(order))
-        yield Paragraph(left, "note")
+        yield Paragraph(
+            texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(order)), "note"
+        )
 
 
 def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
@@ -203,8 +204,9 @@ def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
     for place, column in enumerate(order[:LISTED_COLUMNS]):
         yield from _values(part, every[column]["values"], secret, column, place < DRAWN_COLUMNS)
     if len(order) > LISTED_COLUMNS:
-        left = part.texts("attacked.values_columns", shown=LISTED_COLUMNS, number=len(order))
-        yield Paragraph(left, "note")
+        yield Paragraph(
+            part.texts("attacked.values_columns", shown=LISTED_COLUMNS, number=len(order)), "note"
+        )
     if any("values" not in g for column in every.values() for g in column["values"]["listed"]):
         yield Paragraph(part.texts("attacked.values_hidden"), "note")
 

@@ -52,8 +52,8 @@ def state(data: Data) -> str:
 
 def _share(part: ReportPart, data: Data, name: str) -> NumberText:
     """A share of the people of the original, where their number follows, or of the release."""
-    at_risk, right = number(data, "at_risk"), number(data, "attacker_accuracy_literal")
-    rows = part.redactor.rows
+    rows, at_risk = part.redactor.rows, number(data, "at_risk")
+    right = number(data, "attacker_accuracy_literal")
     people = round(at_risk / right) if at_risk and right else int(data.get("released") or rows)
     return share(part.redactor, number(data, name), min(rows, people))
 
@@ -66,12 +66,10 @@ def headline(part: ReportPart, data: Data) -> NumberText | None:
 
 def sentence(part: ReportPart) -> str | None:
     """The secret of which most people are named; if none can be told, that."""
-    each = secrets(part, "reasoning")
-    heads = [headline(part, data) for *_, data in each]
-    if all(h is not None and is_withheld(part.redactor, h) for h in heads):
+    each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
+    if all(head is not None and is_withheld(part.redactor, head) for head, *_ in each):
         return None
-    shown = [-1.0 if h is None else h.number or 0.0 for h in heads]
-    _, secret, data = each[shown.index(max(shown))]
+    _, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
     which, name = state(data), part.redactor.name(secret)
     key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
     return part.texts(key, secret=name, **_places(part, data, which))
@@ -124,7 +122,7 @@ def _beliefs(
 ) -> Block:
     """Attacker, learner and guessing side by side."""
     texts, name = part.texts, part.redactor.name(secret)
-    intervals = data.get("intervals") or {} if part.redactor.internal else {}
+    intervals = data.get("intervals") or {} if part.internal else {}
     bars: list[Share] = []
     for who, text in places.items():
         ends, words = intervals.get(f"{who}_accuracy"), str(text)
@@ -153,8 +151,8 @@ def _beliefs(
 def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """People at risk, relative risk, and the records that are worst off."""
     texts, redactor = part.texts, part.redactor
-    many, name = number(data, "at_risk") or 0, redactor.name(secret)
-    yield Paragraph(people(part, "reasoned.at_risk", many, secret=name))
+    many = number(data, "at_risk") or 0
+    yield Paragraph(people(part, "reasoned.at_risk", many, secret=redactor.name(secret)))
     if torn := number(data, "undecided"):
         yield Paragraph(texts("reasoned.undecided", people=redactor.count(torn)))
     rows = (
@@ -257,14 +255,14 @@ def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iter
 def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
     """The same release with other weights of the prior."""
     texts, redactor = part.texts, part.redactor
-    relative = ("global_relative_risk", "global_relative_risk_literal")
-    names = ("attacker_accuracy", "learner_accuracy", *relative)
+    names = ("attacker_accuracy", "learner_accuracy", *list(NUMBERS)[:2])
     if lines := data.get("sensitivity"):
         rows = (
             (redactor.only_internal(x["beta"]), *(redactor.share(x[n]) for n in names))
             for x in lines
         )
-        head = ("beta", "attacker", "learner", "relative", "ties")
-        heads = texts.each("reasoned.sensitivity", head)
-        yield make_grid(texts("reasoned.sensitivity"), heads, rows, range(len(head)))
+        heads = texts.each(
+            "reasoned.sensitivity", ("beta", "attacker", "learner", "relative", "ties")
+        )
+        yield make_grid(texts("reasoned.sensitivity"), heads, rows, range(len(heads)))
         yield Paragraph(texts("reasoned.sensitivity_reading"), "reading")

@@ -17,15 +17,16 @@ from sievert.report.chapters.compare_view import (
     limit_sentence,
 )
 from sievert.report.chapters.numbers import (
+    MOST_NAMED,
     about,
     divisible,
     interval_text,
     rounding_note,
+    some_names,
 )
 from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
 from sievert.report.redaction import ReportPart
 
-MOST_NAMED = 4  # releases in a sentence
 MOST_PICTURED = 3  # secrets with pictures, two each
 NOISE = 0.2  # share of the bits that chance may have before it is said
 
@@ -65,11 +66,7 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
 
 
 def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
-    """Releases in a sentence; of many the first ones."""
-    left, names = len(releases) - MOST_NAMED, [r.label for r in releases]
-    if left < 2:
-        return view.texts.join(names)
-    return view.say("others", releases=", ".join(names[:MOST_NAMED]), number=left)
+    return some_names(view, "compared.others", [r.label for r in releases])
 
 
 def _answer(view: ComparisonView) -> str:

@@ -9,7 +9,7 @@ from sievert.formatting import percent, significant
 from sievert.losses import BY_ID
 from sievert.measures import Decides
 from sievert.report.chapters.compare_view import ComparisonView
-from sievert.report.chapters.numbers import bits_text, clean
+from sievert.report.chapters.numbers import bits_text, clean, side_by_side
 from sievert.report.declarations import decides
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.redaction import Data, NumberText, Redactor
@@ -56,8 +56,7 @@ def grids(
 ) -> Iterator[Grid]:
     """The rows as tables of a few releases each."""
     texts, before = view.texts, [view.say("original")] if any(row.before for row in rows) else []
-    for start in range(0, len(view.releases), ABREAST):
-        abreast = slice(start, start + ABREAST)
+    for abreast, title in side_by_side(view, caption, len(view.releases), ABREAST):
         labels = [r.label for r in view.releases[abreast]]
         head = [*texts.each("compared.head", ("number", "direction")), *before, *labels]
         body = (
@@ -69,9 +68,6 @@ def grids(
             )
             for row in rows
         )
-        last = start + len(labels)
-        many = texts("compared.several", caption=caption, first=start + 1, last=last)
-        title = caption if len(view.releases) <= ABREAST else many
         yield make_grid(title, head, body, range(2, len(head)), folded=folded)
 
 

@@ -85,8 +85,9 @@ class CompromiseView(ReportPart):
         if self.redactor.silent or redactor.silent:
             return redactor.withheld()
         if people.number is None:
-            few = percent(self.redactor.least / self.records)
-            return NumberText(self.texts("words.under", share=few), None)
+            return NumberText(
+                self.texts("words.under", share=percent(self.redactor.least / self.records)), None
+            )
         share = min(1.0, people.number / self.records)
         return NumberText(percent(share), share)
 
@@ -129,12 +130,14 @@ def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
         yield Paragraph(sentence, "lead")
     yield Paragraph(part.say(f"method_{settings['method']}"))
     if settings["method"] != "release":
-        runs = part.say("runs", number=settings["replicates"], seed=settings["seed"])
-        yield Paragraph(runs, "note")
+        yield Paragraph(
+            part.say("runs", number=settings["replicates"], seed=settings["seed"]), "note"
+        )
     for number, view in enumerate(views, 1):
         inner = tuple(_secret(view, pictures=number <= MOST_SECRETS))
-        title = part.say("secret_title", secret=view.name)
-        chapter = Chapter(title, part.anchor(f"secret{number}"), inner)
+        chapter = Chapter(
+            part.say("secret_title", secret=view.name), part.anchor(f"secret{number}"), inner
+        )
         yield from inner if len(views) == 1 else (chapter,)
     yield Paragraph(part.say("reading" if part.internal else "reading_bits"), "reading")
     yield terms(part, TERMS if part.internal else TERMS[:1])
@@ -180,8 +183,9 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block
         if line := [(float(k), m.number) for k, m in means.items() if m.number is not None]:
             points[name] = line
     known = (view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known)
-    caption = view.say(f"{short}_table", secret=view.name)
-    grid = make_grid(caption, (view.say("parameter"), *known), rows)
+    grid = make_grid(
+        view.say(f"{short}_table", secret=view.name), (view.say("parameter"), *known), rows
+    )
     if not pictures or not points:
         return grid
     below = [view.say(f"{short}_below")]

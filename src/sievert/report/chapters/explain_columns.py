@@ -118,8 +118,9 @@ def _people_curve(view: ExplanationView) -> Block:
     points = view.data["knowledge"]["points"]
     texts = [(p, {w: _alone_by(view, p, w) for w in KEYS}) for p in points if p["known"]]
     rows = ((p["known"], _measured_sets(view, p), *alone.values()) for p, alone in texts)
-    head = map(view.say, ("known", "sets", *KEYS.values()))
-    grid = make_grid(view.say("curve_table"), head, rows, range(5))
+    grid = make_grid(
+        view.say("curve_table"), map(view.say, ("known", "sets", *KEYS.values())), rows, range(5)
+    )
     lines = {
         view.say(KEYS[which]): [
             (p["known"], n) for p, alone in texts if (n := alone[which].number) is not None

@@ -115,8 +115,11 @@ def _totals(view: ExplanationView, totals: Data) -> Grid:
         )
         for secret, flags in totals.items()
     )
-    head = map(view.say, ("secret", "classes", "dominated", "estimable"))
-    return make_grid(view.say("totals_table"), head, rows)
+    return make_grid(
+        view.say("totals_table"),
+        map(view.say, ("secret", "classes", "dominated", "estimable")),
+        rows,
+    )
 
 
 # -- values and records ---------------------------------------------------------------------------
@@ -197,8 +200,9 @@ def _suda(view: ExplanationView) -> Iterator[Block]:
         (size, redactor.count(people), redactor.share(suda["size_shares"][size]))
         for size, people in suda["records_by_smallest_msu"].items()
     )
-    head = map(view.say, ("suda_size", "people", "suda_part"))
-    yield make_grid(view.say("suda_sizes"), head, sizes, range(3))
+    yield make_grid(
+        view.say("suda_sizes"), map(view.say, ("suda_size", "people", "suda_part")), sizes, range(3)
+    )
     columns = (
         (view.column_names.get(c, redactor.name(c)), redactor.share(part))
         for c, part in sorted(parts.items(), key=lambda each: -each[1])

@@ -7,7 +7,7 @@ little would tell more than both of its parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
@@ -23,6 +23,7 @@ SHORT = "_short"  # in tables and pictures
 SHARES = {"unique_records"}  # of people: value_text in per cent
 NOISE = 1e-9  # bits: rounding alone
 TELLING = 10  # steps of rounding that a number must have before others are divided by it
+MOST_NAMED = 4  # releases or limits in a sentence
 LONGEST = 18  # letters of a release's name
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
 REASONS = {UNBOUNDED: "unbounded", NOTHING_TO_LEARN: "nothing_to_learn", SUPPRESSED: "withheld"}
@@ -203,6 +204,24 @@ def release_names(part: ReportPart, releases: Iterable[Data]) -> list[str]:
         part.texts(key, number=number, name=short_name(str(release["name"]), LONGEST))
         for number, release in enumerate(releases, 1)
     ]
+
+
+def some_names(part: ReportPart, more: str, names: Sequence[str]) -> str:
+    """Things in a sentence; of many the first ones, and how many there are besides."""
+    left, first = len(names) - MOST_NAMED, ", ".join(names[:MOST_NAMED])
+    if left < 2:
+        return part.texts.join(names)
+    return part.texts(more, releases=first, limits=first, number=left)
+
+
+def side_by_side(
+    part: ReportPart, caption: str, number: int, width: int
+) -> Iterator[tuple[slice, str]]:
+    """Releases in tables of a few, each table with its caption."""
+    for start in range(0, number, width):
+        last = min(start + width, number)
+        many = part.texts("compared.several", caption=caption, first=start + 1, last=last)
+        yield slice(start, last), many if number > width else caption
 
 
 def rounding_note(part: ReportPart) -> Paragraph:
