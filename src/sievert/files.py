@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import ExhaustedError, RefusedError, UsageError, require
-from sievert.sources import isolation, scratch
+from sievert.sources import isolation
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -112,9 +112,9 @@ def write_whole(
         yield None
         return
     target = check(path, sources=sources, force=force)
-    scratch.sweep(target.resolve().parent)
+    isolation.sweep(target.resolve().parent)
     isolation.announce_directory(target.resolve().parent)
-    temporary = target.resolve().parent / f".{scratch.name()}.part"
+    temporary = target.resolve().parent / f".{isolation.temporary_name()}.part"
     failed = f"{target.name} cannot be written"
     try:
         with _as_ours(failed):

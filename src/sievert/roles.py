@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.errors import UsageError, unknown
+from sievert.errors import UsageError, require, unknown
 from sievert.formatting import printable
 from sievert.notes import Name, Note
 
@@ -83,17 +83,17 @@ def assign(
         ("identifier", roles.identifier),
     ):
         for name in given:
-            if not isinstance(name, str):
-                raise UsageError(f"the name of a {what} is {type(name).__name__}, not text")
+            require(
+                isinstance(name, str), f"the name of a {what} is {type(name).__name__}, not text"
+            )
             if name not in columns:
                 raise unknown(f"{what}: column", name, columns)
-        twice = [n for n in dict.fromkeys(given) if given.count(n) > 1]
-        if twice:
-            raise UsageError(f"column {twice[0]!r} is named twice as {what}")
-    both = [n for n in roles.identifier if n in roles.measured_columns]
-    if both:
-        raise UsageError(
-            f"column {both[0]!r} is an identifier and cannot be measured as well",
+        for name in given:
+            require(given.count(name) == 1, f"column {name!r} is named twice as {what}")
+    for name in roles.identifier:
+        require(
+            name not in roles.measured_columns,
+            f"column {name!r} is an identifier and cannot be measured as well",
             hint="identifiers are dropped from a release; name it in one role only",
         )
     warnings = [

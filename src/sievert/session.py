@@ -11,11 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.errors import ExhaustedError, InputError, require, unknown
 from sievert.numerics.acceleration import physical_memory, thread_count
 from sievert.sources import csv_header, isolation, unpack
 from sievert.sources.options import ReaderOptions
-from sievert.sources.scratch import private_directory
 from sievert.sources.table import DATABASES, Table, check_width, open_table
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def open_source(
     started = time.monotonic()
     if timeout is not None:
         isolation.announce_deadline(timeout)
-    with private_directory(options.get("temp")) as scratch:
+    with isolation.private_directory(options.get("temp")) as scratch:
         isolation.announce_directory(scratch.parent)
         if isinstance(data, str | os.PathLike) and "://" not in str(data):
             isolation.announce_file(Path(data).name)
@@ -86,15 +85,15 @@ def open_source(
 
 def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None]:
     """The engine and the time limit; an error for an unknown option or one out of its range."""
-    for option in options:
-        if option not in ReaderOptions.__annotations__:
-            raise unknown("option", option, OPTIONS)
+    if wrong := [option for option in options if option not in ReaderOptions.__annotations__]:
+        raise unknown("option", wrong[0], OPTIONS)
     engine = _choose_engine(options.get("engine"), data)
     threads, timeout = options.get("threads"), options.get("timeout")
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise UsageError(f"--threads must be at least 1 and at most {MOST_THREADS}")
-    if timeout is not None and not timeout > 0:
-        raise UsageError("--timeout must be a positive number of seconds")
+    require(
+        threads is None or 1 <= threads <= MOST_THREADS,
+        f"--threads must be at least 1 and at most {MOST_THREADS}",
+    )
+    require(timeout is None or timeout > 0, "--timeout must be a positive number of seconds")
     return engine, timeout
 
 
@@ -107,13 +106,12 @@ def _choose_engine(engine: str | None, data: Any) -> str:
         return natural
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
-    if engine != natural and "postgres" in (engine, natural):
-        raise UsageError(
-            f"the engine {engine} does not read this source",
-            hint="postgresql://host/db?table=NAME goes with the engine postgres",
-        )
-    if spark and engine != "spark":
-        raise UsageError("a Spark frame is counted by the engine spark")
+    require(
+        engine == natural or "postgres" not in (engine, natural),
+        f"the engine {engine} does not read this source",
+        hint="postgresql://host/db?table=NAME goes with the engine postgres",
+    )
+    require(not spark or engine == "spark", "a Spark frame is counted by the engine spark")
     return engine
 
 
@@ -122,8 +120,7 @@ def _adapter(
 ) -> Adapter:
     memory, threads = options.get("memory"), options.get("threads")
     master = options.get("master")
-    if master is not None and engine != "spark":
-        raise UsageError("--master goes with --engine spark")
+    require(master is None or engine == "spark", "--master goes with --engine spark")
     if engine == "spark":
         from sievert.counts.spark.adapter import Spark
 
@@ -208,5 +205,4 @@ def _account(table: Table, read: int) -> None:
             f"{table.name}: {read} records were read where the file has {table.scan.records}",
             hint="look for stray quotes and line ends",
         )
-    if read == 0:
-        raise InputError(f"{table.name}: 0 records; nothing to measure")
+    require(read, f"{table.name}: 0 records; nothing to measure", error=InputError)

@@ -33,7 +33,7 @@ from sievert.errors import (
     SievertError,
     UsageError,
 )
-from sievert.sources.scratch import private_directory
+from sievert.sources.isolation import private_directory
 from sievert.sources.table import Table
 
 pytest.importorskip("pyspark")

@@ -1690,7 +1690,7 @@ def in_records(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_temporary_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sievert.sources.scratch.shutil.rmtree", lambda *_, **__: None)
+    monkeypatch.setattr("sievert.sources.isolation.shutil.rmtree", lambda *_, **__: None)
 
 
 LEAKS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch], None]]] = {

@@ -14,18 +14,18 @@ import pytest
 
 import sievert
 from sievert.errors import UsageError
-from sievert.sources import scratch
+from sievert.sources import isolation
 
 
 def test_private_and_gone(tmp_path: Path) -> None:
-    with scratch.private_directory(tmp_path) as place:
+    with isolation.private_directory(tmp_path) as place:
         assert stat.S_IMODE(place.stat().st_mode) == 0o700
         (place / "spill").write_text("data")
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(ZeroDivisionError), scratch.private_directory(tmp_path):
+    with pytest.raises(ZeroDivisionError), isolation.private_directory(tmp_path):
         _ = 1 / 0
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(UsageError), scratch.private_directory(tmp_path / "none"):
+    with pytest.raises(UsageError), isolation.private_directory(tmp_path / "none"):
         pass
 
 
@@ -33,7 +33,7 @@ def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     alive, token = os.getpid(), "0" * 16
-    started, here = scratch._start_time(alive), scratch._here()
+    started, here = isolation._start_time(alive), isolation._here()
     elsewhere = tmp_path / f"sievert-{'0' * 8}-{ended.pid}-12345-{token}"
     elsewhere.mkdir()
     dead = tmp_path / f"sievert-{here}-{ended.pid}-12345-{token}"
@@ -48,11 +48,11 @@ def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / f"sievert-{here}-{ended.pid}-12345-{'1' * 16}"
     link.symlink_to(tmp_path / "elsewhere")
-    scratch.sweep(tmp_path)
+    isolation.sweep(tmp_path)
     assert not dead.exists() and not reused.exists()
     assert mine.exists() and other.exists() and link.is_symlink()
     assert elsewhere.exists()  # another machine's, in a shared directory
-    scratch.sweep(tmp_path / "none")
+    isolation.sweep(tmp_path / "none")
 
 
 def test_what_a_killed_run_leaves_is_gone_after_the_next(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import sievert
 from sievert.cli import app
 from sievert.errors import InputError
-from sievert.sources.checksums import _has_crc
+from sievert.sources.checksums import WITH_CHECKSUM
 
 TABLE = {"q": [f"v{i % 7}" for i in range(2000)], "s": [i % 5 for i in range(2000)]}
 
@@ -68,6 +68,6 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
 
 
 def test_page_headers() -> None:
-    assert _has_crc(bytes([0x15, 4, 0x15, 200, 1, 0x15, 6, 0x15, 9]))
-    assert not _has_crc(bytes([0x15, 4, 0x15, 200, 1, 0x15, 6, 0x2C, 9]))
-    assert not _has_crc(b"") and not _has_crc(b"\x15")
+    assert WITH_CHECKSUM.match(bytes([0x15, 4, 0x15, 200, 1, 0x15, 6, 0x15, 9]))
+    assert not WITH_CHECKSUM.match(bytes([0x15, 4, 0x15, 200, 1, 0x15, 6, 0x2C, 9]))
+    assert not WITH_CHECKSUM.match(b"") and not WITH_CHECKSUM.match(b"\x15")

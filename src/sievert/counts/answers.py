@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.errors import InvariantError
+from sievert.errors import InvariantError, require
 
 
 def _ints(values: Any) -> Ints:
-    if np.ma.is_masked(values):
-        raise InvariantError("an engine answered with a missing count")
+    require(
+        not np.ma.is_masked(values), "an engine answered with a missing count", error=InvariantError
+    )
     array = np.asarray(values)
     return array if array.dtype == object else array.astype(np.int64)
 
@@ -63,10 +64,11 @@ class Sizes:
 
     def check(self, records: int) -> None:
         """A histogram that does not cover every record is a defect, never an answer."""
-        if self.records != records:
-            raise InvariantError(
-                f"a histogram covers {self.records} records where {records} were read"
-            )
+        require(
+            self.records == records,
+            f"a histogram covers {self.records} records where {records} were read",
+            error=InvariantError,
+        )
 
 
 @dataclass(frozen=True)

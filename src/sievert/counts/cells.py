@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from sievert.counts.answers import Sizes
-from sievert.errors import InputError
+from sievert.errors import InputError, require
 from sievert.notes import Note
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
@@ -27,8 +27,7 @@ def quote_identifier(name: str) -> str:
     >>> quote_identifier('a"; drop table x; --')
     '"a""; drop table x; --"'
     """
-    if "\0" in name:
-        raise InputError("a column name holds a NUL character")
+    require("\0" not in name, "a column name holds a NUL character", error=InputError)
     return '"' + name.replace('"', '""') + '"'
 
 

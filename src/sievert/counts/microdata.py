@@ -19,7 +19,7 @@ from sievert.arrays import Ints
 from sievert.counts.cells import LoadedColumns, quote_identifier
 from sievert.counts.cube import Cube, rank_texts
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 
@@ -89,19 +89,23 @@ def by_key(questions: Questions, columns: Sequence[str], key: str, name: str) ->
     """One cell per record that has a key, the key last; no two records may share a key."""
     cube = questions.cube((*columns, key))
     totals = cube.totals(-1)[1:]
-    if shared := int(totals[totals > 1].sum()):
-        raise InputError(
-            f"{name}: the key {key!r} is not unique: {plural(shared, 'record')} share theirs",
-            hint="a column with one value a person",
-        )
+    require(
+        not (shared := int(totals[totals > 1].sum())),
+        f"{name}: the key {key!r} is not unique: {plural(shared, 'record')} share theirs",
+        hint="a column with one value a person",
+        error=InputError,
+    )
     return cube.select_cells(np.flatnonzero(cube.codes[-1] > 0))
 
 
 def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
     """One cell per record, in the order of the input."""
     engine = questions.engine
-    if engine.name != "duckdb":
-        raise UsageError(f"{name}: {engine.name} knows no order of records", hint="--key COLUMN")
+    require(
+        engine.name == "duckdb",
+        f"{name}: {engine.name} knows no order of records",
+        hint="--key COLUMN",
+    )
     names, ranked = [questions.sql_name(c) for c in columns], []
     for few in (names[at : at + TOGETHER] for at in range(0, len(names), TOGETHER)):
         fields = ", ".join(dict.fromkeys(few))
@@ -164,8 +168,9 @@ class ClassWeights:
 
 def class_weights(questions: Questions, quasi: Sequence[str], column: str) -> ClassWeights:
     """The records of every class and the sum of their weights."""
-    if column in quasi:
-        raise UsageError(f"column {column!r} is a quasi-identifier and cannot be the weight")
+    require(
+        column not in quasi, f"column {column!r} is a quasi-identifier and cannot be the weight"
+    )
     cube = questions.cube((*quasi, column))
     units, scale = _units(cube, column)
     starts, sizes = cube.classes
@@ -181,13 +186,17 @@ def _units(cube: Cube, column: str) -> tuple[Ints, int]:
     """The weight of every code as an integer, and how many digits it stands for after the point."""
     texts = cube.values[-1]
     wrong = [t is None or not NUMBER.fullmatch(t) for t in texts]
-    if bad := int(cube.totals(-1)[np.array(wrong)].sum()):
-        raise InputError(
-            f"{plural(bad, 'record')} without a weight that is a finite number in {column!r}",
-            hint="a weight column of numbers without missing values",
-        )
+    require(
+        not (bad := int(cube.totals(-1)[np.array(wrong)].sum())),
+        f"{plural(bad, 'record')} without a weight that is a finite number in {column!r}",
+        hint="a weight column of numbers without missing values",
+        error=InputError,
+    )
     numbers = [Decimal(0 if t is None else t) for t in texts]
     scale = max(0, *(-int(d.as_tuple().exponent) for d in numbers))
-    if scale > MOST_DIGITS:
-        raise InputError(f"a weight of {column!r} has {scale} digits after the point")
+    require(
+        scale <= MOST_DIGITS,
+        f"a weight of {column!r} has {scale} digits after the point",
+        error=InputError,
+    )
     return np.array([int(Fraction(d) * 10**scale) for d in numbers], dtype=object), scale

@@ -15,7 +15,7 @@ from sievert.counts.answers import RecordCounts, SecretCounts, Sizes
 from sievert.counts.cells import Adapter, CellTables, LoadedColumns, quote_identifier
 from sievert.counts.cube import Cube
 from sievert.counts.secret_counts import SecretCounter
-from sievert.errors import InvariantError
+from sievert.errors import InvariantError, require
 from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
@@ -185,10 +185,11 @@ class Questions(CellTables):
         (*codes, counts), texts = self.rank_values(names, cells, sql)
         self.drop_tables(cells)
         cube = Cube.from_cells(columns, codes, counts, texts)
-        if cube.records != self.records:
-            raise InvariantError(
-                f"combinations cover {cube.records} records where {self.records} were read"
-            )
+        require(
+            cube.records == self.records,
+            f"combinations cover {cube.records} records where {self.records} were read",
+            error=InvariantError,
+        )
         return cube
 
     def rank_values(

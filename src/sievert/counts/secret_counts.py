@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert.counts.answers import Gaps, JointCounts, Named, Profiles, Ranked, SecretCounts
 from sievert.counts.cells import CellTables
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 
 
@@ -132,13 +132,12 @@ class SecretCounter:
     def _order_values(self, order: Sequence[str]) -> list[str]:
         """The values that occur, in the order that the user gives; an error if it lacks one."""
         present = set(self.tables.values(self.secret, self.quasi))
-        if lacking := len(present - set(order)):
-            raise UsageError(
-                f"the order of {self.secret!r} lacks {lacking} value(s) of the table",
-                hint="list every value from low to high",
-            )
-        if len(set(order)) < len(order):
-            raise UsageError(f"the order of {self.secret!r} names a value twice")
+        require(
+            not (lacking := len(present - set(order))),
+            f"the order of {self.secret!r} lacks {lacking} value(s) of the table",
+            hint="list every value from low to high",
+        )
+        require(len(set(order)) >= len(order), f"the order of {self.secret!r} names a value twice")
         return [v for v in order if v in present]
 
     def _merge_values(self, labels: Mapping[str | None, list[int]]) -> str:
@@ -178,11 +177,11 @@ class SecretCounter:
         part_of: dict[str | None, int] = {}
         for number, members in enumerate(partition.values()):
             for value in members:
-                if part_of.setdefault(value, number) != number:
-                    raise UsageError(
-                        f"the partition of {self.secret!r} names a value in two parts",
-                        hint=f"look at its part {number + 1}",
-                    )
+                require(
+                    part_of.setdefault(value, number) == number,
+                    f"the partition of {self.secret!r} names a value in two parts",
+                    hint=f"look at its part {number + 1}",
+                )
         other, present = len(partition), self.tables.values(self.secret, self.quasi)
         merged = self._merge_values({v: [part_of.get(v, other)] for v in (*present, None)})
         counts = self._count_cells(merged, frozenset({"joint"}))

@@ -7,21 +7,25 @@ told to, where the writer has stored checksums.
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError
+from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
-CRC_FIELD = 4
+# A page's header in Thrift's compact protocol with its fourth field, the checksum: before it come
+# three 32-bit integers, each a byte with its type and the number, seven bits per byte.
+WITH_CHECKSUM = re.compile(rb"(\x15[\x80-\xff]*[\x00-\x7f]){3}\x15")
 
 
 def verify(table: Table, original: Path) -> dict[str, Any]:
     """The SHA-256 of a file (of a directory: of its files' digests), and its page checksums."""
     files = table.parts or (original,)
     digests = [_sha256(path) for path in files]
-    whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode())
-    facts: dict[str, Any] = {"sha256": whole if isinstance(whole, str) else whole.hexdigest()}
+    whole = hashlib.sha256("".join(digests).encode()).hexdigest()
+    facts: dict[str, Any] = {"sha256": digests[0] if len(digests) == 1 else whole}
     if table.kind == "parquet":
         stored = [_check_pages(path, table.name) for path in files]
         facts["page_checksums"] = (
@@ -37,18 +41,16 @@ def _sha256(path: Path) -> str:
 
 def _check_pages(path: Path, name: str) -> bool:
     """Read every page with its checksum; returns whether checksums are stored."""
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise UsageError(
-            "--verify of Parquet needs the package pyarrow", hint="pip install 'sievert[formats]'"
-        ) from None
+    arrow, parquet = (
+        optional_package(module, "--verify of Parquet needs")
+        for module in ("pyarrow", "pyarrow.parquet")
+    )
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             for batch in file.iter_batches(batch_size=1 << 16):
                 del batch
             return _has_checksums(path, file.metadata)
-    except (OSError, ValueError, ArrowException):
+    except (OSError, ValueError, arrow.ArrowException):
         raise InputError(f"{name}: damaged: a page does not match its checksum") from None
 
 
@@ -58,27 +60,6 @@ def _has_checksums(path: Path, metadata: Any) -> bool:
     with path.open("rb") as file:
         for chunk in (metadata.row_group(g).column(c) for g in groups for c in columns):
             file.seek(chunk.dictionary_page_offset or chunk.data_page_offset)
-            if not _has_crc(file.read(64)):
+            if not WITH_CHECKSUM.match(file.read(64)):
                 return False
     return True
-
-
-def _has_crc(header: bytes) -> bool:
-    """Whether a page header in Thrift's compact protocol has its fourth field, the checksum.
-
-    The first fields are 32-bit integers: a byte with the distance to the last field and the type,
-    then the number, seven bits per byte.
-    """
-    at = field = 0
-    while at < len(header):
-        step, kind = header[at] >> 4, header[at] & 15
-        field += step
-        if not step or kind != 5 or field > CRC_FIELD:  # 5: a 32-bit integer
-            return False
-        if field == CRC_FIELD:
-            return True
-        at += 1
-        while at < len(header) and header[at] & 128:
-            at += 1
-        at += 1
-    return False

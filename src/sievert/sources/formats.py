@@ -6,7 +6,6 @@ have no other missing text, and empty text in Stata. Empty cells and errors (#N/
 
 from __future__ import annotations
 
-import importlib
 import re
 import zipfile
 from collections import Counter
@@ -16,8 +15,9 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import InputError, RefusedError, SievertError, UsageError
+from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.notes import Count, Name, Note
+from sievert.sources.options import optional_package
 
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 NAMES = {"sav": "an SPSS file", "dta": "a Stata file", "sas7bdat": "a SAS file", "xlsx": "xlsx"}
@@ -65,14 +65,9 @@ def kind(start: bytes, path: Path) -> str | None:
 
 def read_columns(path: Path, kind: str, sheet: str | None = None) -> FileColumns:
     """The columns of a file of this kind, each of one type or None."""
-    if sheet is not None and kind != "xlsx":
-        raise UsageError(f"{path.name}: {NAMES[kind]} has no sheets")
+    require(sheet is None or kind == "xlsx", f"{path.name}: {NAMES[kind]} has no sheets")
     name = "python_calamine" if kind == "xlsx" else "pyreadstat"
-    try:
-        package = importlib.import_module(name)
-    except ImportError:
-        what = f"{NAMES[kind]} needs the package {name.replace('_', '-')}"
-        raise UsageError(what, hint="pip install 'sievert[formats]'") from None
+    package = optional_package(name, f"{NAMES[kind]} needs")
     try:
         return _sheet(path, package, sheet) if kind == "xlsx" else _records(path, kind, package)
     except (SievertError, MemoryError, KeyboardInterrupt, SystemExit):
@@ -86,19 +81,23 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
     how = {"output_format": "dict", "user_missing": True, "disable_datetime_conversion": True}
     _, about = reader(path.absolute(), metadataonly=True, **how)
     cells = (about.number_rows or 0) * len(about.column_names)
-    if cells > max(CELLS, 10 * RATIO * path.stat().st_size):  # zsav needs less than a byte a value
-        raise RefusedError(f"{path.name}: announces {cells:,} values, too many for its size")
+    require(
+        cells <= max(CELLS, 10 * RATIO * path.stat().st_size),  # zsav: less than a byte per value
+        f"{path.name}: announces {cells:,} values, too many for its size",
+        error=RefusedError,
+    )
     raw, about = reader(path.absolute(), **how)
-    if len(raw) != len(about.column_names):
-        raise InputError(f"{path.name}: two columns have the same name", hint="rename one of them")
+    require(
+        len(raw) == len(about.column_names),
+        f"{path.name}: two columns have the same name",
+        hint="rename one of them",
+        error=InputError,
+    )
     columns: dict[str, list[Any]] = {}
     for name in about.column_names:
         text = about.readstat_variable_types[name] in ("string", "string_ref")
-        codes, ranges = (
-            about.variable_value_labels.get(name, {}),
-            about.missing_ranges.get(name, ()),
-        )
-        kept = {v: _clean_value(v, kind, text, ranges) for v in {*raw[name], *codes}}
+        codes, ranges = about.variable_value_labels.get(name, {}), about.missing_ranges.get(name)
+        kept = {v: _clean_value(v, kind, text, ranges or ()) for v in {*raw[name], *codes}}
         tally.update(kept[v][1] for v in raw[name])
         values = [kept[v][0] for v in raw.pop(name)]
         labels = {kept[c][0]: s.strip() for c, s in codes.items() if s.strip()}
@@ -185,15 +184,18 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     with path.open("rb") as file:  # of a path, calamine would believe the extension
         book = package.load_workbook(file)
         names = [s.name for s in book.sheets_metadata if s.typ == package.SheetTypeEnum.WorkSheet]
-        if wanted is not None and wanted not in names:
-            hint = f"one of {', '.join(map(repr, names))}"
-            raise UsageError(f"{path.name}: sheet {wanted!r} does not exist", hint=hint)
+        what, hint = f"{path.name}: sheet {wanted!r} does not exist", ", ".join(map(repr, names))
+        require(wanted is None or wanted in names, what, hint=f"one of {hint}")
         rows = book.get_sheet_by_name(names[0] if wanted is None else wanted).to_python()
     header = [_spell(cell) for cell in rows[0]] if rows else []
-    if "" in header:
-        raise InputError(f"{path.name}: column {header.index('') + 1} has no name")
-    if len(set(header)) < len(header):
-        raise InputError(f"{path.name}: two columns have the same name", hint="rename one of them")
+    unnamed = header.index("") + 1 if "" in header else None
+    require(unnamed is None, f"{path.name}: column {unnamed} has no name", error=InputError)
+    require(
+        len(set(header)) == len(header),
+        f"{path.name}: two columns have the same name",
+        hint="rename one of them",
+        error=InputError,
+    )
     tally = Counter[tuple[str, str]]()
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
@@ -220,12 +222,18 @@ def _check_zip(path: Path) -> None:
     size = path.stat().st_size
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
-        if sum(e.file_size for e in entries) > max(RATIO * size, MOST):
-            raise RefusedError(f"{path.name}: unpacks to more than {RATIO} times its size")
+        require(
+            sum(e.file_size for e in entries) <= max(RATIO * size, MOST),
+            f"{path.name}: unpacks to more than {RATIO} times its size",
+            error=RefusedError,
+        )
         if sum(e.compress_size for e in entries) > size:  # entries that overlap
             raise zipfile.BadZipFile
-        if any(_area(archive, entry) > CELLS for entry in entries):
-            raise RefusedError(f"{path.name}: a sheet of mostly empty cells is too large")
+        require(
+            not any(_area(archive, entry) > CELLS for entry in entries),
+            f"{path.name}: a sheet of mostly empty cells is too large",
+            error=RefusedError,
+        )
 
 
 def _area(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:

@@ -1,8 +1,13 @@
-"""Work on files of unknown origin in a child process, whose death takes nothing down with it.
+"""Work on files of unknown origin: in a child process, with private temporary files.
 
 Readers in compiled code may crash on a damaged or hostile file, or ask for all the memory there is.
 The parent holds no data: it waits, passes signals on, and turns the child's end into an exit code.
 A child whose parent is gone ends as if it had been asked to.
+
+Temporary data is private to its owner, gone at the end, and swept after a crash. Every temporary
+name carries the machine's start, the number and the start time of its process, so that the next run
+can tell what a dead one has left behind from what a living one still needs. What another machine or
+container has put into a shared directory is not touched.
 """
 
 from __future__ import annotations
@@ -10,18 +15,24 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import platform
+import re
+import secrets
 import select
+import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import gettempdir
 from types import FrameType
 
-from sievert.errors import EngineError, ExhaustedError, SievertError
+from sievert.errors import EngineError, ExhaustedError, SievertError, require
 from sievert.numerics.acceleration import physical_memory
-from sievert.sources import scratch
 
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
 SOON = 1.5  # seconds a child has to tidy up after a signal
@@ -29,78 +40,68 @@ FILE, TIDY, DEADLINE = range(3)
 SLOT = 1 << 13
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
-
-
-class _Board:
-    """What the child tells its parent: three texts in memory that they share."""
-
-    def __init__(self) -> None:
-        self._shared = mmap.mmap(-1, 3 * SLOT)
-
-    def write(self, slot: int, text: str) -> None:
-        content = text.encode(errors="surrogateescape")[: SLOT - 1]
-        self._shared[slot * SLOT : slot * SLOT + len(content) + 1] = content + b"\0"
-
-    def text(self, slot: int) -> str:
-        content = self._shared[slot * SLOT : (slot + 1) * SLOT]
-        return content[: content.index(0)].decode(errors="surrogateescape")
-
-
-_board: _Board | None = None
+NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
+_board = mmap.mmap(-1, 3 * SLOT)  # what a child tells its parent: three texts in shared memory
 _places: list[str] = []
+
+
+def _write(slot: int, text: str) -> None:
+    content = text.encode(errors="surrogateescape")[: SLOT - 1]
+    _board[slot * SLOT : slot * SLOT + len(content) + 1] = content + b"\0"
+
+
+def _read(slot: int) -> str:
+    content = _board[slot * SLOT : (slot + 1) * SLOT]
+    return content[: content.index(0)].decode(errors="surrogateescape")
 
 
 def announce_file(name: str) -> None:
     """Tell the parent, if there is one, which file is being read."""
-    if _board is not None:
-        _board.write(FILE, name)
+    _write(FILE, name)
 
 
 def announce_directory(directory: Path) -> None:
     """Tell the parent, if there is one, where temporary files would be left by a sudden death."""
     _places.append(str(directory))
-    if _board is not None:
-        _board.write(TIDY, json.dumps(_places[-20:]))
+    _write(TIDY, json.dumps(_places[-20:]))
 
 
 def announce_deadline(seconds: float) -> None:
     """Tell the parent, if there is one, in how many seconds the work must be done."""
-    if _board is not None:
-        _board.write(DEADLINE, repr(time.monotonic() + seconds + GRACE))
+    _write(DEADLINE, repr(time.monotonic() + seconds + GRACE))
 
 
 def supervise(work: Callable[[], int]) -> int:
     """The exit code of some work, done in a child process where there are such."""
     if not hasattr(os, "fork"):
         return work()
-    board = _Board()
+    for slot in (FILE, TIDY, DEADLINE):
+        _write(slot, "")
     up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
     killed_before = _killed_for_memory()
     child = os.fork()
     if child == 0:
         os.close(up[0])
         os.close(down[1])
-        _work(work, board, down[0])
+        _work(work, down[0])
     os.close(up[1])
     os.close(down[0])
     stopped = _pass_on_signals(child)
-    late = _wait(up[0], board, child, stopped)
+    late = _wait(up[0], child, stopped)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
-    for place in json.loads(board.text(TIDY) or "[]"):
-        scratch.sweep(Path(place))
+    for place in json.loads(_read(TIDY) or "[]"):
+        sweep(Path(place))
     if stopped:
         sys.stderr.write("interrupted\n")
         return 128 + stopped[0][0]
-    if late:
-        raise ExhaustedError("not done in time", hint="a longer --timeout")
-    starved = _killed_for_memory() > killed_before
-    raise _obituary(board.text(FILE), os.WTERMSIG(status), starved=starved)
+    require(not late, "not done in time", hint="a longer --timeout", error=ExhaustedError)
+    raise _obituary(os.WTERMSIG(status), starved=_killed_for_memory() > killed_before)
 
 
-def _obituary(file: str, number: int, *, starved: bool) -> SievertError:
-    on = f" on {file}" if file else ""
+def _obituary(number: int, *, starved: bool) -> SievertError:
+    on = f" on {_read(FILE)}" if _read(FILE) else ""
     if number == signal.SIGKILL and starved:
         return ExhaustedError(f"the system ran out of memory{on}", hint="a smaller --memory")
     return EngineError(
@@ -109,10 +110,8 @@ def _obituary(file: str, number: int, *, starved: bool) -> SievertError:
     )
 
 
-def _work(work: Callable[[], int], board: _Board, parent: int) -> None:
+def _work(work: Callable[[], int], parent: int) -> None:
     """The child: limited, watched, and never back into the parent's code."""
-    global _board
-    _board = board
     code = 70
     try:
         _limit()
@@ -128,13 +127,11 @@ def _limit() -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    try:
+    with suppress(OSError, ValueError):
         memory = physical_memory()
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         if soft == resource.RLIM_INFINITY or soft > memory:
             resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
-    except (OSError, ValueError):
-        return
 
 
 def _end_with_parent(parent: int) -> None:
@@ -151,23 +148,20 @@ def _pass_on_signals(child: int) -> list[tuple[int, float]]:
 
     def handler(number: int, _frame: FrameType | None) -> None:
         noted.append((number, time.monotonic() + SOON))
-        try:
+        with suppress(ProcessLookupError):
             os.kill(child, number)
-        except ProcessLookupError:
-            return
 
     for number in SIGNALS:
         signal.signal(number, handler)
     return noted
 
 
-def _wait(pipe: int, board: _Board, child: int, stopped: list[tuple[int, float]]) -> bool:
+def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> bool:
     """Until the child has ended; True if it had to be killed for being late."""
     while True:
-        readable, _, _ = select.select([pipe], [], [], 0.2)
-        if readable:
+        if select.select([pipe], [], [], 0.2)[0]:
             return False
-        deadline = stopped[0][1] if stopped else float(board.text(DEADLINE) or "inf")
+        deadline = stopped[0][1] if stopped else float(_read(DEADLINE) or "inf")
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
             return True
@@ -180,3 +174,73 @@ def _killed_for_memory() -> int:
     except OSError:
         return 0
     return next((int(n) for name, n in (x.split() for x in lines) if name == "oom_kill"), 0)
+
+
+# -- temporary data ----------------------------------------------------------------------------
+
+
+def _here() -> str:
+    """This start of this machine, and this container: process numbers mean something only here."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+        here = f"{boot}{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        here = platform.node()
+    return f"{zlib.crc32(here.encode()):08x}"
+
+
+def _start_time(process: int) -> int | None:
+    """When a process started, in the kernel's ticks; 0 where that cannot be told, None if dead."""
+    with suppress(OSError, IndexError, ValueError):
+        state, *rest = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return None if state in "ZX" else int(rest[18])  # dead, but nobody has asked how it ended
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return None if isinstance(error, ProcessLookupError) else 0
+    return 0
+
+
+def temporary_name() -> str:
+    """A temporary name nobody else has, with the process it belongs to."""
+    process = os.getpid()
+    return f"sievert-{_here()}-{process}-{_start_time(process) or 0}-{secrets.token_hex(8)}"
+
+
+def sweep(directory: Path) -> None:
+    """Remove what processes that are no longer alive have left in a directory."""
+    entries, here = [], _here()
+    with suppress(OSError):
+        entries = list(os.scandir(directory))
+    for entry in entries:
+        parts = NAME.fullmatch(entry.name)
+        if not parts or parts[1] != here or entry.is_symlink():
+            continue
+        started = _start_time(int(parts[2]))
+        if started is None or (started and int(parts[3]) and started != int(parts[3])):
+            with suppress(OSError):
+                own = entry.stat(follow_symlinks=False).st_uid == os.getuid()
+                if own and entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                elif own:
+                    Path(entry.path).unlink(missing_ok=True)
+
+
+@contextmanager
+def private_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[Path]:
+    """A directory of mode 0700 that is gone when the block ends, however it ends."""
+    there = parent is None or Path(parent).is_dir()
+    require(there, "--temp is not a directory", hint="an existing directory")
+    try:
+        place = Path(gettempdir() if parent is None else parent)
+        sweep(place)
+        path = place / temporary_name()
+        path.mkdir(mode=0o700)
+    except OSError as error:
+        raise ExhaustedError(
+            f"no temporary directory can be made: {error.strerror}", hint="--temp DIR"
+        ) from None
+    try:
+        yield path.resolve()
+    finally:
+        shutil.rmtree(path, ignore_errors=True)

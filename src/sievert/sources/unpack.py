@@ -7,9 +7,10 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError
+from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError, require
+from sievert.sources.options import optional_package
 
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BLOCK = 1 << 20
@@ -31,7 +32,7 @@ def size(text: str | int, option: str = "--max-unpacked") -> int:
     (2048, 1610612736, 100)
     """
     match = SIZE.fullmatch(str(text).strip())
-    if not match:
+    if match is None:
         raise UsageError(f"{option} is not a size", hint=f"{option} 50MB")
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
@@ -43,7 +44,7 @@ def unpack(path: Path, compression: str, target: Path, limit: str | None = None)
     try:
         with path.open("rb") as file:
             _write(_blocks(file, compression), target, path.name, most)
-    except (EOFError, zlib.error, gzip.BadGzipFile, _damage_error(compression)):
+    except (EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(f"{path.name}: a damaged or truncated {compression} file") from None
     except OSError as error:
         raise ExhaustedError(
@@ -67,11 +68,12 @@ def _write(blocks: Iterator[bytes], target: Path, name: str, most: int) -> None:
     with target.open("wb") as out:
         for block in blocks:
             written += len(block)
-            if written > most:
-                raise RefusedError(
-                    f"{name}: more than {most:,} bytes of text",
-                    hint="--max-unpacked with a larger size, if you trust the file",
-                )
+            require(
+                written <= most,
+                f"{name}: more than {most:,} bytes of text",
+                hint="--max-unpacked with a larger size, if you trust the file",
+                error=RefusedError,
+            )
             out.write(block)
 
 
@@ -81,26 +83,15 @@ def _blocks(file: BinaryIO, compression: str) -> Iterator[bytes]:
             while block := plain.read(BLOCK):
                 yield block
         return
-    decompressor, frame = _zstandard().ZstdDecompressor(), None
-    while packed := file.read(ZSTD_BLOCK):
-        while packed:
-            frame = frame or decompressor.decompressobj()
-            yield frame.decompress(packed)
-            packed, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    zstandard = optional_package("zstandard", "zstd files need")
+    decompressor, frame = zstandard.ZstdDecompressor(), None
+    try:
+        while packed := file.read(ZSTD_BLOCK):
+            while packed:
+                frame = frame or decompressor.decompressobj()
+                yield frame.decompress(packed)
+                packed, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    except zstandard.ZstdError:
+        raise EOFError from None
     if frame is not None:  # the last frame has no end
         raise EOFError
-
-
-def _zstandard() -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise UsageError(
-            "zstd files need the package zstandard", hint="pip install 'sievert[formats]'"
-        ) from None
-    return zstandard
-
-
-def _damage_error(compression: str) -> type[Exception]:
-    error: type[Exception] = _zstandard().ZstdError if compression == "zstd" else EOFError
-    return error

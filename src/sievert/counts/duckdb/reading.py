@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sievert.counts.cells import Kind, quote_identifier
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import InputError, UsageError, require, unknown
 from sievert.notes import Name, Note
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
@@ -76,8 +76,11 @@ def source(engine: Any, table: Table) -> str:
         return _database_table(engine, table)
     if table.kind == "columns":
         columns = {name: _common_type(name, values) for name, values in table.data.items()}
-        if len({len(values) for _, values in columns.values()}) > 1:
-            raise InputError("the columns differ in length")
+        require(
+            len({len(values) for _, values in columns.values()}) <= 1,
+            "the columns differ in length",
+            error=InputError,
+        )
         engine.load("given", columns)
     else:
         pandas = type(table.data).__module__.startswith("pandas")
@@ -107,10 +110,11 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
     for file, *node in engine.rows(sql):
         trees.setdefault(file, []).append(tuple(node))
     columns_by_file = [_branches(tree[1:]) for tree in trees.values()]
-    if other := sum(dict(nodes) != dict(columns_by_file[0]) for nodes in columns_by_file):
-        raise InputError(
-            f"{table.name}: {other} of {len(trees)} files have other columns than the first"
-        )
+    require(
+        not (other := sum(dict(nodes) != dict(columns_by_file[0]) for nodes in columns_by_file)),
+        f"{table.name}: {other} of {len(trees)} files have other columns than the first",
+        error=InputError,
+    )
     for name, ((_, _, precision, kind, _), *_) in columns_by_file[0]:
         if precision is not None and precision > 38:
             engine.unusable[name] = f"has {precision} digits, and would be rounded"
@@ -155,8 +159,11 @@ def _database_table(engine: Any, table: Table) -> str:
 
 def _common_type(name: str, values: Any) -> tuple[str, list[Any]]:
     """A list of Python values with the type they have in common."""
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise InputError(f"column {name!r} is not a list of values")
+    require(
+        not isinstance(values, str) and hasattr(values, "__iter__"),
+        f"column {name!r} is not a list of values",
+        error=InputError,
+    )
     values = list(values)
     kinds = {type(v).__name__ for v in values if v is not None}
     for allowed, kind in (
@@ -239,11 +246,11 @@ def check_usable(column: str, kind: str, unusable: Mapping[str, str]) -> None:
     """Lists and structures have no single value to compare; some types lose digits on the way."""
     if column in unusable:
         raise InputError(f"column {column!r} {unusable[column]}", hint="cast it to text")
-    if NESTED.search(kind):
-        raise UsageError(
-            f"column {column!r} is nested ({kind.partition('(')[0]})",
-            hint="a column of plain values",
-        )
+    require(
+        not NESTED.search(kind),
+        f"column {column!r} is nested ({kind.partition('(')[0]})",
+        hint="a column of plain values",
+    )
 
 
 def kind(sql_type: str) -> Kind:

@@ -15,7 +15,7 @@ from typing import Any
 
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.postgres import reading, values
-from sievert.errors import EngineError, InputError, UsageError
+from sievert.errors import EngineError, InputError, UsageError, require
 from sievert.notes import Note
 from sievert.sources.table import Table
 
@@ -92,11 +92,12 @@ class Postgres(DuckDB):
         }
         self.take(name, self._with_views(sql), ways)
         ((records,),) = self.rows(f"SELECT SUM(n) FROM {name}")
-        if int(records or 0) != self._records.get(cells[2], records):
-            raise InputError(
-                f"{self.table.name}: two counts of its records differ",
-                hint="a table, or a view that does not depend on time or chance",
-            )
+        require(
+            int(records or 0) == self._records.get(cells[2], records),
+            f"{self.table.name}: two counts of its records differ",
+            hint="a table, or a view that does not depend on time or chance",
+            error=InputError,
+        )
 
     def take(self, name: str, sql: str, ways: Mapping[str, str]) -> None:
         """Stream an answer into a private file, and that into a table of DuckDB."""
@@ -108,8 +109,11 @@ class Postgres(DuckDB):
         finally:
             self._file.unlink(missing_ok=True)
         ((arrived,),) = self.rows(f"SELECT COUNT(*) FROM {name}")
-        if arrived != sent:
-            raise EngineError(f"{self.table.name}: {arrived} of {sent} cells arrived")
+        require(
+            arrived == sent,
+            f"{self.table.name}: {arrived} of {sent} cells arrived",
+            error=EngineError,
+        )
 
     def _ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
         with self._cursor() as cursor:

@@ -23,6 +23,7 @@ from sievert.errors import (
     InputError,
     SievertError,
     UsageError,
+    require,
     unknown,
 )
 from sievert.notes import Name, Note
@@ -164,12 +165,10 @@ def relation(ask: Ask, table: Table) -> tuple[int, str]:
         seen = ask(TABLES + OTHERS)
         near = [name for _, _, name, _, plain in seen if plain]
         names = near + [f"{schema}.{name}" for _, schema, name, _, _ in seen]
-        if not names:
-            raise UsageError("the database has no tables", hint="another database")
+        require(names, "the database has no tables", hint="another database")
         raise unknown("table", wanted, names)
     oid, schema, name, readable, _ = matches[0]
-    if not readable:
-        raise EngineError(f"the role may not read {wanted!r}", hint=GRANT)
+    require(readable, f"the role may not read {wanted!r}", hint=GRANT, error=EngineError)
     return int(oid), f"{quote_identifier(schema)}.{quote_identifier(name)}"
 
 
@@ -207,8 +206,12 @@ def transfer_type(column: PostgresColumn, table: Table) -> str:
 
 def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
     """An error where values cannot be compared, or not be read; what is to be said about them."""
-    if not column.readable:
-        raise EngineError(f"the role may not read column {column.name!r}", hint=GRANT)
+    require(
+        column.readable,
+        f"the role may not read column {column.name!r}",
+        hint=GRANT,
+        error=EngineError,
+    )
     if column.name in table.types:
         return []
     if column.kind is None:

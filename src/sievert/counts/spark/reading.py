@@ -23,7 +23,7 @@ from sievert.counts.duckdb import reading
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark import spelling
 from sievert.counts.spark.failures import UNFIT
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.notes import Name, Note
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
@@ -68,8 +68,11 @@ def _frame(
         if table.kind == "csv":
             return _csv(table, session, scratch), kinds
         records = _parquet(table, session, scratch)
-        if sorted(records.columns) != sorted(kinds):
-            raise InputError(f"{table.name}: Spark sees other columns in it than DuckDB")
+        require(
+            sorted(records.columns) == sorted(kinds),
+            f"{table.name}: Spark sees other columns in it than DuckDB",
+            error=InputError,
+        )
     else:
         if table.kind == "remote":
             records = session.read.parquet(str(table.data))
@@ -119,11 +122,12 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
         maxColumns=len(columns) + 1,
         columnNameOfCorruptRecord=broken,
     )
-    if len(columns) == 1 and records.count() < table.scan.records:
-        raise InputError(
-            f"{table.name}: blank lines in a single column, which Spark does not read",
-            hint="--engine duckdb",
-        )
+    require(
+        len(columns) != 1 or records.count() >= table.scan.records,
+        f"{table.name}: blank lines in a single column, which Spark does not read",
+        hint="--engine duckdb",
+        error=InputError,
+    )
     return records.toDF(*columns).select(
         [sql.when(sql.col(c) == empty, "").otherwise(sql.col(c)).alias(c) for c in columns]
     )
@@ -145,11 +149,12 @@ def _has_quotes(table: Table) -> bool:
             occur = occur or b'"' in block
             if occur and not codes:
                 break
-            if occur and quoted.search(before + block):
-                raise InputError(
-                    f"{table.name}: a code for missing stands in quotes, which Spark does not see",
-                    hint="--engine duckdb",
-                )
+            require(
+                not occur or not quoted.search(before + block),
+                f"{table.name}: a code for missing stands in quotes, which Spark does not see",
+                hint="--engine duckdb",
+                error=InputError,
+            )
             before = (before + block)[-reach:]
     return occur
 
@@ -171,10 +176,11 @@ def _parquet(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     parts = table.parts or (table.path,)
     if not table.member:
         return session.read.parquet(*(_readable(p, scratch) for p in parts))
-    if any(p.name[0] in "._" for p in parts):
-        raise UsageError(
-            f"{table.name}: Spark does not read files whose names begin with . or _", hint="rename"
-        )
+    require(
+        not any(p.name[0] in "._" for p in parts),
+        f"{table.name}: Spark does not read files whose names begin with . or _",
+        hint="rename",
+    )
     reader = session.read.option("basePath", f"file://{table.path}")
     return reader.parquet(*(_url(p) for p in parts))
 
@@ -206,11 +212,11 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
         footer.getParquetMetadata().getFileMetaData().getSchema().toString().splitlines()[1:-1]
         for footer in read_footers(conf, files, True)
     ]
-    if other := sum(sorted(schema) != sorted(schemas[0]) for schema in schemas):
-        raise InputError(
-            f"{engine.table.name}: {other} of {len(schemas)} files have other columns than the "
-            "first"
-        )
+    require(
+        not (other := sum(sorted(schema) != sorted(schemas[0]) for schema in schemas)),
+        f"{engine.table.name}: {other} of {len(schemas)} files have other columns than the first",
+        error=InputError,
+    )
     for line in schemas[0] if schemas else ():
         if old := re.fullmatch(r"  \w+ int96 (.*);", line):
             engine.notes.append(Note(reading.INT96, Name(old[1])))

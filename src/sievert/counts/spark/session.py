@@ -22,7 +22,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert.errors import EngineError, ExhaustedError, UsageError
+from sievert.errors import EngineError, ExhaustedError, UsageError, require
 from sievert.numerics.acceleration import physical_memory
 from sievert.sources import unpack
 from sievert.sources.table import Table
@@ -68,15 +68,22 @@ SETTINGS = {
 def check(table: Table) -> None:
     """An error for a source that Spark does not read, before anything is started."""
     module = type(table.data).__module__
-    if module.startswith("pyspark.sql.connect"):
-        raise UsageError("a frame of Spark Connect is not read", hint="a frame of a plain session")
+    require(
+        not module.startswith("pyspark.sql.connect"),
+        "a frame of Spark Connect is not read",
+        hint="a frame of a plain session",
+    )
     frame = table.kind == "frame" and module.startswith("pyspark.sql.")
-    if frame and table.data.isStreaming:
-        raise UsageError("a stream has no last record", hint="a frame that is not a stream")
-    if not frame and table.kind not in ("csv", "parquet", "remote"):
-        raise UsageError(
-            "the engine spark reads files (CSV, Parquet) and Spark frames", hint="--engine duckdb"
-        )
+    require(
+        not frame or not table.data.isStreaming,
+        "a stream has no last record",
+        hint="a frame that is not a stream",
+    )
+    require(
+        frame or table.kind in ("csv", "parquet", "remote"),
+        "the engine spark reads files (CSV, Parquet) and Spark frames",
+        hint="--engine duckdb",
+    )
 
 
 @contextmanager
@@ -145,12 +152,22 @@ def _start_spark(
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    if master is not None and threads is not None:
-        raise UsageError("--threads does not go with --master", hint="--master local[4]")
-    if "," in str(scratch):
-        raise UsageError("Spark takes a comma in --temp for two directories", hint="another --temp")
-    if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
-        raise EngineError("Spark needs Java, which is not found", hint="install Java 17 or later")
+    require(
+        master is None or threads is None,
+        "--threads does not go with --master",
+        hint="--master local[4]",
+    )
+    require(
+        "," not in str(scratch),
+        "Spark takes a comma in --temp for two directories",
+        hint="another --temp",
+    )
+    require(
+        shutil.which("java") or os.environ.get("JAVA_HOME"),
+        "Spark needs Java, which is not found",
+        hint="install Java 17 or later",
+        error=EngineError,
+    )
     master = master or f"local[{threads or '*'}]"
     local = {"SPARK_LOCAL_IP": "127.0.0.1"} if master.startswith("local") else {}
     environment = {**ENVIRONMENT, **local, "SPARK_LOCAL_DIRS": str(scratch)}
@@ -185,8 +202,12 @@ def _check_master(master: str) -> None:
         with suppress(OSError, ValueError, OverflowError):
             socket.create_connection((host.strip("[]"), int(port)), REACH).close()
             return
-    if cluster:
-        raise EngineError("the --master does not answer", hint="spark://host:7077 of one that runs")
+    require(
+        not cluster,
+        "the --master does not answer",
+        hint="spark://host:7077 of one that runs",
+        error=EngineError,
+    )
 
 
 @contextmanager
@@ -282,8 +303,7 @@ def _mebibytes(memory: str | None) -> int:
     if memory is None:
         return max(1024, physical_memory() // SHARE // MIB)
     mebibytes = unpack.size(memory, "--memory") // MIB
-    if mebibytes < LEAST_MEMORY:
-        raise UsageError(f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
+    require(mebibytes >= LEAST_MEMORY, f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
     return mebibytes
 
 
