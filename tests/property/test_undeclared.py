@@ -20,8 +20,8 @@ import sievert.commands.assess.run  # its MEASURES are replaced too
 from sievert import losses, measures
 from sievert.attacks.attack import UNITS
 from sievert.commands.assess.terminal import render
+from sievert.commands.report.api import SavedResult
 from sievert.commands.report.api import build_page as build
-from sievert.commands.report.saved_results import SavedResult
 from sievert.losses.loss import Kind, Loss
 from sievert.measures import BY_ID, MEASURES, Decides, Measure
 from sievert.measures.measure import ALWAYS, MeasureResult, undefined

@@ -203,8 +203,8 @@ def _attack(attack: Attack, records: int, width: int, indent: str, everything: b
             lines += _attack(part, records, width, inner, everything)
             continue
         lines += wrap(part.reading, width, inner)
-        first = [part.numbers[n] for n in FIRST_NUMBERS if n in part.numbers]
-        lines += [_line(v, records, inner) for v in first]
+        shown = (part.numbers[n] for n in FIRST_NUMBERS if n in part.numbers)
+        lines += [_line(v, records, inner) for v in shown]
     return lines
 
 
@@ -242,9 +242,9 @@ def _column(name: str, column: Column, width: int, everything: bool, indent: str
     value = column.number
     title = f"{indent[2:]}  {printable(name)} alone"
     many = plural(column.values.number, "value")
-    text = f"{unit(value)}; {RISKY[value.riskier]}; {many}"
-    lines = [number_line(title, number_text(value), text)]
-    return lines + (_list(column.values, width, indent + "    ") if everything else [])
+    return [
+        number_line(title, number_text(value), f"{unit(value)}; {RISKY[value.riskier]}; {many}")
+    ] + (_list(column.values, width, indent + "    ") if everything else [])
 
 
 def _list(listed: Listed, width: int, indent: str) -> list[str]:
@@ -252,8 +252,9 @@ def _list(listed: Listed, width: int, indent: str) -> list[str]:
     for group in listed.groups:
         numbers = ", ".join(f"{SHORT[v.id]} {number_text(v)}" for v in group.numbers.values())
         who = f"{_values(group)}: " if group.values is not None else ""
-        text = f"{who}{plural(group.records, 'record')}: {numbers}"
-        lines += wrap(text, width, indent, indent + "  ")
+        lines += wrap(
+            f"{who}{plural(group.records, 'record')}: {numbers}", width, indent, indent + "  "
+        )
     if listed.number > len(listed.groups):
         lines.append(f"{indent}and {listed.number - len(listed.groups):,} more")
     return lines

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
-from sievert.errors import ExhaustedError, InputError, UsageError, unknown
+from sievert.errors import ExhaustedError, InputError, UsageError, require, unknown
 from sievert.formatting import plural
 from sievert.notes import Note
 from sievert.roles import Roles
@@ -174,8 +174,11 @@ def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> i
     if missing != "drop":
         return 0
     dropped = questions.drop_missing(quasi)
-    if questions.records == 0:
-        raise InputError("every record lacks a quasi-identifier: nothing is left to measure")
+    require(
+        questions.records != 0,
+        "every record lacks a quasi-identifier: nothing is left to measure",
+        error=InputError,
+    )
     return dropped
 
 
@@ -187,10 +190,11 @@ def check_known(what: str, name: str, names: Collection[str]) -> None:
 
 def check_whole(what: str, number: Any, least: int, most: int | None = None) -> None:
     """Raise an error where something is no whole number, or too small or too large."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        raise UsageError(f"{what}: a whole number, {least} or more")
-    if most is not None and number > most:
-        raise UsageError(f"{what} must be from {least} to {most:,}")
+    require(
+        not isinstance(number, bool) and isinstance(number, int) and number >= least,
+        f"{what}: a whole number, {least} or more",
+    )
+    require(most is None or number <= most, f"{what} must be from {least} to {most or 0:,}")
 
 
 def columns_without_role(

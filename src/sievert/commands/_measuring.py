@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert.attacks.attack import to_hierarchy
-from sievert.commands._common import Clock
-from sievert.errors import ExhaustedError, InputError, InvariantError, unknown
+from sievert.commands._common import Clock, check_known
+from sievert.errors import ExhaustedError, InputError, InvariantError, require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.measure import MeasureResult, Number, Value
@@ -67,8 +67,11 @@ def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
             continue
         path = Path(spec)
         try:
-            if path.exists() and not path.is_file():
-                raise InputError(f"{path.name or path}: not a regular file")
+            require(
+                not path.exists() or path.is_file(),
+                f"{path.name or path}: not a regular file",
+                error=InputError,
+            )
             path.open("rb").close()
         except OSError as error:
             raise InputError(
@@ -80,28 +83,27 @@ def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
 def unused_settings(settings: MeasureSettings, roles: Roles, columns: Sequence[str]) -> list[Note]:
     """Notes on settings of columns that are not secrets; an error for columns that do not exist."""
     named = settings.parameters.get("alpha_k", {}).get("value")
-    notes: list[Note] = []
-    for what, by_column in (
-        ("hierarchy", settings.hierarchies),
-        ("order", settings.orders),
-        ("partition", settings.partitions),
-        ("named value", named if isinstance(named, Mapping) else {}),
-    ):
-        for column in by_column:
-            if column not in columns:
-                raise unknown(f"{what}: column", column, columns)
-            if column not in roles.sensitive:
-                text = f"the {what} of {{}} is not used: it is not a secret here"
-                notes.append(Note(text, Name(column)))
-    return notes
+    given: dict[str, Mapping[str, Any]] = {
+        "hierarchy": settings.hierarchies,
+        "order": settings.orders,
+        "partition": settings.partitions,
+        "named value": named if isinstance(named, Mapping) else {},
+    }
+    for what, column in ((what, c) for what, by_column in given.items() for c in by_column):
+        check_known(f"{what}: column", column, columns)
+    return [
+        Note(f"the {what} of {{}} is not used: it is not a secret here", Name(column))
+        for what, by_column in given.items()
+        for column in by_column
+        if column not in roles.sensitive
+    ]
 
 
 def _chosen_measures(ids: Iterable[str] | None) -> tuple[Measure, ...]:
     if ids is None:
         return MEASURES
     for name in (ids := list(ids)):
-        if name not in BY_ID:
-            raise unknown("measure", name, BY_ID)
+        check_known("measure", name, BY_ID)
     return tuple(BY_ID[i] for i in ids)
 
 
@@ -133,8 +135,9 @@ class TableMeasures:
         if not chosen:
             return {}
         self.clock("counting classes", self.questions)
-        wildcard = any("wildcard" in m.needs for m in chosen)
-        counts = self.questions.record_counts(self.roles.quasi, wildcard=wildcard)
+        counts = self.questions.record_counts(
+            self.roles.quasi, wildcard=any("wildcard" in m.needs for m in chosen)
+        )
         if counts.missing:
             self._note(
                 "{} without a quasi-identifier; missing is a value of its own",
@@ -194,7 +197,7 @@ class TableMeasures:
             order=order,
             hierarchy=hierarchy,
             partition=partition,
-            named=self._named(secret),
+            named=self._named_value(secret),
         )
         self.value_counts[secret] = counts.values.things
         if counts.joint is not None:
@@ -247,7 +250,7 @@ class TableMeasures:
         # without any value, one branch
         return to_hierarchy(spec, values) if values else Hierarchy({"": (ROOT,)})
 
-    def _named(self, secret: str) -> str | None:
+    def _named_value(self, secret: str) -> str | None:
         value = self.settings.parameters.get("alpha_k", {}).get("value")
         named = value.get(secret) if isinstance(value, Mapping) else value
         return None if named is None else str(named)
@@ -264,11 +267,17 @@ class TableMeasures:
 
 def clamp_to_bounds(measure: Measure, number: Number) -> Number:
     """A number outside its range by rounding is put on the edge; by more, it is a defect."""
-    if isinstance(number, float) and not math.isfinite(number):
-        raise InvariantError(f"{measure.id} is not a finite number")
+    require(
+        not isinstance(number, float) or math.isfinite(number),
+        f"{measure.id} is not a finite number",
+        error=InvariantError,
+    )
     for edge, outside in ((measure.low, -1), (measure.high, 1)):
         if edge is not None and (number - edge) * outside > 0:
-            if abs(number - edge) > 4 * math.ulp(max(1.0, abs(edge))):
-                raise InvariantError(f"{measure.id} lies outside {measure.bounds}")
+            require(
+                abs(number - edge) <= 4 * math.ulp(max(1.0, abs(edge))),
+                f"{measure.id} lies outside {measure.bounds}",
+                error=InvariantError,
+            )
             return type(number)(edge)
     return number + 0.0 if isinstance(number, float) else number

@@ -13,7 +13,7 @@ from sievert.arrays import Ints
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
@@ -54,11 +54,11 @@ def people(questions: Questions, columns: Sequence[str], key: str | None, name: 
         questions.engine.check_usable(column)
     if key is None:
         return People(name, microdata.in_order(questions, columns, name), keyed=False)
-    if key not in questions.columns:
-        raise UsageError(
-            f"{name}: the release lacks the key {key!r}",
-            hint="the same column in all tables; without --key records are paired by their order",
-        )
+    require(
+        key in questions.columns,
+        f"{name}: the release lacks the key {key!r}",
+        hint="the same column in all tables; without --key records are paired by their order",
+    )
     questions.engine.check_usable(key)
     cube = microdata.by_key(questions, columns, key, name)
     return People(name, cube, keyed=True, keyless=questions.records - cube.records)
@@ -68,20 +68,21 @@ def record_places(original: People, release: People) -> tuple[Ints, int]:
     """Of each original record its place in the release, GONE if it has none; how many are extra."""
     if release.keyed:
         mine, theirs = microdata.match_keys(original.cube, release.cube)
-        if not len(mine):
-            raise InputError(
-                f"{release.name}: no record has a key of the original",
-                hint="the same column, spelled alike, in both tables",
-            )
+        require(
+            len(mine),
+            f"{release.name}: no record has a key of the original",
+            hint="the same column, spelled alike, in both tables",
+            error=InputError,
+        )
         places = np.full(original.records, GONE, dtype=np.int64)
         places[mine] = theirs
         return places, release.records - len(mine)
-    if original.records != release.records:
-        raise UsageError(
-            f"{release.name} has {plural(release.records, 'record')} and the original "
-            f"{original.records:,}: their order does not tell who is who",
-            hint="--key COLUMN, one value a person, in both tables",
-        )
+    require(
+        original.records == release.records,
+        f"{release.name} has {plural(release.records, 'record')} and the original "
+        f"{original.records:,}: their order does not tell who is who",
+        hint="--key COLUMN, one value a person, in both tables",
+    )
     return np.arange(original.records), 0
 
 
@@ -231,8 +232,7 @@ def _cut_column(column: PairedColumn, edges: Any) -> PairedColumn:
     if after is None:
         return column
     inside = binned(after, edges)
-    released = np.append(inside, GONE)[column.released]
-    return replace(column, released=released, labels=_bins(inside))
+    return replace(column, released=np.append(inside, GONE)[column.released], labels=_bins(inside))
 
 
 def _bins(codes: Ints) -> tuple[str | None, ...]:

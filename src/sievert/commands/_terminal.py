@@ -100,8 +100,11 @@ def _heading_lines(result: Result, width: int) -> list[str]:
 def limit_lines(v: Verdict, width: int) -> list[str]:
     """One limit, what it asks and what was found."""
     word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
-    limits = [(">=", v.min), ("<=", v.max)]
-    bounds = " and ".join(f"{sign} {bound:,.12g}" for sign, bound in limits if bound is not None)
+    bounds = " and ".join(
+        f"{sign} {bound:,.12g}"
+        for sign, bound in [(">=", v.min), ("<=", v.max)]
+        if bound is not None
+    )
     value, unit = reason_text(v.reason), ""
     if v.value is not None:
         value, unit = significant(v.value), f" {unit_text(v.measure)}"

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from sievert import roles as role
 from sievert.commands._measuring import clamp_to_bounds
 from sievert.commands.assess.api import assess
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult
 from sievert.session import open_source
 from sievert.sources.options import ReaderOptions
@@ -39,8 +39,7 @@ def _one_secret(sensitive: Any) -> str | None:
     if sensitive is None or isinstance(sensitive, str):
         return sensitive
     names = role.names(sensitive)
-    if len(names) != 1:
-        raise UsageError("a measure is about one secret at a time")
+    require(len(names) == 1, "a measure is about one secret at a time")
     return names[0]
 
 
@@ -50,10 +49,15 @@ def single(
     """One measure of one table as a plain number; None where it is undefined or unbounded."""
     measure = BY_ID[measure_id]
     sensitive = _one_secret(sensitive)
-    if sensitive is None and "record" not in measure.kinds:
-        raise UsageError(f"{measure_id} is about a secret", hint="sensitive='COLUMN'")
-    if sensitive is not None and "secret" not in measure.kinds:
-        raise UsageError(f"{measure_id} is about finding a record, not about a secret")
+    require(
+        sensitive is not None or "record" in measure.kinds,
+        f"{measure_id} is about a secret",
+        hint="sensitive='COLUMN'",
+    )
+    require(
+        sensitive is None or "secret" in measure.kinds,
+        f"{measure_id} is about finding a record, not about a secret",
+    )
     assessment = assess(data, quasi, sensitive, measures=[measure_id], **options)
     values = assessment.reidentification if sensitive is None else assessment.inference[sensitive]
     if measure_id not in values:
@@ -84,8 +88,7 @@ def discrimination_rate_by_value(
     sensitive = _one_secret(sensitive)
     with open_source(data, **source) as (_, questions):
         roles, _warnings = role.assign(questions.columns, quasi, sensitive)
-        if not roles.quasi:
-            raise UsageError("no quasi-identifiers given", hint="quasi=['COLUMN']")
+        require(roles.quasi, "no quasi-identifiers given", hint="quasi=['COLUMN']")
         for name in roles.measured_columns:
             questions.engine.check_usable(name)
         target: Any
@@ -101,8 +104,9 @@ def discrimination_rate_by_value(
             entropies = profile_entropies(counts.counts, counts.starts)
         rates: dict[tuple[Any, ...], float | None] = {}
         for key, size, entropy in zip(keys, sizes, entropies.tolist(), strict=True):
-            options = {"size": size, "entropy": entropy, "records": questions.records}
-            rate = measure.compute(target, options)
+            rate = measure.compute(
+                target, {"size": size, "entropy": entropy, "records": questions.records}
+            )
             rates[key] = (
                 None if isinstance(rate, MeasureResult) else float(clamp_to_bounds(measure, rate))
             )
@@ -117,8 +121,10 @@ def _function(measure: Measure) -> Callable[..., Any]:
             if argument is None:
                 continue
             if word not in _PER_SECRET:
-                others = options.get("parameters", {})
-                options["parameters"] = {**others, measure.id: {word: argument}}
+                options["parameters"] = {
+                    **options.get("parameters", {}),
+                    measure.id: {word: argument},
+                }
                 continue
             if sensitive is None:
                 raise UsageError(f"{measure.id} is about a secret", hint="sensitive='COLUMN'")

@@ -11,7 +11,7 @@ from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands._measuring import MeasureSettings, check_hierarchy_files
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -75,8 +75,11 @@ def assess(
     """
     if records is not None:
         files.record_format(records)
-    if not attacks and (value or show_values):
-        raise UsageError("a named value and values to show belong to attacks", hint="--attacks")
+    require(
+        attacks or (not value and not show_values),
+        "a named value and values to show belong to attacks",
+        hint="--attacks",
+    )
     requested = requested_roles(policy, quasi, sensitive, identifier)
     if parameters:
         from sievert.policy import check_parameters
@@ -89,9 +92,10 @@ def assess(
         measuring, measures, missing, attacks, value or {}, show_values, records
     )
     reading = Reading(watch, None, verify=verify, **source)
-    inputs = [data, policy, *measuring.hierarchies.values()]
     with (
-        files.write_whole(records, sources=inputs, force=force) as target,
+        files.write_whole(
+            records, sources=[data, policy, *measuring.hierarchies.values()], force=force
+        ) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
         return assess_table(table, questions, requested, settings, reading.clock, target)

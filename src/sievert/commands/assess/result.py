@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sievert.commands._result import Result
-from sievert.errors import RefusedError
+from sievert.errors import RefusedError, require
 from sievert.measures.measure import Value
 
 if TYPE_CHECKING:
@@ -58,11 +58,12 @@ class Assessment(Result):
         """The same, fit to pass on: no small count, nothing to work one back from, no file name."""
         from sievert.sharing import make_shareable
 
-        if self.attacks is not None:
-            raise RefusedError(
-                "attacks point at single classes: they are not fit to pass on",
-                hint="the assessment without attacks",
-            )
+        require(
+            self.attacks is None,
+            "attacks point at single classes: they are not fit to pass on",
+            hint="the assessment without attacks",
+            error=RefusedError,
+        )
         return make_shareable(self, min_cell=min_cell, mask_names=mask_names)
 
     def _rows(self) -> Iterator[dict[str, Any]]:

@@ -183,16 +183,18 @@ def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
     from sievert.measures.kernel import cell_columns, class_columns
 
     questions, roles = measures.questions, measures.roles
-    sizes = questions.sizes(roles.quasi)
-    marks: dict[str | None, Any] = {None: class_columns(sizes, questions.records)}
+    marks: dict[str | None, Any] = {
+        None: class_columns(questions.sizes(roles.quasi), questions.records)
+    }
     for secret in roles.sensitive:
         joint = (
             measures.joint.get(secret)
             or questions.secret_counts(roles.quasi, secret, frozenset({"joint"})).joint
         )
         assert joint is not None
-        name = files.escape_formula(secret) if kind == "csv" else secret
-        marks[secret] = cell_columns(joint, questions.records, name)
+        marks[secret] = cell_columns(
+            joint, questions.records, files.escape_formula(secret) if kind == "csv" else secret
+        )
     questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)
 
 

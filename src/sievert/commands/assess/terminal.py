@@ -192,10 +192,13 @@ def _near(near: Mapping[str, Any]) -> list[str]:
     area = (
         f"bits x unit; mean {significant(mean['area'])}, whole table {significant(whole['area'])}"
     )
-    left = f"bits; mean {significant(mean['initial_entropy'])}"
     return [
         number_line("Area below H(epsilon), worst class", significant(worst["area"]), area),
-        number_line("  bits left there (H0)", significant(worst["initial_entropy"]), left),
+        number_line(
+            "  bits left there (H0)",
+            significant(worst["initial_entropy"]),
+            f"bits; mean {significant(mean['initial_entropy'])}",
+        ),
         number_line(
             "  values left there lie within", significant(worst["range"]), "risky when low"
         ),
@@ -246,8 +249,9 @@ def _limits(assessment: Assessment, width: int) -> list[str]:
         return []
     verdicts = sorted(assessment.verdicts, key=lambda v: v.met is not False)
     breached = sum(v.met is False for v in verdicts)
-    lines = ["", f"Limits of the policy: {breached} of {len(verdicts)} breached"]
-    return lines + [line for v in verdicts for line in limit_lines(v, width)]
+    return ["", f"Limits of the policy: {breached} of {len(verdicts)} breached"] + [
+        line for v in verdicts for line in limit_lines(v, width)
+    ]
 
 
 def describe(ids: Iterable[str]) -> str:

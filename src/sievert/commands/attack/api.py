@@ -20,7 +20,7 @@ from sievert.commands.attack.run import (
     read_secrets,
     write_beliefs,
 )
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.notes import Note
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
@@ -129,14 +129,19 @@ def attack(
     """
     requested = requested_roles(policy, quasi, sensitive, identifier)
     parts = {**(requested.policy.partitions if requested.policy else {}), **(partitions or {})}
-    if key is not None and register is None and original is None:
-        raise UsageError("a key links tables", hint="--register FILE or --original FILE")
+    require(
+        key is None or register is not None or original is not None,
+        "a key links tables",
+        hint="--register FILE or --original FILE",
+    )
     if isinstance(release, tuple):
-        if len(release) != 2 or sensitive_table is not None:
-            raise UsageError("a release has one table or two", hint="(people, secrets)")
+        require(
+            len(release) == 2 and sensitive_table is None,
+            "a release has one table or two",
+            hint="(people, secrets)",
+        )
         release, sensitive_table = release
-    if records is not None and not reasoning:
-        raise UsageError("--records tells what somebody believes who reasons")
+    require(records is None or reasoning, "--records tells what somebody believes who reasons")
     thinking = ReasoningSettings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
     thinking.check()
     grouped = group is not None or sensitive_table is not None
@@ -155,12 +160,11 @@ def attack(
             required=thinking != ReasoningSettings(seed=seed) or original is not None or grouped,
         )
     run = AttackRun(settings, Reading(watch, LARGE), source, reasoner, notes)
-    hidden = read_secrets(run, sensitive_table, release, requested)
     attacked = read_release(
         run,
         release,
         requested,
-        hidden,
+        read_secrets(run, sensitive_table, release, requested),
         verify=verify,
         ordered=original is not None,
         listed=records is not None and original is None,

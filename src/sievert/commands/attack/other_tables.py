@@ -17,7 +17,7 @@ from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, InvariantError, UsageError
+from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import percent
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Name
@@ -29,11 +29,11 @@ def _shared_columns(
     """The quasi-identifiers that another table has as well."""
     quasi = release.roles.quasi
     shared = [q for q in quasi if q in questions.columns]
-    if not shared:
-        raise UsageError(
-            f"{name}: the {what} has none of the quasi-identifiers",
-            hint="the same names of columns in both tables",
-        )
+    require(
+        shared,
+        f"{name}: the {what} has none of the quasi-identifiers",
+        hint="the same names of columns in both tables",
+    )
     for column in shared:
         questions.engine.check_usable(column)
     if absent := len(quasi) - len(shared):
@@ -64,14 +64,18 @@ def attack_with_original(
         description = describe_table(table, questions)
     if release.keyed:
         mine, theirs = microdata.match_keys(people, original)
-        if not len(mine):
-            raise InputError("no record of the release has a key of the other table")
+        require(
+            len(mine), "no record of the release has a key of the other table", error=InputError
+        )
     else:
         mine = theirs = np.arange(len(people.counts))
-    pairs = microdata.pair_columns(people, mine, original, theirs, shared)
     attacks = {
         "white_box": replace(
-            white_box(pairs, shared, show=run.settings.show_values),
+            white_box(
+                microdata.pair_columns(people, mine, original, theirs, shared),
+                shared,
+                show=run.settings.show_values,
+            ),
             details={
                 "original": description,
                 "columns_compared": list(shared),
@@ -99,12 +103,12 @@ def _original_people(
     if release.keyed:
         check_known("--key: column of the original", str(key), questions.columns)
         return microdata.by_key(questions, shared, str(key), name)
-    if questions.records != people.records:
-        raise UsageError(
-            f"{name} has {questions.records:,} records and the release "
-            f"{people.records:,}: their order does not tell who is who",
-            hint="--key COLUMN",
-        )
+    require(
+        questions.records == people.records,
+        f"{name} has {questions.records:,} records and the release "
+        f"{people.records:,}: their order does not tell who is who",
+        hint="--key COLUMN",
+    )
     if key is not None:
         check_known("--key: column", key, questions.columns)
     run.note("records of the release and of the original are paired by their order")
@@ -114,11 +118,12 @@ def _original_people(
 def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
     """The records of a release without a key with the keys of the original, record by record."""
     keys = original.codes[-1]
-    if np.bincount(keys[keys > 0]).max(initial=0) > 1:
-        raise InputError(
-            f"the key {key!r} of the original is not unique",
-            hint="a column with one value a person",
-        )
+    require(
+        np.bincount(keys[keys > 0]).max(initial=0) <= 1,
+        f"the key {key!r} of the original is not unique",
+        hint="a column with one value a person",
+        error=InputError,
+    )
     keyed = Cube(
         (*people.columns, key),
         (*people.codes, keys),
@@ -137,8 +142,9 @@ def _linkage(
     scaled = [_same_scale(people, original, column) for column in columns]
     origin = np.full(len(people.counts), -1, dtype=np.int64)
     origin[mine] = theirs
-    threads = run.source.get("threads")
-    linkage = link([a for a, _ in scaled], [b for _, b in scaled], origin, threads=threads)
+    linkage = link(
+        [a for a, _ in scaled], [b for _, b in scaled], origin, threads=run.source.get("threads")
+    )
     low, high = linkage.interval
     reading = (
         f"{percent(linkage.correct_linkage)} of the released records are nearest to their own "
@@ -201,8 +207,11 @@ def _true_pairs(rows: Cube, people: Cube, register: Cube, shared: Sequence[str])
     """People who are in both tables: the values of the register, then the released ones."""
     theirs, mine = microdata.match_keys(rows, people)
     pairs = microdata.pair_columns(rows, theirs, people, mine, shared)
-    if pairs.values[: len(shared)] != register.values:
-        raise InvariantError("two counts of the register have different values")
+    require(
+        pairs.values[: len(shared)] == register.values,
+        "two counts of the register have different values",
+        error=InvariantError,
+    )
     return pairs
 
 

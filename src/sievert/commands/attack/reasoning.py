@@ -18,7 +18,7 @@ from sievert.commands._common import Clock, check_known
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import ExhaustedError, InputError, UsageError
+from sievert.errors import ExhaustedError, InputError, require
 from sievert.hierarchies import Hierarchy
 from sievert.notes import Name, Note, Reason
 from sievert.numerics.acceleration import thread_count
@@ -60,10 +60,11 @@ class Reasoner:
         """The people of a release in two tables."""
         assert self.group is not None
         check_known("--group: column", self.group, questions.columns)
-        if self.group in quasi:
-            raise UsageError(
-                f"the group {self.group!r} is no quasi-identifier", hint="-q without it"
-            )
+        require(
+            self.group not in quasi,
+            f"the group {self.group!r} is no quasi-identifier",
+            hint="-q without it",
+        )
         questions.engine.check_usable(self.group)
         self.people = questions.cube((*quasi, self.group))
 
@@ -90,8 +91,9 @@ class Reasoner:
                 questions.engine.check_usable(secret)
                 wanted.append(secret)
             else:
-                note = Note("the original lacks {}: who is right cannot be told", Name(secret))
-                self.remark(note)
+                self.remark(
+                    Note("the original lacks {}: who is right cannot be told", Name(secret))
+                )
         self.ordered = questions.engine.name == "duckdb" and questions.records <= MOST_RECORDS
         self.known = (
             microdata.in_order(questions, wanted, name) if self.ordered else questions.cube(wanted)
@@ -117,10 +119,12 @@ class Reasoner:
         cell = (*columns, secret)
         if known is not None:
             known = known.select_columns(cell) if secret in known.columns else None
-        if len(set((self.secrets.get(secret) or release).codes[-1].tolist())) > MOST_SECRETS:
-            raise ExhaustedError(
-                f"{secret!r} has more than {MOST_SECRETS:,} values", hint="a coarser secret"
-            )
+        require(
+            len(set((self.secrets.get(secret) or release).codes[-1].tolist())) <= MOST_SECRETS,
+            f"{secret!r} has more than {MOST_SECRETS:,} values",
+            hint="a coarser secret",
+            error=ExhaustedError,
+        )
         every = tuple(self.cells or self.secrets)
         settings = replace(
             self.settings,
@@ -134,8 +138,9 @@ class Reasoner:
         lines = self.lines and self.lines.select_columns(cell if self.people is None else columns)
         how = (known, self.ordered, settings, progress, self.remark, lines)
         if self.people is not None:
-            people = release.roll_up((*columns, str(self.group)))
-            return run.vertical(people, self.secrets[secret], *how)
+            return run.vertical(
+                release.roll_up((*columns, str(self.group))), self.secrets[secret], *how
+            )
         return run.horizontal(release if release.columns == cell else release.roll_up(cell), *how)
 
     def _hierarchy(self, column: str) -> Hierarchy | None:

@@ -9,7 +9,7 @@ from typing import Any
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Beliefs, Reasoning
 from sievert.commands._result import Result
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,8 +36,7 @@ class Attacks(Result):
     def _only_reasoning(self) -> Reasoning:
         if len(self.reasoning) == 1:
             return next(iter(self.reasoning.values()))
-        if self.reasoning:
-            raise UsageError("there are several secrets", hint=".reasoning[SECRET]")
+        require(not self.reasoning, "there are several secrets", hint=".reasoning[SECRET]")
         raise UsageError("nobody has reasoned here", hint="sensitive='COLUMN'; .warnings say why")
 
     def _content(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from sievert.commands.attack.reasoning import Reasoner
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import UsageError, unknown
+from sievert.errors import UsageError, require, unknown
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 
@@ -84,17 +84,16 @@ def read_secrets(
     assert run.reasoner is not None
     with run.read(data, **run.other_source) as (_, questions):
         secrets = requested.names(questions.columns)[1]
-        if not secrets:
-            raise UsageError("no secret given", hint="-s COLUMN of the table of secrets")
+        require(secrets, "no secret given", hint="-s COLUMN of the table of secrets")
         if run.reasoner.group is None:
             with run.read(release, **run.source) as (_, people):
                 used = {*requested.names(people.columns)[0], *secrets}
                 shared = [c for c in people.columns if c in questions.columns and c not in used]
-            if len(shared) != 1:  # it joins the two tables and has no role
-                raise UsageError(
-                    "which column joins the two tables of the release is not clear",
-                    hint="--group COLUMN",
-                )
+            require(
+                len(shared) == 1,
+                "which column joins the two tables of the release is not clear",
+                hint="--group COLUMN",
+            )
             run.reasoner.group = shared[0]
         run.reasoner.read_secrets(questions, secrets)
     return secrets
@@ -171,11 +170,11 @@ def _check_columns(run: AttackRun, roles: Roles, columns: Sequence[str]) -> None
     for column in settings.partitions:
         if column not in roles.sensitive:
             run.note("the partition of {} is not used: it is not a secret here", Name(column))
-    if settings.key is not None and settings.key in roles.measured_columns:
-        raise UsageError(
-            f"the key {settings.key!r} tells everybody apart: it is no role of a release",
-            hint="-q and -s without it",
-        )
+    require(
+        settings.key is None or settings.key not in roles.measured_columns,
+        f"the key {settings.key!r} tells everybody apart: it is no role of a release",
+        hint="-q and -s without it",
+    )
 
 
 def _attack_alone(
@@ -226,11 +225,11 @@ def _released_people(
             run.note("{} of the release without a key", Count(lacking))
         return people
     if ordered:
-        if dropped:
-            raise UsageError(
-                "records were dropped: their order does not tell who is who any more",
-                hint="--missing value, or a --key that the release has",
-            )
+        require(
+            not dropped,
+            "records were dropped: their order does not tell who is who any more",
+            hint="--missing value, or a --key that the release has",
+        )
         return microdata.in_order(questions, roles.quasi, name)
     if key is not None:
         raise unknown("--key: column", key, questions.columns)
@@ -255,8 +254,7 @@ def write_beliefs(
         records = len(next(iter(by_record.values()))[1])
         columns.setdefault("record", ("BIGINT", range(1, records + 1)))
         columns |= {f"{prefix}_{name}": column for name, column in by_record.items()}
-    if not columns:
-        raise UsageError("nobody has reasoned here: there is no record to tell of")
+    require(columns, "nobody has reasoned here: there is no record to tell of")
     with (
         files.write_whole(path, sources=inputs, force=force) as target,
         run.read({"record": ["1"]}, outputs=[target]) as (_, questions),

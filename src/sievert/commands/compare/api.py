@@ -29,7 +29,7 @@ from sievert.commands.compare.run import (
     compare_release,
     read_original,
 )
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.losses import BY_ID
 from sievert.notes import Note
 from sievert.numerics.acceleration import thread_count
@@ -101,15 +101,17 @@ def compare(
     1.0
     """
     requested = requested_roles(policy, quasi, sensitive, identifier)
-    if missing not in ("value", "error"):
-        raise UsageError(
-            "releases are compared with a missing value as a value of its own",
-            hint="--missing value, or error",
-        )
+    require(
+        missing in ("value", "error"),
+        "releases are compared with a missing value as a value of its own",
+        hint="--missing value, or error",
+    )
     check_whole("--shuffles", shuffles, 0, MOST_SHUFFLES)
     check_whole("--seed", seed, 0)
-    if not isinstance(bins, Mapping | None) or not isinstance(key, str | None):
-        raise UsageError("bins: {column: number}; key: the name of a column")
+    require(
+        isinstance(bins, Mapping | None) and isinstance(key, str | None),
+        "bins: {column: number}; key: the name of a column",
+    )
     for number in (bins or {}).values():
         check_whole("bins", number, 0, MOST_BINS)
     check_hierarchy_files(hierarchies or {})
@@ -194,8 +196,7 @@ def named_releases(given: Any) -> dict[str, Any]:
         several = list(given) if isinstance(given, list | tuple) else [given]
         number = "release {}" if len(several) > 1 else "release"
         named = [(_file_stem(d) or number.format(i), d) for i, d in enumerate(several, 1)]
-    if not named:
-        raise UsageError("no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
+    require(named, "no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
     by_name: dict[str, Any] = {}
     for text, data in named:
         again = (f"{text} ({i})" for i in itertools.count(2))

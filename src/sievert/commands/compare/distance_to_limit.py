@@ -64,8 +64,7 @@ def against(joint: Any, distortion: Any, channel: Any, **how: Any) -> ReleaseDis
     """
     task = DistortionTask.from_table(joint, distortion)
     rows = np.asarray(channel, dtype=np.float64)[task.joint.rows]
-    guesses = (task.joint.weights[:, None] * rows).T @ task.distortion
-    far = float(guesses.min(axis=1).sum())
+    far = float(((task.joint.weights[:, None] * rows).T @ task.distortion).min(axis=1).sum())
     bits = disclosed_information(task.joint, rows) / LN2
     best = least_risk(task, None, max(far, task.nearest), **how)
     return ReleaseDistance(
@@ -91,8 +90,11 @@ class Space:
         for name, codes in columns.items():
             values, places = np.unique(codes[first[frequent]], return_inverse=True)
             at = np.minimum(np.searchsorted(values, codes), len(values) - 1)
-            own = np.where(values[at] == codes, at, len(values))
-            self.columns[name] = (places, own, len(values))
+            self.columns[name] = (
+                places,
+                np.where(values[at] == codes, at, len(values)),
+                len(values),
+            )
         self.merged = self.readings < self.combinations
         self.nearest = self._nearest(first, frequent)
         self.cells = self.nearest[key]
@@ -221,12 +223,16 @@ class Limits:
         distances, end = self.space.distances(), time.monotonic() + (seconds or 0.0)
         for secret, table in self.tables.items():
             if table is None:
-                text = "{} has too many values for a limit: --bins makes them fewer"
-                self.notes.append(Note(text, Name(secret)))
+                self.notes.append(
+                    Note(
+                        "{} has too many values for a limit: --bins makes them fewer", Name(secret)
+                    )
+                )
                 continue
             left = SECONDS if seconds is None else min(SECONDS, end - time.monotonic())
-            at = {place.distortion for place in placed.values()}
-            limit = _search_limit(self.space, table, distances, at, left)
+            limit = _search_limit(
+                self.space, table, distances, {place.distortion for place in placed.values()}, left
+            )
             limits[secret] = limit
             for name, place in placed.items():
                 by_release[name][secret] = _distance(place, secret, releases[name], limit)
@@ -263,8 +269,11 @@ def _count_cells(space: Space, secret: Ints) -> Floats | None:
     wide, tall = int(y.max(initial=0)) + 1, space.readings
     if wide * tall > MOST_CELLS:
         return None
-    counts = np.bincount(space.cells * wide + y, minlength=wide * tall)
-    return counts.reshape(tall, wide).astype(np.float64)
+    return (
+        np.bincount(space.cells * wide + y, minlength=wide * tall)
+        .reshape(tall, wide)
+        .astype(np.float64)
+    )
 
 
 def _search_limit(
@@ -283,8 +292,9 @@ def _search_limit(
         most=int(max(40, WORK // (table.size * len(table)))),
         seconds=seconds,
     ).points
-    bits = task.joint.information
-    return LeastDisclosure(space.combinations, len(table), bits, points, zero, reason)
+    return LeastDisclosure(
+        space.combinations, len(table), task.joint.information, points, zero, reason
+    )
 
 
 def _distance(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Ints
 from sievert.commands.compare.result import Bits, Disclosed
-from sievert.estimators import ContingencyTable, InformationEstimate, ksg
-from sievert.losses.loss import GONE, Release
+from sievert.estimators import ContingencyTable, InformationEstimate, estimate, ksg, lost
+from sievert.losses.loss import GONE, Release, combination_codes
 from sievert.notes import Name, Note
 
+Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 CHANCE_P = 0.02  # above it a column's information looks like chance
 MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
 
@@ -43,6 +45,81 @@ class OriginalInformation:
         }
 
 
+def begin_information(
+    original: Release, sensitive: Sequence[str], how: Mapping[str, Any], each: Each
+) -> Callable[[], OriginalInformation]:
+    """The original's codes, and what they tell of each secret."""
+    columns = {c.name: c.original for c in original.quasi}
+    secrets = {c.name: c.original for c in original.columns if c.name in sensitive}
+    key = combination_codes(list(columns.values()))
+    places = [(c, s) for c in (None, *columns) for s in secrets]
+
+    def count(place: tuple[str | None, str]) -> tuple[ContingencyTable, InformationEstimate]:
+        column, secret = place
+        pair = ContingencyTable.from_codes(
+            key if column is None else columns[column], secrets[secret]
+        )
+        # Whether the original's whole key tells anything is not asked: no shuffles for it.
+        return pair, estimate(pair, **{**how, **({"shuffles": 0} if column is None else {})})
+
+    begun = each(count, places)
+
+    @cache
+    def wait() -> OriginalInformation:
+        counted = dict(zip(places, begun, strict=True))
+        joint = {place: pair for place, (pair, _) in counted.items()}
+        return OriginalInformation(
+            key, columns, secrets, joint, {place: bits for place, (_, bits) in counted.items()}
+        )
+
+    return wait
+
+
+def begin_disclosure(
+    release: Release, key: Ints, known: OriginalInformation, how: Mapping[str, Any], each: Each
+) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
+    """The three informations, of the whole key, each column, each secret."""
+    before = {None: known.key} | dict(known.columns)
+    after = {None: key} | {c.name: fill_unreleased(c.released) for c in release.quasi}
+    same = {c for c, codes in after.items() if np.array_equal(codes, before[c])}
+    columns = [c for c in after if c is not None]
+
+    def estimates(
+        place: tuple[str | None, str | None],
+    ) -> tuple[ContingencyTable, InformationEstimate, InformationEstimate | None]:
+        """What a column (None: the key) tells of its original or a secret, and what not."""
+        column, secret = place
+        if secret is None:
+            pair = ContingencyTable.from_codes(after[column], before[column])
+            return pair, estimate(pair, **how), None
+        was, codes = known.joint[column, secret], known.secrets[secret]
+        pair = was if column in same else ContingencyTable.from_codes(after[column], codes)
+        unchanged = column in same and column is not None
+        bits = known.estimates[column, secret] if unchanged else estimate(pair, **how)
+        return pair, bits, lost(before[column], after[column], codes, before=was, after=pair, **how)
+
+    places = [(c, s) for c in after for s in (None, *known.secrets)]
+    begun = each(estimates, places)
+
+    def wait(neighbours: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
+        pairs, bits, losses = (
+            dict(zip(places, part, strict=True)) for part in zip(*begun, strict=True)
+        )
+
+        def collect(numbers: Mapping[Any, Any], secret: str | None, details: Any) -> Bits:
+            return Bits(numbers[None, secret], {c: numbers[c, secret] for c in columns}, details)
+
+        near = {secret: {"ksg": numbers} for secret, numbers in neighbours.items()}
+        distances = {s: class_distance(pairs[None, s]) | near.get(s, {}) for s in known.secrets}
+        return Disclosed(
+            collect(bits, None, near.get(None, {})),
+            {s: collect(bits, s, distances[s]) for s in known.secrets},
+            {s: collect(losses, s, {}) for s in known.secrets},
+        )
+
+    return wait
+
+
 def neighbour_information(
     release: Release, edges: Mapping[str, Any], secrets: Sequence[str], threads: int
 ) -> dict[str | None, dict[str, Any]]:
@@ -58,8 +135,10 @@ def neighbour_information(
             both = np.isfinite(after) & np.isfinite(before)
             step = 1 + int(np.count_nonzero(both)) // MOST_NEAR
             bits, reason = ksg(after[both][::step], before[both][::step], threads=threads)
-            place = None if target == column else target
-            information.setdefault(place, {})[column] = {"value": bits, "reason": reason}
+            information.setdefault(None if target == column else target, {})[column] = {
+                "value": bits,
+                "reason": reason,
+            }
     return information
 
 
@@ -67,11 +146,10 @@ def doubts(release: Release, disclosed: Disclosed) -> list[Note]:
     """Notes where a number is mostly noise, or where the records may be paired wrongly."""
     notes = chance_notes("the", disclosed.attribute, "read the corrected value")
     if not any(_beyond_chance(e) for e in disclosed.identity.columns.values()):
-        varied = any(len(np.unique(c.released)) > 1 for c in release.quasi)
         text = (
             "I(X';X) looks like chance in every column: are the records in the order of "
             "the original, or the key the right one?"
-            if varied
+            if any(len(np.unique(c.released)) > 1 for c in release.quasi)
             else "no quasi-identifier tells anything any more"
         )
         notes.insert(0, Note(text))
@@ -92,11 +170,11 @@ def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[N
     ]
 
 
-def _beyond_chance(estimate: InformationEstimate) -> bool:
+def _beyond_chance(bits: InformationEstimate) -> bool:
     """Whether a column tells more of its original than chance would."""
-    least = 1 / (estimate.shuffles + 1)
-    likely = estimate.p_value is None or estimate.p_value <= max(CHANCE_P, least)
-    return likely and estimate.interval[0] > 0
+    least = 1 / (bits.shuffles + 1)
+    likely = bits.p_value is None or bits.p_value <= max(CHANCE_P, least)
+    return likely and bits.interval[0] > 0
 
 
 def fill_unreleased(codes: Ints) -> Ints:
@@ -110,5 +188,7 @@ def class_distance(pair: ContingencyTable) -> dict[str, Any]:
     sizes, values, records = pair.first, pair.second, pair.records
     over = np.maximum(0.0, pair.counts / sizes[rows] - values[columns] / records)
     t = np.bincount(rows, over, len(sizes))
-    floor = 2 / np.log(2) * float((sizes / records) @ (t * t))
-    return {"t_closeness": float(t.max(initial=0.0)), "floor": floor}
+    return {
+        "t_closeness": float(t.max(initial=0.0)),
+        "floor": 2 / np.log(2) * float((sizes / records) @ (t * t)),
+    }

@@ -57,8 +57,11 @@ class Judging:
         if self.policy is None:
             return Assessed(*measure_table(questions, roles, beside, clock))
         settings = replace(self.settings, orders={**table.orders, **self.settings.orders})
-        by_secret = self.policy.inference.values()
-        limited = (self.policy.everywhere, self.policy.reidentification, *by_secret)
+        limited = (
+            self.policy.everywhere,
+            self.policy.reidentification,
+            *self.policy.inference.values(),
+        )
         ids = tuple(dict.fromkeys((*beside, *(m for limits in limited for m in limits))))
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
@@ -66,8 +69,9 @@ class Judging:
         except (InputError, UsageError):
             if not placed or original:  # of the original it is a mistake
                 raise
-        plain = [i for i in ids if i not in placed]
-        records, inference = measure_table(questions, roles, plain, clock, settings)
+        records, inference = measure_table(
+            questions, roles, [i for i in ids if i not in placed], clock, settings
+        )
         for secret in roles.sensitive:
             for name in placed:
                 one = Roles(roles.quasi, (secret,))
@@ -101,8 +105,11 @@ class Judging:
                 hint="give what it needs (--type, an order, a hierarchy, a partition), or drop the "
                 "limit",
             )
-        policy = _evaluable(self.policy, assessed, secrets, lacking)
-        verdicts, doubts = judge(policy, assessed.reidentification, assessed.inference)
+        verdicts, doubts = judge(
+            _evaluable(self.policy, assessed, secrets, lacking),
+            assessed.reidentification,
+            assessed.inference,
+        )
         judged = {(v.where, v.measure): v for v in verdicts}
         whole = PolicyVerdicts(
             tuple(

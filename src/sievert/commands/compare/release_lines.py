@@ -27,11 +27,10 @@ def release_lines(release: Compared, width: int, everything: bool) -> list[str]:
     lines += _bits(numbers.identity, everything, "risky when high")
     for secret, bits in numbers.attribute.items():
         least, t = (significant(bits.details[name]) for name in ("floor", "t_closeness"))
-        after = f"such classes tell {least} bits or more"
         lines += [
             f"  Disclosed of {printable(secret)}, I(X';Y)",
             *_bits(bits, everything, "risky when high"),
-            "  " + number_line("Farthest class (t)", t, after),
+            "  " + number_line("Farthest class (t)", t, f"such classes tell {least} bits or more"),
             f"  Lost of {printable(secret)}, I(X;Y) - I(X';Y)",
             *_bits(numbers.loss[secret], everything, "worse when high"),
         ]

@@ -119,7 +119,6 @@ class ReleaseDistance:
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        gap = None if self.least is None or self.bound is None else self.least - self.bound
         return {
             "distortion": self.distortion,
             "distortion_as_released": self.as_released,
@@ -129,7 +128,7 @@ class ReleaseDistance:
             "as_channel": self.as_channel,
             "least": self.least,
             "bound": self.bound,
-            "gap": gap,
+            "gap": None if self.least is None or self.bound is None else self.least - self.bound,
             "ratio": self.ratio,
             "reason": self.reason,
         }

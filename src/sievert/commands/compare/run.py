@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from sievert import roles as role
-from sievert.arrays import Ints
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
 from sievert.commands._common import (
@@ -25,21 +24,19 @@ from sievert.commands._common import (
 from sievert.commands._measuring import unused_settings
 from sievert.commands.compare.distance_to_limit import Limits, ReleasePlace
 from sievert.commands.compare.estimation import (
+    Each,
     OriginalInformation,
-    class_distance,
+    begin_disclosure,
+    begin_information,
     doubts,
     fill_unreleased,
     neighbour_information,
 )
 from sievert.commands.compare.policy import Judging
-from sievert.commands.compare.result import Assessed, Bits, Compared, Disclosed, PolicyVerdicts
+from sievert.commands.compare.result import Assessed, Compared, PolicyVerdicts
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, require
 from sievert.estimators import (
-    ContingencyTable,
-    InformationEstimate,
-    estimate,
-    lost,
     quantile_bins,
 )
 from sievert.hierarchies import Hierarchy
@@ -49,7 +46,6 @@ from sievert.notes import Count, Name, Note, SectionName
 from sievert.roles import Roles
 from sievert.sources.table import Table
 
-Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 BESIDE = (  # measures that are shown before and after
     "classes",
     "k_anonymity",
@@ -87,8 +83,11 @@ class ComparisonSettings:
     @property
     def estimation(self) -> dict[str, Any]:
         """How the information about one target is estimated."""
-        threads = self.threads if self._one_by_one else 1
-        return {"shuffles": self.shuffles, "seed": self.seed, "threads": threads}
+        return {
+            "shuffles": self.shuffles,
+            "seed": self.seed,
+            "threads": self.threads if self._one_by_one else 1,
+        }
 
     @contextmanager
     def workers(self) -> Iterator[Each]:
@@ -138,8 +137,11 @@ def read_original(
     """Roles, records and what the original itself tells of its secrets."""
     columns, key = questions.columns, settings.key
     roles, notes = requested.assign(questions)
-    if settings.limit and not roles.sensitive:
-        raise UsageError("a limit on what is told needs a secret", hint="-s COLUMNS")
+    require(
+        not settings.limit or roles.sensitive,
+        "a limit on what is told needs a secret",
+        hint="-s COLUMNS",
+    )
     predicted = role.names(predict, columns) or roles.sensitive
     _check_columns(settings, roles, predicted, columns)
     used = tuple(dict.fromkeys((*roles.measured_columns, *predicted)))
@@ -150,8 +152,7 @@ def read_original(
     people = _pairing.people(questions, used, key, table.name)
     if people.keyless:
         notes.append(Note("{} of the original without a key: left out", Count(people.keyless)))
-    if not people.records:
-        raise InputError(f"{table.name}: no record has a key")
+    require(people.records, f"{table.name}: no record has a key", error=InputError)
     description = describe_input(table, questions)
     pair = partial(
         _pairing.pair_columns,
@@ -163,8 +164,9 @@ def read_original(
         seed=settings.seed,
     )
     edges = _edges(people, roles.measured_columns, settings.bins, notes)
-    cut = _pairing.cut_numbers(pair(people), edges)
-    information = _begin_information(cut, roles.sensitive, settings.estimation, each)
+    information = begin_information(
+        _pairing.cut_numbers(pair(people), edges), roles.sensitive, settings.estimation, each
+    )
     notes += unused_settings(replace(judging.settings, hierarchies={}), roles, columns)
     assessment = judging.assess(BESIDE, table, questions, roles, clock, original=True)
     return Original(
@@ -194,15 +196,13 @@ def _check_columns(
         for column in given:
             check_known(f"{what}: column", column, columns)
     for column, number in settings.bins.items():
-        if number != 0 and number < 2:
-            raise UsageError("bins: at least 2, or 0 for the values as they are")
-        if column not in roles.measured_columns:
-            raise UsageError(f"bins: column {column!r} is neither -q nor -s")
-    if settings.key is not None and settings.key in (*roles.measured_columns, *predicted):
-        raise UsageError(
-            f"the key {settings.key!r} tells everybody apart: it is no role of a release",
-            hint="-q and -s without it",
-        )
+        require(number == 0 or number >= 2, "bins: at least 2, or 0 for the values as they are")
+        require(column in roles.measured_columns, f"bins: column {column!r} is neither -q nor -s")
+    require(
+        settings.key is None or settings.key not in (*roles.measured_columns, *predicted),
+        f"the key {settings.key!r} tells everybody apart: it is no role of a release",
+        hint="-q and -s without it",
+    )
 
 
 def _hierarchies(
@@ -225,48 +225,25 @@ def _edges(
     edges: dict[str, Any] = {}
     for column in columns:
         number, numbers = bins.get(column), as_numbers(people.texts(column))
-        if number is not None and number > 0 and numbers is None:
-            raise UsageError(f"bins: column {column!r} does not hold numbers")
+        require(
+            number is None or number <= 0 or numbers is not None,
+            f"bins: column {column!r} does not hold numbers",
+        )
         if numbers is None or number == 0:
             continue
         if number is None:
             if not _pairing.sparse_numbers(people, column):
                 continue
-            text = (
-                "{} has nearly as many numbers as there are records: cut at quantiles of "
-                "the original, the same in every release (--bins {}=0 for the values)"
+            notes.append(
+                Note(
+                    "{} has nearly as many numbers as there are records: cut at quantiles of "
+                    "the original, the same in every release (--bins {}=0 for the values)",
+                    Name(column),
+                    SectionName(column),
+                )
             )
-            notes.append(Note(text, Name(column), SectionName(column)))
         edges[column] = quantile_bins(numbers[people.codes(column)], number)
     return edges
-
-
-def _begin_information(
-    original: Release, sensitive: Sequence[str], how: Mapping[str, Any], each: Each
-) -> Callable[[], OriginalInformation]:
-    """The original's codes, and what they tell of each secret."""
-    columns = {c.name: c.original for c in original.quasi}
-    secrets = {c.name: c.original for c in original.columns if c.name in sensitive}
-    key = combination_codes(list(columns.values()))
-    places = [(c, s) for c in (None, *columns) for s in secrets]
-
-    def count(place: tuple[str | None, str]) -> tuple[ContingencyTable, InformationEstimate]:
-        column, secret = place
-        codes = key if column is None else columns[column]
-        pair = ContingencyTable.from_codes(codes, secrets[secret])
-        # Whether the original's whole key tells anything is not asked: no shuffles for it.
-        return pair, estimate(pair, **{**how, **({"shuffles": 0} if column is None else {})})
-
-    begun = each(count, places)
-
-    @cache
-    def wait() -> OriginalInformation:
-        counted = dict(zip(places, begun, strict=True))
-        joint = {place: pair for place, (pair, _) in counted.items()}
-        estimates = {place: bits for place, (_, bits) in counted.items()}
-        return OriginalInformation(key, columns, secrets, joint, estimates)
-
-    return wait
 
 
 # -- releases -----------------------------------------------------------------------------------
@@ -295,11 +272,11 @@ def compare_release(
     """All about one release."""
     roles, columns = original.roles, questions.columns
     quasi = tuple(q for q in roles.quasi if q in columns)
-    if not quasi:
-        raise UsageError(
-            f"{table.name}: the release has none of the quasi-identifiers",
-            hint="the same names of columns in both tables",
-        )
+    require(
+        quasi,
+        f"{table.name}: the release has none of the quasi-identifiers",
+        hint="the same names of columns in both tables",
+    )
     wanted = dict.fromkeys((*roles.measured_columns, *original.predicted))
     there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
     clock(f"reading the records of {name}", questions)
@@ -315,7 +292,7 @@ def compare_release(
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)
-    disclosing = _begin_disclosure(cut, key, information, settings.estimation, each)
+    disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
     secrets = tuple(s for s in roles.sensitive if s in columns)
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
     policy, policy_doubts = judging.judge(name, assessment, roles.sensitive)
@@ -344,50 +321,3 @@ def compare_release(
         policy=policy,
     )
     return ComparedRelease(compared, remarks, policy_doubts, place)
-
-
-def _begin_disclosure(
-    release: Release, key: Ints, known: OriginalInformation, how: Mapping[str, Any], each: Each
-) -> Callable[[Mapping[str | None, Mapping[str, Any]]], Disclosed]:
-    """The three informations, of the whole key, each column, each secret."""
-    before = {None: known.key} | dict(known.columns)
-    after = {None: key} | {c.name: fill_unreleased(c.released) for c in release.quasi}
-    same = {c for c, codes in after.items() if np.array_equal(codes, before[c])}
-    columns = [c for c in after if c is not None]
-
-    def estimates(
-        place: tuple[str | None, str | None],
-    ) -> tuple[ContingencyTable, InformationEstimate, InformationEstimate | None]:
-        """What a column (None: the key) tells of its original or a secret, and what not."""
-        column, secret = place
-        if secret is None:
-            pair = ContingencyTable.from_codes(after[column], before[column])
-            return pair, estimate(pair, **how), None
-        was, codes = known.joint[column, secret], known.secrets[secret]
-        pair = was if column in same else ContingencyTable.from_codes(after[column], codes)
-        unchanged = column in same and column is not None
-        bits = known.estimates[column, secret] if unchanged else estimate(pair, **how)
-        gone = lost(before[column], after[column], codes, before=was, after=pair, **how)
-        return pair, bits, gone
-
-    places = [(c, s) for c in after for s in (None, *known.secrets)]
-    begun = each(estimates, places)
-
-    def wait(neighbours: Mapping[str | None, Mapping[str, Any]]) -> Disclosed:
-        pairs, bits, losses = (
-            dict(zip(places, part, strict=True)) for part in zip(*begun, strict=True)
-        )
-
-        def collect(numbers: Mapping[Any, Any], secret: str | None, details: Any) -> Bits:
-            whole = numbers[None, secret]
-            return Bits(whole, {c: numbers[c, secret] for c in columns}, details)
-
-        near = {secret: {"ksg": numbers} for secret, numbers in neighbours.items()}
-        distances = {s: class_distance(pairs[None, s]) | near.get(s, {}) for s in known.secrets}
-        return Disclosed(
-            collect(bits, None, near.get(None, {})),
-            {s: collect(bits, s, distances[s]) for s in known.secrets},
-            {s: collect(losses, s, {}) for s in known.secrets},
-        )
-
-    return wait

@@ -251,8 +251,9 @@ def _beside(comparison: Comparison, width: int) -> list[str]:
         rows = [["finding a person" if secret is None else shorten(printable(secret)), *chosen]]
         for name, each in zip(names, tables, strict=True):
             values = each.reidentification if secret is None else each.inference.get(secret, {})
-            cells = [_cell(values[i]) if i in values else "" for i in chosen.values()]
-            rows.append([f"  {name}", *cells])
+            rows.append(
+                [f"  {name}", *[_cell(values[i]) if i in values else "" for i in chosen.values()]]
+            )
         lines += tabulate(rows, width=width, names=True)
     return lines
 
@@ -274,8 +275,10 @@ def _losses(comparison: Comparison, width: int, everything: bool) -> list[str]:
         if not everything and (name not in SHOWN or all(each.value is None for each in losses)):
             continue
         kind = BY_ID[name]
-        title = kind.title if kind.unit == "1" else f"{kind.title}, {kind.unit}"
-        row = [title, *("-" if e.value is None else short_text(e.value) for e in losses)]
+        row = [
+            kind.title if kind.unit == "1" else f"{kind.title}, {kind.unit}",
+            *("-" if e.value is None else short_text(e.value) for e in losses),
+        ]
         if ranked:
             correlations = comparison.rank_correlation.get(name, {})
             row += ["" if (c := correlations.get(s)) is None else short_text(c) for s in secrets]
@@ -284,11 +287,12 @@ def _losses(comparison: Comparison, width: int, everything: bool) -> list[str]:
         reasons += [f"{kind.title}: {e.reason}" for e in losses if e.value is None and e.reason]
     lines += tabulate(rows, after, width)
     if ranked:
-        text = (
+        lines += wrap(
             "ranks as: rank correlation (Spearman) with what was lost beyond chance over the "
-            "releases; 1 the same order, -1 the reverse."
+            "releases; 1 the same order, -1 the reverse.",
+            width,
+            "  ",
         )
-        lines += wrap(text, width, "  ")
     for reason in dict.fromkeys(reasons):
         lines += wrap(reason, width, "  - ", "    ")
     return lines

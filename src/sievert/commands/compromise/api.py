@@ -13,6 +13,7 @@ from sievert.commands import _pairing
 from sievert.commands._common import (
     PolicySource,
     Reading,
+    check_known,
     columns_without_role,
     describe_input,
     requested_roles,
@@ -20,7 +21,7 @@ from sievert.commands._common import (
 from sievert.commands.compromise.experiment import METHODS, PARAMETERS, ExperimentSettings
 from sievert.commands.compromise.result import Compromises
 from sievert.commands.compromise.run import QUERIES, read_tables, record_columns, run_experiment
-from sievert.errors import UsageError, unknown
+from sievert.errors import require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -99,28 +100,35 @@ def compromise(
     1
     """
     requested = requested_roles(policy, quasi, sensitive, identifier)
-    if method not in METHODS:
-        raise unknown("--method:", method, METHODS)
-    if (method == "release") != (release is not None):
-        raise UsageError("--release goes with --method release", hint="--method release")
-    if missing not in ("value", "error"):
-        raise UsageError("a missing known value is a value of its own", hint="--missing value")
-    if not 1 <= replicates <= 10**4:
-        raise UsageError("--replicates must be from 1 to 10,000")
+    check_known("--method:", method, METHODS)
+    require(
+        (method == "release") == (release is not None),
+        "--release goes with --method release",
+        hint="--method release",
+    )
+    require(
+        missing in ("value", "error"),
+        "a missing known value is a value of its own",
+        hint="--missing value",
+    )
+    require(1 <= replicates <= 10**4, "--replicates must be from 1 to 10,000")
     widths = sorted({float(e) for e in epsilon})
-    if any(not np.isfinite(e) or e < 0 for e in widths):
-        raise UsageError("--epsilon takes widths from 0 on")
+    require(
+        not any(not np.isfinite(e) or e < 0 for e in widths), "--epsilon takes widths from 0 on"
+    )
     format_ = None if records is None else files.record_format(records)
-    if records is not None and (key is not None or max_known is not None):
-        raise UsageError(
-            "a record file is in the order of the input, and of somebody who knows all columns",
-            hint="--records without --key and --max-known",
-        )
-    if method == "release" and parameters is not None:
-        raise UsageError("a release has no parameter", hint="without --fraction, --size, ...")
+    require(
+        records is None or (key is None and max_known is None),
+        "a record file is in the order of the input, and of somebody who knows all columns",
+        hint="--records without --key and --max-known",
+    )
+    require(
+        method != "release" or parameters is None,
+        "a release has no parameter",
+        hint="without --fraction, --size, ...",
+    )
     chosen = DEFAULTS.get(method, ()) if parameters is None else tuple(dict.fromkeys(parameters))
-    if method != "release" and not chosen:
-        raise UsageError(f"no {PARAMETERS[method]} given")
+    require(method == "release" or chosen, f"no {PARAMETERS.get(method)} given")
     options: dict[str, Any] = {
         "sampling": {"prior": prior},
         "noise": {"weights": weights, "matching": matching},
@@ -133,8 +141,9 @@ def compromise(
     if release is not None:  # checked and paired once the original is there
         with reading(release) as (table, questions):
             clock("reading the release", questions)
-            columns = [c for c in questions.columns if c != key]
-            released = _pairing.people(questions, columns, key, table.name)
+            released = _pairing.people(
+                questions, [c for c in questions.columns if c != key], key, table.name
+            )
     with (
         files.write_whole(records, sources=[data, release, policy], force=force) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),

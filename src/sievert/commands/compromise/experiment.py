@@ -185,10 +185,9 @@ def _protect(
         return sampled(secret, values, float(number), seed)
     if method == "query":
         return restricted(secret, values, int(number), seed)
-    noise = method == "noise"
-    return (
-        noisy(data.known, secret, values, float(number), seed, sizes=data.sizes) if noise else None
-    )
+    if method == "noise":
+        return noisy(data.known, secret, values, float(number), seed, sizes=data.sizes)
+    return None
 
 
 def _answers(data: ExperimentData, method: str, protected: Any) -> tuple[Ints, Floats]:
@@ -230,7 +229,8 @@ def _summary(numbers: Floats, weights: Floats) -> TargetSummary:
     order = np.argsort(numbers, kind="stable")
     below = np.cumsum(weights[order])
     at = int(np.searchsorted(below, LOWEST * below[-1]))
-    mean = kernel.total(numbers * weights) / float(below[-1])
     return TargetSummary(
-        mean, float(numbers[order[0]]), float(numbers[order[min(at, len(order) - 1)]])
+        kernel.total(numbers * weights) / float(below[-1]),
+        float(numbers[order[0]]),
+        float(numbers[order[min(at, len(order) - 1)]]),
     )

@@ -20,7 +20,7 @@ from sievert.commands.compromise.experiment import (
     experiment_curve,
 )
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, UsageError, require
 from sievert.files import escape_formula
 from sievert.hierarchies import NUMBER
 from sievert.losses.loss import GONE, as_numbers, combination_codes
@@ -64,10 +64,10 @@ def read_tables(
 ) -> ExperimentTables:
     """The original records as codes, and those of the release paired with them."""
     roles, warnings = requested.assign(questions)
-    if not roles.sensitive:
-        raise UsageError("no confidential column of numbers given", hint="-s salary")
-    if key is not None and key in roles.measured_columns:
-        raise UsageError(f"the key {key!r} is no role of a release")
+    require(roles.sensitive, "no confidential column of numbers given", hint="-s salary")
+    require(
+        key is None or key not in roles.measured_columns, f"the key {key!r} is no role of a release"
+    )
     _, prepared = requested.prepare(questions, roles, missing)
     notes = [*warnings]
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
@@ -92,8 +92,7 @@ def run_experiment(
 ) -> dict[str, SecretExperiment]:
     """A curve for each confidential column and parameter."""
     quasi, most = tables.roles.quasi, settings.max_known
-    if most is not None and most < 1:
-        raise UsageError("--max-known must be at least 1")
+    require(most is None or most >= 1, "--max-known must be at least 1")
     sizes = range(1, min(len(quasi), most or len(quasi)) + 1)
     experiments = {}
     for secret in tables.roles.sensitive:
@@ -135,8 +134,7 @@ def _experiment_data(
     if len(there) < len(by_record):
         lacking = Count(len(by_record) - len(there))
         tables.notes.append(Note("{} without a number in {}: left out", lacking, Name(secret)))
-    if not len(there):
-        raise InputError(f"column {secret!r} holds no number")
+    require(len(there), f"column {secret!r} holds no number", error=InputError)
     values, codes = np.unique(by_record[there], return_inverse=True)
     if len(values) > MOST_VALUES:
         width = (values[-1] - values[0]) / 50
@@ -146,8 +144,9 @@ def _experiment_data(
             hint=f"--step {float(f'{width:.1g}') if width > 0 else 1.0:g} rounds them",
         )
     known = [_ranks(tables.people, c)[there] for c in tables.roles.quasi]
-    tops = tuple(int(k.max()) + 1 for k in known)
-    return ExperimentData(np.stack(known, axis=1), codes, values, tops), there
+    return ExperimentData(
+        np.stack(known, axis=1), codes, values, tuple(int(k.max()) + 1 for k in known)
+    ), there
 
 
 def _ranks(people: _pairing.People, column: str) -> Ints:
@@ -185,8 +184,7 @@ def _released_codes(
     if people is None:
         return None
     at = tables.places[records]
-    if secret not in people.cube.columns:
-        raise UsageError(f"the release lacks the confidential column {secret!r}")
+    require(secret in people.cube.columns, f"the release lacks the confidential column {secret!r}")
     numbers = as_numbers(people.texts(secret))
     if numbers is None:
         raise UsageError(f"the released column {secret!r} does not hold numbers")
@@ -195,10 +193,10 @@ def _released_codes(
     nearer = np.abs(released - values[above - 1]) < np.abs(released - values[above])
     codes = np.where(np.isnan(released), GONE, above - ((above > 0) & nearer))
     shared = [q for q in tables.roles.quasi if q in people.cube.columns]
-    if not shared:
-        raise UsageError("the release has none of the known columns")
-    keys = [np.append(people.codes(q).astype(np.int64), GONE)[at] for q in shared]
-    return codes, combination_codes(keys, at != GONE)
+    require(shared, "the release has none of the known columns")
+    return codes, combination_codes(
+        [np.append(people.codes(q).astype(np.int64), GONE)[at] for q in shared], at != GONE
+    )
 
 
 def record_columns(
@@ -225,16 +223,15 @@ def multiples(numbers: Floats, step: float | None) -> Floats:
     """
     if step is None:
         return numbers
-    if not step > 0 or not np.isfinite(step):
-        raise UsageError("--step must be a positive number")
+    require(step > 0 and np.isfinite(step), "--step must be a positive number")
     exact = Fraction(repr(float(step)))
     with np.errstate(over="ignore"):
         shares = numbers / step
-    if np.isinf(shares).any():
-        raise UsageError("--step is too small for these numbers")
+    require(not np.isinf(shares).any(), "--step is too small for these numbers")
     whole = np.rint(shares)
     for place in np.flatnonzero(np.abs(np.abs(shares - whole) - 0.5) < HALF).tolist():
         whole[place] = round(Fraction(repr(float(numbers[place]))) / exact)
     distinct, places = np.unique(whole, return_inverse=True)
-    products = [k if np.isnan(k) else float(int(k) * exact) for k in distinct.tolist()]
-    return np.array(products)[places]
+    return np.array([k if np.isnan(k) else float(int(k) * exact) for k in distinct.tolist()])[
+        places
+    ]

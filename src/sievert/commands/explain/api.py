@@ -19,7 +19,7 @@ from sievert.commands._common import (
 from sievert.commands.explain.population import LARGE, PopulationSettings
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import ExplanationRun, ExplanationSettings, explain_risk, rank
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -102,13 +102,17 @@ def explain(
         hierarchies or {},
         PopulationSettings(population_size, fraction, population, weight, household),
     )
-    if missing == "wildcard":
-        raise UsageError("wildcards make no classes to explain", hint="--missing value, or assess")
+    require(
+        missing != "wildcard",
+        "wildcards make no classes to explain",
+        hint="--missing value, or assess",
+    )
     requested = requested_roles(policy, quasi, sensitive, identifier)
     reading = Reading(watch, LARGE, verify=verify, **source)
-    inputs = [data, policy, population, *(hierarchies or {}).values()]
     with (
-        files.write_whole(records, sources=inputs, force=force) as target,
+        files.write_whole(
+            records, sources=[data, policy, population, *(hierarchies or {}).values()], force=force
+        ) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
         roles, warnings = requested.assign(questions, quasi_needed=False)
@@ -128,13 +132,12 @@ def explain(
             raise UsageError("no quasi-identifiers given", hint="-q COLUMNS")
         else:
             subsets, chapters = (), {"ranking": rank(run, None)}
-    unassessed = columns_without_role(questions, roles, weight, household) if roles.quasi else ()
     return Explanation(
         description,
         roles,
         subsets,
         chapters,
         warnings=tuple(run.warnings),
-        unassessed=unassessed,
+        unassessed=columns_without_role(questions, roles, weight, household) if roles.quasi else (),
         **reading.clock.stop(),
     )

@@ -109,8 +109,9 @@ def _coarser(
     """Values of one label get one code; missing stays missing."""
     numbers: dict[Any, int] = {}
     codes = [0 if v is None else numbers.setdefault(label(v), len(numbers) + 1) for v in texts]
-    left = len(numbers) + bool(records[0])
-    return CoarserColumn(column, how, np.array(codes, dtype=np.uint32), left)
+    return CoarserColumn(
+        column, how, np.array(codes, dtype=np.uint32), len(numbers) + bool(records[0])
+    )
 
 
 def _far_apart(texts: Texts, ways: Iterable[CoarserColumn]) -> list[CoarserColumn]:
@@ -126,8 +127,9 @@ def _far_apart(texts: Texts, ways: Iterable[CoarserColumn]) -> list[CoarserColum
 def _prefixes(column: str, texts: Texts, records: Ints, length: int) -> list[CoarserColumn]:
     def prefix(characters: int) -> CoarserColumn:
         what = "character" if characters == 1 else f"{characters} characters"
-        how = f"cut to the first {what}"
-        return _coarser(column, texts, records, how, lambda v: v[:characters])
+        return _coarser(
+            column, texts, records, f"cut to the first {what}", lambda v: v[:characters]
+        )
 
     return _far_apart(texts, map(prefix, range(length - 1, 0, -1)))[:3]
 
@@ -140,8 +142,9 @@ def _bands(column: str, texts: Texts, records: Ints) -> list[CoarserColumn]:
         return []
 
     def band(width: Fraction) -> CoarserColumn:
-        how = f"in bands of {float(width):g}"
-        return _coarser(column, texts, records, how, lambda v: numbers[v] // width)
+        return _coarser(
+            column, texts, records, f"in bands of {float(width):g}", lambda v: numbers[v] // width
+        )
 
     return _far_apart(texts, (band(_round(float(span) / bands)) for bands in BANDS))
 
@@ -184,11 +187,10 @@ def exact_shares(values: Floats) -> Floats:
     masks = np.arange(len(values))
     sizes = np.array([m.bit_count() for m in range(len(values))])
     weights = np.array([1.0 / (n * math.comb(n - 1, s)) for s in range(n)])
-    others = [masks[masks >> i & 1 == 0] for i in range(n)]
     return np.array(
         [
             math.fsum((weights[sizes[s]] * (values[s | 1 << i] - values[s])).tolist())
-            for i, s in enumerate(others)
+            for i, s in enumerate([masks[masks >> i & 1 == 0] for i in range(n)])
         ]
     )
 
@@ -226,9 +228,11 @@ def sample_shares(
                 before = after
         pairs.append(increase)
     every = np.array(pairs)
-    error = every.std(axis=0, ddof=1) / math.sqrt(len(every))
     return SampledShares(
-        every.mean(axis=0), error * _student(len(every) - 1), 2 * len(every), tuple(prefixes)
+        every.mean(axis=0),
+        (every.std(axis=0, ddof=1) / math.sqrt(len(every))) * _student(len(every) - 1),
+        2 * len(every),
+        tuple(prefixes),
     )
 
 

@@ -16,7 +16,7 @@ from sievert.commands.explain.subsets import CombinationCounts
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.microdata import ClassWeights, class_weights
 from sievert.counts.questions import Questions
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.hierarchies import NUMBER
 from sievert.notes import Count, Note
 from sievert.session import open_source
@@ -44,10 +44,10 @@ class PopulationSettings:
     household: str | None = None
 
     def __post_init__(self) -> None:
-        if sum(x is not None for x in (self.size, self.fraction, self.table)) > 1:
-            raise UsageError(
-                "--population-size, --fraction and --population say the same thing: one of them"
-            )
+        require(
+            sum(x is not None for x in (self.size, self.fraction, self.table)) <= 1,
+            "--population-size, --fraction and --population say the same thing: one of them",
+        )
 
     @property
     def any(self) -> bool:
@@ -87,13 +87,14 @@ def describe_population(
         )
         chapter |= numbers
     if stated.household is not None:
-        if stated.household in quasi:
-            raise UsageError(
-                f"column {stated.household!r} is a quasi-identifier and cannot be the household"
-            )
+        require(
+            stated.household not in quasi,
+            f"column {stated.household!r} is a quasi-identifier and cannot be the household",
+        )
         cells = questions.cube((*quasi, stated.household))
-        own = risks["individual_risk"] if risks else 1.0 / combinations.classes.counts
-        numbers, notes = household_risks(cells, own)
+        numbers, notes = household_risks(
+            cells, risks["individual_risk"] if risks else 1.0 / combinations.classes.counts
+        )
         chapter |= numbers
     chapter["totals"] = {
         secret: dominance_flags(cube)
@@ -155,8 +156,7 @@ def match_population(sample: Cube, population: Cube) -> people.Known:
 def weighted_risks(weights: ClassWeights) -> tuple[dict[str, Any], Floats]:
     """Individual and global risk, and the risk of a record of each class."""
     records, sums, times, which = weights.kinds()
-    exact = np.array(sums, dtype=object)
-    classes = people.Weighted.of_classes(np.array(records), exact, times)
+    classes = people.Weighted.of_classes(np.array(records), np.array(sums, dtype=object), times)
     return {
         "expected_reidentifications": people.expected_reidentifications(classes).to_dict(),
         "global_risk": people.global_risk(classes).to_dict(),
@@ -192,8 +192,7 @@ def dominance_flags(cube: Cube) -> dict[str, Any]:
     Floating point decides far from the limits, exact fractions near them. Missing values contribute
     nothing; the rules do not apply to a class with a negative value.
     """
-    texts = cube.values[-1]
-    exact = [Fraction(0) if t is None else Fraction(t) for t in texts]
+    exact = [Fraction(0) if t is None else Fraction(t) for t in cube.values[-1]]
     values = np.array([float(x) for x in exact])
     present = cube.codes[-1] != 0
     order = np.lexsort((-values[cube.codes[-1]], cube.owner))

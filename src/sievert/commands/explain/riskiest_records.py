@@ -50,11 +50,10 @@ class Scores:
                 np.bincount(codes, contributions[:, at], len(texts)),
                 classes.totals(at),
             )
-            order = np.lexsort((np.arange(len(parts)), -parts))[:MOST_LEVELS]
             levels[column] = [
                 {"records": int(records[code]), "share": float(parts[code]) / whole}
                 | ({"value": texts[code]} if show else {})
-                for code in order.tolist()
+                for code in np.lexsort((np.arange(len(parts)), -parts))[:MOST_LEVELS].tolist()
                 if parts[code] > 0
             ]
         return levels
@@ -97,10 +96,13 @@ class Scores:
         at = np.flatnonzero(self.uniques.unique == place)
         if len(at) and self.score[place] != 0:
             counts = self.uniques.found[:, :, at[0]]
-            weights = [float(w) for w in self.uniques.weights()]
-            parts = sum(w * counts[size].astype(np.float64) for size, w in enumerate(weights))
-            shares = (np.asarray(parts) / self.score[place]).tolist()
-            about["column_contributions"] = dict(zip(classes.columns, shares, strict=True))
+            parts = sum(
+                w * counts[size].astype(np.float64)
+                for size, w in enumerate(map(float, self.uniques.weights()))
+            )
+            about["column_contributions"] = dict(
+                zip(classes.columns, (np.asarray(parts) / self.score[place]).tolist(), strict=True)
+            )
         return about
 
 

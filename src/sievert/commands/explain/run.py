@@ -25,7 +25,7 @@ from sievert.commands.explain.subsets import (
 )
 from sievert.counts import microdata
 from sievert.counts.questions import Questions
-from sievert.errors import SievertError, UsageError
+from sievert.errors import SievertError, require
 from sievert.formatting import plural
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN
@@ -52,16 +52,17 @@ class ExplanationSettings:
     population: population.PopulationSettings
 
     def __post_init__(self) -> None:
-        if self.max_size is not None and self.budget is not None:
-            raise UsageError("--max-size and --budget exclude each other")
+        require(
+            self.max_size is None or self.budget is None,
+            "--max-size and --budget exclude each other",
+        )
         for name, number, least in (
             ("--max-size", self.max_size, 1),
             ("--budget", self.budget, 1),
             ("--orders", self.orders, 4),
             ("--seed", self.seed, 0),
         ):
-            if number is not None and number < least:
-                raise UsageError(f"{name} must be at least {least}")
+            require(number is None or number >= least, f"{name} must be at least {least}")
 
 
 @dataclass(frozen=True)
@@ -208,8 +209,9 @@ def _shapley(
         if subsets.whole.numbers(secret)[name] is None:
             place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
         else:
-            by_column = column_shares.shares_by_column(quasi, share, whole, error)
-            place[name] = by_column | {"reason": None}
+            place[name] = column_shares.shares_by_column(quasi, share, whole, error) | {
+                "reason": None
+            }
     return chapter, prefixes
 
 
@@ -222,8 +224,9 @@ def _coarser_columns(
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
-            text = "the hierarchy of {} is not used: it is not a quasi-identifier here"
-            run.warn(text, Name(column))
+            run.warn(
+                "the hierarchy of {} is not used: it is not a quasi-identifier here", Name(column)
+            )
     ways = column_shares.coarser_columns(combinations, hierarchies)
     columns = {
         column: {
@@ -238,16 +241,17 @@ def _coarser_columns(
     middle = [coarser[(len(coarser) - 1) // 2] for coarser in ways.values()]
     if len(middle) < 2:
         return {"columns": columns}
-    together = column_shares.measure_coarser(combinations, middle)
-    return {"columns": columns, "coarser_together": together}
+    return {
+        "columns": columns,
+        "coarser_together": column_shares.measure_coarser(combinations, middle),
+    }
 
 
 def _units(whole: Subset) -> dict[str, dict[str, str]]:
     """The unit of every number of a subset, and which way is risky."""
-    names = {*whole.reidentification}.union(*whole.inference.values())
     return {
         name: {"unit": unit, "riskier": riskier}
-        for name in sorted(names)
+        for name in sorted({*whole.reidentification}.union(*whole.inference.values()))
         for unit, riskier in [UNITS.get(name) or (BY_ID[name].unit, BY_ID[name].riskier)]
     }
 

@@ -130,8 +130,9 @@ class CombinationCounts:
         def drop(cube: Cube) -> Cube:
             return cube.select_cells(cube.codes[cube.columns.index(column)] != code)
 
-        secrets = {s: drop(c) for s, c in self.secrets.items()}
-        return CombinationCounts(self.quasi, drop(self.classes), secrets)
+        return CombinationCounts(
+            self.quasi, drop(self.classes), {s: drop(c) for s, c in self.secrets.items()}
+        )
 
     def measure(self) -> Subset:
         """What all columns together disclose."""
@@ -169,8 +170,7 @@ class Subsets:
         cubes: dict[str | None, Cube] = {s: c for s, c in combinations.secrets.items()}  # noqa: C416
         cubes = cubes or {None: combinations.classes}
         cells = sum(len(cube.counts) for cube in cubes.values())
-        subsets = min(expected, (1 << len(self.quasi)) - 1)
-        compiled = None if cells * subsets >= WORK else False
+        compiled = None if cells * min(expected, (1 << len(self.quasi)) - 1) >= WORK else False
         self._lattices = {
             s: Lattice(cube, None if s is None else secret_column(s), threads, compiled=compiled)
             for s, cube in cubes.items()
@@ -187,8 +187,10 @@ class Subsets:
     def nonempty(self) -> list[Subset]:
         """The subsets measured so far but the empty one, small ones first."""
         place = {c: i for i, c in enumerate(self.quasi)}
-        subsets = (s for s in self.results.values() if s.columns)
-        return sorted(subsets, key=lambda s: (len(s.columns), [place[c] for c in s.columns]))
+        return sorted(
+            (s for s in self.results.values() if s.columns),
+            key=lambda s: (len(s.columns), [place[c] for c in s.columns]),
+        )
 
     def key(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns in the order of the quasi-identifiers."""
@@ -209,8 +211,9 @@ class Subsets:
 
     def some(self, subsets: Iterable[Iterable[str]]) -> None:
         """Measure those of these subsets that have not been measured."""
-        keys = dict.fromkeys(self.key(s) for s in subsets)
-        wanted = [key for key in keys if key not in self.results]
+        wanted = [
+            key for key in dict.fromkeys(self.key(s) for s in subsets) if key not in self.results
+        ]
         for rolled in zip(*(x.some(wanted) for x in self._lattices.values()), strict=True):
             self._record(dict(zip(self._lattices, rolled, strict=True)))
 
@@ -228,8 +231,10 @@ class Subsets:
         heapq.heapify(waiting)
         while waiting and len(self.results) <= budget:
             _, places = heapq.heappop(waiting)
-            supersets = self._supersets(tuple(self.quasi[p] for p in places))
-            for columns in itertools.islice(supersets, budget + 1 - len(self.results)):
+            for columns in itertools.islice(
+                self._supersets(tuple(self.quasi[p] for p in places)),
+                budget + 1 - len(self.results),
+            ):
                 heapq.heappush(waiting, self._priority(columns))
 
     def _supersets(self, columns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -243,8 +248,8 @@ class Subsets:
     def _priority(self, columns: tuple[str, ...]) -> tuple[float, tuple[int, ...]]:
         subset = self.results[columns]
         chapters = (subset.reidentification, *subset.inference.values())
-        rates = [c["discrimination_rate"] or 0.0 for c in chapters]
-        return -max(rates) / len(columns), tuple(self.quasi.index(c) for c in columns)
+        best = max(c["discrimination_rate"] or 0.0 for c in chapters)
+        return -best / len(columns), tuple(self.quasi.index(c) for c in columns)
 
     # -- from counts to numbers -----------------------------------------------------------------
 

@@ -118,8 +118,11 @@ def _enough(explanation: Explanation) -> list[str]:
     """How few columns single out most of the unique people."""
     whole = unique_count(explanation.whole)
     for size in range(1, len(explanation.roles.quasi) if whole else 0):
-        subsets = [s for s in explanation.subsets if len(s.columns) == size]
-        best = max(subsets, key=unique_count, default=None)
+        best = max(
+            [s for s in explanation.subsets if len(s.columns) == size],
+            key=unique_count,
+            default=None,
+        )
         if best is not None and 2 * unique_count(best) >= whole:
             number = unique_count(best)
             return [
@@ -234,8 +237,11 @@ def _population(about: Mapping[str, Any], width: int) -> list[str]:
             lines[1] += f" of {about['size']:,}, of which the table is {share}"
         # Without a population table these two are as if nobody were outside the sample.
         hidden = () if "truta_maximal" in about else ("journalist", "marketer")
-        names = [name for name in ESTIMATES if name in about and name not in hidden]
-        lines += [_estimate(ESTIMATES[name], about[name]) for name in names]
+        lines += [
+            _estimate(ESTIMATES[name], about[name])
+            for name in ESTIMATES
+            if name in about and name not in hidden
+        ]
     for secret, flags in about["totals"].items():
         rule, other = flags["dominance"], flags["p_percent"]
         lines += ["", f"Totals of {printable(secret)} by class"]

@@ -128,8 +128,11 @@ def _curve(explanation: Explanation) -> list[str]:
         ]
         for point in explanation.chapters["knowledge"]["points"][1:]
     ]
-    title = "What is given away by how many columns are known (least, mean, most over subsets)"
-    return ["", title, *_table(head, rows, 100)]
+    return [
+        "",
+        "What is given away by how many columns are known (least, mean, most over subsets)",
+        *_table(head, rows, 100),
+    ]
 
 
 def _range(numbers: Mapping[str, Any], text: Callable[[Any], str]) -> str:
@@ -172,8 +175,11 @@ def _subsets(explanation: Explanation, width: int, everything: bool) -> list[str
         for s in chosen
         for numbers in [s.reidentification]
     ]
-    title = "Every subset" if everything else "The riskiest subsets of each size"
-    return ["", title, *_listing([*head, *more, "columns"], rows, width)]
+    return [
+        "",
+        "Every subset" if everything else "The riskiest subsets of each size",
+        *_listing([*head, *more, "columns"], rows, width),
+    ]
 
 
 def _danger(subset: Subset) -> tuple[float, float]:
@@ -204,11 +210,12 @@ def _coarser(explanation: Explanation, width: int) -> list[str]:
     head = ["coarser", "values", "k", "alone", "DR"]
     head += [f"DR {shorten(printable(s), 12)}" for s in secrets]
     now = explanation.whole.reidentification
-    title = (
+    return [
+        "",
         f"What coarser values would leave (now k {now['k_anonymity']:,}, "
-        f"{unique_count(explanation.whole):,} alone)"
-    )
-    return ["", title, *_table(head, rows, width)]
+        f"{unique_count(explanation.whole):,} alone)",
+        *_table(head, rows, width),
+    ]
 
 
 # -- values and records -------------------------------------------------------------------------
@@ -267,8 +274,11 @@ def _rare_values(values: Mapping[str, Any], width: int, everything: bool) -> lis
     rows = [[name, str(n), *rest] for (name, *rest), n in counts.items()]
     head = ["column", "values", "records", "alone", "fewer below 5", "k up by"]
     head += ["DR down by", "eq. 9 down by"]
-    title = "Rare values (outliers, or errors?): what leaving their records out would gain"
-    return ["", title, *_table(head, rows[: None if everything else MOST_SUSPECTS], width)]
+    return [
+        "",
+        "Rare values (outliers, or errors?): what leaving their records out would gain",
+        *_table(head, rows[: None if everything else MOST_SUSPECTS], width),
+    ]
 
 
 def _lookalikes(values: Mapping[str, Any], width: int, everything: bool) -> list[str]:
@@ -307,8 +317,11 @@ def _records(explanation: Explanation, width: int, everything: bool) -> list[str
         for top in [sorted(shares, key=lambda c: shares[c], reverse=True)[:2]]
     ]
     head = ["row", "like it", "SUDA score", "minimal uniques", "smallest", "mostly by"]
-    title = "The records most easily found (row numbers of the input)"
-    lines = ["", title, *_table(head, rows, width)]
+    lines = [
+        "",
+        "The records most easily found (row numbers of the input)",
+        *_table(head, rows, width),
+    ]
     return [*lines, *_levels(explanation.chapters.get("suda"), width)] if everything else lines
 
 

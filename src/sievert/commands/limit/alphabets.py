@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,10 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands._common import check_known
-from sievert.errors import InputError, UsageError, unknown
+from sievert.errors import InputError, require, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import MOST_BYTES
 from sievert.losses.loss import as_numbers, combination_codes
-from sievert.notes import Count, Name, Note
 from sievert.tradeoff import ladder
 
 NAMES = ("hamming", "squared", "absolute")
@@ -107,8 +106,11 @@ def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text,
     """A small CSV file: released values in the first line, each value before its distances."""
     path = Path(given)
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path.name}: a matrix of more than {MOST_BYTES} bytes")
+        require(
+            path.stat().st_size <= MOST_BYTES,
+            f"{path.name}: a matrix of more than {MOST_BYTES} bytes",
+            error=InputError,
+        )
         with path.open(encoding="utf-8-sig", newline="") as file:
             sign = max(";,\t", key=file.readline().count)
             file.seek(0)
@@ -119,8 +121,11 @@ def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text,
         ) from None
     except (UnicodeDecodeError, csv.Error):
         raise InputError(f"{path.name}: not a table of delimited UTF-8 text") from None
-    if not lines:
-        raise InputError(f"{path.name}: a first line of released values, then one line a value")
+    require(
+        lines,
+        f"{path.name}: a first line of released values, then one line a value",
+        error=InputError,
+    )
     labels = tuple(v or None for v in head[1:])
     rows = {row[0] or None: row[1:] for row in lines}
     if lacking := sum(1 for v in values if v not in rows):
@@ -128,44 +133,41 @@ def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text,
             f"{path.name}: {plural(lacking, 'value')} of column {name!r} have no line in it",
             hint="one line a value that occurs",
         )
-    if not labels or len(set(labels)) < len(labels):
-        raise InputError(f"{path.name}: the first line names each released value once")
+    require(
+        labels and len(set(labels)) >= len(labels),
+        f"{path.name}: the first line names each released value once",
+        error=InputError,
+    )
     try:
         matrix = np.array([[float(x) for x in rows[v]] for v in values])
     except ValueError:
         raise InputError(f"{path.name}: not a number, or lines of different lengths") from None
-    if matrix.shape != (len(values), len(labels)):
-        raise InputError(f"{path.name}: a line has another number of distances than the first")
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise InputError(f"{path.name}: distances are numbers of at least 0")
+    require(
+        matrix.shape == (len(values), len(labels)),
+        f"{path.name}: a line has another number of distances than the first",
+        error=InputError,
+    )
+    require(
+        np.isfinite(matrix).all() and not (matrix < 0).any(),
+        f"{path.name}: distances are numbers of at least 0",
+        error=InputError,
+    )
     return labels, matrix
 
 
 def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) -> None:
     """Whether a distortion is a name, or a file for the one column there is."""
-    if not isinstance(distortion, str | os.PathLike):
-        raise UsageError("a distortion is a name or a CSV file", hint=", ".join(NAMES))
+    named = isinstance(distortion, str | os.PathLike)
+    require(named, "a distortion is a name or a CSV file", hint=", ".join(NAMES))
     if distortion in NAMES:
         return
     if isinstance(distortion, str) and Path(distortion).suffix.lower() not in (".csv", ".tsv"):
         raise unknown("--distortion:", distortion, NAMES)
-    if columns > 1 or hierarchies:
-        raise UsageError(
-            "distances from a file are of one column, without a hierarchy",
-            hint="one -q, or --distortion hamming",
-        )
-
-
-def column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[Note]:
-    """How distances are scaled, where that differs from the distortion the user named."""
-    text = "{} does not hold numbers: its distortion is whether a value is changed"
-    for c in columns:
-        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING:
-            yield Note(text, Name(c.name))
-    if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
-        yield Note("distances of numbers are shares of their column's range")
-    if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):
-        yield Note("a missing value is as far from every other as values can be")
+    require(
+        columns <= 1 and not hierarchies,
+        "distances from a file are of one column, without a hierarchy",
+        hint="one -q, or --distortion hamming",
+    )
 
 
 def describe_distortion(columns: Sequence[ReleasedColumn]) -> str:
@@ -222,8 +224,11 @@ class ReleaseAlphabet:
         step, variance = max(1, CELLS // len(self.released)), 0.0
         for at in range(0, len(symbols), step):
             some = slice(at, at + step)
-            far = distances(self.columns, symbols[some], self.released)
-            variance += _noise(channel[place[some]], far, sizes[some])
+            variance += _noise(
+                channel[place[some]],
+                distances(self.columns, symbols[some], self.released),
+                sizes[some],
+            )
         return variance / float(sizes.sum())
 
     def record_distortion(self, symbols: Ints) -> Floats:
@@ -246,19 +251,19 @@ def alphabets(
 ) -> tuple[str, list[ReleaseAlphabet]]:
     """The alphabets of some columns, and which kind they are."""
     check_known("--alphabet:", kind, KINDS)
-    if most < 2:
-        raise UsageError("an alphabet has at least 2 combinations", hint=f"--most {MOST}")
-    if reduced is not None and reduced < 1:
-        raise UsageError("at least 1 combination is released", hint="--reduced 20")
+    require(most >= 2, "an alphabet has at least 2 combinations", hint=f"--most {MOST}")
+    require(
+        reduced is None or reduced >= 1, "at least 1 combination is released", hint="--reduced 20"
+    )
     key = combination_codes([c.codes for c in columns])
     number = int(key.max()) + 1
     if kind == AUTO:
         kind = JOINT if number <= most else COLUMNS
-    if kind == JOINT and number > most:
-        raise UsageError(
-            f"{number:,} combinations occur, more than {most:,} of one alphabet",
-            hint="--alphabet columns, --alphabet merged, or a larger --most",
-        )
+    require(
+        kind != JOINT or number <= most,
+        f"{number:,} combinations occur, more than {most:,} of one alphabet",
+        hint="--alphabet columns, --alphabet merged, or a larger --most",
+    )
     if kind == COLUMNS:
         each = [_joint((c,), c.codes, secret, weights, most, False) for c in columns]
     else:
@@ -298,8 +303,11 @@ def _merge_rare(
     columns: tuple[ReleasedColumn, ...], symbols: Ints, key: Ints, counts: Floats, most: int
 ) -> ReleaseAlphabet:
     """The most frequent combinations; every other one counts as the nearest of them."""
-    if any(c.labels is not c.values for c in columns):
-        raise UsageError("distances from a file go with a smaller alphabet", hint="a larger --most")
+    require(
+        not any(c.labels is not c.values for c in columns),
+        "distances from a file go with a smaller alphabet",
+        hint="a larger --most",
+    )
     sizes = counts.sum(axis=1)
     order = np.argsort(-sizes, kind="stable")
     kept, rare = np.sort(order[:most]), np.sort(order[most:])
@@ -352,8 +360,7 @@ def _reduce(alphabet: ReleaseAlphabet, number: int) -> ReleaseAlphabet:
 
 def _noise(channel: Floats, far: Floats, sizes: Floats) -> float:
     mean = np.einsum("ij,ij->i", channel, far)
-    squares = np.einsum("ij,ij->i", channel, far**2)
-    return float(sizes @ np.maximum(squares - mean**2, 0.0))
+    return float(sizes @ np.maximum(np.einsum("ij,ij->i", channel, far**2) - mean**2, 0.0))
 
 
 def distances(columns: Sequence[ReleasedColumn], symbols: Ints, released: Ints) -> Floats:
@@ -362,27 +369,3 @@ def distances(columns: Sequence[ReleasedColumn], symbols: Ints, released: Ints) 
     for j, c in enumerate(columns):
         total += c.distances[np.ix_(symbols[:, j], released[:, j])]
     return total / len(columns)
-
-
-def alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool) -> Iterator[Note]:
-    """What a user should know about the alphabets."""
-    if kind == COLUMNS and len(each) > 1:
-        yield Note(
-            "each column has a channel of its own, which --at goes for: all together they are "
-            "not the best release, and what is promised is promised of each column"
-        )
-    for alphabet in each:
-        if alphabet.merged:
-            yield Note(
-                "{} of rare combinations count as the nearest frequent ones; how far these are "
-                "is part of the distortion",
-                Count(alphabet.merged),
-            )
-        if alphabet.reduced:
-            number = Count(len(alphabet.released), "combination")
-            yield Note("only {} may be released", number)
-    if labelled:
-        yield Note(
-            "the release is synthetic: for each record a label is drawn, and for the label "
-            "values of somebody who could have it; it tells less than the label, and loses more"
-        )

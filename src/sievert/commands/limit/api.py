@@ -21,7 +21,7 @@ from sievert.commands.limit.release_files import (
 )
 from sievert.commands.limit.result import Limited
 from sievert.commands.limit.run import read_original, solve_finite
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -101,8 +101,11 @@ def randomise(
     (0.25, True)
     """
     requested = requested_roles(policy, quasi, sensitive, identifier)
-    if missing not in ("value", "error"):
-        raise UsageError("a missing value is a value of its own", hint="--missing value, or error")
+    require(
+        missing in ("value", "error"),
+        "a missing value is a value of its own",
+        hint="--missing value, or error",
+    )
     settings = limit_settings(
         model,
         at,
@@ -117,15 +120,23 @@ def randomise(
         gap=gap,
         seconds=seconds,
     )
-    if len(settings.at) > 1 and (out is not None or matrix is not None):
-        raise UsageError("a release and its matrix need one constraint", hint="--at 0.1")
-    if gaussian and matrix is not None:
-        raise UsageError("a Gaussian channel has no matrix of values", hint="without --matrix")
+    require(
+        len(settings.at) <= 1 or (out is None and matrix is None),
+        "a release and its matrix need one constraint",
+        hint="--at 0.1",
+    )
+    require(
+        not gaussian or matrix is None,
+        "a Gaussian channel has no matrix of values",
+        hint="without --matrix",
+    )
     kind = None if out is None else release_kind(out)
     reading = Reading(watch, verify=verify, **source)
     inputs = [data, policy, *(hierarchies or {}).values(), distortion]
-    if out is not None and matrix is not None and Path(out).resolve() == Path(matrix).resolve():
-        raise UsageError("two outputs have the same name")
+    require(
+        out is None or matrix is None or Path(out).resolve() != Path(matrix).resolve(),
+        "two outputs have the same name",
+    )
     with (
         files.write_whole(out, sources=inputs, force=force) as target,
         files.write_whole(matrix, sources=inputs, force=force) as beside,

@@ -19,7 +19,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.commands._common import check_whole
 from sievert.commands.limit.alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
-from sievert.errors import UsageError, unknown
+from sievert.errors import UsageError, require, unknown
 from sievert.measures.kernel import LN2
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.tradeoff import (
@@ -81,8 +81,10 @@ def limit_settings(model: Any, at: Any, points: Any, seed: Any, **options: Any) 
     except (TypeError, ValueError):
         raise UsageError("at: a number, or a list of numbers", hint="at=0.1") from None
     check_at(constraints)
-    if isinstance(points, bool) or not isinstance(points, int) or not 0 <= points <= MOST_POINTS:
-        raise UsageError(f"--points must be from 0 to {MOST_POINTS}")
+    require(
+        not isinstance(points, bool) and isinstance(points, int) and 0 <= points <= MOST_POINTS,
+        f"--points must be from 0 to {MOST_POINTS}",
+    )
     check_whole("--seed", seed, 0)
     return LimitSettings(
         number, tuple(sorted(set(constraints))), points=points, seed=seed, **options
@@ -178,8 +180,11 @@ def synthetic(weights: Floats, channel: Floats) -> Floats:
 
 def check_at(at: Sequence[float]) -> None:
     """Constraints are numbers from 0 on."""
-    if not at or not all(math.isfinite(a) and a >= 0 for a in at):
-        raise UsageError("--at takes numbers from 0 on", hint="--at 0.1, or --at 0.05,0.1,0.2")
+    require(
+        at and all(math.isfinite(a) and a >= 0 for a in at),
+        "--at takes numbers from 0 on",
+        hint="--at 0.1, or --at 0.05,0.1,0.2",
+    )
 
 
 # -- records drawn from a channel ---------------------------------------------------------------
@@ -248,13 +253,11 @@ def _risk_spread(joint: Joint, channel: Floats, records: float) -> tuple[float, 
     logs = np.where(cells > 0, logs, 0.0)
     # variance over the draw of log p(x',y)/p(x')p(y) of each record
     first = channel @ logs
-    second = channel @ logs**2
-    linear = float((together * np.maximum(second - first**2, 0.0)).sum()) / records
+    linear = float((together * np.maximum(channel @ logs**2 - first**2, 0.0)).sum()) / records
     inner = _ratio(noise, cells) * _halves(records * cells)
     outer = _ratio(noise_sums, sums) * _halves(records * sums)
     bias = (float(inner.sum()) - float(outer.sum())) / records
-    curved = 2 * float((inner**2).sum()) / records**2
-    return bias / LN2, math.sqrt(linear + curved) / LN2
+    return bias / LN2, math.sqrt(linear + 2 * float((inner**2).sum()) / records**2) / LN2
 
 
 def _ratio(noise: Floats, expected: Floats) -> Floats:

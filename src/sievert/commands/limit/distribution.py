@@ -19,7 +19,7 @@ from sievert.commands.limit.channels import (
     known_model,
     solutions,
 )
-from sievert.errors import UsageError
+from sievert.errors import require
 from sievert.formatting import significant
 from sievert.hierarchies import Hierarchy
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
@@ -72,8 +72,9 @@ class Limit:
 
     def recodings(self, most: int | None = None) -> list[Recoding]:
         """The best deterministic recodings of X, if it is ordered, into 1, 2, ... intervals."""
-        if self.distances is None:
-            raise UsageError("interval recodings need a distortion", hint='"absolute"')
+        require(
+            self.distances is not None, "interval recodings need a distortion", hint='"absolute"'
+        )
         return interval_recodings(self.joint, self.distances, most=most)
 
     def curve(self, points: int = 20) -> list[Tradeoff]:
@@ -196,8 +197,11 @@ def _joint(given: Any, model: int | str) -> Joint:
 def _apart(distortion: Any, joint: Joint, values: Any, released: Any) -> Any:
     rows = len(joint.table)
     if isinstance(distortion, Hierarchy):
-        if values is None or len(values) != rows:
-            raise UsageError("a hierarchy needs the texts of X's values", hint="values=[...]")
+        require(
+            values is not None and len(values) == rows,
+            "a hierarchy needs the texts of X's values",
+            hint="values=[...]",
+        )
         return ladder(distortion, [str(v) for v in values])
     numbers = distortion.to_numpy() if hasattr(distortion, "to_numpy") else distortion
     if released is not None and values is None and isinstance(numbers, str):

@@ -12,7 +12,7 @@ from sievert.commands.limit.channels import LimitSettings, Promise, inside
 from sievert.commands.limit.release_files import FileColumn
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.commands.limit.run import LimitOutcome, LimitTable
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, UsageError, require
 from sievert.estimators import InformationEstimate
 from sievert.losses.loss import as_numbers
 from sievert.notes import Note, SectionName
@@ -41,9 +41,12 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     if settings.points:
         high = {1: first.private, 2: first.information, 3: first.information}.get(number)
         high = 4.0 * len(quasi) if high is None else high
-        spread = np.linspace(0.0, high, settings.points + 2)[1:-1].tolist()
-        others = curve(pair, number, spread, weights)
-        points += [TradeoffPoint.from_gaussian(quasi, f, asked=False) for f in others]
+        points += [
+            TradeoffPoint.from_gaussian(quasi, f, asked=False)
+            for f in curve(
+                pair, number, np.linspace(0.0, high, settings.points + 2)[1:-1].tolist(), weights
+            )
+        ]
     if first.normality is not None:
         table.notes.extend(Note("{}", SectionName(text)) for text in first.normality.sentences)
     promise, drawn = None, {}
@@ -74,16 +77,19 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
 def _check_settings(table: LimitTable) -> None:
     settings = table.settings
     plain = LimitSettings(settings.model, settings.at)
-    if settings.model not in (1, 2, 3, 4):
-        raise UsageError(f"no model {settings.model} of Gaussian columns", hint="--model 1 to 4")
+    require(
+        settings.model in (1, 2, 3, 4),
+        f"no model {settings.model} of Gaussian columns",
+        hint="--model 1 to 4",
+    )
     names = ("distortion", "alphabet", "occurring", "reduced", "most")
-    if settings.hierarchies or any(getattr(settings, n) != getattr(plain, n) for n in names):
-        raise UsageError(
-            "Gaussian columns have no values one by one, and a distortion of their own",
-            hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
-        )
-    if not table.in_order:
-        raise UsageError("Gaussian columns need records in order", hint="the engine duckdb")
+    require(
+        not settings.hierarchies
+        and not any(getattr(settings, n) != getattr(plain, n) for n in names),
+        "Gaussian columns have no values one by one, and a distortion of their own",
+        hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
+    )
+    require(table.in_order, "Gaussian columns need records in order", hint="the engine duckdb")
 
 
 def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
@@ -97,14 +103,19 @@ def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
 
 
 def _weights(x: Floats) -> Floats:
-    if not np.isfinite(x).all():
-        raise InputError(
-            "some numbers of the quasi-identifiers are missing",
-            hint="--gaussian with columns that have a number in every record",
-        )
+    require(
+        np.isfinite(x).all(),
+        "some numbers of the quasi-identifiers are missing",
+        hint="--gaussian with columns that have a number in every record",
+        error=InputError,
+    )
     spread = x.var(axis=0)
-    if not (spread > 0).all():
-        raise InputError("a quasi-identifier has one number only", hint="-q without it")
+    require(
+        (spread > 0).all(),
+        "a quasi-identifier has one number only",
+        hint="-q without it",
+        error=InputError,
+    )
     return np.asarray(1.0 / (x.shape[1] * spread))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sievert.errors import ExhaustedError, UsageError
+from sievert.errors import ExhaustedError, UsageError, require
 from sievert.files import KINDS
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class FileColumn:
 def release_kind(path: Any) -> str:
     """The format of a release by its ending."""
     suffix = Path(path).suffix.lower()
-    if suffix not in KINDS:
-        raise UsageError("a release ends in .csv or .parquet", hint="-o release.csv")
+    require(suffix in KINDS, "a release ends in .csv or .parquet", hint="-o release.csv")
     if KINDS[suffix] == "parquet":
         _parquet()
     return KINDS[suffix]

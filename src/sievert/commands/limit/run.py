@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -30,7 +30,7 @@ from sievert.commands.limit.channels import (
 from sievert.commands.limit.release_files import TEXT, FileColumn
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.counts.questions import Questions
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
@@ -104,8 +104,9 @@ def read_original(
         raise UsageError(
             f"column {both[0]!r} is both released and secret", hint="-q and -s without it twice"
         )
-    if not roles.sensitive and not settings.alike:
-        raise UsageError("no secret given", hint="-s disease, or --model identity")
+    require(
+        roles.sensitive or settings.alike, "no secret given", hint="-s disease, or --model identity"
+    )
     hierarchies = settings.hierarchies or {}
     for given in hierarchies:
         check_known("--hierarchy: quasi-identifier", given, roles.quasi)
@@ -115,14 +116,13 @@ def read_original(
         notes.insert(0, Note("the key itself is the secret here: other secrets do not count"))
     clock("reading the records", questions)
     in_order = questions.engine.name == "duckdb"
-    if everything and not in_order:
-        raise UsageError(
-            f"{questions.engine.name} knows no order of records: no release can be written",
-            hint="the same without -o, or the engine duckdb",
-        )
+    require(
+        not everything or in_order,
+        f"{questions.engine.name} knows no order of records: no release can be written",
+        hint="the same without -o, or the engine duckdb",
+    )
     types = getattr(questions.engine, "kinds", {})
-    columns = [c for c in questions.columns if c not in roles.identifier]
-    kinds = {c: str(types.get(c, TEXT)) for c in columns}
+    kinds = {c: str(types.get(c, TEXT)) for c in questions.columns if c not in roles.identifier}
     wanted = tuple(kinds) if everything else roles.measured_columns
     people = (
         _pairing.people(questions, wanted, None, name)
@@ -131,8 +131,10 @@ def read_original(
     )
     table = LimitTable(roles, people, kinds, in_order, settings, clock, [*notes])
     if everything and table.unassessed:
-        text = "{} not assessed, yet released unchanged: an outsider may know them too"
-        table.note(text, Count(len(table.unassessed), "column"))
+        table.note(
+            "{} not assessed, yet released unchanged: an outsider may know them too",
+            Count(len(table.unassessed), "column"),
+        )
     if everything:
         table.note("secrets are released as they are, beside the drawn values")
     if everything and settings.seed == 0:
@@ -159,13 +161,13 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         )
         for q in table.roles.quasi
     ]
-    table.notes.extend(alphabet_kinds.column_notes(columns, settings.distortion))
+    table.notes.extend(_column_notes(columns, settings.distortion))
     labelled = settings.model in LABELLED
-    if labelled and (settings.reduced is not None or columns[0].kind == alphabet_kinds.MATRIX):
-        raise UsageError(
-            f"model {settings.model} releases values drawn from the table",
-            hint="without --reduced, and without distances from a file",
-        )
+    require(
+        not labelled or (settings.reduced is None and columns[0].kind != alphabet_kinds.MATRIX),
+        f"model {settings.model} releases values drawn from the table",
+        hint="without --reduced, and without distances from a file",
+    )
     secret = _secret_codes(table)
     kind, each = alphabet_kinds.alphabets(
         columns,
@@ -176,7 +178,7 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         occurring=settings.occurring or labelled,
         reduced=settings.reduced,
     )
-    table.notes.extend(alphabet_kinds.alphabet_notes(kind, each, labelled=labelled))
+    table.notes.extend(_alphabet_notes(kind, each, labelled=labelled))
     parts: list[AlphabetResult] = []
     draws: list[tuple[ReleaseAlphabet, Ints]] = []
     for number, alphabet in enumerate(each):
@@ -190,11 +192,13 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     if (
         kind == alphabet_kinds.COLUMNS and not settings.alike
     ):  # all columns together, where each has its channel
-        before = combination_codes([table.codes(q) for q in table.roles.quasi])
-        whole["table"] = _estimate(table, before, secret)
+        whole["table"] = _estimate(
+            table, combination_codes([table.codes(q) for q in table.roles.quasi]), secret
+        )
         if draws:
-            after = combination_codes([symbols for _, symbols in draws])
-            whole["release"] = _estimate(table, after, secret)
+            whole["release"] = _estimate(
+                table, combination_codes([symbols for _, symbols in draws]), secret
+            )
     drawn = {
         c.name: FileColumn(
             c.name,
@@ -208,6 +212,52 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     return LimitOutcome(kind, parts, whole, drawn)
 
 
+def _column_notes(
+    columns: Sequence[alphabet_kinds.ReleasedColumn], distortion: Any
+) -> Iterator[Note]:
+    """How distances are scaled, where that differs from the distortion the user named."""
+    text = "{} does not hold numbers: its distortion is whether a value is changed"
+    for c in columns:
+        if (
+            distortion in (alphabet_kinds.SQUARED, alphabet_kinds.ABSOLUTE)
+            and c.kind == alphabet_kinds.HAMMING
+        ):
+            yield Note(text, Name(c.name))
+    if any(c.kind in (alphabet_kinds.SQUARED, alphabet_kinds.ABSOLUTE) for c in columns):
+        yield Note("distances of numbers are shares of their column's range")
+    if any(
+        c.kind in (alphabet_kinds.SQUARED, alphabet_kinds.ABSOLUTE, alphabet_kinds.HIERARCHY)
+        and None in c.values
+        for c in columns
+    ):
+        yield Note("a missing value is as far from every other as values can be")
+
+
+def _alphabet_notes(
+    kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool
+) -> Iterator[Note]:
+    """What a user should know about the alphabets."""
+    if kind == alphabet_kinds.COLUMNS and len(each) > 1:
+        yield Note(
+            "each column has a channel of its own, which --at goes for: all together they are "
+            "not the best release, and what is promised is promised of each column"
+        )
+    for alphabet in each:
+        if alphabet.merged:
+            yield Note(
+                "{} of rare combinations count as the nearest frequent ones; how far these are "
+                "is part of the distortion",
+                Count(alphabet.merged),
+            )
+        if alphabet.reduced:
+            yield Note("only {} may be released", Count(len(alphabet.released), "combination"))
+    if labelled:
+        yield Note(
+            "the release is synthetic: for each record a label is drawn, and for the label "
+            "values of somebody who could have it; it tells less than the label, and loses more"
+        )
+
+
 def _secret_codes(table: LimitTable) -> Ints:
     """One code per record for the sensitive attributes together; real numbers in bins."""
     if table.settings.alike:
@@ -218,8 +268,9 @@ def _secret_codes(table: LimitTable) -> Ints:
         numbers = as_numbers(table.people.texts(s))
         if numbers is not None and table.in_order and _pairing.sparse_numbers(table.people, s):
             codes = binned(numbers[codes], quantile_bins(numbers[codes]))
-            text = "{} has nearly as many numbers as there are records: cut at quantiles"
-            table.note(text, Name(s))
+            table.note(
+                "{} has nearly as many numbers as there are records: cut at quantiles", Name(s)
+            )
         every.append(codes)
     if len(every) > 1:
         table.note("the secrets count as one: the combination of their values")
@@ -238,8 +289,10 @@ def _solve(
     best = solutions(joint, distances, model, settings.at, **stop)
     points = [_point(alphabet, joint, model, t, True) for t in best]
     if settings.points:
-        others = solutions(joint, distances, model, None, points=settings.points, **stop)
-        points += [_point(alphabet, joint, model, t, False) for t in others]
+        points += [
+            _point(alphabet, joint, model, t, False)
+            for t in solutions(joint, distances, model, None, points=settings.points, **stop)
+        ]
     recodings: Sequence[Any] = ()
     if alphabet.is_ordered and model in (1, 2, IDENTITY, REVERSE):
         recodings = interval_recodings(joint, distances, most=MOST_INTERVALS)
@@ -269,14 +322,16 @@ def _solve(
     symbols = draw(channel, alphabet.of_record, settings.seed, number)
     far = float(alphabet.record_distortion(symbols).mean())
     risk = _estimate(table, symbols, target)
-    check = ReleaseCheck(
-        risk,
-        far,
-        ContingencyTable.from_codes(symbols, alphabet.of_record).information,
-        inside(risk.value, promise.risk_range),
-        inside(far, promise.distortion_range),
-    )
-    return replace(part, achieved=check), symbols
+    return replace(
+        part,
+        achieved=ReleaseCheck(
+            risk,
+            far,
+            ContingencyTable.from_codes(symbols, alphabet.of_record).information,
+            inside(risk.value, promise.risk_range),
+            inside(far, promise.distortion_range),
+        ),
+    ), symbols
 
 
 def _point(
@@ -296,10 +351,10 @@ def _estimate(table: LimitTable, first: Ints, second: Ints) -> InformationEstima
     """The mutual information of two columns of codes, corrected for chance."""
     if table.in_order:
         return estimate(ContingencyTable.from_codes(first, second), shuffles=0)
-    width = int(second.max()) + 1
-    keys, places = np.unique(first * width + second, return_inverse=True)
+    keys, places = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)
     sizes, values, counts = (
         np.bincount(c, table.weights).astype(np.int64) for c in (first, second, places)
     )
-    records = int(table.weights.sum())
-    return estimate(ContingencyTable(records, sizes, values, keys, counts), shuffles=0)
+    return estimate(
+        ContingencyTable(int(table.weights.sum()), sizes, values, keys, counts), shuffles=0
+    )

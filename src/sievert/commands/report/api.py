@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sievert import files
-from sievert.commands.report.saved_results import SavedResult, as_saved, read
-from sievert.errors import UsageError
+from sievert.commands.assess.result import Assessment
+from sievert.errors import InputError, require
+from sievert.measures.measure import Value
+from sievert.policy import Verdict
 from sievert.report import builder
 from sievert.report.builder import Place, write
 from sievert.report.page import Page
+from sievert.report.redaction import command_name
+from sievert.roles import Roles
+
+MOST_BYTES = 1 << 28
+VALUE_KEYS = ("value", "unit", "riskier", "reason")
 
 
 def write_report(
@@ -34,8 +43,11 @@ def write_report(
     """
     single = isinstance(results, str | os.PathLike | Mapping) or hasattr(results, "to_dict")
     results = [results] if single else list(results)
-    if html is None and markdown is None:
-        raise UsageError("no file given", hint="html='report.html' or markdown='report.md'")
+    require(
+        html is not None or markdown is not None,
+        "no file given",
+        hint="html='report.html' or markdown='report.md'",
+    )
     settings = builder.ReportSettings(
         internal, title, None if texts is None else os.fspath(texts), min_cell, mask_names
     )
@@ -48,8 +60,82 @@ def write_report(
 
 def build_page(results: Sequence[Any], settings: builder.ReportSettings | None = None) -> Page:
     """One page of results, of paths that results were saved to, or of their JSON."""
-    saved = [read(os.fspath(r)) if isinstance(r, str | os.PathLike) else r for r in results]
-    with as_saved() if any(isinstance(r, str | os.PathLike) for r in results) else nullcontext():
+    paths = [r for r in results if isinstance(r, str | os.PathLike)]
+    read = [_read_result(r) if isinstance(r, str | os.PathLike) else r for r in results]
+    try:
         return builder.build(
-            [SavedResult(r) if isinstance(r, Mapping) else r for r in saved], settings
+            [SavedResult(r) if isinstance(r, Mapping) else r for r in read], settings
         )
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        if not paths:
+            raise
+        # A file that was edited by hand, or is of another version, is bad input and no defect.
+        raise InputError(
+            "a saved result is not as sievert writes it", hint="write it again with --json"
+        ) from None
+
+
+def _read_result(given: Place) -> dict[str, Any]:
+    """The JSON of one command, as it was written."""
+    path = Path(given)
+    try:
+        require(
+            not path.is_dir(),
+            f"{path.name or path} is a directory",
+            hint="a file written with --json",
+            error=InputError,
+        )
+        require(
+            path.is_file(),
+            f"{path.name}: no such file",
+            hint="a file written with --json",
+            error=InputError,
+        )
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path.name}: a result of more than {MOST_BYTES >> 20} MiB")
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path.name}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path.name}: not JSON", hint="a file written with --json") from None
+    require(
+        isinstance(result, dict) and "sievert" in result and command_name(result) is not None,
+        f"{path.name}: not a result of sievert",
+        hint="a file written with --json by assess, explain, attack, compare and their like",
+        error=InputError,
+    )
+    return result
+
+
+@dataclass(frozen=True)
+class SavedResult:
+    """A result that was read from its JSON; an assessment can still be shared."""
+
+    data: Mapping[str, Any]
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """The JSON, as it was written."""
+        return self.data
+
+    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
+        """A shareable assessment, without the remarks: their counts can no longer be rounded."""
+        roles, policy = self.data["roles"], self.data.get("policy")
+        return Assessment(
+            table=self.data["table"],
+            roles=Roles(*(tuple(roles[r]) for r in ("quasi", "sensitive", "identifier"))),
+            reidentification=_read_values(self.data["reidentification"]),
+            inference={s: _read_values(v) for s, v in self.data["inference"].items()},
+            verdicts=None if policy is None else tuple(Verdict(**v) for v in policy["limits"]),
+            unassessed=tuple(roles.get("unassessed", ())),
+        ).share(min_cell=min_cell, mask_names=mask_names)
+
+
+def _read_values(numbers: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:
+    return {
+        measure: Value(
+            measure,
+            **{key: number[key] for key in VALUE_KEYS},
+            details={key: detail for key, detail in number.items() if key not in VALUE_KEYS},
+        )
+        for measure, number in numbers.items()
+    }
