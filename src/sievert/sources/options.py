@@ -5,9 +5,9 @@ And the optional packages that it takes to read some sources.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any, TypedDict
 
 from sievert.errors import UsageError
@@ -35,7 +35,7 @@ class ReaderOptions(TypedDict, total=False):
 def optional_package(module: str, needs: str, extra: str = "formats") -> Any:
     """A module of a package that need not be installed; the error says what needs it."""
     try:
-        return import_module(module)
+        return importlib.import_module(module)
     except ImportError:
         package = module.partition(".")[0].replace("_", "-")
         hint = f"pip install 'sievert[{extra}]'"
