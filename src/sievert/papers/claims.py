@@ -120,18 +120,14 @@ def number(
     """
     if ours is None:
         return Claim(what, printed, "-", CONTRADICTS if contradicts else OPEN, why)
-    places = digits(printed)
-    value = float(_bare(printed))
-    scaled = 100 * ours if "%" in printed else ours
-    shown = f"{scaled:.{places + 2}f}" + (" %" if "%" in printed else "")
-    unit = 10.0**-places
-    if places == 0 and float(scaled).is_integer() and "%" not in printed:  # a count is exact
-        same = scaled == value
-        state = MATCH if same else CONTRADICTS if contradicts else DIFFERS
-        return Claim(what, printed, f"{scaled:.0f}", state, "" if same else why)
-    if math.isclose(scaled, value, rel_tol=0, abs_tol=unit / 2 * (1 + 1e-9)):
+    places, value, percent = digits(printed), float(_bare(printed)), "%" in printed
+    scaled, unit = 100 * ours if percent else ours, 10.0**-places
+    count = places == 0 and float(scaled).is_integer() and not percent  # a count is exact
+    shown = f"{scaled:.{0 if count else places + 2}f}" + (" %" if percent else "")
+    near = 0.0 if count else unit / 2 * (1 + 1e-9)
+    if math.isclose(scaled, value, rel_tol=0, abs_tol=near):
         return Claim(what, printed, shown, MATCH)
-    if abs(scaled - value) < unit * (1 + 1e-9):
+    if not count and abs(scaled - value) < unit * (1 + 1e-9):
         return Claim(what, printed, shown, ROUNDING, why or "the last digit is cut off or rounded")
     return Claim(what, printed, shown, CONTRADICTS if contradicts else DIFFERS, why)
 

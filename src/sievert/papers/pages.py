@@ -51,13 +51,16 @@ def _front(paper: Paper, texts: Texts) -> Iterator[Block]:
     yield Paragraph(paper.about)
     yield Paragraph(texts("paper.source", source=paper.source), "note")
     counted = paper.count_states()
-    rows = tuple(
-        (texts(f"paper.state_{_key(s)}"), f"{counted[s]:,}", texts(f"paper.means_{_key(s)}"))
-        for s in STATES
-        if counted[s]
+    yield Grid(
+        texts("paper.counted"),
+        tuple(texts(f"paper.head_{word}") for word in ("state", "number", "means")),
+        tuple(
+            (texts(f"paper.state_{_key(s)}"), f"{counted[s]:,}", texts(f"paper.means_{_key(s)}"))
+            for s in STATES
+            if counted[s]
+        ),
+        right=(1,),
     )
-    head = tuple(texts(f"paper.head_{word}") for word in ("state", "number", "means"))
-    yield Grid(texts("paper.counted"), head, rows, right=(1,))
 
 
 def _key(state: str) -> str:
@@ -129,7 +132,8 @@ def _part(part: PaperPart, texts: Texts, *, everything: bool) -> Iterator[str]:
 
 
 def _claim(claim: Claim, width: int, texts: Texts) -> Iterator[str]:
-    what = textwrap.shorten(claim.what, width, placeholder="…") if len(claim.what) > width else ""
+    long = len(claim.what) > width
+    what = textwrap.shorten(claim.what, width, placeholder="…") if long else claim.what
     line = texts(
         "paper.line",
         what=(what or claim.what).ljust(width),

@@ -92,9 +92,11 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
         bounds=(0, None),
         method="highs",
     )
-    if solution.x is None:
-        hint = f"at most {distribution.entropy:g} bits"
-        raise UsageError("no release keeps so much of X", hint=hint)
+    require(
+        solution.x is not None,
+        "no release keeps so much of X",
+        hint=f"at most {distribution.entropy:g} bits",
+    )
     return max(0.0, math.fsum((solution.x * information).tolist()) / LN2)
 
 
@@ -129,8 +131,11 @@ def _programme(joint: Joint, distortion: Floats) -> tuple[Floats, float]:
         bounds=(0, None),
         method="highs",
     )
-    if solution.x is None:
-        raise UsageError("the linear programme was not solved", hint="a small risk instead of none")
+    require(
+        solution.x is not None,
+        "the linear programme was not solved",
+        hint="a small risk instead of none",
+    )
     channel = np.maximum(solution.x.reshape(n, m), 0.0)
     channel /= channel.sum(axis=1, keepdims=True)
     u = np.asarray(solution.eqlin.marginals[: silent.shape[0]]).reshape(apart.shape[1], m)

@@ -62,16 +62,15 @@ class _Descent:
         self.field, self.price, self.pace = field, price, 1.0
         shape = field.distortion.shape
         base = np.zeros(shape) if start is None else np.log(np.maximum(start, LEAST))
-        self.channel, self.new = np.empty(shape), np.empty(shape)
-        self.logs, self.new_logs = np.empty(shape), np.empty(shape)
-        self.gained, self.new_gained = np.zeros(shape), np.empty(shape)
+        self.channel, self.new, self.logs, self.new_logs, self.gained, self.new_gained = (
+            np.zeros(shape) for _ in range(6)
+        )
         if field.limit is not None:
             field.slack = SLACK * min(field.limit - field.nearest, 1e-3 * field.limit)
         field.tilt(base, None, 0.0, self.logs, self.channel)
-        self.base = self.logs.copy()
+        self.base, self.ahead = self.logs.copy(), self.channel.copy()
         self.best = self.front = self._point(self.channel)
         self._anew()
-        self.ahead = self.channel.copy()
         self.value, self.leads = math.inf, False
 
     def _point(self, channel: Floats) -> _Point:

@@ -133,12 +133,8 @@ def direction(values: Sequence[float]) -> str:
     >>> direction([1, 2, 3]), direction([1, 1]), direction([1, 2, 1])
     ('rises', 'stays the same', 'goes up and down')
     """
-    steps = [b - a for a, b in pairwise(values)]
-    if all(abs(step) <= SAME for step in steps):
-        return CONSTANT
-    if all(step > SAME for step in steps):
-        return RISES
-    return FALLS if all(step < -SAME for step in steps) else NEITHER
+    signs = {(b - a > SAME) - (b - a < -SAME) for a, b in pairwise(values)}
+    return {(): CONSTANT, (0,): CONSTANT, (1,): RISES, (-1,): FALLS}.get(tuple(signs), NEITHER)
 
 
 def by_paper_name(values: Mapping[str, Any]) -> Numbers:
@@ -160,10 +156,10 @@ def secrets(data: Columns, quasi: str, names: Sequence[str]) -> dict[str, Number
 
 def series(axis: Sequence[float], points: Sequence[Numbers]) -> Series:
     """Points in the order of a rising axis."""
-    order = sorted(range(len(axis)), key=lambda i: axis[i])
+    pairs = sorted(zip(axis, points, strict=True), key=lambda pair: pair[0])
     return Series(
-        tuple(axis[i] for i in order),
-        {name: tuple(points[i][name] for i in order) for name in points[0]},
+        tuple(at for at, _ in pairs),
+        {name: tuple(point[name] for _, point in pairs) for name in points[0]},
     )
 
 
@@ -228,12 +224,9 @@ def unit(name: str) -> str:
 
 def worst_values() -> dict[str, tuple[float, float]]:
     """Each measure where the class tells the secret wholly, with two and with ten secrets."""
-    ranges = []
-    for values in (2, 10):
-        column = [f"v{i}" for i in range(values)]
-        table: Columns = {"y": column, "x": list(column)}
-        ranges.append(secrets(table, "y", ["x"])["x"])
-    return {name: (ranges[0][name], ranges[1][name]) for name in IDS}
+    columns = ([f"v{i}" for i in range(values)] for values in (2, 10))
+    two, ten = (secrets({"y": column, "x": column}, "y", ["x"])["x"] for column in columns)
+    return {name: (two[name], ten[name]) for name in IDS}
 
 
 def interpretation(name: str, worst: dict[str, tuple[float, float]], *, where: str) -> Claim:

@@ -45,19 +45,18 @@ def epsilon(small: int, values: int) -> int:
 
 def growing(values: int) -> Series:
     """Finding a record by a column of so many values, against epsilon."""
-    sizes = TWO if values == 2 else TEN
-    points = []
-    for small in sizes:
-        other = (RECORDS - small) // (values - 1)
-        column = ["y0"] * small + [f"y{i}" for i in range(1, values) for _ in range(other)]
-        points.append(records({"y": column}, "y"))
+    sizes = {small: (RECORDS - small) // (values - 1) for small in (TWO if values == 2 else TEN)}
+    columns = (
+        ["y0"] * small + [f"y{i}" for i in range(1, values) for _ in range(other)]
+        for small, other in sizes.items()
+    )
+    points = [records({"y": column}, "y") for column in columns]
     return series([epsilon(small, values) for small in sizes], points)
 
 
 def figure_1(growth: Series) -> PaperPart:
     """Two values, with what section 5.1 says of them."""
-    last = {name: values[-1] for name, values in growth.of.items()}
-    first = {name: values[0] for name, values in growth.of.items()}
+    first, last = ({name: v[end] for name, v in growth.of.items()} for end in (0, -1))
     late = growth.axis.index(epsilon(500, 2))
     return PaperPart(
         "Figure 1: two values, against epsilon",
@@ -219,17 +218,6 @@ def figure_5(points: dict[int, list[Numbers]]) -> PaperPart:
 
 
 def _surface_picture(points: dict[int, list[Numbers]]) -> Picture:
-    lines_by_epsilon = {
-        f"epsilon {epsilon:,}": [(point[THETA], point["ITPR"]) for point in points[epsilon]]
-        for epsilon in LINES
-    }
-    rows = tuple(
-        (
-            f"{step / 10:.1f}",
-            *(text(points[step]["ITPR"]) for points in points.values()),
-        )
-        for step in range(len(points[0]))
-    )
     return Picture(
         charts.lines(
             "ITPR over epsilon and theta",
@@ -237,7 +225,10 @@ def _surface_picture(points: dict[int, list[Numbers]]) -> Picture:
                 "10,000 records; one age has epsilon more records than the others, another one "
                 "drifts"
             ],
-            lines_by_epsilon,
+            {
+                f"epsilon {epsilon:,}": [(point[THETA], point["ITPR"]) for point in points[epsilon]]
+                for epsilon in LINES
+            },
             across="theta, bits",
             up="ITPR",
         ),
@@ -245,7 +236,10 @@ def _surface_picture(points: dict[int, list[Numbers]]) -> Picture:
         Grid(
             "ITPR by theta (down, rounded) and epsilon (across)",
             ("theta", *(f"{epsilon:,}" for epsilon in points)),
-            rows,
+            tuple(
+                (f"{step / 10:.1f}", *(text(line[step]["ITPR"]) for line in points.values()))
+                for step in range(len(points[0]))
+            ),
             right=tuple(range(len(points) + 1)),
             folded=True,
         ),
@@ -263,30 +257,29 @@ def figure_6(given: Given) -> PaperPart:
     """What the text prints of the figure, and our own times if they are given."""
     times = read_times(given.data["timings"]) if "timings" in given.data else []
     measured = dict(times)
-    cluster = "a time of another cluster (four nodes, 100 workers): nothing here determines it"
-    claims = [
-        open_question(
-            f"Seconds for 10^{round(log10(records))} records",
-            f"{seconds:g}",
-            cluster,
-            f"{text(measured[records])} s" if records in measured else "-",
-        )
-        for records, seconds in PAPER
-    ]
-    claims += [
-        number("Orders of magnitude of the records", "4", log10(PAPER[1][0] / PAPER[0][0])),
-        number("Orders of magnitude of the time", "1", log10(PAPER[1][1] / PAPER[0][1])),
-    ]
-    about = (
+    return PaperPart(
+        "Figure 6: time against records",
         "A run of this page measures no times. Its times come from the benchmarks: python -m bench "
         "growth keeps a file of seconds against records, which --data timings=FILE draws here. The "
         "paper's 19 seconds for 10^9 records on 100 workers are 526,316 records a second and "
-        "worker."
+        "worker.",
+        (
+            *(
+                open_question(
+                    f"Seconds for 10^{round(log10(records))} records",
+                    f"{seconds:g}",
+                    "a time of another cluster (four nodes, 100 workers): nothing here determines "
+                    "it",
+                    f"{text(measured[records])} s" if records in measured else "-",
+                )
+                for records, seconds in PAPER
+            ),
+            number("Orders of magnitude of the records", "4", log10(PAPER[1][0] / PAPER[0][0])),
+            number("Orders of magnitude of the time", "1", log10(PAPER[1][1] / PAPER[0][1])),
+            *([_grows(times)] if len(times) > 1 else ()),
+        ),
+        (_times_picture(times),) if times else (),
     )
-    if len(times) > 1:
-        claims.append(_grows(times))
-    blocks = (_times_picture(times),) if times else ()
-    return PaperPart("Figure 6: time against records", about, tuple(claims), blocks)
 
 
 def _grows(times: Times) -> Claim:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import sievert
 from sievert.papers.claims import Claim, PaperPart, number, require_number, statement
 from sievert.papers.itpr.cases import CASES, SAME, Cases, Columns
@@ -15,12 +17,12 @@ IDENTITIES = ("entropy", "conditional_entropy", "joint_entropy", "mutual_informa
 def _classes(quasi: str, secret: str) -> tuple[float, Shares]:
     """H(X), and of each class its share of the records and the entropy inside it."""
     whole = require_number(sievert.entropy(CASES, [quasi], secret))
-    values = CASES[quasi]
-    shares = []
-    for (value,), rate in sievert.discrimination_rate_by_value(CASES, [quasi], secret).items():
-        share = values.count(value) / len(values)
-        shares.append((share, (1 - float(rate or 0)) * whole / share))
-    return whole, tuple(shares)
+    rates = sievert.discrimination_rate_by_value(CASES, [quasi], secret)
+    shares = {value: n / len(CASES[quasi]) for value, n in Counter(CASES[quasi]).items()}
+    return whole, tuple(
+        (shares[value], (1 - float(rate or 0)) * whole / shares[value])
+        for (value,), rate in rates.items()
+    )
 
 
 def _literal(whole: float, classes: Shares) -> float:
@@ -154,19 +156,17 @@ def _ranges(case5: tuple[float, Shares], cases: Cases) -> list[Claim]:
 
 
 def _readings(classes_by_row: dict[int, tuple[float, Shares]], cases: Cases) -> Grid:
-    rows = []
-    for row, columns, secret in _single():
-        rows.append(
+    return Grid(
+        "ITPR with the share of the class, and by equation (10) as printed",
+        ("Table 5", "Printed", "With the share", "As printed"),
+        tuple(
             (
                 f"Row {row}, {label(secret or columns[0])}",
                 ROWS_5[row - 1][2],
                 f"{cases.found[secret or columns[0]]['ITPR']:.4f}",
                 f"{_literal(*classes_by_row[row]) + 0.0:.4f}",
             )
-        )
-    return Grid(
-        "ITPR with the share of the class, and by equation (10) as printed",
-        ("Table 5", "Printed", "With the share", "As printed"),
-        tuple(rows),
+            for row, columns, secret in _single()
+        ),
         right=(1, 2, 3),
     )

@@ -101,13 +101,13 @@ def inference() -> Inference:
     """Every table of figures 3 and 4 as a column of diseases beside the same ages."""
     table: Columns = {"age": [f"a{i}" for i in range(AGES) for _ in range(OF_AGE)]}
     others = {reading: FINE if reading == SHARED else COARSE for reading in GROWING}
-    for reading, which in GROWING.items():
-        for other in others[reading]:
-            table[f"{reading} {other}"] = _grow(which, OF_AGE - (DISEASES - 1) * other)
-    for first in DRIFTS:
-        table[f"drift {first}"] = _grow(GROWING[SINGLE], first)
-    for i, which in enumerate(MOVES):
-        table[f"move {i}"] = _grow(which, KEPT)
+    table |= {
+        f"{reading} {other}": _grow(which, OF_AGE - (DISEASES - 1) * other)
+        for reading, which in GROWING.items()
+        for other in others[reading]
+    }
+    table |= {f"drift {first}": _grow(GROWING[SINGLE], first) for first in DRIFTS}
+    table |= {f"move {i}": _grow(which, KEPT) for i, which in enumerate(MOVES)}
     measured = secrets(table, "age", [name for name in table if name != "age"])
     return Inference(
         {
@@ -136,15 +136,12 @@ def surface() -> dict[int, list[Numbers]]:
     """By epsilon, the measures for rising theta."""
     surfaces = {}
     for lost in LOST:
-        small, large = 1_000 - lost, 1_000 + 9 * lost
-        sizes = [small] * 9 + [large]
+        small, sizes = 1_000 - lost, [1_000 - lost] * 9 + [1_000 + 9 * lost]
+        drifting = {f"{share}": spread_evenly(small, 20, round(share * small)) for share in SHARES}
         table: Columns = {"age": [f"a{i}" for i, size in enumerate(sizes) for _ in range(size)]}
-        for share in SHARES:
-            drifting = spread_evenly(small, 20, round(share * small))
-            table[f"{share}"] = diseases([drifting, *[[size // 20] * 20 for size in sizes[1:]]])
-        names = [name for name in table if name != "age"]
-        measured = secrets(table, "age", names)
-        surfaces[10 * lost] = [measured[name] for name in names]
+        rest = [[size // 20] * 20 for size in sizes[1:]]
+        table |= {name: diseases([first, *rest]) for name, first in drifting.items()}
+        surfaces[10 * lost] = list(secrets(table, "age", list(drifting)).values())
     return surfaces
 
 

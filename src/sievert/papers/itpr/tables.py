@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import sievert
 from sievert.papers.claims import Claim, PaperPart, number, require_number, statement
@@ -40,28 +40,31 @@ ROWS_4 = (
 COLUMNS_4 = ("DR", "MI", "CP", "MIL", "ELD")
 CUT_OFF = "the third digit is cut off, not rounded"
 MIL_WHY = {
-    "disease2": "H(Disease) is 2.75 bits and each age leaves 1.5. With the share of the age, as "
-    "rows 4 and 5 need it, that is 2.75 - 0.75 = 2; without it 2.75 - 1.5 = 1.25. No reading "
+    "disease2 MIL": "H(Disease) is 2.75 bits and each age leaves 1.5. With the share of the age, "
+    "as rows 4 and 5 need it, that is 2.75 - 0.75 = 2; without it 2.75 - 1.5 = 1.25. No reading "
     "gives 1",
-    "disease3": "everybody with the age 30 has Diabetes, so nothing is left to learn there and "
+    "disease3 MIL": "everybody with the age 30 has Diabetes, so nothing is left to learn there and "
     "the largest leakage is all of H(Disease) = 1.549 bits under every reading",
 }
 
 
 def groups() -> PaperPart:
     """Tables 1 and 2."""
-    claims: list[Claim] = []
-    measures_by_table: dict[int, dict[str, float]] = {}
-    for which, records, group in ((1, FIRST, FIRST_GROUP), (2, SECOND, SECOND_GROUP)):
-        table = generalise(records)
-        claims.append(_follows(which, table, group))
-        measures_by_table[which] = _group_measures(table)
-        for name, printed in zip(GROUPED, PRINTED_GROUPED[which], strict=True):
-            claims.append(
-                number(f"Table {which}b: {name}", printed, measures_by_table[which][name])
-            )
-    one, two = measures_by_table[1], measures_by_table[2]
+    tables = {1: (generalise(FIRST), FIRST_GROUP), 2: (generalise(SECOND), SECOND_GROUP)}
+    measured = {which: _group_measures(table) for which, (table, _) in tables.items()}
+    one, two = measured.values()
     chance = "chance of the likeliest disease"
+    claims = [
+        claim
+        for which, table in tables.items()
+        for claim in (
+            _follows(which, *table),
+            *(
+                number(f"Table {which}b: {name}", printed, measured[which][name])
+                for name, printed in zip(GROUPED, PRINTED_GROUPED[which], strict=True)
+            ),
+        )
+    ]
     claims += [
         statement(
             "By k, l and t the second table is the better one (section 3.1)",
@@ -96,9 +99,9 @@ def _group_measures(table: Columns) -> dict[str, float]:
 
 def _follows(which: int, table: Columns, group: dict[str, int]) -> Claim:
     """Whether the generalised table is the printed one."""
-    groups: dict[tuple[str, str], Counter[str]] = {}
+    groups: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for zip_, age, disease in zip(*table.values(), strict=True):
-        groups.setdefault((zip_, age), Counter())[disease] += 1
+        groups[zip_, age][disease] += 1
     printed = ", ".join(f"{n} {disease}" for disease, n in group.items())
     return statement(
         f"Table {which}b follows from table {which}a",
@@ -126,42 +129,30 @@ DESCRIBED = (
 
 def description() -> PaperPart:
     """Table 3 beside what the text says of its columns."""
-    claims = []
-    for column, what, printed, wanted in DESCRIBED:
-        sizes = tuple(sorted(Counter(CASES[column]).values(), reverse=True))
-        claims.append(
-            statement(
-                what,
-                printed,
-                f"values held by {', '.join(map(str, sizes))} records",
-                holds=sizes == wanted,
-                why="the text says that Disease has the first three cases of Age; table 3 prints "
-                "another column, and table 4 is computed from that one",
-            )
-        )
+    sizes = {
+        column: tuple(sorted(Counter(values).values(), reverse=True))
+        for column, values in CASES.items()
+    }
     return PaperPart(
         "Table 3: the cases",
         "Eight records with five cases of Age and three of Disease. The text describes the cases "
         "in words; here each description stands beside the column that is printed.",
-        tuple(claims),
+        tuple(
+            statement(
+                what,
+                printed,
+                f"values held by {', '.join(map(str, sizes[column]))} records",
+                holds=sizes[column] == wanted,
+                why="the text says that Disease has the first three cases of Age; table 3 prints "
+                "another column, and table 4 is computed from that one",
+            )
+            for column, what, printed, wanted in DESCRIBED
+        ),
     )
 
 
 def measurements(cases: Cases) -> PaperPart:
     """Table 4."""
-    claims = []
-    for column, *printed in ROWS_4:
-        for name, shown in zip(COLUMNS_4, printed, strict=True):
-            wrong = MIL_WHY.get(column) if name == "MIL" else None
-            claims.append(
-                number(
-                    f"{label(column)}: {name}",
-                    shown,
-                    cases.found[column][name],
-                    why=wrong or CUT_OFF,
-                    contradicts=wrong is not None,
-                )
-            )
     return PaperPart(
         "Table 4: five measures of the cases",
         "Rows 1 to 5 are about finding a record by its age, rows 6 to 8 about finding out the "
@@ -169,7 +160,17 @@ def measurements(cases: Cases) -> PaperPart:
         "conditional privacy, MIL the maximum information leakage, ELD entropy l-diversity. "
         "MI and MIL are in bits. MIL and ELD are read as the other rows need them; the "
         "formulas are discussed below.",
-        tuple(claims),
+        tuple(
+            number(
+                f"{label(column)}: {name}",
+                shown,
+                cases.found[column][name],
+                why=MIL_WHY.get(f"{column} {name}", CUT_OFF),
+                contradicts=f"{column} {name}" in MIL_WHY,
+            )
+            for column, *printed in ROWS_4
+            for name, shown in zip(COLUMNS_4, printed, strict=True)
+        ),
     )
 
 

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 import sievert
 from sievert.papers.claims import Claim, PaperPart, require_number, statement
-from sievert.papers.itpr.cases import IDS, RISES, SAME, Cases, Series, interpretation, list_numbers
+from sievert.papers.itpr.cases import (
+    IDS,
+    RISES,
+    SAME,
+    Cases,
+    Columns,
+    Series,
+    interpretation,
+    list_numbers,
+)
 from sievert.papers.itpr.inference import SHARED, Inference
 from sievert.report.page import Grid
 
@@ -186,34 +195,36 @@ MARKS = {
 
 def table_7(tried: MeasuredTables, worst: dict[str, tuple[float, float]]) -> PaperPart:
     """Every mark as orderings, then every bracket, then that ITPR stands alone."""
-    claims = []
-    for name, marks in MARKS.items():
-        for risk, mark in zip((RECORD, SECRET), marks, strict=True):
-            claims.append(_mark(name, risk, mark, tried.orderings(name, risk)))
-    for name, marks in MARKS.items():
-        if BRACKETS in marks:
-            claims.append(interpretation(name, worst, where="table 7"))
     alone = [
         name
         for name in IDS
         if all(all(tried.orderings(name, risk).values()) for risk in (RECORD, SECRET))
     ]
-    claims.append(
-        statement(
-            "ITPR alone assesses both risks (abstract, section 6)",
-            "the only measure",
-            f"every ordering is met by {', '.join(alone) or 'none'}",
-            holds=alone == ["ITPR"],
-            why="the orderings are met by other measures too, or not by ITPR",
-        )
-    )
     return PaperPart(
         "Table 7: which measure is correct",
         "A mark holds if the measure meets every ordering that the paper itself expects: the "
         "cases of section 3.3, figures 1 and 2 for finding a record, figure 3 and both readings of "
         "figure 4 for finding out the disease. A cross holds if it fails one of them. "
         "That of ELD rests on the second reading of figure 4 alone.",
-        tuple(claims),
+        (
+            *(
+                _mark(name, risk, mark, tried.orderings(name, risk))
+                for name, marks in MARKS.items()
+                for risk, mark in zip((RECORD, SECRET), marks, strict=True)
+            ),
+            *(
+                interpretation(name, worst, where="table 7")
+                for name, marks in MARKS.items()
+                if BRACKETS in marks
+            ),
+            statement(
+                "ITPR alone assesses both risks (abstract, section 6)",
+                "the only measure",
+                f"every ordering is met by {', '.join(alone) or 'none'}",
+                holds=alone == ["ITPR"],
+                why="the orderings are met by other measures too, or not by ITPR",
+            ),
+        ),
         (_orderings(tried, RECORD), _orderings(tried, SECRET), _beyond()),
     )
 
@@ -242,39 +253,28 @@ def _orderings(tried: MeasuredTables, risk: str) -> Grid:
 
 def _beyond() -> Grid:
     """Tables on which ITPR misleads; the paper does not try any of them."""
-    fine, coarse = _sizes(2, 2, 2), _sizes(2, 4)
     secret = ["a", "b"] * 10
-    even = {"y": [f"y{i // 2}" for i in range(20)], "x": secret}
-    skewed = {"y": ["y0"] * 2 + ["rest"] * 18, "x": secret}
-    rows = [
-        (
-            "Six records, three classes of 2",
-            require_number(sievert.itpr(fine, ["y"])),
-            require_number(sievert.discrimination_rate(fine, ["y"])),
-        ),
-        (
-            "The same, two classes merged: 2 and 4",
-            require_number(sievert.itpr(coarse, ["y"])),
-            require_number(sievert.discrimination_rate(coarse, ["y"])),
-        ),
-        (
-            "Ten equal classes that tell nothing of the secret",
-            require_number(sievert.itpr(even, ["y"], "x")),
-            require_number(sievert.discrimination_rate(even, ["y"], "x")),
-        ),
-        (
-            "The same, nine of them merged",
-            require_number(sievert.itpr(skewed, ["y"], "x")),
-            require_number(sievert.discrimination_rate(skewed, ["y"], "x")),
-        ),
-    ]
+    tables: dict[str, Columns] = {
+        "Six records, three classes of 2": {"y": [f"y{i // 2}" for i in range(6)]},
+        "The same, two classes merged: 2 and 4": {"y": ["y0"] * 2 + ["y1"] * 4},
+        "Ten equal classes that tell nothing of the secret": {
+            "y": [f"y{i // 2}" for i in range(20)],
+            "x": secret,
+        },
+        "The same, nine of them merged": {"y": ["y0"] * 2 + ["rest"] * 18, "x": secret},
+    }
     return Grid(
         "Not tried in the paper: merging values makes nobody easier to find, yet ITPR can rise",
         ("Table", "ITPR", "DR"),
-        tuple((what, f"{itpr:.4f}", f"{rate + 0.0:.4f}") for what, itpr, rate in rows),
+        tuple(
+            (
+                what,
+                *(
+                    f"{require_number(f(table, *table)) + 0.0:.4f}"
+                    for f in (sievert.itpr, sievert.discrimination_rate)
+                ),
+            )
+            for what, table in tables.items()
+        ),
         right=(1, 2),
     )
-
-
-def _sizes(*counts: int) -> dict[str, list[str]]:
-    return {"y": [f"y{i}" for i, count in enumerate(counts) for _ in range(count)]}

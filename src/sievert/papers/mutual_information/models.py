@@ -140,41 +140,41 @@ CLOSE = 1e-4
 @announce("model 1")
 def model_1(given: Given) -> PaperPart:
     """The least risk within a distortion: the printed channel and its risk."""
-    claims = [
-        formula(
-            f"R_inf, rho = {rho}, d = {d}",
-            least_risk(rho, d),
-            standard(rho).risk(_printed_channel(d)),
-        )
-        for rho in CORRELATIONS
-        for d in SHARES
-    ]
-    claims += [
-        formula(f"E(X - X')^2 of the printed channel, d = {d}", d, _error(d)) for d in SHARES
-    ]
-    claims += [
-        _mean(),
-        _noise(),
-        _optimal(),
-        _beyond(),
-        # With Y = X the model is the rate-distortion function.
-        formula(
-            "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)",
-            1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9),
-            sievert.limit([1, 1], "hamming", "identity", 0.1).objective,
-        ),
-        formula(
-            "Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
-            least_risk(1.0, 0.25),
-            rate_distortion([[1.0]], 0.25).risk,
-        ),
-    ]
     return PaperPart(
         "Section 5.1: model 1",
         "The least I(X';Y) with E d(X,X') <= D. For two Gaussian numbers the paper prints the "
         "optimal channel and its risk. The risk of the printed channel is computed from the "
         "covariance of X' and Y; that no other is better, by a search with a proven bound.",
-        tuple(claims),
+        (
+            *(
+                formula(
+                    f"R_inf, rho = {rho}, d = {d}",
+                    least_risk(rho, d),
+                    standard(rho).risk(_printed_channel(d)),
+                )
+                for rho in CORRELATIONS
+                for d in SHARES
+            ),
+            *(
+                formula(f"E(X - X')^2 of the printed channel, d = {d}", d, _error(d))
+                for d in SHARES
+            ),
+            _mean(),
+            _noise(),
+            _optimal(),
+            _beyond(),
+            # With Y = X the model is the rate-distortion function.
+            formula(
+                "Risk is the rate of information theory: a fair coin, D = 0.1, 1 - h(D)",
+                1 + 0.1 * math.log2(0.1) + 0.9 * math.log2(0.9),
+                sievert.limit([1, 1], "hamming", "identity", 0.1).objective,
+            ),
+            formula(
+                "Risk is the rate: a Gaussian number, R_inf with rho = 1, d = 0.25",
+                least_risk(1.0, 0.25),
+                rate_distortion([[1.0]], 0.25).risk,
+            ),
+        ),
         (_example(),),
     )
 
@@ -276,53 +276,56 @@ def _example() -> Picture:
 @announce("model 2")
 def model_2(given: Given) -> PaperPart:
     """The least distortion within a risk: model 1 read the other way."""
-    claims = []
-    for at in (0.1, 0.25, 0.4):
-        risk = sievert.limit(PATIENTS, "absolute", at=at).objective
-        back = sievert.limit(PATIENTS, "absolute", model=2, at=risk)
-        claims.append(
-            formula(f"D(R) at R = {risk:.4f} bits gives back model 1's D", at, back.objective)
-        )
     pair = standard(RHO)
-    for share in (0.25, 0.5):
-        claims.append(
-            formula(
-                f"the same of two Gaussian numbers, rho = {RHO}, d = {share}",
-                share,
-                gaussian_limit(pair, model=2, at=least_risk(RHO, share)).objective,
-            )
-        )
-    claims.append(
-        open_question(
-            "the optimal channel of model 2",
-            "computed by solving the model",
-            "the paper prints no solution; ours is the share of the variance, "
-            "d = 1 - (1 - 4^-R)/rho^2, of two Gaussian numbers, "
-            f"R = 0.2 bits, rho = {RHO}",
-            f"{gaussian_limit(pair, model=2, at=0.2).objective:.4f}",
-        )
-    )
+    risks = {at: sievert.limit(PATIENTS, "absolute", at=at).objective for at in (0.1, 0.25, 0.4)}
     return PaperPart(
         "Section 5.2: model 2",
         f"The least distortion with I(X';Y) <= R. It must be the inverse of model 1. Computed on "
         f"{EXAMPLE}.",
-        tuple(claims),
+        (
+            *(
+                formula(
+                    f"D(R) at R = {risk:.4f} bits gives back model 1's D",
+                    at,
+                    sievert.limit(PATIENTS, "absolute", model=2, at=risk).objective,
+                )
+                for at, risk in risks.items()
+            ),
+            *(
+                formula(
+                    f"the same of two Gaussian numbers, rho = {RHO}, d = {share}",
+                    share,
+                    gaussian_limit(pair, model=2, at=least_risk(RHO, share)).objective,
+                )
+                for share in (0.25, 0.5)
+            ),
+            open_question(
+                "the optimal channel of model 2",
+                "computed by solving the model",
+                "the paper prints no solution; ours is the share of the variance, "
+                "d = 1 - (1 - 4^-R)/rho^2, of two Gaussian numbers, "
+                f"R = 0.2 bits, rho = {RHO}",
+                f"{gaussian_limit(pair, model=2, at=0.2).objective:.4f}",
+            ),
+        ),
     )
 
 
 @announce("models 3 and 4")
 def models_3_and_4(given: Given) -> PaperPart:
     """Mutual information for both, risk and loss."""
-    claims = []
-    for at in (0.02, 0.1, 0.2):
-        three = sievert.limit(PATIENTS, model=3, at=at, seed=given.seed)
-        claims.append(
-            formula(
-                f"model 4 at R = {three.objective:.4f} bits gives back model 3's D",
-                at,
-                sievert.limit(PATIENTS, model=4, at=three.objective, seed=given.seed).objective,
-            )
+    rates = {
+        at: sievert.limit(PATIENTS, model=3, at=at, seed=given.seed).objective
+        for at in (0.02, 0.1, 0.2)
+    }
+    claims = [
+        formula(
+            f"model 4 at R = {rate:.4f} bits gives back model 3's D",
+            at,
+            sievert.limit(PATIENTS, model=4, at=rate, seed=given.seed).objective,
         )
+        for at, rate in rates.items()
+    ]
     first = sievert.limit(PATIENTS, model=4, at=0.8, seed=given.seed)
     curve = first.curve(12)
     lost = [p.objective for p in curve]

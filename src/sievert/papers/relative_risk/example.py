@@ -257,13 +257,12 @@ def _risks(release: str) -> Grid:
     """Definition 1 for every record; the paper prints no such table."""
     attacks = attack_release(release, "columns apart")
     rows = []
-    for i in RECORDS:
-        own = ORIGINAL[DISEASE][i]
+    for i, own in enumerate(ORIGINAL[DISEASE]):
         belief = attacks.beliefs[tuple(ORIGINAL[c][i] for c in KNOWN)]
-        attacker, learner = belief["attacker"], belief["learner"]
-        at_risk = attacker[own] >= max(attacker.values()) - 1e-9
-        ratio = f"{attacker[own] / learner[own]:.4f}" if at_risk else "-"
-        rows.append((str(i + 1), own, f"{attacker[own]:.4f}", f"{learner[own]:.4f}", ratio))
+        attacker, learner = belief["attacker"][own], belief["learner"][own]
+        at_risk = attacker >= max(belief["attacker"].values()) - 1e-9
+        ratio = f"{attacker / learner:.4f}" if at_risk else "-"
+        rows.append((str(i + 1), own, f"{attacker:.4f}", f"{learner:.4f}", ratio))
     numbers = attacks["reasoning"][DISEASE].numbers
     return Grid(
         f"{release}, columns apart: Definition 1 for every record. Global relative risk "

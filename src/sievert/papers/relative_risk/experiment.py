@@ -39,6 +39,13 @@ SETTINGS: tuple[tuple[str, float], ...] = (
     ("cross", 1.0),
     ("cross", 0.1),
 )
+KEYS_OF_NUMBERS = (
+    "attacker_accuracy",
+    "attacker_accuracy_literal",
+    "global_relative_risk",
+    "global_relative_risk_literal",
+    "max_relative_risk",
+)
 DOMAINS = {"observed": "those that occur", "cross": "all"}
 HEAD = (
     "release",
@@ -103,17 +110,12 @@ def look(
         beta=beta,
     )
     reasoning: Any = attacks["reasoning"][secret]
-    values = {key: float(each.value) for key, each in reasoning.numbers.items()}
     return Line(
         name,
         int(reasoning.details["classes"]),
         DOMAINS[domain],
-        (f"{beta:g}" if beta >= 0.01 else f"1/{1 / beta:,.0f}"),
-        values["attacker_accuracy"],
-        values["attacker_accuracy_literal"],
-        values["global_relative_risk"],
-        values["global_relative_risk_literal"],
-        values["max_relative_risk"],
+        f"{beta:g}" if beta >= 0.01 else f"1/{1 / beta:,.0f}",
+        *(float(reasoning.numbers[key].value) for key in KEYS_OF_NUMBERS),
     )
 
 

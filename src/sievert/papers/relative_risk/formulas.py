@@ -66,14 +66,13 @@ def count_tables() -> dict[tuple[str, str], float]:
 
 def _theorem() -> Claim:
     """(7) by the attack, (6) by counting: the two must be one."""
-    expected, beliefs, worst = count_tables(), nationality("Local recoding").beliefs, 0.0
-    for nation in NATIONS:
-        whole = sum(expected.get((s, nation), 0.0) for s in SECRETS)
-        for s in SECRETS:
-            worst = max(
-                worst,
-                abs(beliefs[(nation,)]["attacker"][s] - expected.get((s, nation), 0.0) / whole),
-            )
+    expected, beliefs = count_tables(), nationality("Local recoding").beliefs
+    wholes = {n: sum(expected.get((s, n), 0.0) for s in SECRETS) for n in NATIONS}
+    worst = max(
+        abs(beliefs[(n,)]["attacker"][s] - expected.get((s, n), 0.0) / whole)
+        for n, whole in wholes.items()
+        for s in SECRETS
+    )
     return statement(
         "Theorem 1: (7) is the distribution (6), 4 nationalities, 5 diseases",
         "equal",

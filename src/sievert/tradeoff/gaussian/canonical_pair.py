@@ -56,8 +56,7 @@ class Channel:
             hint="leave these records out",
             error=InputError,
         )
-        still = np.array_equal(self.matrix, np.eye(len(self.mean))) and not self.noise.any()
-        if still:
+        if np.array_equal(self.matrix, np.eye(len(self.mean))) and not self.noise.any():
             return np.array(records, dtype=np.float64)
         drawn = np.random.default_rng([seed, 0x6A55]).standard_normal(rows.shape)
         kept = np.einsum("ij,kj->ik", rows - self.mean, self.matrix)
@@ -167,8 +166,7 @@ class Pair:
         )
         rest = np.maximum(0.0, (1 - rho) * (1 + rho))
         rest[rest <= DEPENDENT] = 0.0
-        rho[rest == 0] = 1.0
-        rho[rho < TINY] = 0.0
+        rho[rest == 0], rho[rho < TINY] = 1.0, 0.0
         rest[rho == 0] = 1.0
         unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
         return Canonical(rho, rest, spread[:, None] * (root_x @ turn), (turn.T @ white_x.T) * unit)
@@ -222,8 +220,7 @@ class Pair:
     def align(self, weights: Weights = None) -> tuple[Canonical, Floats]:
         """Canonical directions and the cost in them, diagonal where correlations are equal."""
         canonical, cost = self.canonical, self.cost(weights)
-        turn = np.eye(len(cost))
-        start = 0
+        turn, start = np.eye(len(cost)), 0
         for end in range(1, len(cost) + 1):
             if end == len(cost) or canonical.rho[start] - canonical.rho[end] > SAME:
                 if end - start > 1:
@@ -239,10 +236,11 @@ class Pair:
         """The channel whose errors have this covariance in these canonical directions."""
         kept = np.eye(len(error)) - error
         noise = canonical.root @ (error @ kept) @ canonical.root.T
-        if np.abs(error).sum() > np.abs(kept).sum():  # so that nothing told is exactly nothing
-            matrix = canonical.root @ kept @ canonical.back
-        else:
-            matrix = np.eye(len(self.mean)) - canonical.root @ error @ canonical.back
+        matrix = (
+            canonical.root @ kept @ canonical.back
+            if np.abs(error).sum() > np.abs(kept).sum()  # so that nothing told is exactly nothing
+            else np.eye(len(self.mean)) - canonical.root @ error @ canonical.back
+        )
         return Channel(matrix, np.asarray((noise + noise.T) / 2), self.mean)
 
     def risk(self, channel: Channel) -> float | None:

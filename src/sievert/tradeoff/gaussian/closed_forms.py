@@ -24,13 +24,11 @@ from sievert.arrays import Floats
 
 def nats(rho: Floats, rest: Floats, shares: Floats) -> float | None:
     """-1/2 sum ln(1 - (1-d_i)·rho_i^2): I(X';Y); None where it is unbounded."""
-    terms = []
-    for r, q, d in zip(rho.tolist(), rest.tolist(), shares.tolist(), strict=True):
-        square = (1 - d) * r * r
-        left = q + d * r * r
-        if left <= 0:
-            return None
-        terms.append(math.log1p(-square) if square < 0.5 else math.log(left))
+    triples = zip(rho.tolist(), rest.tolist(), shares.tolist(), strict=True)
+    pairs = [((1 - d) * r * r, q + d * r * r) for r, q, d in triples]
+    if any(left <= 0 for _, left in pairs):
+        return None
+    terms = [math.log1p(-square) if square < 0.5 else math.log(left) for square, left in pairs]
     return max(0.0, -0.5 * math.fsum(terms))
 
 

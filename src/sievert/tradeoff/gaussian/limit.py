@@ -91,11 +91,12 @@ def gaussian_limit(
     require(0 <= at < math.inf, "a limit is a number from 0 on")
     require(tolerance > 0, "a tolerance is above 0")
     canonical, cost = pair.align(weights)
-    if model in (1, 2):
-        most = at if model == 1 else at * LN2
-        solution = _solve_distortion(pair, canonical, cost, weights, model, most, tolerance)
-    else:
-        solution = _solve_bottleneck(canonical, model, at * LN2)
+    most = at if model == 1 else at * LN2
+    solution = (
+        _solve_distortion(pair, canonical, cost, weights, model, most, tolerance)
+        if model in (1, 2)
+        else _solve_bottleneck(canonical, model, most)
+    )
     return _limit(pair, canonical, cost, model, at, solution)
 
 
@@ -208,8 +209,8 @@ def _limit(
     else:
         shares = np.asarray(np.linalg.eigvalsh(error))
         shares[shares < NOTHING], shares[shares > 1 - NOTHING] = 0.0, 1.0
-        risk = -0.5 * problem.unknown(error)
-        risk = None if risk == math.inf else max(0.0, risk)
+        known = -0.5 * problem.unknown(error)
+        risk = None if known == math.inf else max(0.0, known)
     whole = closed_forms.nats(rho, rest, np.zeros(len(rho)))
     rate = closed_forms.nats(np.ones(len(rho)), np.zeros(len(rho)), shares)
     loss = None if whole is None else closed_forms.lost(rho, rest, error)

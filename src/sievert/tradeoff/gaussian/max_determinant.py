@@ -120,13 +120,7 @@ def _start(problem: DeterminantProblem) -> Floats:
     unit = np.eye(len(problem.rho))
     if not problem.cheapest:
         return unit * (0.5 * min(1.0, problem.limit / problem.spent(unit)))
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (
-            (low, middle) if problem.unknown(unit * middle) > problem.limit / 2 else (middle, high)
-        )
-    return unit * high
+    return unit * _bisect(1.0, lambda x: problem.unknown(unit * x) > problem.limit / 2)[1]
 
 
 def _centre(
@@ -178,11 +172,9 @@ def _newton(
     hessian[np.diag_indices(len(i))] += 1.0
     gradient = pulled[pairs] * whole * unit
     solution = _solve_linear(hessian, -gradient)
-    inner = np.zeros_like(error)
+    inner, along = np.zeros_like(error), float(gradient @ solution)
     inner[pairs] = solution * unit / whole
-    inner = np.triu(inner) + np.triu(inner, 1).T
-    step = vectors @ inner @ vectors.T
-    along = float(gradient @ solution)
+    step = vectors @ (np.triu(inner) + np.triu(inner, 1).T) @ vectors.T
     return np.asarray((step + step.T) / 2), math.sqrt(max(0.0, -along)), along
 
 
@@ -220,11 +212,20 @@ def _length(
 
 def _push_to_edge(problem: DeterminantProblem, error: Floats) -> Floats:
     """The same on the edge of its limit: more unknown for the cost, or cheaper."""
-    if not problem.cheapest:
-        whole, spent = float(np.trace(problem.cost)), problem.spent(error)
-        share = max(0.0, problem.limit - spent) / (whole - spent)
-        return np.asarray(error + share * (np.eye(len(error)) - error))
-    return _scale_to_limit(problem, *np.linalg.eigh(error))
+    if problem.cheapest:
+        return _scale_to_limit(problem, *np.linalg.eigh(error))
+    whole, spent = float(np.trace(problem.cost)), problem.spent(error)
+    share = max(0.0, problem.limit - spent) / (whole - spent)
+    return np.asarray(error + share * (np.eye(len(error)) - error))
+
+
+def _bisect(high: float, reached: Callable[[float], bool]) -> tuple[float, float]:
+    """The neighbours between 0 and a number from where on a condition holds."""
+    low = 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return low, high
 
 
 def _scale_to_limit(problem: DeterminantProblem, values: Floats, vectors: Floats) -> Floats:
@@ -233,11 +234,7 @@ def _scale_to_limit(problem: DeterminantProblem, values: Floats, vectors: Floats
     def times(factor: float) -> Floats:
         return np.asarray((vectors * np.minimum(1.0, factor * values)) @ vectors.T)
 
-    low, high = 0.0, 2.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        enough = problem.room(times(middle)) >= 0
-        low, high = (low, middle) if enough == problem.cheapest else (middle, high)
+    low, high = _bisect(2.0, lambda x: (problem.room(times(x)) >= 0) == problem.cheapest)
     return times(high if problem.cheapest else low)
 
 
@@ -269,13 +266,10 @@ def _least(of: Callable[[float], float], near: float) -> tuple[float, float]:
     values = [of(x) for x in points]
     best = min((of(near), near), *zip(values, points, strict=True))
     for _ in range(SEARCHES):
-        if values[0] <= values[1]:
-            high, points[1], values[1] = points[1], points[0], values[0]
-            points[0] = high - GOLDEN * (high - low)
-            values[0] = of(points[0])
-        else:
-            low, points[0], values[0] = points[0], points[1], values[1]
-            points[1] = low + GOLDEN * (high - low)
-            values[1] = of(points[1])
+        left = values[0] <= values[1]
+        low, high = (low, points[1]) if left else (points[0], high)
+        new = high - GOLDEN * (high - low) if left else low + GOLDEN * (high - low)
+        points = [new, points[0]] if left else [points[1], new]
+        values = [of(new), values[0]] if left else [values[1], of(new)]
         best = min(best, *zip(values, points, strict=True))
     return best[0], math.exp(best[1])

@@ -102,8 +102,7 @@ class Normality:
     @property
     def near(self) -> bool:
         """Whether the columns are near Gaussian ones, however sure it is that they are none."""
-        apart = self.apart
-        return all(c.near for c in self.columns) and (apart is None or apart < APART)
+        return all(c.near for c in self.columns) and (self.apart or 0.0) < APART
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -145,9 +144,8 @@ def normality(
     _, spread, scores = standard(records)
     there = np.flatnonzero(spread > 0).tolist()
     shapes = tuple(_shape(labels[i], scores[:, i]) for i in there)
-    known = there if first is None else [i for i in there if i < first]
-    other = there if first is None else [i for i in there if i >= first]
-    both = itertools.combinations(there, 2) if first is None else itertools.product(known, other)
+    both = itertools.combinations(there, 2)  # the first of a pair is before the second
+    apart = (pair for pair in both if first is None or pair[0] < first <= pair[1])
     return Normality(
         len(records),
         shapes,
@@ -155,14 +153,13 @@ def normality(
         *_mardia(scores[:, there]),
         tuple(
             _shared_information(labels, scores, *pair)
-            for pair in itertools.islice(both, MOST_PAIRS)
+            for pair in itertools.islice(apart, MOST_PAIRS)
         ),
     )
 
 
 def _shape(name: str, scores: Floats) -> ColumnShape:
-    n = len(scores)
-    square = scores * scores
+    n, square = len(scores), scores * scores
     skewness, kurtosis = total(square * scores) / n, total(square * square) / n
     one, two = _skewness_score(skewness, n), _kurtosis_score(kurtosis, n)
     both = math.exp(-0.5 * (one * one + two * two))
@@ -207,12 +204,11 @@ def _mardia(
     squares = []
     for a, b in itertools.combinations_with_replacement(range(p), 2):
         thirds = sum(np.einsum("i,i,ij->j", z[:, a], z[:, b], z[:, b:]) for z in blocks) / n
-        times = np.full(p - b, 6.0) if a < b else np.full(p - b, 3.0)
+        times = np.full(p - b, 6.0 if a < b else 3.0)
         times[0] = 3.0 if a < b else 1.0
         squares += (times * thirds * thirds).tolist()
-    b1 = math.fsum(squares)
     length = (white * white).sum(axis=1)
-    b2 = total(length * length) / n
+    b1, b2 = math.fsum(squares), total(length * length) / n
     chi = b1 * (p + 1) * (n + 1) * (n + 3) / (6 * ((n + 1) * (p + 1) - 6))
     expected = p * (p + 2) * (n - 1) / (n + 1)
     variance = 8 * p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1)
@@ -257,8 +253,7 @@ def _sentences(check: Normality) -> list[str]:
         for p in check.pairs
         if p.apart is not None and abs(p.apart) >= APART
     ]
-    missing = sum(p.apart is None for p in check.pairs)
-    if missing:
+    if missing := sum(p.apart is None for p in check.pairs):
         text.append(f"What {plural(missing, 'pair')} of columns share could not be estimated.")
     fair = "is a fair description of these columns"
     only = "describes Gaussian columns with these covariances only"
