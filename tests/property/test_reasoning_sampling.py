@@ -19,6 +19,7 @@ from reasoningtools import mcse
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import chains, posterior
+from sievert.attacks.reasoning.candidates import CandidatePairs
 from sievert.attacks.reasoning.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
 from sievert.attacks.reasoning.model import Buckets, Factor, ReasoningSettings, normalise
@@ -93,9 +94,9 @@ def model(name: str) -> HorizontalModel | VerticalModel:
             if all(a in own[g] for a, own in zip(person, sets, strict=True))
         ]
         labels = np.repeat(np.arange(4)[:, None], len(sets), axis=1)
-        places = np.array(pairs).T
+        places = CandidatePairs(*np.array(pairs).T)
         return HorizontalModel.build(
-            factors, factors[0].counts, labels, victims, (places[0], places[1]), np.ones(5), "gibbs"
+            factors, factors[0].counts, labels, victims, places, np.ones(5), "gibbs"
         )
     people = np.stack([NATION, ZIP], axis=1)[:, : victims.shape[1]]
     starts = np.arange(0, 9, 2)

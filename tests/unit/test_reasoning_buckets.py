@@ -395,8 +395,8 @@ def test_drawn_tables_have_their_chances() -> None:
     rng = np.random.default_rng(10)
     names = [tuple(table[0].ravel().tolist()) for _, table in exact.tables]
     seen = dict.fromkeys(names, 0)
-    for _ in range(4000):
-        seen[tuple(exact.draw(rng)[0].ravel().tolist())] += 1
+    for table in exact.draw(rng, 4000):
+        seen[tuple(table[0].ravel().tolist())] += 1
     expected = exact.weights * 4000
     chi = float(((np.array([seen[name] for name in names]) - expected) ** 2 / expected).sum())
     assert chi < 24.3  # 99.9 % of 7 degrees of freedom

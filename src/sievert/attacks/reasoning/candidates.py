@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.attacks.reasoning.value_sets import PositionSets
-from sievert.errors import ExhaustedError
+from sievert.errors import ExhaustedError, require
 
 CELLS = 1 << 25  # answers held at a time
 MOST_IMAGINED = 10_000  # victims, where the original does not say who there is
@@ -41,10 +41,8 @@ def candidate_pairs(
     columns = [
         _CandidateColumn.build(classes[:, k], sets[k], victims[:, k]) for k in range(len(sets))
     ]
-    if all(column.single for column in columns):
-        pairs = _look_up(columns, most)
-    else:
-        pairs = _intersect(columns, most)
+    single = all((column.holding.sizes <= 1).all() for column in columns)
+    pairs = (_look_up if single else _intersect)(columns, most)
     order = np.argsort(pairs.victims, kind="stable")
     return CandidatePairs(pairs.victims[order], pairs.classes[order])
 
@@ -57,7 +55,6 @@ class _CandidateColumn:
     value: Ints  # of each victim
     holding: PositionSets  # of each value the labels that hold it
     labels: int
-    single: bool
 
     @classmethod
     def build(cls, label: Ints, sets: PositionSets, victims: Ints) -> _CandidateColumn:
@@ -69,36 +66,32 @@ class _CandidateColumn:
         rows = np.repeat(np.arange(len(used)), taken.sizes)[present]
         order = np.argsort(place[present], kind="stable")
         starts = np.searchsorted(place[present][order], np.arange(len(values) + 1))
-        holding = PositionSets(starts, rows[order])
-        return cls(label, value, holding, len(used), bool((holding.sizes <= 1).all()))
+        return cls(label, value, PositionSets(starts, rows[order]), len(used))
 
 
-def _too_many(most: int) -> ExhaustedError:
-    return ExhaustedError(
+def _require_few(pairs: int, most: int) -> None:
+    require(
+        pairs <= most,
         f"more than {most:,} pairs of a person and a group that may hold the person",
         hint="fewer quasi-identifiers, or a sample of the people",
+        error=ExhaustedError,
     )
 
 
 def _look_up(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
     """Each value is in one label at most: a victim's labels are a key of its class."""
-    classes = len(columns[0].label)
-    inside = np.ones(len(columns[0].value), dtype=bool)
-    rows = []
-    for column in columns:
-        one = np.append(column.holding.members, 0)[column.holding.starts[:-1]]
-        inside &= (column.holding.sizes == 1)[column.value]
-        rows.append(np.concatenate([column.label, one[column.value]]))
-    _, keys = distinct_rows(np.stack(rows, axis=1))
-    order = np.argsort(keys[:classes], kind="stable")
-    ranked = keys[order]
-    low = np.searchsorted(ranked, keys[classes:])
-    times = np.where(inside, np.searchsorted(ranked, keys[classes:], side="right") - low, 0)
-    if int(times.sum()) > most:
-        raise _too_many(most)
-    starts = np.append(0, np.cumsum(times))
-    places = np.arange(starts[-1]) + np.repeat(low - starts[:-1], times)
-    return CandidatePairs(np.repeat(np.arange(len(times)), times), order[places])
+    inside = np.all([(c.holding.sizes == 1)[c.value] for c in columns], axis=0)
+    only = [np.append(c.holding.members, 0)[c.holding.starts[:-1]][c.value] for c in columns]
+    rows = [np.append(c.label, label) for c, label in zip(columns, only, strict=True)]
+    different, keys = distinct_rows(np.stack(rows, axis=1))
+    own, wanted = np.split(keys, [len(columns[0].label)])
+    order = np.argsort(own, kind="stable")
+    starts = np.searchsorted(own[order], np.arange(len(different) + 1))
+    by_key = PositionSets(np.append(starts, starts[-1]), order)  # the last set is empty
+    wanted = np.where(inside, wanted, len(different))
+    _require_few(int(by_key.sizes[wanted].sum()), most)
+    pairs = by_key.select(wanted)
+    return CandidatePairs(np.repeat(np.arange(len(wanted)), pairs.sizes), pairs.members)
 
 
 def _intersect(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
@@ -113,19 +106,17 @@ def _intersect(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs
     narrow = sorted(range(len(columns)), key=lambda k: (reach[k], k))
     order = np.lexsort([columns[k].value for k in reversed(narrow)])
     step = max(16, min(2048, CELLS // max(column.labels for column in columns)))
-    victims, classes = [_NONE], [_NONE]
-    room = most
+    pairs, number = [(_NONE, _NONE)], 0
     for low in range(0, len(order), step):
         some = order[low : low + step]
-        for who, which in _chunk(columns, narrow, some, most, room):
-            room -= len(who)
-            victims.append(some[who])
-            classes.append(which)
-    return CandidatePairs(np.concatenate(victims), np.concatenate(classes))
+        for who, which in _chunk(columns, narrow, some, most, number):
+            number += len(who)
+            pairs.append((some[who], which))
+    return CandidatePairs(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
 
 
 def _chunk(
-    columns: Sequence[_CandidateColumn], narrow: Sequence[int], some: Ints, most: int, room: int
+    columns: Sequence[_CandidateColumn], narrow: Sequence[int], some: Ints, most: int, number: int
 ) -> Iterator[tuple[Ints, Ints]]:
     """Pairs of these victims (by their place among them) and classes."""
     tables: list[tuple[Ints, Ints]] = []
@@ -136,8 +127,7 @@ def _chunk(
         holding = column.holding.select(values)
         table = np.zeros((len(values), column.labels), dtype=bool)
         table[np.repeat(np.arange(len(values)), holding.sizes), holding.members] = True
-        near: Ints = np.logical_or.reduce(table, axis=0)
-        rest = rest[near[column.label[rest]]]
+        rest = rest[table.any(axis=0)[column.label[rest]]]
         tables.append((table, row))
     step = CELLS // len(some)
     for low in range(0, len(rest), step):
@@ -148,9 +138,8 @@ def _chunk(
             words = np.packbits(table[:, columns[k].label[block]], axis=1)
             packed[:, : words.shape[1]] = words
             bits.view(np.uint64)[:] &= packed.view(np.uint64)[row]
-        room -= int(np.bitwise_count(bits.view(np.uint64)).sum())
-        if room < 0:
-            raise _too_many(most)
+        number += int(np.bitwise_count(bits.view(np.uint64)).sum())
+        _require_few(number, most)
         who, byte = np.nonzero(bits)
         at, bit = np.nonzero(np.unpackbits(bits[who, byte][:, None], axis=1))
         yield who[at], block[byte[at] * 8 + bit]
@@ -175,9 +164,8 @@ def imagine_victims(
     `sets[c]` are the labels of column c, `classes` has the label of each class and column,
     `records` how many each class holds. The second result is whether it is everybody.
     """
-    sizes = np.ones(len(classes))
-    for column, labels in zip(sets, classes.T, strict=True):
-        sizes *= column.sizes[labels]
+    by_column = list(zip(sets, classes.T, strict=True))
+    sizes = np.prod([column.sizes[labels].astype(float) for column, labels in by_column], axis=0)
     if sizes.sum() <= MOST_IMAGINED:
         every = {
             person

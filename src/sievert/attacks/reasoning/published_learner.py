@@ -58,14 +58,10 @@ def shares(gammas: Sequence[float], betas: Sequence[Mixture]) -> Floats:
     rows[:, -1] = 0.0
     t = _angles(points)
     transforms = np.zeros((len(runners), len(t)), dtype=np.complex128)
-    place = 0
-    for s, (_, mixture) in enumerate(runners):
-        for weight, _ in mixture:
-            row = rows[place]
-            if points > near:
-                row = np.fft.rfft(np.fft.irfft(row, near), points)
-            transforms[s] += weight * row * parts[place].factor(t)
-            place += 1
+    owners = [(s, weight) for s, (_, mixture) in enumerate(runners) for weight, _ in mixture]
+    for (s, weight), row, part in zip(owners, rows, parts, strict=True):
+        longer = np.fft.rfft(np.fft.irfft(row, near), points) if points > near else row
+        transforms[s] += weight * longer * part.factor(t)
     transforms[:, -1] = 0.0
     density = np.fft.irfft(transforms, points, axis=1) / STEP
     # The integral of a Fourier series: its mean grows, every other term is divided by it.
@@ -173,15 +169,13 @@ def _end(a: float, pairs: BetaParameters, side: float) -> float:
 
 def _transforms(parts: Sequence[_Part], t: Floats) -> Complex:
     """E[T^(-it)] of every part."""
-    numbers = {1.0}
-    for part in parts:
-        numbers.add(part.a)
-        numbers.update(x for b, c in part.pairs for x in (b, b + c))
-    place = {x: k for k, x in enumerate(sorted(numbers))}
+    betas = {x for part in parts for b, c in part.pairs for x in (b, b + c)}
+    numbers = sorted(betas | {1.0} | {part.a for part in parts})
+    place = {x: k for k, x in enumerate(numbers)}
     transforms = np.empty((len(parts), len(t)), dtype=np.complex128)
     step = max(1, CELLS // len(place))
     for at in range(0, len(t), step):
-        table = gamma_ratios(np.array(sorted(numbers)), t[at : at + step])
+        table = gamma_ratios(np.array(numbers), t[at : at + step])
         for k, part in enumerate(parts):
             product = table[place[part.a]] * table[place[1.0]].conj()
             for b, c in part.pairs:
@@ -192,11 +186,7 @@ def _transforms(parts: Sequence[_Part], t: Floats) -> Complex:
 
 def _others(later: Floats) -> Floats:
     """For every row the product of all others."""
-    products = np.ones_like(later)
-    for s in range(1, len(later)):
-        products[s] = products[s - 1] * later[s - 1]
-    after = np.ones(later.shape[1])
-    for s in range(len(later) - 1, -1, -1):
-        products[s] *= after
-        after = after * later[s]
-    return products
+    one = np.ones((1, later.shape[1]))
+    before = np.cumprod(np.concatenate([one, later[:-1]]), axis=0)
+    after = np.cumprod(np.concatenate([one, later[:0:-1]]), axis=0)
+    return np.asarray(before * after[::-1])

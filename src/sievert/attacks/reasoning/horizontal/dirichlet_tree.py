@@ -175,11 +175,11 @@ def solve_tree(factor: Factor, secret: int) -> DirichletTree | None:
 
 def solve_trees(factor: Factor) -> list[DirichletTree | None]:
     """`solve_tree` for every secret; one forest serves all if the sets are nested or apart."""
-    secrets = range(factor.counts.shape[1])
     forest = build_forest(factor, np.flatnonzero((factor.counts > 0).any(axis=1)))
-    if forest is None:
-        return [solve_tree(factor, secret) for secret in secrets]
-    return [_tree(factor, forest, secret) for secret in secrets]
+    return [
+        solve_tree(factor, secret) if forest is None else _tree(factor, forest, secret)
+        for secret in range(factor.counts.shape[1])
+    ]
 
 
 def build_forest(factor: Factor, labels: Ints) -> Forest | None:
@@ -189,8 +189,7 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
     labels = labels[np.argsort(-sizes, kind="stable")]  # a set follows those around it
     places, sizes = _places(factor, labels)
     atoms, nodes = factor.members[places], np.repeat(np.arange(1, len(labels) + 1), sizes)
-    parents = np.zeros(len(labels) + 1, dtype=np.int64)
-    owners = np.zeros(atoms_count, dtype=np.int64)
+    parents, owners = np.zeros(len(labels) + 1, np.int64), np.zeros(atoms_count, np.int64)
     depths = np.ones(len(labels), dtype=np.int64)
     if len(labels) and np.bincount(atoms, minlength=atoms_count).max() > 1:
         order = np.argsort(atoms, kind="stable")  # of each atom the sets around it, largest first
@@ -203,7 +202,8 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
             return None
         last = order[np.append(~same, True)]
         owners[atoms[last]] = nodes[last]
-        depths = _depths(parents)
+        for node, parent in enumerate(parents[1:].tolist()):
+            depths[node] += depths[parent - 1] if parent else 0
     else:
         owners[atoms] = nodes
     order = np.lexsort((parents[1:], depths)) + 1
@@ -256,13 +256,6 @@ def _places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
 def _starts(values: Ints) -> Ints:
     """Where runs of equal values start."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
-
-
-def _depths(parents: Ints) -> Ints:
-    depths = [0]
-    for parent in parents[1:].tolist():
-        depths.append(depths[parent] + 1)
-    return np.array(depths[1:])
 
 
 def _scale(parts: Floats, powers: Ints) -> Floats:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -74,14 +73,10 @@ class CompatibleTables:
 
     def draw(self, rng: np.random.Generator, times: int) -> Floats:
         """Independent draws of the shares of all atoms, one a row."""
-        spots = rng.random(times) * self._sums[-1]
-        rows = np.searchsorted(self._sums, spots, side="right")
+        sums = np.cumsum(self.weights)
+        rows = np.searchsorted(sums, rng.random(times) * sums[-1], side="right")
         tables = self._all_counts(self.varied[np.minimum(rows, len(self.weights) - 1)])
         return dirichlets(rng, weights_of(self.factor, self.secret) + tables)
-
-    @cached_property
-    def _sums(self) -> Floats:
-        return np.asarray(np.cumsum(self.weights))
 
     def _all_counts(self, varied: Ints) -> Ints:
         tables = np.tile(self.sure, (len(varied), 1))

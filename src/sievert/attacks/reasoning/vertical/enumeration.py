@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,14 +52,11 @@ class AssignmentTables:
         cells[self.places] += self.weights @ self.moving
         return self._by_factor(cells)
 
-    def draw(self, rng: np.random.Generator) -> tuple[Ints, ...]:
-        """A table at random, with its chance."""
-        t = int(np.searchsorted(self._chances, rng.random() * self._chances[-1], side="right"))
-        return self.table(min(t, len(self.weights) - 1))
-
-    @cached_property
-    def _chances(self) -> Floats:
-        return np.cumsum(self.weights)
+    def draw(self, rng: np.random.Generator, times: int) -> list[tuple[Ints, ...]]:
+        """Tables at random, each with its chance."""
+        sums = np.cumsum(self.weights)
+        drawn = np.searchsorted(sums, rng.random(times) * sums[-1], side="right")
+        return [self.table(min(t, len(self.weights) - 1)) for t in drawn.tolist()]
 
     def _by_factor(self, cells: Any) -> tuple[Any, ...]:
         parts = np.split(cells, np.cumsum([s * a for s, a in self.shapes])[:-1])

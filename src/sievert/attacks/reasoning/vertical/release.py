@@ -126,7 +126,7 @@ class VerticalModel(ReleaseModel):
     def draws(self, rng: np.random.Generator, many: int) -> list[Floats]:
         """Draws of the population, where nothing is sampled: a factor's draws, secrets, atoms."""
         assert self.solved is not None
-        drawn = [self.solved.draw(rng) for _ in range(many)]
+        drawn = self.solved.draw(rng, many)
         return [
             np.array([dirichlets(rng, prior + each[f]) for each in drawn])
             for f, prior in enumerate(self.priors)
