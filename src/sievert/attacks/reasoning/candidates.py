@@ -127,7 +127,7 @@ def _chunk(
         holding = column.holding.select(values)
         table = np.zeros((len(values), column.labels), dtype=bool)
         table[np.repeat(np.arange(len(values)), holding.sizes), holding.members] = True
-        rest = rest[table.any(axis=0)[column.label[rest]]]
+        rest = rest[np.logical_or.reduce(table, axis=0)[column.label[rest]]]
         tables.append((table, row))
     step = CELLS // len(some)
     for low in range(0, len(rest), step):
