@@ -238,23 +238,14 @@ RECODED, ASKED = "intervals, best recoding", "asked for"
 DASHES: dict[str, list[int]] = {BEST: [1, 0], LEAST: [3, 3]}
 PALE = "#bbbbbb"
 SHAPES = {RECODED: "square", ASKED: "diamond"}
-ACROSS = {
-    1: "Distortion",
-    2: "Bits disclosed of the secret",
-    3: "Bits lost of the secret",
-    4: "Bits told of who is who",
-    "funnel": "Bits kept of the values",
-    "identity": "Distortion",
-    "identity reverse": "Bits told of who is who",
-}
-UP = {
-    1: "Bits disclosed of the secret",
-    2: "Distortion",
-    3: "Bits told of who is who",
-    4: "Bits lost of the secret",
-    "funnel": "Bits disclosed of the secret",
-    "identity": "Bits told of who is who",
-    "identity reverse": "Distortion",
+AXES = {  # of each model: across, up
+    1: ("Distortion", "Bits disclosed of the secret"),
+    2: ("Bits disclosed of the secret", "Distortion"),
+    3: ("Bits lost of the secret", "Bits told of who is who"),
+    4: ("Bits told of who is who", "Bits lost of the secret"),
+    "funnel": ("Bits kept of the values", "Bits disclosed of the secret"),
+    "identity": ("Distortion", "Bits told of who is who"),
+    "identity reverse": ("Bits told of who is who", "Distortion"),
 }
 
 
@@ -346,7 +337,7 @@ def of_limit(limits: Any) -> dict[str, Spec]:
             ),
             lines,
             marks,
-            across=ACROSS[model],
-            up=UP[model],
+            across=AXES[model][0],
+            up=AXES[model][1],
         )
     return charts

@@ -43,10 +43,9 @@ def report(
     from sievert.report.page import summarise
 
     require(results, "no result given", hint="sievert report RESULT.json --html FILE")
-    texts = None if page.texts is None else str(page.texts)
     sources = [*results, page.texts]
     check_outputs((page.html, page.markdown), sources, force=force)
-    settings = builder.ReportSettings(page.internal, page.title, texts, min_cell, mask_names)
+    settings = builder.ReportSettings(page.internal, page.title, page.texts, min_cell, mask_names)
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)

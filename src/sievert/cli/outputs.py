@@ -111,13 +111,7 @@ def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None
     from sievert.report.texts import read_texts
 
     read_texts(page.texts)  # so that a mistake in it is an error before the work
-    return ReportSettings(
-        page.internal,
-        page.title,
-        None if page.texts is None else str(page.texts),
-        output.min_cell,
-        output.mask_names,
-    )
+    return ReportSettings(page.internal, page.title, page.texts, output.min_cell, output.mask_names)
 
 
 def write_page(page: Page, options: PageOptions, sources: list[Any], *, force: bool) -> None:

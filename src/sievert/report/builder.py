@@ -15,17 +15,31 @@ from typing import Any
 from sievert import files
 from sievert.errors import UsageError, require
 from sievert.formatting import printable
-from sievert.report import definitions, html, markdown
+from sievert.losses import BY_ID as LOSSES
+from sievert.measures import BY_ID as MEASURES
+from sievert.report import html, markdown
 from sievert.report.chapters import attack, explain
+from sievert.report.chapters.numbers import unit
 from sievert.report.declarations import keep_declared
 from sievert.report.first_screen import front, limit_text, subject
-from sievert.report.page import Block, BulletList, Chapter, Grid, Page, Paragraph, Picture, walk
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Chapter,
+    Grid,
+    Link,
+    Page,
+    Paragraph,
+    Picture,
+    walk,
+)
 from sievert.report.redaction import Data, Redactor, ReportPart, command_name, masks
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import FEWEST, LEAST
 from sievert.version import __version__
 
 Place = str | os.PathLike[str]
+DEFINITION = "def-"  # before the key of a definition, in its anchor
 LONGEST = 200  # letters of a title
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
@@ -36,7 +50,7 @@ class ReportSettings:
 
     internal: bool = False
     title: str | None = None
-    texts: str | None = None
+    texts: Place | None = None
     min_cell: int | None = None
     mask_names: bool = False
 
@@ -59,7 +73,7 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
     parts = [make_part(r, i, texts, settings) for i, r in enumerate(results, 1)]
     chapters = tuple(_chapter(part, alone=len(parts) == 1) for part in parts)
     first = front(parts, tuple(dict.fromkeys(_sentences(parts))))
-    terms = definitions.chapter(texts, (*first, *chapters))
+    terms = _definitions(texts, (*first, *chapters))
     return Page(
         title=_title(parts, settings),
         language=texts("words.language"),
@@ -164,6 +178,45 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
         return part.texts("front.title_named", name=part.redactor.file(name))
     own = f"front.title_{part.kind}"
     return part.texts(own if len(parts) == 1 and own in part.texts else "front.title")
+
+
+# -- definitions: what the words and numbers of a page mean, which links lead to ------------------
+
+
+def _definitions(texts: Texts, blocks: Sequence[Block | Chapter]) -> Chapter | None:
+    """The definitions that these blocks lead to, in alphabetical order of their titles."""
+    definitions = (_definition(texts, key) for key in dict.fromkeys(_keys(blocks)))
+    order = tuple(sorted(definitions, key=lambda c: c.title.casefold()))
+    return Chapter(texts("definitions.heading"), "definitions", order) if order else None
+
+
+def _keys(blocks: Sequence[Block | Chapter]) -> Iterator[str]:
+    for block in walk(tuple(blocks)):
+        grid = block.behind if isinstance(block, Picture) else block
+        for cell in (cell for row in grid.rows for cell in row) if isinstance(grid, Grid) else ():
+            if isinstance(cell, Link) and cell.anchor.startswith(DEFINITION):
+                yield cell.anchor.removeprefix(DEFINITION)
+
+
+def _definition(texts: Texts, key: str) -> Chapter:
+    anchor = f"{DEFINITION}{key}"
+    record: Any = MEASURES.get(key) or LOSSES.get(key)
+    if record is None:
+        words = Paragraph(texts(f"definitions.{key}.text"))
+        return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
+    if key in MEASURES:
+        kind, scale, side = "measures", "scale", texts(f"risky.{record.riskier}")
+    else:
+        kind, scale, side = "losses", "loss_scale", texts(f"worse.{record.worse}")
+    bounds = getattr(record, "bounds", "")
+    facts = (
+        texts("definitions.formula", formula=record.formula),
+        texts(f"definitions.{scale}", unit=unit(texts, record.unit), bounds=bounds, side=side),
+        texts("definitions.source", source=record.source),
+        texts("definitions.id", id=key),
+    )
+    words = Paragraph(texts(f"{kind}.{key}.reading"))
+    return Chapter(texts(f"{kind}.{key}.title"), anchor, (words, BulletList(facts)))
 
 
 # -- outputs --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import string
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +57,7 @@ def english() -> Mapping[str, str]:
     return texts | dict(_flat(tomllib.loads(ENGLISH.read_text(encoding="utf-8"))))
 
 
-def read_texts(path: str | Path | None) -> Texts:
+def read_texts(path: str | os.PathLike[str] | None) -> Texts:
     """English, or a translation; what a translation lacks is said in English."""
     if path is None:
         return Texts(english())

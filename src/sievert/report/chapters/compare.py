@@ -148,14 +148,14 @@ def _key(view: ComparisonView) -> Chapter:
     ranges = [interval_text(redactor, *r.interval) for r in releases]
     suppressed = [redactor.count(r.data["records"]["suppressed"]) for r in releases]
     rows = [
-        Row("identity_disclosure", "identity", view.key, [r.identity for r in releases]),
-        Row("identity_disclosure", "identity_share", "", [r.share for r in releases]),
-        Row("beyond_chance", "corrected", "", [r.corrected for r in releases]),
-        Row("beyond_chance", "range", "", ranges),
-        Row("suppressed_records", "suppressed", "", suppressed),
+        Row("identity_disclosure", "identity", [view.key, *(r.identity for r in releases)]),
+        Row("identity_disclosure", "identity_share", ["", *(r.share for r in releases)]),
+        Row("beyond_chance", "corrected", ["", *(r.corrected for r in releases)]),
+        Row("beyond_chance", "range", ["", *ranges]),
+        Row("suppressed_records", "suppressed", ["", *suppressed]),
     ]
     if view.secrets and len(releases) > 1:
-        rows.append(Row("dominated", "dominated", "", [_dominating(view, r) for r in releases]))
+        rows.append(Row("dominated", "dominated", ["", *(_dominating(view, r) for r in releases)]))
     caption, reading = view.say("key_caption"), view.say("key_reading")
     blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]
     known = [(r.label, r.identity) for r in releases if r.identity.number is not None]
@@ -222,12 +222,12 @@ def _rows(view: ComparisonView, secret: str) -> Iterator[Row]:
     value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
     ranges = [interval_text(redactor, *t.interval) for t in each]
     lost_ranges = [interval_text(redactor, *t.lost_interval) for t in each]
-    yield Row("attribute_disclosure", "told", value, [t.value for t in each])
-    yield Row("beyond_chance", "corrected", corrected, [t.corrected for t in each])
-    yield Row("beyond_chance", "range", ends, ranges)
-    yield Row("information_loss", "lost", "", [t.lost for t in each])
-    yield Row("information_loss", "range", "", lost_ranges)
-    yield Row("information_loss", "kept", "", [t.kept for t in each])
+    yield Row("attribute_disclosure", "told", [value, *(t.value for t in each)])
+    yield Row("beyond_chance", "corrected", [corrected, *(t.corrected for t in each)])
+    yield Row("beyond_chance", "range", [ends, *ranges])
+    yield Row("information_loss", "lost", ["", *(t.lost for t in each)])
+    yield Row("information_loss", "range", ["", *lost_ranges])
+    yield Row("information_loss", "kept", ["", *(t.kept for t in each)])
     if redactor.internal:
         yield from compare_tables.exact(view, secret)
 

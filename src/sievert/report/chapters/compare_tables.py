@@ -15,7 +15,7 @@ from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.redaction import Data, NumberText, Redactor
 
 ABREAST = 5  # releases beside each other
-OF_RECORDS = (
+OF_RECORDS = (  # the first four are shareable
     "k_anonymity",
     "unique_records",
     "average_risk",
@@ -33,7 +33,6 @@ OF_SECRET = (
     "itpr",
     "itpr_unnormalized",
 )
-PASSED_ON = OF_RECORDS[:4]
 # Losses that many records decide, and by how much one can move them.
 MEANS = {Decides.EVERYBODY: 1.0, Decides.TWICE: 2.0}
 PLAIN_SCALES = {None, "hierarchy"}  # distances that were given, and that no single cell decides
@@ -41,11 +40,10 @@ PLAIN_SCALES = {None, "hierarchy"}  # distances that were given, and that no sin
 
 @dataclass(frozen=True)
 class Row:
-    """One number of all releases: its definition, its words, the original's, theirs."""
+    """One number of all tables, the original first: its definition, its words, its cells."""
 
     definition: str
     words: str
-    before: object
     cells: Sequence[object]
     direction: str = ""  # where not that of the words
     title: str = ""  # in place of words: a name from the data, or of a loss
@@ -55,7 +53,7 @@ def grids(
     view: ComparisonView, caption: str, rows: Sequence[Row], *, folded: bool = False
 ) -> Iterator[Grid]:
     """The rows as tables of a few releases each."""
-    texts, before = view.texts, [view.say("original")] if any(row.before for row in rows) else []
+    texts, before = view.texts, [view.say("original")] if any(row.cells[0] for row in rows) else []
     for abreast, title in side_by_side(view, caption, len(view.releases), ABREAST):
         labels = [r.label for r in view.releases[abreast]]
         head = [*texts.each("compared.head", ("number", "direction")), *before, *labels]
@@ -63,8 +61,8 @@ def grids(
             (
                 Link(row.title or texts(f"compared.row_{row.words}"), f"def-{row.definition}"),
                 _direction(view, row),
-                *([row.before] if before else ()),
-                *row.cells[abreast],
+                *(row.cells[:1] if before else ()),
+                *row.cells[1:][abreast],
             )
             for row in rows
         )
@@ -91,7 +89,7 @@ def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
             view.redactor.only_internal(clean(numbers.get(what)))
             for numbers in (before, *(r.data[data][secret] for r in view.releases))
         )
-        yield Row(definition, words, "" if before.get(what) is None else first, cells)
+        yield Row(definition, words, ["" if before.get(what) is None else first, *cells])
 
 
 def by_column(view: ComparisonView) -> Iterator[Grid]:
@@ -102,7 +100,8 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
         each = [columns.get(column) for columns in disclosures]
         whole = bits_text(redactor, next((entry["maximum"] for entry in each if entry), None))
         cells = [bits_text(redactor, entry["value"]) if entry else "" for entry in each]
-        rows.append(Row("identity_disclosure", "", whole, cells, "high", redactor.name(column)))
+        name = redactor.name(column)
+        rows.append(Row("identity_disclosure", "", [whole, *cells], "high", name))
     if len(rows) > 1:
         yield from grids(view, view.say("columns_caption"), rows, folded=True)
 
@@ -124,20 +123,15 @@ def own(view: ComparisonView) -> Iterator[Block]:
     redactor, releases = view.redactor, [r.data for r in view.releases]
     tables = [view.data["original"]["assessment"], *(r["assessment"] for r in releases)]
     sizes = [view.rows, *(int(r["rows"] or 0) for r in releases)]
-    rows = []
-    for measure in OF_RECORDS if redactor.internal else PASSED_ON:
-        first, *cells = (
-            _identity_measure(redactor, measure, t["reidentification"], n)
-            for t, n in zip(tables, sizes, strict=True)
-        )
-        rows.append(Row(measure, measure, first, cells))
+    identity = [(t["reidentification"], n) for t, n in zip(tables, sizes, strict=True)]
+    rows = [
+        Row(m, m, [_identity_measure(redactor, m, *table) for table in identity])
+        for m in (OF_RECORDS if redactor.internal else OF_RECORDS[:4])
+    ]
     yield from grids(view, view.say("own_caption"), rows)
     for secret in view.secrets if redactor.internal else ():
-        rows = []
-        for measure in OF_SECRET:
-            values = (t["inference"].get(secret, {}).get(measure) for t in tables)
-            start, *others = (_exact(redactor, measure, value) for value in values)
-            rows.append(Row(measure, measure, start, others))
+        learnt = [t["inference"].get(secret, {}) for t in tables]
+        rows = [Row(m, m, [_exact(redactor, m, t.get(m)) for t in learnt]) for m in OF_SECRET]
         yield from grids(view, view.say("own_secret", secret=redactor.name(secret)), rows)
     yield Paragraph(view.say("own_reading"), "reading")
 
@@ -191,7 +185,7 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
         known = name in BY_ID and any(loss.get("value") is not None for loss in each)
         if known and (redactor.internal or _shareable(name, each)):
             cells, side = [_loss(redactor, name, e) for e in each], f"lost_{BY_ID[name].worse}"
-            rows.append(Row(name, "", "", cells, side, _title(view, name)))
+            rows.append(Row(name, "", ["", *cells], side, _title(view, name)))
     if not rows:
         return
     blocks: list[Block] = list(grids(view, view.say("losses_caption"), rows))

@@ -13,7 +13,6 @@ from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import NOTHING_TO_LEARN, SUPPRESSED, UNBOUNDED
-from sievert.report.definitions import unit
 from sievert.report.page import Cell, Link, Paragraph
 from sievert.report.redaction import Data, NumberText, Redactor, ReportPart
 from sievert.report.texts import Texts
@@ -105,6 +104,12 @@ def scale(texts: Texts, measure: str) -> str:
         return unit(texts, m.unit)
     word = "share_of_records" if measure in SHARES else "share" if m.high == 1 else "ratio"
     return texts(f"units.{word}")
+
+
+def unit(texts: Texts, name: str) -> str:
+    """A unit in words; a number without one is a share or a ratio."""
+    key = "units." + name.replace(" ", "_").replace("/", "_per_").replace("²", "_squared")
+    return texts(key) if key in texts else name
 
 
 def row(
