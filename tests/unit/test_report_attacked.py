@@ -467,8 +467,10 @@ def test_every_text_is_there() -> None:
     for section in ("attacked", "reasoned"):
         for text in held[section].values():
             assert "!" not in text and not re.search(r"\b(anonymous|safe)\b", text)
-    for key in re.findall(r'"((?:attacked|reasoned)\.\w+)"', source):
-        known = [k for k in texts.english() if k == key or k.startswith(f"{key}_")]
+    said = [f"attacked.{key}" for key in re.findall(r'part\.say\(f?"(\w+)', source)]
+    for key in [*said, *re.findall(r'"((?:attacked|reasoned)\.\w+)"', source)]:
+        start = key if key.endswith("_") else f"{key}_"
+        known = [k for k in texts.english() if k == key or k.startswith(start)]
         assert known, key
 
 

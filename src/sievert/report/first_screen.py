@@ -59,20 +59,19 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
 
 
 def _lead(part: ReportPart, verdicts: Sequence[Data], compared: bool) -> str:
-    texts = part.texts
     if not verdicts:
-        return texts("front.open")
+        return part.texts("front.open")
     if breached := sum(v["met"] is False for v in verdicts):
         key = "front.one_breached" if breached == 1 else "front.some_breached"
         key = "front.table_breached" if compared else key
-        return texts(key, breached=breached, number=len(verdicts))
+        return part.texts(key, breached=breached, number=len(verdicts))
     doubtful = sum(v["met"] is None for v in verdicts)
     key = "front.some_doubtful" if doubtful else "front.all_met"
-    lead = texts(key, doubtful=doubtful, number=len(verdicts))
+    lead = part.texts(key, doubtful=doubtful, number=len(verdicts))
     if not (others := len(part.data["roles"].get("unassessed") or ())):
         return lead
     key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
-    return f"{lead} {texts(key, number=others)}"
+    return f"{lead} {part.texts(key, number=others)}"
 
 
 # -- what was assessed ------------------------------------------------------------------------

@@ -6,6 +6,7 @@ A table of all attacks comes first; the attacks on secrets are written here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sievert.charts.curves import Share
 from sievert.report.chapters import attack_identity as identity
@@ -43,14 +44,15 @@ WITH_VALUES = 1  # secrets with pictures by value
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """A table of all attacks, then a chapter for each way of finding somebody or something."""
+    part = replace(part, kind="attack")  # an assessment may bring attacks along
     if not part.data.get("attacks"):
         return ()
     if part.redactor.silent:
-        return (Paragraph(part.texts("attacked.silent"), "note"),)
-    note = Paragraph(part.texts("attacked.internal_only"), "note")
+        return (Paragraph(part.say("silent"), "note"),)
+    note = Paragraph(part.say("internal_only"), "note")
     return (
         _summary(part),
-        Paragraph(part.texts("attacked.reading"), "reading"),
+        Paragraph(part.say("reading"), "reading"),
         *identity.chapters(part),
         *_secret_chapters(part),
         *reasoning.chapters(part),
@@ -60,6 +62,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """Who is found, for whom a secret is certain, and what reasoning adds."""
+    part = replace(part, kind="attack")
     if not part.data.get("attacks") or part.redactor.silent:
         return ()
     each = (identity.sentence(part), _secret_sentence(part), reasoning.sentence(part))
@@ -91,7 +94,7 @@ def _summary(part: ReportPart) -> Grid:
         for attack, about, many, rate in (*_on_records(part), *_on_secrets(part))
     )
     head = part.texts.each("attacked.summary", ("attack", "about", "people", "rate"))
-    return make_grid(part.texts("attacked.summary"), head, rows, (2, 3))
+    return make_grid(part.say("summary"), head, rows, (2, 3))
 
 
 def _on_records(part: ReportPart) -> Iterator[AttackRow]:
@@ -111,23 +114,22 @@ def _on_records(part: ReportPart) -> Iterator[AttackRow]:
 
 
 def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
-    count = part.redactor.count
     for attack in ("homogeneity", *WRITERS, "reasoning"):
         for _, secret, data in secrets(part, attack):
-            about = part.texts("attacked.about_secret", secret=part.redactor.name(secret))
+            about = part.say("about_secret", secret=part.redactor.name(secret))
             if attack == "homogeneity":
                 value, bits = number(data, "discrimination_rate"), secret_bits(part, secret)
                 rate = uncertainty(part.redactor, value, bits=bits)
-                yield attack, about, count(certain(data)), rate
+                yield attack, about, part.redactor.count(certain(data)), rate
             elif attack == "background":
                 ruled_out = data.get("ruled_out_1") or {}
-                yield attack, about, count(number(ruled_out, "certain")), None
+                yield attack, about, part.redactor.count(number(ruled_out, "certain")), None
             elif attack == "semantic":
                 yield attack, about, *_meaning(part, data)
             elif attack == "reasoning":
                 yield attack, about, None, reasoning.headline(part, data)
             elif part.internal:
-                yield attack, about, count(number(data, "people")), None
+                yield attack, about, part.redactor.count(number(data, "people")), None
 
 
 def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
@@ -153,34 +155,34 @@ def _secret_chapters(part: ReportPart) -> Iterator[Block | Chapter]:
             if secret in others[attack]
         }
         inner = tuple(
-            Chapter(part.texts(f"attacked.{a}_title"), part.anchor(f"secret{i}-{a}"), blocks)
+            Chapter(part.say(f"{a}_title"), part.anchor(f"secret{i}-{a}"), blocks)
             for a, blocks in attacks.items()
             if blocks
         )
-        title = part.texts("attacked.secret_title", secret=part.redactor.name(secret))
+        title = part.say("secret_title", secret=part.redactor.name(secret))
         yield Chapter(title, part.anchor(f"secret{i}"), inner)
     if len(every) > DRAWN:
-        yield Paragraph(part.texts("attacked.columns_rest", shown=DRAWN, number=len(every)), "note")
+        yield Paragraph(part.say("columns_rest", shown=DRAWN, number=len(every)), "note")
 
 
 def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
     """For how many a secret is certain."""
     name = part.redactor.name(secret)
     if part.internal and number(data, "discrimination_rate") is None:
-        return part.texts("attacked.homogeneity_same", secret=name)
+        return part.say("homogeneity_same", secret=name)
     return people(part, "attacked.homogeneity", certain(data), secret=name, columns=columns(part))
 
 
 def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
     """Who is certain, how much the columns tell, and which of them."""
-    texts, redactor, name = part.texts, part.redactor, part.redactor.name(secret)
+    redactor, name = part.redactor, part.redactor.name(secret)
     bits, value = secret_bits(part, secret), number(data, "discrimination_rate")
     rate = uncertainty(redactor, value, bits=bits)
     blocks: list[Block] = [Paragraph(_homogeneity_sentence(part, secret, data), "lead")]
     if redactor.internal and value is None:
         return tuple(blocks)
     if not is_withheld(redactor, rate):
-        blocks.append(Paragraph(texts("attacked.homogeneity_rate", rate=rate, secret=name)))
+        blocks.append(Paragraph(part.say("homogeneity_rate", rate=rate, secret=name)))
     worst = data.get("worst_class")
     if redactor.internal and worst:
         places = {
@@ -188,49 +190,49 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
             "confidence": uncertainty(redactor, number(worst, "confidence")),
             "bits": redactor.bits(number(worst, "conditional_entropy")),
         }
-        blocks.append(Paragraph(texts("attacked.homogeneity_worst", **places)))
-    title = texts("attacked.columns_chart_secret", secret=name)
+        blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
+    title = part.say("columns_chart_secret", secret=name)
     return (
         *blocks,
         *by_column(part, data, title, bits=bits, drawn=i <= DRAWN),
         numbers(part, [("discrimination_rate", rate, "high"), *worst_class(redactor, data)]),
         *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
-        Paragraph(texts("attacked.homogeneity_reading"), "reading"),
+        Paragraph(part.say("homogeneity_reading"), "reading"),
     )
 
 
 def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """What is still missing, and what ruling out likely values gives."""
-    texts, redactor, name = part.texts, part.redactor, part.redactor.name(secret)
+    redactor, name = part.redactor, part.redactor.name(secret)
     missing = number(data, "missing")
     if redactor.internal and missing is None:
-        yield Paragraph(texts("attacked.background_same", secret=name), "lead")
+        yield Paragraph(part.say("background_same", secret=name), "lead")
         return
     left = uncertainty(redactor, missing, bits=secret_bits(part, secret))
     key, kind = ("withheld", "note") if is_withheld(redactor, left) else ("lead", "lead")
-    yield Paragraph(texts(f"attacked.background_{key}", missing=left, secret=name), kind)
+    yield Paragraph(part.say(f"background_{key}", missing=left, secret=name), kind)
     rows = []
     for m in (1, 2, 3):
         if (after := data.get(f"ruled_out_{m}")) is not None:
             gain = among(redactor, number(after, "gain"), number(after, "people") or 0)
             counts = (redactor.count(number(after, n)) for n in ("people", "certain"))
-            rows.append((texts(f"attacked.background_{m}"), *counts, str(gain).replace(" %", "")))
-    head = texts.each("attacked.background", ("which", "people", "certain", "gain"))
-    yield make_grid(texts("attacked.background_table"), head, rows)
-    yield Paragraph(texts("attacked.background_reading"), "reading")
+            rows.append((part.say(f"background_{m}"), *counts, str(gain).replace(" %", "")))
+    head = part.texts.each("attacked.background", ("which", "people", "certain", "gain"))
+    yield make_grid(part.say("background_table"), head, rows)
+    yield Paragraph(part.say("background_reading"), "reading")
 
 
 def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """What is rare in the table and likely in a class: one class decides, so the operator's own."""
-    texts, redactor, worst = part.texts, part.redactor, data.get("worst_class")
+    redactor, worst = part.redactor, data.get("worst_class")
     if not redactor.internal:
         return
     if worst is None or not data.get("occurs", True):
         key = "flat" if data.get("occurs", True) else "absent"
-        yield Paragraph(texts(f"attacked.skewness_{key}", secret=redactor.name(secret)), "lead")
+        yield Paragraph(part.say(f"skewness_{key}", secret=redactor.name(secret)), "lead")
         return
-    lead = texts(
-        f"attacked.skewness_lead_{'named' if data.get('named_value') else 'any'}",
+    lead = part.say(
+        f"skewness_lead_{'named' if data.get('named_value') else 'any'}",
         secret=redactor.name(secret),
         prior=redactor.share(number(data, "prior")),
         posterior=redactor.share(number(data, "posterior")),
@@ -238,9 +240,7 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
         ratio=redactor.only_internal(number(data, "ratio")),
     )
     yield Paragraph(lead, "lead")
-    yield Paragraph(
-        texts("attacked.skewness_people", people=redactor.count(number(data, "people")))
-    )
+    yield Paragraph(part.say("skewness_people", people=redactor.count(number(data, "people"))))
     measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
     yield numbers(part, [(m, redactor.only_internal(number(data, m)), "high") for m in measures])
     yield from _likely_values(part, secret, data.get("values") or {})
@@ -248,12 +248,12 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
 
 def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
     """The values of a secret by how likely they become in some class."""
-    texts, redactor, key = part.texts, part.redactor, "attacked.skewness"
+    redactor, key = part.redactor, "attacked.skewness"
     if not (groups := (values.get("listed") or [])[:MOST_VALUES]):
         return
     names = value_names(part, groups, secret)
     shares = [redactor.share(g["posterior"]) for g in groups]
-    title = texts("attacked.skewness_chart", secret=redactor.name(secret))
+    title = part.say("skewness_chart", secret=redactor.name(secret))
     rows = (
         (
             name,
@@ -264,8 +264,8 @@ def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Bloc
         )
         for name, g, share in zip(names, groups, shares, strict=True)
     )
-    head = texts.each("attacked.values", ("head", "records"))
-    head += texts.each(key, ("prior", "posterior", "ratio"))
+    head = part.texts.each("attacked.values", ("head", "records"))
+    head += part.texts.each(key, ("prior", "posterior", "ratio"))
     grid = make_grid(title, head, rows, folded=True)
     bars = [Share(name, s.number, str(s)) for name, s in zip(names, shares, strict=True)]
     differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
@@ -288,23 +288,23 @@ def _merged_rate(redactor: Redactor, data: Data) -> NumberText:
 
 def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """Who is certain after values that mean the same were merged."""
-    texts, redactor, ways = part.texts, part.redactor, _merges(data)
+    redactor, ways = part.redactor, _merges(data)
     if not ways:
         return
     most = max(certain(way) for _, way in ways)
     yield Paragraph(people(part, "attacked.semantic", most, secret=redactor.name(secret)), "lead")
     rows = [
         (
-            texts(f"attacked.semantic_{'partition' if level is None else 'level'}", level=level),
+            part.say(f"semantic_{'partition' if level is None else 'level'}", level=level),
             redactor.count(certain(way)),
             _merged_rate(redactor, way),
             *([redactor.count(number(way, "parts"))] if redactor.internal else ()),
         )
         for level, way in ways
     ]
-    head = texts.each("attacked.semantic", ("by", "people", "rate", "parts")[: len(rows[0])])
-    yield make_grid(texts("attacked.semantic_table"), head, rows)
-    yield Paragraph(texts("attacked.semantic_reading"), "reading")
+    head = part.texts.each("attacked.semantic", ("by", "people", "rate", "parts")[: len(rows[0])])
+    yield make_grid(part.say("semantic_table"), head, rows)
+    yield Paragraph(part.say("semantic_reading"), "reading")
 
 
 WRITERS = {"background": _background, "skewness": _skewness, "semantic": _semantic}

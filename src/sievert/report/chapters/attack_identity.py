@@ -34,7 +34,7 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     writers = {"black_box": _black, "grey_box": _grey, "white_box": _white, "linkage": _linkage}
     return tuple(
         Chapter(
-            part.texts(f"attacked.{box.removesuffix('_box')}_title"),
+            part.say(f"{box.removesuffix('_box')}_title"),
             part.anchor(box.replace("_", "-")),
             tuple(write(part, boxes[box])),
         )
@@ -67,16 +67,16 @@ def _black_sentence(part: ReportPart, data: Data) -> str:
 
 
 def _black(part: ReportPart, data: Data) -> Iterator[Block]:
-    texts, redactor, bits = part.texts, part.redactor, record_bits(part.redactor)
+    redactor, bits = part.redactor, record_bits(part.redactor)
     yield Paragraph(_black_sentence(part, data), "lead")
     size = number(data, "candidates") or 0
     if redactor.internal and size > 1:
         counts = {"size": redactor.count(size), "people": redactor.count(number(data, "people"))}
-        yield Paragraph(texts("attacked.black_groups", **counts))
+        yield Paragraph(part.say("black_groups", **counts))
     elif size >= redactor.least:
-        yield Paragraph(texts("attacked.black_ten", least=redactor.least))
+        yield Paragraph(part.say("black_ten", least=redactor.least))
     yield from _rate(part, data, "attacked.black_rate", None, bits)
-    yield from by_column(part, data, texts("attacked.columns_chart_record"), bits=bits)
+    yield from by_column(part, data, part.say("columns_chart_record"), bits=bits)
     rate = uncertainty(redactor, number(data, "discrimination_rate"), bits=bits)
     yield numbers(part, [("discrimination_rate", rate, "high")])
 
@@ -102,40 +102,37 @@ def white_rate(redactor: Redactor, data: Data) -> NumberText:
 
 
 def _white(part: ReportPart, data: Data) -> Iterator[Block]:
-    texts, redactor, of = part.texts, part.redactor, data.get("paired")  # in both tables
+    redactor, of = part.redactor, data.get("paired")  # in both tables
     same = redactor.internal and number(data, "discrimination_rate") is None
     lead = people(part, "attacked.white", certain(data))
-    yield Paragraph(texts("attacked.white_same") if same else lead, "lead")
+    yield Paragraph(part.say("white_same") if same else lead, "lead")
     yield from _rate(part, data, "attacked.white_rate", of, release_bits(data))
     key = "white_paired" if redactor.internal else "white_paired_shared"
-    yield Paragraph(texts(f"attacked.{key}", paired=redactor.count(of)))
+    yield Paragraph(part.say(f"{key}", paired=redactor.count(of)))
     if redactor.internal and of != redactor.rows:
-        yield Paragraph(
-            texts("attacked.white_alone", number=redactor.count(data.get("released_only")))
-        )
-    yield from by_column(part, data, texts("attacked.columns_chart_original"), of=of, each=True)
+        yield Paragraph(part.say("white_alone", number=redactor.count(data.get("released_only"))))
+    yield from by_column(part, data, part.say("columns_chart_original"), of=of, each=True)
     rate = ("discrimination_rate", white_rate(redactor, data), "high")
     yield numbers(part, [rate, *worst_class(redactor, data)])
 
 
 def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
-    texts, redactor, more = part.texts, part.redactor, data.get("linkage") or {}
+    redactor, more = part.redactor, data.get("linkage") or {}
     right, chance = (share(redactor, number(data, n)) for n in ("correct_linkage", "baseline"))
     if is_withheld(redactor, right):
-        yield Paragraph(texts("attacked.linkage_withheld"), "note")
+        yield Paragraph(part.say("linkage_withheld"), "note")
         return
-    yield Paragraph(texts("attacked.linkage_lead", share=right, chance=chance), "lead")
+    yield Paragraph(part.say("linkage_lead", share=right, chance=chance), "lead")
     words, interval = str(right), None
     if redactor.internal and more.get("interval"):
         low, high = interval = tuple(more["interval"])
         ends = {"low": redactor.share(low), "high": redactor.share(high)}
-        words = texts("reasoned.interval", share=right, **ends)
-        level = redactor.share(more["level"])
-        yield Paragraph(texts("attacked.linkage_interval", level=level, **ends))
+        words = part.texts("reasoned.interval", share=right, **ends)
+        yield Paragraph(part.say("linkage_interval", level=redactor.share(more["level"]), **ends))
         if low <= (number(data, "baseline") or 0.0):
-            yield Paragraph(texts("attacked.linkage_chance"))
-        yield Paragraph(texts("attacked.linkage_ties", number=redactor.count(more["ties"])))
-    title, how, below, by_link, by_chance = texts.each(
+            yield Paragraph(part.say("linkage_chance"))
+        yield Paragraph(part.say("linkage_ties", number=redactor.count(more["ties"])))
+    title, how, below, by_link, by_chance = part.texts.each(
         "attacked.linkage", ("chart", "how", "below", "right", "by_chance")
     )
     bars = [
@@ -163,45 +160,45 @@ def _grey_sentence(part: ReportPart, data: Data, key: str) -> str | None:
 
 
 def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
-    texts, redactor = part.texts, register_redactor(part, data)
+    redactor = register_redactor(part, data)
     if (lead := _grey_sentence(part, data, "attacked.grey")) is None:
-        yield Paragraph(texts("attacked.grey_small"), "note")
+        yield Paragraph(part.say("grey_small"), "note")
         return
     yield Paragraph(lead, "lead")
     yield Paragraph(
-        texts("attacked.grey_shared", columns=columns(part, data.get("columns_shared") or ()))
+        part.say("grey_shared", columns=columns(part, data.get("columns_shared") or ()))
     )
     if redactor.internal:
         fewest, many = number(data, "candidates"), redactor.count(number(data, "people"))
-        key = "attacked.grey_no_match" if fewest is None else "attacked.grey_fewest"
-        yield Paragraph(texts(key, size=redactor.count(fewest), people=many))
+        key = "grey_no_match" if fewest is None else "grey_fewest"
+        yield Paragraph(part.say(key, size=redactor.count(fewest), people=many))
     # that there are a few suppressed records is not told
     few = not redactor.internal and (number(data, "suppressed") or 0) < redactor.least
     rest = None if few else data.get("without_suppressed")
     if rest is not None:
-        yield Paragraph(texts("attacked.grey_hidden"), "note")
+        yield Paragraph(part.say("grey_hidden"), "note")
     yield _rows(part, redactor, [data] if rest is None else [data, rest])
     if "known" in data:
-        yield Paragraph(texts("attacked.grey_harm"), "note")
+        yield Paragraph(part.say("grey_harm"), "note")
 
 
 def _rows(part: ReportPart, redactor: Redactor, sides: Sequence[Data]) -> Grid:
     """The rows of a register by what became of them."""
-    texts, count = part.texts, redactor.count
+    count = redactor.count
     guesses = redactor.only_internal if redactor.internal else count
     rows: list[tuple[object, ...]] = [
-        (texts(f"attacked.grey_{name}"), *(kind(number(s, name)) for s in sides))
+        (part.say(f"grey_{name}"), *(kind(number(s, name)) for s in sides))
         for name, kind in {**dict.fromkeys(COUNTED, count), "right_guesses": guesses}.items()
         if name in sides[0]
     ]
     rates = (register_rate(redactor, side) for side in sides)
     hidden = part.redactor.count(number(sides[0], "suppressed"))
     rows += [
-        (texts("attacked.grey_register_discrimination_rate"), *rates),
-        (texts("attacked.grey_suppressed"), hidden, *("" for _ in sides[1:])),
+        (part.say("grey_register_discrimination_rate"), *rates),
+        (part.say("grey_suppressed"), hidden, *("" for _ in sides[1:])),
     ]
-    head = texts.each("attacked.grey", ("number", "all", "without")[: len(sides) + 1])
-    return make_grid(texts("attacked.grey_table"), head, rows)
+    head = part.texts.each("attacked.grey", ("number", "all", "without")[: len(sides) + 1])
+    return make_grid(part.say("grey_table"), head, rows)
 
 
 def register_rate(redactor: Redactor, data: Data) -> NumberText:

@@ -127,8 +127,7 @@ def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:
     """The columns that an outsider knows, in a sentence; many are counted only."""
     names = list(part.data["roles"]["quasi"] if given is None else given)
     many = len(names) > NAMED_COLUMNS
-    words = part.texts("attacked.many_columns", number=len(names))
-    return words if many else part.redactor.names(names)
+    return part.say("many_columns", number=len(names)) if many else part.redactor.names(names)
 
 
 def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Data]]:
@@ -161,7 +160,7 @@ def by_column(
 
     With `each`, a column is uncertain by itself.
     """
-    texts, redactor, columns = part.texts, part.redactor, data.get("columns") or {}
+    redactor, columns = part.redactor, data.get("columns") or {}
 
     def rate(entry: Data, own: Callable[[Data], float]) -> NumberText:
         value = number(entry, "discrimination_rate")
@@ -172,27 +171,25 @@ def by_column(
     if len(order) > MOST_COLUMNS:
         rates = sorted(rates, key=lambda r: (-(r[1].number or 0.0), r[0]))[:MOST_COLUMNS]
     if many := len(order) > 1:
-        rates.append((texts("attacked.combined"), rate(data, release_bits)))
+        rates.append((part.say("combined"), rate(data, release_bits)))
     if all(is_withheld(redactor, text) for _, text in rates):
-        yield from [Paragraph(texts("attacked.columns_withheld"), "note")] if rates else ()
+        yield from [Paragraph(part.say("columns_withheld"), "note")] if rates else ()
         return
     names = make_unique(name for name, _ in rates)
     rows = list(zip(names, (text for _, text in rates), strict=True))
-    grid = make_grid(title, texts.each("attacked.columns", ("head", "rate")), rows)
+    grid = make_grid(title, part.texts.each("attacked.columns", ("head", "rate")), rows)
     if drawn and any(text.number is not None for _, text in rows):
         bars = [
             Share(name, text.number, str(text), last=many and name == names[-1])
             for name, text in rows
         ]
-        below, axis = texts.each("attacked.columns", ("below", "axis"))
-        caption = texts(f"attacked.columns_caption{'' if many else '_one'}")
+        below, axis = part.texts.each("attacked.columns", ("below", "axis"))
+        caption = part.say(f"columns_caption{'' if many else '_one'}")
         yield Picture(shares(title, (below,), bars, axis=axis), caption, grid)
     else:
         yield grid
     if len(order) > MOST_COLUMNS:
-        yield Paragraph(
-            texts("attacked.columns_left", shown=MOST_COLUMNS, number=len(order)), "note"
-        )
+        yield Paragraph(part.say("columns_left", shown=MOST_COLUMNS, number=len(order)), "note")
 
 
 def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
@@ -204,30 +201,28 @@ def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
     for place, column in enumerate(order[:LISTED_COLUMNS]):
         yield from _values(part, every[column]["values"], secret, column, place < DRAWN_COLUMNS)
     if len(order) > LISTED_COLUMNS:
-        yield Paragraph(
-            part.texts("attacked.values_columns", shown=LISTED_COLUMNS, number=len(order)), "note"
-        )
+        yield Paragraph(part.say("values_columns", shown=LISTED_COLUMNS, number=len(order)), "note")
     if any("values" not in g for column in every.values() for g in column["values"]["listed"]):
-        yield Paragraph(part.texts("attacked.values_hidden"), "note")
+        yield Paragraph(part.say("values_hidden"), "note")
 
 
 def _values(
     part: ReportPart, values: Data, secret: str, column: str, drawn: bool
 ) -> Iterator[Block]:
-    texts, redactor, groups = part.texts, part.redactor, values["listed"][:MOST_VALUES]
+    redactor, groups = part.redactor, values["listed"][:MOST_VALUES]
     rates = [redactor.rate(g["discrimination_rate_of_value"]) for g in groups]
     if all(rate.number is None for rate in rates):
         return
     rows = value_names(part, groups, column)
     names = {"secret": redactor.name(secret), "column": redactor.name(column)}
     grid = make_grid(
-        texts("attacked.values_title", **names),
-        texts.each("attacked.values", ("head", "records", "rate")),
+        part.say("values_title", **names),
+        part.texts.each("attacked.values", ("head", "records", "rate")),
         zip(rows, (redactor.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
     )
     bars = [Share(row, rate.number, str(rate)) for row, rate in zip(rows, rates, strict=True)]
-    title, key = texts("attacked.values_chart", **names), "attacked.values"
+    title, key = part.say("values_chart", **names), "attacked.values"
     yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
     yield from values_left(part, values, groups)
 
@@ -236,7 +231,7 @@ def values_left(part: ReportPart, values: Data, groups: Sequence[Data]) -> Itera
     """How many values are not shown, where there are any."""
     if values["number"] > len(groups):
         of = {"shown": len(groups), "number": f"{values['number']:,}"}
-        yield Paragraph(part.texts("attacked.values_left", **of), "note")
+        yield Paragraph(part.say("values_left", **of), "note")
 
 
 def value_names(part: ReportPart, groups: Sequence[Data], column: str) -> list[str]:
@@ -246,21 +241,20 @@ def value_names(part: ReportPart, groups: Sequence[Data], column: str) -> list[s
 
 def _value_name(part: ReportPart, group: Data, column: str, rank: int) -> str:
     if "values" not in group:
-        return part.texts("attacked.value_rank", rank=rank)
+        return part.say("value_rank", rank=rank)
     if (value := group["values"].get(column)) is None:
-        return part.texts("attacked.value_missing")
-    return short_name(value, LONGEST) if value.strip() else part.texts("attacked.value_blank")
+        return part.say("value_missing")
+    return short_name(value, LONGEST) if value.strip() else part.say("value_blank")
 
 
 def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> Grid:
     """A table of measures, each with its definition behind a link, and its risky side."""
-    texts = part.texts
     rows = (
-        (Link(texts(f"attacked.name_{name}"), f"def-{name}"), text, texts(f"attacked.side_{side}"))
+        (Link(part.say(f"name_{name}"), f"def-{name}"), text, part.say(f"side_{side}"))
         for name, text, side in given
     )
-    head = texts.each("attacked.numbers", ("name", "value", "side"))
-    return make_grid(texts("attacked.numbers_table"), head, rows, (1,))
+    head = part.texts.each("attacked.numbers", ("name", "value", "side"))
+    return make_grid(part.say("numbers_table"), head, rows, (1,))
 
 
 def worst_class(redactor: Redactor, data: Data) -> list[tuple[str, NumberText, str]]:

@@ -254,15 +254,14 @@ def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iter
 
 def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
     """The same release with other weights of the prior."""
-    texts, redactor = part.texts, part.redactor
     names = ("attacker_accuracy", "learner_accuracy", *list(NUMBERS)[:2])
     if lines := data.get("sensitivity"):
         rows = (
-            (redactor.only_internal(x["beta"]), *(redactor.share(x[n]) for n in names))
+            (part.redactor.only_internal(x["beta"]), *(part.redactor.share(x[n]) for n in names))
             for x in lines
         )
-        heads = texts.each(
+        heads = part.texts.each(
             "reasoned.sensitivity", ("beta", "attacker", "learner", "relative", "ties")
         )
-        yield make_grid(texts("reasoned.sensitivity"), heads, rows, range(len(heads)))
-        yield Paragraph(texts("reasoned.sensitivity_reading"), "reading")
+        yield make_grid(part.texts("reasoned.sensitivity"), heads, rows, range(len(heads)))
+        yield Paragraph(part.texts("reasoned.sensitivity_reading"), "reading")

@@ -172,14 +172,13 @@ def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
 
 def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values that differ little from a frequent one."""
-    count = view.redactor.count
     rows = [
         (
             view.value_in_column(value, number, "value_rare"),
-            count(value["records"]),
+            view.redactor.count(value["records"]),
             view.value_of(value["like"], number) if "value" in value["like"] else "",
-            count(value["like"]["records"]),
-            count(value["gain"]["unique_count"]),
+            view.redactor.count(value["like"]["records"]),
+            view.redactor.count(value["gain"]["unique_count"]),
         )
         for number, value in enumerate(values["lookalikes"], 1)
     ]

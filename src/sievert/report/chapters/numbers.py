@@ -116,15 +116,14 @@ def row(
     redactor: Redactor, measure: str, entry: Data, bits: float | None = None
 ) -> tuple[Cell, ...]:
     """A line of a table of measures: what, how much, in what unit, which side is risky."""
-    texts = redactor.texts
-    title = measure_title(texts, measure)
+    title = measure_title(redactor.texts, measure)
     if measure == "records_below" and "k" in entry:
-        title = texts("words.below_k", title=title, k=entry["k"])
+        title = redactor.texts("words.below_k", title=title, k=entry["k"])
     return (
         Link(title, f"def-{measure}"),
         value_text(redactor, measure, entry, bits).text,
-        scale(texts, measure),
-        texts(f"risky.{BY_ID[measure].riskier}"),
+        scale(redactor.texts, measure),
+        redactor.texts(f"risky.{BY_ID[measure].riskier}"),
     )
 
 
