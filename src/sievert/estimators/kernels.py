@@ -28,21 +28,18 @@ def _divergence(u: float) -> float:
 @jit
 def _mean(a: Any, b: Any, records: Any) -> float:
     """E[(1 + u)·ln(1 + u) - u] of a cell, outward from the likeliest count."""
-    rest, product = records - a - b, a * b
-    mode = (a + 1) * (b + 1) // (records + 2)
-    whole = float(product)
-    weights = 1.0
+    rest, product, mode = records - a - b, a * b, (a + 1) * (b + 1) // (records + 2)
+    whole, weights, weight = float(product), 1.0, 1.0
     weighted_sum = _divergence((mode * records - product) / whole)
-    weight, most = 1.0, min(a, b)
-    for k in range(mode + 1, most + 1):
+    for k in range(mode + 1, min(a, b) + 1):
         weight *= float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
         own = _divergence((k * records - product) / whole)
         weights += weight
         weighted_sum += weight * own
         if weight * (1.0 + own) < CUT * weighted_sum:
             break
-    weight, least = 1.0, max(0, -rest)
-    for k in range(mode - 1, least - 1, -1):
+    weight = 1.0
+    for k in range(mode - 1, max(0, -rest) - 1, -1):
         weight *= float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
         own = _divergence((k * records - product) / whole)
         weights += weight
@@ -73,9 +70,8 @@ def shuffle(
     cell holds more than `most`. `permutation._random_below` has the same numbers.
     """
     reached = np.zeros(most + 2, dtype=np.int64)
-    last_run = np.zeros(
-        values, dtype=np.int64
-    )  # the start of the last run with a code, and its count
+    # The start of the last run with a code, plus its count.
+    last_run = np.zeros(values, dtype=np.int64)
     for run in range(len(starts)):
         start = starts[run]
         i, room = np.uint64(start), np.uint64(limits[run] - start)

@@ -98,13 +98,13 @@ def shuffle_test(
 ) -> ShuffleTest:
     """So many bits, of cells with these counts, against those of shuffled records."""
     require(shuffles >= 1, "at least one shuffle is needed")
-    records = int(counts.sum())
-    whole = score(histogram(counts))
+    records, whole = int(counts.sum()), score(histogram(counts))
     slack = max(TOLERANCE * records * bits, ROUNDING * whole)
-    if isinstance(plan, TableBlocks):
-        scores = _scores_of_tables(plan, shuffles, seed)
-    else:
-        scores = _scores_of_shuffles(plan, shuffles, seed, **how)
+    scores = (
+        _scores_of_tables(plan, shuffles, seed)
+        if isinstance(plan, TableBlocks)
+        else _scores_of_shuffles(plan, shuffles, seed, **how)
+    )
     gaps = whole - np.fromiter(scores, dtype=np.float64)
     reached = int(np.count_nonzero(gaps <= slack))
     gaps[np.abs(gaps) <= ROUNDING * whole] = 0.0
@@ -146,15 +146,14 @@ def _scores_of_tables(tables: TableBlocks, shuffles: int, seed: int) -> Iterator
     """The score of each random table with the sizes of this one."""
     step = max(1, DRAWN // (tables.shape[0] * tables.shape[1]))
     for at in range(0, shuffles, step):
-        random = np.random.default_rng([seed, at])
-        many = min(step, shuffles - at)
+        random, many = np.random.default_rng([seed, at]), min(step, shuffles - at)
         tables_drawn = np.zeros((many, *tables.shape), dtype=np.int64)
         for rows, sizes, columns, totals in tables.blocks:
-            if len(rows) < len(columns):
-                drawn = _table(random, sizes, totals, many)
-            else:
-                drawn = _table(random, totals, sizes, many).transpose(0, 2, 1)
-            tables_drawn[:, rows[:, None], columns] += drawn
+            tables_drawn[:, rows[:, None], columns] += (
+                _table(random, sizes, totals, many)
+                if len(rows) < len(columns)
+                else _table(random, totals, sizes, many).transpose(0, 2, 1)
+            )
         for table in tables_drawn.reshape(many, -1):
             cells = np.maximum(table, 1).astype(np.float64)
             yield float((cells * np.log2(cells)).sum())

@@ -39,8 +39,7 @@ def scalar(rho: float) -> float | None:
     """
     if not abs(rho) < 1:
         return None
-    small = abs(rho) < 0.5
-    log = math.log1p(-rho * rho) if small else math.log1p(-rho) + math.log1p(rho)
+    log = math.log1p(-rho * rho) if abs(rho) < 0.5 else math.log1p(-rho) + math.log1p(rho)
     return -0.5 * log / LN2
 
 
@@ -137,10 +136,9 @@ def gaussian_loss(release: Release) -> Loss:
     joint = correlations([standard(x if whole.all() else x[whole]) for x in every])
     d = len(columns)
     u, u2, v = range(d), range(d, 2 * d), range(2 * d, len(every))
-    pairs = {"identity": (u, u2), "original": (u, v), "released": (u2, v)}
     information = {
         name: information_between(joint, *pair)
-        for name, pair in pairs.items()
+        for name, pair in {"identity": (u, u2), "original": (u, v), "released": (u2, v)}.items()
         if secrets or name == "identity"
     }
     for name, bits in information.items():

@@ -27,6 +27,7 @@ from sievert.losses.numeric_columns import (
     correlations,
     in_range,
     numeric_columns,
+    ranks,
 )
 from sievert.measures.kernel import LN2, mutual_information, total
 from sievert.measures.measure import Decides
@@ -88,7 +89,7 @@ class CategoricalColumn:
             atoms[atoms == GONE] = len(edges) + 1
         else:
             times = np.bincount(column.original, minlength=len(column.values))
-            atoms = np.minimum(_ranks(times), MOST_ATOMS)
+            atoms = np.minimum(ranks(times), MOST_ATOMS)
         size = int(atoms.max()) + 1
         rows, more = _general(column, atoms, _own(column, number, edges, atoms), size)
         spread = np.concatenate((np.eye(size), more))
@@ -125,13 +126,6 @@ def _own(
     return np.where((own == GONE) & ~np.isnan(after), nearest, own)
 
 
-def _ranks(times: Ints) -> Ints:
-    """The rank of each of these numbers, the largest first."""
-    ranks = np.empty(len(times), dtype=np.int64)
-    ranks[np.argsort(-times, kind="stable")] = np.arange(len(times))
-    return ranks
-
-
 def _general(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[Ints, Floats]:
     """Rows for labels that stand for sets of values; the rarest labels share one."""
     general = np.flatnonzero(rows == GONE)
@@ -147,7 +141,7 @@ def _general(column: PairedColumn, atoms: Ints, rows: Ints, size: int) -> tuple[
         return rows, np.zeros((0, size))
     times = np.bincount(released + 1, minlength=len(column.labels) + 1)[1:]
     labels, first, sets = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-    rank = np.minimum(_ranks(times[labels]), MOST_LABELS - 1)
+    rank = np.minimum(ranks(times[labels]), MOST_LABELS - 1)
     rows[labels] = size + rank
     weight = np.maximum(times[labels], 1e-9) / sets
     key = rank[first] * size + atoms[pairs[:, 1]]

@@ -136,6 +136,13 @@ def _on_scale(before: Side, after: Side) -> bool:
     return bool(far.max(initial=0.0) <= FARTHEST)
 
 
+def ranks(times: Ints) -> Ints:
+    """The rank of each of these counts, the largest first."""
+    out = np.empty(len(times), dtype=np.int64)
+    out[np.argsort(-times, kind="stable")] = np.arange(len(times))
+    return out
+
+
 def original_numbers(column: PairedColumn) -> Floats | None:
     """The original's numbers of a column, whatever was released of it."""
     numbers = as_numbers(column.values)

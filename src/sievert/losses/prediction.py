@@ -179,13 +179,14 @@ def prediction(release: Release) -> Loss:
         target = PredictionTarget.from_column(column)
         predictors = [p for other, p in known.items() if other != name]
         widest = max((max(p.widths) for p in predictors), default=0) + 1
-        if target.width * widest > MOST_CELLS or target.width > MOST_VALUES:
-            accuracies[name] = dict.fromkeys(("original", "released", "baseline", "loss", "scored"))
-            accuracies[name]["reason"] = TOO_MANY
-            continue
-        accuracies[name] = dict(_accuracies(predictors, target, fold))
-        if accuracies[name]["loss"] is None:
-            accuracies[name]["reason"] = NOTHING_LEARNT
+        few = target.width * widest <= MOST_CELLS and target.width <= MOST_VALUES
+        numbers = (
+            _accuracies(predictors, target, fold)
+            if few
+            else dict.fromkeys(("original", "released", "baseline", "loss", "scored"))
+        )
+        reason = {"reason": NOTHING_LEARNT if few else TOO_MANY}
+        accuracies[name] = {**numbers, **(reason if numbers["loss"] is None else {})}
     losses = [f["loss"] for f in accuracies.values() if f["loss"] is not None]
     details = {"seed": release.seed}
     return (

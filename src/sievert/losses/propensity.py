@@ -8,6 +8,7 @@ alone cannot be told apart. A column that shows nothing at all is left out.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
-from sievert.losses.numeric_columns import NumericColumn, numeric_columns
+from sievert.losses.numeric_columns import NumericColumn, numeric_columns, ranks
 from sievert.measures.measure import Decides
 
 ALIASED = 1e-9  # share of its variance that a term must keep beside others
@@ -32,21 +33,15 @@ class Design:
 
     def __init__(self, numbers: Sequence[Floats], categories: Sequence[Ints]) -> None:
         self.dense = np.stack([np.ones(len(categories[0])), *numbers])
-        self.groups: list[tuple[Ints, int]] = []
-        for codes in categories:
-            codes = np.unique(codes, return_inverse=True)[1]
-            self.groups.append((codes, int(codes.max()) + 1))
+        ranks = [np.unique(codes, return_inverse=True)[1] for codes in categories]
+        self.groups = [(codes, int(codes.max()) + 1) for codes in ranks]
         starts = np.cumsum([len(self.dense), *(w for _, w in self.groups)])
         self.starts, self.terms = starts[:-1], int(starts[-1])
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int, Ints]]:
-        groups = self.groups
-        return [
-            (i, j, groups[i][0] * groups[j][1] + groups[j][0])
-            for i in range(len(groups))
-            for j in range(i + 1, len(groups))
-        ]
+        pairs = itertools.combinations(enumerate(self.groups), 2)
+        return [(i, j, a * width + b) for (i, (a, _)), (j, (b, width)) in pairs]
 
     def sums(self, weights: Floats) -> Floats:
         """For each term the sum of the weights times the term."""
@@ -57,8 +52,7 @@ class Design:
     def gram(self, weights: Floats) -> Floats:
         """For each two terms the sum of the weights times both."""
         out = np.zeros((self.terms, self.terms))
-        for i, row in enumerate(self.dense):
-            out[i] = self.sums(row * weights)
+        out[: len(self.dense)] = [self.sums(row * weights) for row in self.dense]
         for (_, width), start in zip(self.groups, self.starts, strict=True):
             at = np.arange(start, start + width)
             out[at, at] = out[0, at]
@@ -113,13 +107,8 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
     A category that occurs on one side only is told apart for sure; its records are set aside, as
     they are where the likelihood is largest.
     """
-    independent = design.independent(every)
-    chance = np.full(len(every), np.nan)
-    rest = np.ones(len(every), dtype=bool)
-    while True:
-        aside = _one_sided(design, every, released, rest)
-        if not aside.any():
-            break
+    chance, rest = np.full(len(every), np.nan), np.ones(len(every), dtype=bool)
+    while (aside := _one_sided(design, every, released, rest)).any():
         chance[aside] = released[aside] > 0
         rest &= ~aside
     ridge = 0.0
@@ -132,7 +121,7 @@ def fit_propensities(design: Design, every: Floats, released: Floats) -> tuple[F
             propensities = _newton(design, terms, m, r, ridge)
         assert propensities is not None
         chance[rest] = propensities[rest]
-    return chance, len(independent), ridge
+    return chance, len(design.independent(every)), ridge
 
 
 def _one_sided(design: Design, every: Floats, released: Floats, rest: Bools) -> Bools:
@@ -147,11 +136,9 @@ def _one_sided(design: Design, every: Floats, released: Floats, rest: Bools) -> 
 
 def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> Floats | None:
     """Propensities of greatest likelihood; None where that is at infinity and nothing is held."""
-    beta = np.zeros(design.terms)
-    share = float(r.sum()) / float(m.sum())
+    beta, share = np.zeros(design.terms), float(r.sum()) / float(m.sum())
     beta[0] = math.log(share / (1 - share))
-    penalty = np.full(len(terms), ridge)
-    penalty[terms == 0] = 0.0
+    penalty = np.where(terms == 0, 0.0, ridge)
 
     def cost(b: Floats) -> tuple[float, Floats]:
         eta = design.predictor(b)
@@ -165,13 +152,11 @@ def _newton(design: Design, terms: Ints, m: Floats, r: Floats, ridge: float) -> 
         curve = design.gram(m * p * (1 - p))[np.ix_(terms, terms)] + np.diag(penalty)
         step = np.zeros(design.terms)
         step[terms] = solve(curve, slope)
-        gain = float((slope * step[terms]).sum())
-        size = 1.0
-        while True:
-            then, eta = cost(beta + size * step)
-            if then <= now + 1e-12 * abs(now) or size < 1e-6:
-                break
+        gain, size = float((slope * step[terms]).sum()), 1.0
+        then, eta = cost(beta + step)
+        while then > now + 1e-12 * abs(now) and size >= 1e-6:
             size /= 2
+            then, eta = cost(beta + size * step)
         beta, now = beta + size * step, then
         if ridge == 0 and float(np.abs(eta[m > 0]).max()) > FAR:
             return None
@@ -226,10 +211,9 @@ def _categories(column: PairedColumn) -> Coding:
     values: list[Any] = list(column.values)
     labels: list[Any] = list(column.labels)
     if all(t is None or t == ROOT for t in labels) and any(v is not None for v in values):
-        nothing = [np.zeros(len(x), dtype=np.int64) for x in (values, labels)]
-        return Coding(WITHHELD, nothing[0], nothing[1], 1)
-    how = TEXTS
-    became = _became(column)
+        before, after = (np.zeros(len(x), dtype=np.int64) for x in (values, labels))
+        return Coding(WITHHELD, before, after, 1)
+    how, became = TEXTS, _became(column)
     if became is not None and not {t for t in labels if t != ROOT} <= {*values, None}:
         how = LABELS
         lost = object()  # a value that no released record shows
@@ -244,9 +228,7 @@ def _categories(column: PairedColumn) -> Coding:
     np.add.at(times, before, np.bincount(column.original, minlength=len(before)))
     left = np.bincount(column.released.astype(np.int64) + 1, minlength=len(after) + 1)[1:]
     np.add.at(times, after, left)
-    rank = np.empty(len(times), dtype=np.int64)
-    rank[np.argsort(-times, kind="stable")] = np.arange(len(times))
-    rank = np.minimum(rank, MOST_CATEGORIES - 1)
+    rank = np.minimum(ranks(times), MOST_CATEGORIES - 1)
     return Coding(how, rank[before], rank[after], int(rank.max()) + 1)
 
 
@@ -309,11 +291,11 @@ def _decode_keys(keys: Ints, times: Ints, codings: Sequence[Coding]) -> PooledRe
     every, released = (
         np.asarray(np.bincount(place, x), dtype=np.float64) for x in (times, times * (keys & 1))
     )
-    codes = []
+    codes: list[Ints] = []
     for k in reversed(codings):
         rows, code = np.divmod(rows, k.width)
-        codes.append(code)
-    return PooledRecords(codes[::-1], every, released, False)
+        codes.insert(0, code)
+    return PooledRecords(codes, every, released, False)
 
 
 def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
@@ -339,8 +321,7 @@ def pmse(release: Release) -> Loss:
     chance, rank, ridge = fit_propensities(_design(both.codes, codings), both.all, both.released)
     records = float(both.all.sum())
     share = float(both.released.sum()) / records
-    apart = chance - share
-    value = float((both.all * apart * apart).sum()) / records
+    value = float((both.all * (chance - share) * (chance - share)).sum()) / records
     unit = (1 - share) ** 2 * share / records
     expected, deviation = (rank - 1) * unit, math.sqrt(2 * (rank - 1)) * unit
     details = {

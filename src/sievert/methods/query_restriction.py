@@ -130,11 +130,13 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     exact = [Fraction(repr(answer)) * units for answer in given.tolist()]
     sums = [round(answer) for answer in exact]
     top = max(map(abs, sums))
-    slack = 0
-    if units > 1 and top >= FINE:
-        slack = size * _largest(whole) // PARTS + 1
-    elif any(abs(a - b) > NEAR for a, b in zip(exact, sums, strict=True)):
-        raise InputError("an answer is no sum of values of the domain")
+    rough = units > 1 and top >= FINE
+    require(
+        rough or all(abs(a - b) <= NEAR for a, b in zip(exact, sums, strict=True)),
+        "an answer is no sum of values of the domain",
+        error=InputError,
+    )
+    slack = size * _largest(whole) // PARTS + 1 if rough else 0
     kind = np.int64 if top < LONG else object
     return _restrict(np.array(sums, dtype=kind), domain, whole, units, size, places, slack)
 
@@ -149,9 +151,8 @@ def chain_bounds(answers: Ints, size: int, low: int, high: int, slack: int = 0) 
     half = size // 2
     reach = len(answers) * _largest(answers) + 4 * (size * max(abs(low), abs(high)) + slack)
     kind: Any = np.int64 if reach < LONG else object
-    sign = np.ones(len(answers) + 1, dtype=kind)
+    sign, shift = np.ones(len(answers) + 1, dtype=kind), np.zeros(len(answers) + 1, dtype=kind)
     sign[1::2] = -1
-    shift = np.zeros(len(answers) + 1, dtype=kind)
     shift[1:] = -np.cumsum(sign[:-1] * answers.astype(kind))
     least, most = half * low, half * high
     turned = (sign < 0).astype(np.int64)

@@ -128,8 +128,7 @@ def smallest_recoding(
         error=ExhaustedError,
     )
     records = len(coded[0].codes)
-    allowed = math.floor(Fraction(repr(float(suppressed))) * records)
-    levels = _LevelSearch(coded, k, allowed).best()
+    levels = _LevelSearch(coded, k, math.floor(Fraction(repr(float(suppressed))) * records)).best()
     if levels is None:
         raise InputError(
             f"no recoding of {plural(records, 'record')} reaches k = {k}",

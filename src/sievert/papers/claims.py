@@ -124,8 +124,7 @@ def number(
     scaled, unit = 100 * ours if percent else ours, 10.0**-places
     count = places == 0 and float(scaled).is_integer() and not percent  # a count is exact
     shown = f"{scaled:.{0 if count else places + 2}f}" + (" %" if percent else "")
-    near = 0.0 if count else unit / 2 * (1 + 1e-9)
-    if math.isclose(scaled, value, rel_tol=0, abs_tol=near):
+    if math.isclose(scaled, value, rel_tol=0, abs_tol=0.0 if count else unit / 2 * (1 + 1e-9)):
         return Claim(what, printed, shown, MATCH)
     if not count and abs(scaled - value) < unit * (1 + 1e-9):
         return Claim(what, printed, shown, ROUNDING, why or "the last digit is cut off or rounded")

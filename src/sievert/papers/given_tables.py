@@ -38,11 +38,13 @@ def read_columns(path: str, names: Sequence[str], what: str, *, ordered: bool = 
         }
 
 
-def too_few(path: str, records: int, of: str, needed: int, what: str) -> InputError:
-    """The error for a table that has not enough records of the kind that is needed."""
-    return InputError(
+def require_records(path: str, records: int, of: str, needed: int, what: str) -> None:
+    """An error unless a table has enough records of the kind that is needed."""
+    require(
+        records >= needed,
         f"{Path(path).name}: {records:,} {of}, fewer than {needed:,}",
         hint=f"a larger file of {what}",
+        error=InputError,
     )
 
 

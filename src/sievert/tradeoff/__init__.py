@@ -5,9 +5,8 @@ from __future__ import annotations
 from sievert.tradeoff.bottleneck import least_identity, least_loss
 from sievert.tradeoff.channel import Tradeoff
 from sievert.tradeoff.curves import Curve, curve
-from sievert.tradeoff.distortions import absolute, hamming, ladder, matrix, squared
 from sievert.tradeoff.interval_recoding import Recoding, interval_recodings
-from sievert.tradeoff.joint_distribution import Joint
+from sievert.tradeoff.joint_distribution import Joint, absolute, hamming, ladder, matrix, squared
 from sievert.tradeoff.linear_programmes import grid, perfect
 from sievert.tradeoff.models import least_distortion, least_risk
 from sievert.tradeoff.privacy_funnel import funnel

@@ -21,8 +21,7 @@ from sievert.arrays import Floats, Ints
 from sievert.errors import require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import deterministic_channel, evaluated, mean_distortion
-from sievert.tradeoff.distortions import matrix
-from sievert.tradeoff.joint_distribution import Joint
+from sievert.tradeoff.joint_distribution import Joint, matrix
 
 
 @dataclass(frozen=True)

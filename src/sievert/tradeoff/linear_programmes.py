@@ -30,8 +30,7 @@ from sievert.tradeoff.channel import (
     full_channel,
     mean_distortion,
 )
-from sievert.tradeoff.distortions import matrix
-from sievert.tradeoff.joint_distribution import Joint
+from sievert.tradeoff.joint_distribution import Joint, matrix
 
 LARGEST = 1_000_000  # numbers that the programme of perfect privacy may have: about a minute
 GAP = 1e-4  # share of the distortion within which it counts as solved

@@ -28,8 +28,12 @@ from sievert.tradeoff.channel import (
     full_channel,
     mean_distortion,
 )
-from sievert.tradeoff.distortions import matrix
-from sievert.tradeoff.joint_distribution import Joint, disclosed_information, mutual_information
+from sievert.tradeoff.joint_distribution import (
+    Joint,
+    disclosed_information,
+    matrix,
+    mutual_information,
+)
 from sievert.tradeoff.linear_programmes import perfect
 from sievert.tradeoff.mirror_descent import DescentResult, descend
 

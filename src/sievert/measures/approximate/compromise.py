@@ -23,12 +23,15 @@ from sievert.counts.cube import run_starts
 from sievert.errors import require
 from sievert.formatting import plural
 from sievert.measures import kernel
-from sievert.measures.approximate.curves import Axis, descents, enclose_area, least
-from sievert.measures.approximate.distributions import (
+from sievert.measures.approximate.curves import (
     LARGEST,
+    Axis,
     adding_up,
+    descents,
     different,
     distribution,
+    enclose_area,
+    least,
     merge_values,
     numbers,
     spread_of_values,

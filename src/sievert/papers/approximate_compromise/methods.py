@@ -22,7 +22,7 @@ from sievert.papers.claims import (
     open_question,
     statement,
 )
-from sievert.papers.given_tables import Columns, read_columns, too_few
+from sievert.papers.given_tables import Columns, read_columns, require_records
 
 RECORDS = 2_500
 # Table 2: least and greatest value, rounding, number of values.
@@ -99,10 +99,8 @@ def census(path: str) -> tuple[PaperTable, PaperTable]:
             f"{Path(path).name}: column income has values that are not numbers", hint=CENSUS
         ) from None
     paid = [i for i, x in enumerate(tens) if 1 <= x <= 25][:RECORDS]
-    if len(paid) < RECORDS:
-        raise too_few(
-            path, len(paid), "records with an income of 10,000 to 250,000", RECORDS, CENSUS
-        )
+    of = "records with an income of 10,000 to 250,000"
+    require_records(path, len(paid), of, RECORDS, CENSUS)
     return (
         _study("census, all incomes", whole, range(RECORDS), 15_000),
         _study("census, 10,000 to 250,000", whole, paid, 10_000),

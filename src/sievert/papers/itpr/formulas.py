@@ -17,11 +17,10 @@ IDENTITIES = ("entropy", "conditional_entropy", "joint_entropy", "mutual_informa
 def _classes(quasi: str, secret: str) -> tuple[float, Shares]:
     """H(X), and of each class its share of the records and the entropy inside it."""
     whole = require_number(sievert.entropy(CASES, [quasi], secret))
-    rates = sievert.discrimination_rate_by_value(CASES, [quasi], secret)
     shares = {value: n / len(CASES[quasi]) for value, n in Counter(CASES[quasi]).items()}
     return whole, tuple(
         (shares[value], (1 - float(rate or 0)) * whole / shares[value])
-        for (value,), rate in rates.items()
+        for (value,), rate in sievert.discrimination_rate_by_value(CASES, [quasi], secret).items()
     )
 
 

@@ -40,8 +40,7 @@ def synthetic(given: Given) -> PaperPart:
     """Keys drawn from the channel of model 4."""
     optimum = sievert.limit(PATIENTS, model=4, at=RATE, seed=given.seed)
     table = records(TIMES)
-    drawn = _draw(table["age"], np.asarray(optimum.channel), given.seed)
-    labelled = {**table, "label": drawn}
+    labelled = {**table, "label": _draw(table["age"], np.asarray(optimum.channel), given.seed)}
     (part,) = sievert.randomise(table, "age", "diagnosis", model=4, at=RATE, seed=given.seed).parts
     assert part.achieved is not None
     lost, as_keys = (

@@ -17,7 +17,7 @@ from sievert.papers.claims import (
     require_number,
     statement,
 )
-from sievert.papers.given_tables import ADULT, Columns, read_columns, too_few
+from sievert.papers.given_tables import ADULT, Columns, read_columns, require_records
 from sievert.report.page import Grid, Picture
 
 # -- Table 1 -------------------------------------------------------------------------------------
@@ -81,8 +81,7 @@ def adult(path: str) -> tuple[Columns, dict[str, Hierarchy]]:
     whole = read_columns(path, [*KEYS, OCCUPATION], ADULT, ordered=True)
     missing = zip(*whole.values(), strict=True)
     complete = [i for i, record in enumerate(missing) if "?" not in record and "" not in record]
-    if len(complete) < ADULT_RECORDS:
-        raise too_few(path, len(complete), "complete records", ADULT_RECORDS, ADULT)
+    require_records(path, len(complete), "complete records", ADULT_RECORDS, ADULT)
     people = {name: [texts[i] for i in complete[:ADULT_RECORDS]] for name, texts in whole.items()}
     values = {name: {whole[name][i] for i in complete} | UNSEEN.get(name, set()) for name in KEYS}
     return people, {

@@ -118,9 +118,11 @@ def solve(problem: DeterminantProblem, tolerance: float = TOLERANCE) -> Solution
 def _start(problem: DeterminantProblem) -> Floats:
     """A multiple of I inside all limits."""
     unit = np.eye(len(problem.rho))
-    if not problem.cheapest:
-        return unit * (0.5 * min(1.0, problem.limit / problem.spent(unit)))
-    return unit * _bisect(1.0, lambda x: problem.unknown(unit * x) > problem.limit / 2)[1]
+    return (
+        unit * (0.5 * min(1.0, problem.limit / problem.spent(unit)))
+        if not problem.cheapest
+        else unit * _bisect(1.0, lambda x: problem.unknown(unit * x) > problem.limit / 2)[1]
+    )
 
 
 def _centre(
