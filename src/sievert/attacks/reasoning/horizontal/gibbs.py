@@ -204,9 +204,8 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
                         own_counts[atoms[i]] -= 1
                 for j in range(size):
                     atom = members[first + j]
-                    weight = own_prior[atom] + own_counts[atom]
-                    weights[j] = weight
-                    heap += weight
+                    weights[j] = own_prior[atom] + own_counts[atom]
+                    heap += weights[j]
                     heaps[j] = heap
                 share = 1.0 / heap
                 for j in range(size):
@@ -217,13 +216,10 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
                     top = -math.inf
                     for j in range(size):
                         shape = weights[j]
+                        weights[j] = math.log(rng.standard_gamma(shape + (shape < 1.0)))
                         if shape < 1.0:
-                            power = math.log(rng.standard_gamma(shape + 1.0))
-                            power -= rng.standard_exponential() / shape
-                        else:
-                            power = math.log(rng.standard_gamma(shape))
-                        weights[j] = power
-                        top = max(top, power)
+                            weights[j] -= rng.standard_exponential() / shape
+                        top = max(top, weights[j])
                     for j in range(size):
                         weights[j] = math.exp(weights[j] - top)
                 heap = 0.0
@@ -232,9 +228,7 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
                     heaps[j] = heap
                 left = records
                 for j in range(size):
-                    number = 0
-                    if left > 0:
-                        number = rng.binomial(left, weights[j] / heaps[j])
+                    number = rng.binomial(left, weights[j] / heaps[j]) if left > 0 else 0
                     left -= number
                     atoms[at + j] = number
                     own_counts[members[first + j]] += number
@@ -269,13 +263,7 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
                             below += heaps[low + j] <= spot
                         atoms[at + i] = members[first + min(low + below, size - 1)]
                     else:
-                        low, high = 0, size - 1
-                        while low < high:
-                            middle = (low + high) >> 1
-                            if heaps[middle] > spot:
-                                high = middle
-                            else:
-                                low = middle + 1
+                        low = np.searchsorted(heaps[: size - 1], spot, side="right")
                         atoms[at + i] = members[first + low]
                 for i in range(at, at + records):
                     own_counts[atoms[i]] += 1

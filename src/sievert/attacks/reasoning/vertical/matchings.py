@@ -126,22 +126,17 @@ def redraw(
     for _ in range(sweeps):
         for at in range(len(groups)):
             group = groups[at]
-            first = starts[group]
-            people = starts[group + 1] - first
-            kind = kind_starts[group]
-            width = kind_starts[group + 1] - kind
+            first, kind = starts[group], kind_starts[group]
+            people, width = starts[group + 1] - first, kind_starts[group + 1] - kind
             for x in range(people):
                 order[x] = x
             if people > part:
                 for x in range(people - 1, 0, -1):
                     y = int(rng.random() * (x + 1))
-                    z = order[x]
-                    order[x] = order[y]
-                    order[y] = z
+                    order[x], order[y] = order[y], order[x]
             for begin in range(0, people, part):
-                n = min(part, people - begin)
+                n, count = min(part, people - begin), 0
                 full = (1 << n) - 1
-                count = 0
                 for x in range(n):
                     row = first + order[begin + x]
                     picked[x] = row
@@ -151,7 +146,6 @@ def redraw(
                         count += 1
                     tally[k] += 1
                 if count == 1:
-                    k = present[0]
                     tally[k] = 0
                     for x in range(n):
                         shares[share_starts[group] + (picked[x] - first) * width + k] += 1.0
@@ -183,19 +177,18 @@ def redraw(
                                     break
                                 x = last[mask]
                                 rest = mask ^ (1 << x)
-                                w = 1.0
-                                more = 0.0
+                                w, more = 1.0, 0.0
                                 for f in range(factors):
                                     c = cells[picked[x], f]
                                     ties = size[rest & alike[x, f]] if many > 1 else 0
                                     w *= mass[c + s, 0] + (mass[c + s, 1] + ties)
                                     if logs and (w > HUGE or w * HUGE < 1.0):
-                                        more += math.log(w)
-                                        w = 1.0
-                                if logs:
-                                    omega[t, mask] = omega[t, rest] + (more + math.log(w))
-                                else:
-                                    omega[t, mask] = omega[t, rest] * (w / top)
+                                        more, w = more + math.log(w), 1.0
+                                omega[t, mask] = (
+                                    omega[t, rest] + (more + math.log(w))
+                                    if logs
+                                    else omega[t, rest] * (w / top)
+                                )
                             if many == 1 and not logs:
                                 top = 0.0
                                 for x in range(n):
@@ -211,19 +204,18 @@ def redraw(
                             mask = masks[a]
                             if mask > full:
                                 break
-                            b = mask * SIZES + many
-                            top = -math.inf
+                            b, top, total = mask * SIZES + many, -math.inf, 0.0
                             if logs:
                                 for e in range(subset_starts[b], subset_starts[b + 1]):
                                     given = subsets[e]
                                     top = max(top, ahead[mask ^ given] + omega[t, given])
-                            total = 0.0
                             for e in range(subset_starts[b], subset_starts[b + 1]):
                                 given = subsets[e]
-                                if logs:
-                                    total += math.exp(ahead[mask ^ given] + omega[t, given] - top)
-                                else:
-                                    total += ahead[mask ^ given] * omega[t, given]
+                                total += (
+                                    math.exp(ahead[mask ^ given] + omega[t, given] - top)
+                                    if logs
+                                    else ahead[mask ^ given] * omega[t, given]
+                                )
                             ahead[mask] = top + math.log(total) if logs else total
                     if logs or ahead[full] >= FAINT:
                         break
@@ -247,11 +239,11 @@ def redraw(
                         for e in range(subset_starts[b], subset_starts[b + 1]):
                             given = subsets[e]
                             rest = mask ^ given
-                            if logs:
-                                w = math.exp(ahead[rest] + omega[t, given] - ahead[mask])
-                            else:
-                                w = ahead[rest] * omega[t, given]
-                            w *= scale
+                            w = scale * (
+                                math.exp(ahead[rest] + omega[t, given] - ahead[mask])
+                                if logs
+                                else ahead[rest] * omega[t, given]
+                            )
                             behind[rest] += w
                             for _m in range(many):
                                 x = last[given]
@@ -260,19 +252,18 @@ def redraw(
                     done -= many
                 left = full
                 for t in range(count - 1, -1, -1):
-                    k = present[t]
+                    k, chosen = present[t], left
                     many = tally[k]
-                    chosen = left
                     if t:
-                        b = left * SIZES + many
+                        b, total = left * SIZES + many, 0.0
                         u = rng.random() * (1.0 if logs else ahead[left])
-                        total = 0.0
                         for e in range(subset_starts[b], subset_starts[b + 1]):
                             given = subsets[e]
-                            if logs:
-                                w = math.exp(ahead[left ^ given] + omega[t, given] - ahead[left])
-                            else:
-                                w = ahead[left ^ given] * omega[t, given]
+                            w = (
+                                math.exp(ahead[left ^ given] + omega[t, given] - ahead[left])
+                                if logs
+                                else ahead[left ^ given] * omega[t, given]
+                            )
                             if w > 0.0:
                                 chosen = given
                                 total += w
@@ -312,10 +303,8 @@ def swap(
     for _ in range(offers):
         for at in range(len(groups)):
             group = groups[at]
-            first = starts[group]
-            people = starts[group + 1] - first
-            kind = kind_starts[group]
-            width = kind_starts[group + 1] - kind
+            first, kind = starts[group], kind_starts[group]
+            people, width = starts[group + 1] - first, kind_starts[group + 1] - kind
             for x in range(people):
                 y = int(rng.random() * (people - 1))
                 if y >= x:
@@ -327,9 +316,7 @@ def swap(
                     shares[place + j] += worth
                     continue
                 s, z = kinds[kind + j], kinds[kind + k]
-                alike = True
-                q = 1.0
-                total = 0.0
+                alike, q, total = True, 1.0, 0.0
                 for f in range(factors):
                     c, d = cells[one, f], cells[two, f]
                     if c != d:
@@ -344,17 +331,13 @@ def swap(
                             q *= up / down
                         else:
                             total += math.log(up) - math.log(down)
-                if narrow:
-                    chance = q / (1.0 + q)
-                elif total > 0.0:
-                    chance = 1.0 / (1.0 + math.exp(-total))
-                else:
-                    chance = math.exp(total) / (1.0 + math.exp(total))
+                if not narrow:  # the exponent is never positive
+                    q = math.exp(-abs(total))
+                chance = 1.0 / (1.0 + q) if total > 0.0 else q / (1.0 + q)
                 shares[place + k] += chance * worth
                 shares[place + j] += (1.0 - chance) * worth
                 if not alike and rng.random() < chance:
-                    assigned[one] = k
-                    assigned[two] = j
+                    assigned[one], assigned[two] = k, j
                     for f in range(factors):
                         c, d = cells[one, f], cells[two, f]
                         if c != d:
