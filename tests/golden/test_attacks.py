@@ -14,7 +14,7 @@ import pytest
 
 import sievert
 from sievert.attacks.attack import Attack
-from sievert.attacks.skewness import skewness
+from sievert.attacks.release_attacks import skewness
 from sievert.counts.cube import Cube
 
 from .papers_cells import CELLS, TABLES

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.vertical.enumeration import enumerate_tables
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler
+from sievert.attacks.reasoning.vertical.release import enumerate_tables
 
 
 def release(seed: int, sizes: tuple[int, ...], most: int = 0) -> Buckets:

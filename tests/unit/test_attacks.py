@@ -18,8 +18,7 @@ from sievert.attacks.attack import Attack, Column, Group, with_target
 from sievert.attacks.homogeneity import background, homogeneity
 from sievert.attacks.identity import black_box, grey_box, white_box
 from sievert.attacks.register_matching import Matching, candidates
-from sievert.attacks.release_attacks import semantic
-from sievert.attacks.skewness import skewness
+from sievert.attacks.release_attacks import semantic, skewness
 from sievert.counts.cube import Cube
 from sievert.errors import ExhaustedError, UsageError
 from sievert.hierarchies import ROOT, Hierarchy

@@ -11,8 +11,8 @@ import pytest
 
 from sievert.arrays import Floats
 from sievert.attacks.reasoning.model import Buckets
-from sievert.attacks.reasoning.vertical.enumeration import enumerate_tables
 from sievert.attacks.reasoning.vertical.gibbs import GroupSampler, slots
+from sievert.attacks.reasoning.vertical.release import enumerate_tables
 from sievert.errors import UsageError
 
 # Table 1 of Boreale and Corradi: secrets Heart, Flu, Stomach, HIV, Diabetes, in pairs of people.

@@ -1,5 +1,6 @@
 """The attacks that need the release alone, on every secret of it.
 
+Skewness: a class against the whole table. What is rare in all may be likely in a class.
 Semantic: the same attacks after values of the secret that mean the same are put together.
 """
 
@@ -7,18 +8,212 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sievert.attacks.attack import Attack, to_hierarchy, value, with_target
+from sievert.arrays import Ints
+from sievert.attacks.attack import (
+    MOST_LISTED,
+    Attack,
+    Group,
+    Learned,
+    Listed,
+    joint,
+    measured,
+    to_hierarchy,
+    value,
+    with_target,
+)
 from sievert.attacks.homogeneity import MERGED, background, homogeneity
 from sievert.attacks.identity import black_box
-from sievert.attacks.skewness import skewness
-from sievert.counts.cube import Cube
+from sievert.counts.answers import Profiles, SecretCounts
+from sievert.counts.cube import Cube, histogram
 from sievert.errors import require
+from sievert.formatting import percent, plural, significant
 from sievert.hierarchies import Hierarchy
+from sievert.measures import kernel
+from sievert.measures.measure import NOTHING_TO_LEARN, Value
+from sievert.measures.target import SecretTarget
 from sievert.notes import Name, Note
+
+ABSENT = "the value does not occur"
+NUMBERS = ("prior", "posterior", "gain", "ratio", "semantic_discrimination_rate")
+
+
+def skewness(
+    cube: Cube, *, named: str | None = None, show: bool = False, about: str = "the secret"
+) -> Attack:
+    """The largest rise of a value's probability from the table to a class; of a named value.
+
+    >>> texts = [["2*", "3*"], ["flu", "hiv"]]
+    >>> codes = [[0, 0, 1, 1], [0, 1, 0, 1]]
+    >>> cube = Cube.from_cells(["age", "disease"], codes, [88, 2, 7, 3], texts)
+    >>> found = skewness(cube, named="hiv").numbers
+    >>> found["prior"].value, found["posterior"].value, found["ratio"].value
+    (0.05, 0.3, 6.0)
+    """
+    learned = Learned(cube)
+    rises = _Rises(learned)
+    whole = {
+        "t_closeness": value("t_closeness", kernel.ratio(*kernel.largest_ratio(*rises.distances))),
+        "entropy_variation": measured("entropy_variation", learned.target),
+    }
+    code = next((i for i, v in enumerate(cube.values[-1]) if v == named), None)
+    if named is not None and (code is None or not learned.totals[code]):
+        numbers = {n: value(n, None, ABSENT) for n in NUMBERS}
+        numbers |= {**whole, "people": value("people", 0)}
+        reading = f"The named value of {about} does not occur."
+        return Attack(numbers, reading, details={"named_value": True, "occurs": False})
+    worst, classes = rises.highest(None if named is None else code)
+    flat = int(rises.top[worst]) == 0  # as likely in its class as in the table
+    numbers = {
+        **_about_value(learned, int(cube.codes[-1][worst]), worst),
+        **whole,
+        "people": value("people", 0 if flat else int(learned.sizes[classes].sum())),
+    }
+    group = None if flat else _group(learned, rises, worst, show)
+    return Attack(
+        numbers,
+        _sentence(numbers, group, named is not None, about),
+        group,
+        values=_list_values(learned, rises, show),
+        details={"named_value": named is not None, "occurs": True},
+    )
+
+
+class _Rises:
+    """p(s|q) - p(s) of every cell, as exact numerators over n_q·N."""
+
+    def __init__(self, learned: Learned) -> None:
+        self.learned, self.records = learned, learned.records
+        n, nq = learned.cube.counts, learned.sizes[learned.owner]
+        ns = learned.totals[learned.cube.codes[-1]]
+        if self.records > kernel.EXACT_PRODUCT:
+            n, nq, ns = kernel.exact(n), kernel.exact(nq), kernel.exact(ns)
+        self.top, self.bottom = n * self.records - ns * nq, nq * self.records
+
+    def highest(self, code: int | None) -> tuple[int, Ints]:
+        """The cell with the largest rise, of the largest class if there are several; the classes.
+
+        Of one value of the secret, or of any.
+        """
+        codes, owner = self.learned.cube.codes[-1], self.learned.owner
+        cells = np.arange(len(codes)) if code is None else np.flatnonzero(codes == code)
+        top, bottom = self.top[cells], self.bottom[cells]
+        most = kernel.largest_ratio(top, bottom)
+        rough = np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
+        close = np.flatnonzero(np.abs(rough - most[0] / most[1]) <= 1e-9)
+        alike = [i for i in close.tolist() if int(top[i]) * most[1] == most[0] * int(bottom[i])]
+        highest = cells[alike]
+        largest = int(highest[np.argmax(self.learned.sizes[owner[highest]])])
+        return largest, np.unique(owner[highest])
+
+    @cached_property
+    def distances(self) -> tuple[Ints, Ints]:
+        """Of every class the sum over s of max(0, n_qs·N - n_s·n_q), and n_q·N; t is the ratio."""
+        starts = self.learned.starts
+        return np.add.reduceat(np.maximum(self.top, 0), starts), self.bottom[starts]
+
+
+def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
+    """A value of the secret in the table, in the class where it rises most, against the rest."""
+    ns, n = int(learned.totals[code]), int(learned.cube.counts[cell])
+    nq, records = int(learned.sizes[learned.owner[cell]]), learned.records
+    rate = measured("discrimination_rate", _against_the_rest(learned, code))
+    return {
+        "prior": value("prior", kernel.ratio(ns, records)),
+        "posterior": value("posterior", kernel.ratio(n, nq)),
+        "gain": value("gain", kernel.ratio(n * records - ns * nq, nq * records)),
+        "ratio": value("ratio", kernel.ratio(n * records, ns * nq)),
+        "semantic_discrimination_rate": value(
+            "semantic_discrimination_rate", rate.value, rate.reason
+        ),
+    }
+
+
+def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
+    """A secret of two values: this one, or another. Classes without it count by their size."""
+    cells = np.flatnonzero(learned.cube.codes[-1] == code)
+    with_it, own = learned.sizes[learned.owner[cells]], learned.cube.counts[cells]
+    sizes = learned.target.sizes
+    without = sizes.times.copy()
+    np.subtract.at(without, np.searchsorted(sizes.sizes, with_it), 1)
+    nq = np.concatenate((with_it, sizes.sizes[without > 0]))
+    n = np.concatenate((own, np.zeros(len(nq) - len(own), dtype=np.int64)))
+    times = np.concatenate((np.ones_like(own), without[without > 0]))
+    pairs = np.stack((np.maximum(n, nq - n), np.minimum(n, nq - n)), axis=1)
+    lengths = (pairs > 0).sum(axis=1)
+    total, rest = int(learned.totals[code]), learned.records - int(learned.totals[code])
+    totals = np.repeat([total, rest], len(nq))
+    each = (np.tile(nq, 2), totals, np.append(n, nq - n), np.tile(times, 2))
+    there = each[2] > 0
+    return SecretTarget(
+        SecretCounts(
+            learned.records,
+            sizes,
+            histogram(np.array([x for x in (total, rest) if x])),
+            Profiles(pairs[pairs > 0], np.cumsum(lengths) - lengths, times),
+            joint(*(x[there] for x in each)),
+        )
+    )
+
+
+def _group(learned: Learned, rises: _Rises, cell: int, show: bool) -> Group:
+    """The class of a cell: how far it is from the table."""
+    i = int(learned.owner[cell])
+    values = learned.class_values(i, show)
+    if values is not None:
+        values |= {learned.cube.columns[-1]: learned.cube.values[-1][learned.cube.codes[-1][cell]]}
+    return Group(
+        int(learned.sizes[i]),
+        {
+            "t_closeness": value(
+                "t_closeness", kernel.ratio(*(int(each[i]) for each in rises.distances))
+            ),
+            "entropy_variation": value("entropy_variation", learned.drop(i)),
+        },
+        values,
+    )
+
+
+def _list_values(learned: Learned, rises: _Rises, show: bool) -> Listed:
+    """The values of the secret by the largest rise of each, worst first."""
+    codes = learned.cube.codes[-1]
+    rough = np.asarray(rises.top, dtype=np.float64) / np.asarray(rises.bottom, dtype=np.float64)
+    order = np.lexsort((np.arange(len(codes)), -rough))
+    _, firsts = np.unique(codes[order], return_index=True)
+    best = order[np.sort(firsts)]
+    name, texts = learned.cube.columns[-1], learned.cube.values[-1]
+    groups = (
+        Group(
+            int(learned.totals[code]),
+            _about_value(learned, code, cell),
+            {name: texts[code]} if show else None,
+        )
+        for cell, code in ((cell, int(codes[cell])) for cell in best[:MOST_LISTED].tolist())
+    )
+    return Listed(len(best), tuple(groups))
+
+
+def _sentence(numbers: dict[str, Value], worst: Group | None, named: bool, about: str) -> str:
+    if numbers["semantic_discrimination_rate"].reason == NOTHING_TO_LEARN:
+        return f"In the whole table {about} has one value: no attack is needed."
+    if worst is None:
+        alike = "The named value is as likely in every class as in the table."
+        return alike if named else "No value is likelier in any class than in the table."
+    prior, posterior = (float(numbers[n].value or 0) for n in ("prior", "posterior"))
+    times = significant(float(numbers["ratio"].value or 0))
+    people = int(numbers["people"].value or 0)
+    which = "the named value" if named else "some value"
+    whom = (
+        "1 person is in such a class" if people == 1 else f"{people:,} people are in such classes"
+    )
+    return (
+        f"{percent(prior)} of all people have {which} of {about}, but {percent(posterior)} of a "
+        f"class of {plural(worst.records, 'record')}: {times} times as many. {whom}."
+    )
 
 
 def attack_release(

@@ -47,16 +47,6 @@ class Nearest(NamedTuple):
     sure: Bools
 
 
-class DistanceWeights(NamedTuple):
-    """What a step of each number, a missing number and a mismatch of categories count."""
-
-    step: Floats
-    lack: Floats
-    mismatch: float
-    power: int
-    slack: float
-
-
 def build_tree(space: DistanceSpace, file: File, times: Ints, blocks: int, leaf: int) -> SearchTree:
     """Split the originals of a block where they differ most, and so on until few are together."""
     rows = np.argsort(file.block, kind="stable")
@@ -281,7 +271,7 @@ def _search_compiled(
     result = Nearest(
         np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
     )
-    weights = DistanceWeights(space.w, space.lack, space.mismatch, space.power, space.slack)
+    weights = space.w, space.lack, space.mismatch, space.power, space.slack
 
     def work(part: slice) -> None:
         numbers, codes = queries.numbers[part], queries.codes[part]
@@ -296,7 +286,7 @@ def _search_compiled(
 
 # One long function: with calls for a leaf and for a box it was three times slower.
 def search_tree(
-    tree: SearchTree, weights: DistanceWeights, xs: Floats, ks: Ints, roots: Ints, result: Nearest
+    tree: SearchTree, weights: Any, xs: Floats, ks: Ints, roots: Ints, result: Nearest
 ) -> None:
     """Fill in the nearest originals of each record: depth first, the nearer child first."""
     numbers, codes, times, levels = tree.file.numbers, tree.file.codes, tree.times, tree.levels
