@@ -263,7 +263,7 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
                             below += heaps[low + j] <= spot
                         atoms[at + i] = members[first + min(low + below, size - 1)]
                     else:
-                        low = np.searchsorted(heaps[: size - 1], spot, side="right")
-                        atoms[at + i] = members[first + low]
+                        heaps_below = np.searchsorted(heaps[: size - 1], spot, side="right")
+                        atoms[at + i] = members[first + heaps_below]
                 for i in range(at, at + records):
                     own_counts[atoms[i]] += 1
