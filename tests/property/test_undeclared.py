@@ -340,5 +340,5 @@ def test_only_declared_settings_are_written_as_they_are() -> None:
     redactor = Redactor(texts.read_texts(None), ROWS)
     assert redactor.setting("epsilon", 100).number == 100
     for name in ("hostile", "k_anonymity", "records", ""):
-        assert redactor.setting(name, 3) == redactor.withheld()
+        assert redactor.setting(name, 3) == redactor.withheld_text()
         assert replace(redactor, internal=True).setting(name, 3).number == 3

@@ -240,7 +240,7 @@ def test_dominated_releases_are_said(data: dict[str, Any]) -> None:
     said = " ".join(every(compared.blocks(part(held, internal=True))))
     assert "Release 1 (same) is out: Release 2 (wide) gives no more" in said
     assert "Release 2 (wide) is the best of these 2 releases" in said
-    dominated = ComparisonView(**vars(part(held))).dominated  # not by the exact marks
+    dominated = ComparisonView(**vars(part(held))).dominators  # not by the exact marks
     assert dominated == {1: (), 2: ()}
 
 

@@ -160,7 +160,7 @@ class Share:
 
     row: str
     number: float | None
-    told: str
+    text: str
     interval: tuple[float, float] | None = None
     last: bool = False  # of all together: set apart
     shown: str | None = None  # beside the bar, where what is told is long
@@ -224,8 +224,8 @@ def shares(title: str, below: Sequence[str], given: Iterable[Share], *, axis: st
         most=len(shares_given),
     )
     for row, share in zip(spec["data"]["values"], shares_given, strict=True):
-        shown = share.told if share.shown is None else share.shown
-        row |= {"shown": printable(shown), "said": f"{row['row']}: {printable(share.told)}"}
+        shown = share.text if share.shown is None else share.shown
+        row |= {"shown": printable(shown), "said": f"{row['row']}: {printable(share.text)}"}
     said = [row["said"] for row in spec["data"]["values"]]
     return {**in_per_cent(spec, "x", PER_CENT), "description": _description(below, said)}
 

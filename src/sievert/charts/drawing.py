@@ -196,18 +196,14 @@ def band(
     points = list(given)
     values = [
         {
-            "known": p.known,
-            "least": p.least,
-            "mean": p.mean,
-            "most": p.most,
+            **vars(p),
             "said": f"{p.known} known: "
             + ", ".join(f"{which} {_number(getattr(p, which))}" for which in WHICH),
         }
         for p in points
     ]
     highest = top(n for p in points for n in (p.least, p.mean, p.most) if n is not None)
-    first = points[0].known
-    ends = {"domain": [first, max(points[-1].known, first + 1)], "nice": False}
+    ends = {"domain": [points[0].known, max(points[-1].known, points[0].known + 1)], "nice": False}
     x = number_axis("known", known, ends, tickMinStep=1, format="d", grid=False)
     y: Spec = {
         "type": "quantitative",

@@ -1,15 +1,16 @@
-"""How numbers and names are written: exact for the operator, or fit to pass on.
+"""How the numbers and names of a result are written: exact on an internal page, or shareable.
 
-Fit to pass on: a count is rounded down to whole cells and not told below one, nor is it told apart
-from none; a share or a number of bits is rounded to a step that more than a cell of records must
-move. What a page shows, in its words, tables, pictures and their descriptions, goes through here.
+On a shareable page, a count is rounded down to whole cells and withheld below one cell, where it
+looks like none; a share or a number of bits is rounded to a step that only more than a cell of
+records can move. Everything that a page shows, in its words, tables, pictures and their
+descriptions, passes through a redactor.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts.drawing import short_name
@@ -26,7 +27,7 @@ NEAR = 1e-9  # to an end of a scale
 
 @dataclass(frozen=True)
 class NumberText:
-    """A number as a page tells it: in words, and as a picture may draw it (None: not at all)."""
+    """A number as a page shows it: in words, and as a picture may draw it (None: not at all)."""
 
     text: str
     number: float | None
@@ -37,29 +38,29 @@ class NumberText:
 
 @dataclass(frozen=True)
 class Redactor:
-    """The hand a page is written with; `rows` records stand behind its numbers."""
+    """Writes the numbers and names of one table, which has `rows` records."""
 
     texts: Texts
     rows: int
     internal: bool = False
     least: int = LEAST
-    masks: Mapping[str, str] | None = field(default=None)
+    masks: Mapping[str, str] | None = None
 
     # -- who sees what --------------------------------------------------------------------------
 
     @property
     def silent(self) -> bool:
-        """Whether the table is too small for any number of it to be passed on."""
+        """Whether the table is too small for any of its numbers to be shared."""
         return not self.internal and self.rows < FEW_CELLS * self.least
 
     def name(self, column: str) -> str:
-        """A column as it may be called."""
+        """The name of a column, or its mask."""
         if self.masks is not None:
             column = self.masks.get(column, self.texts("words.column"))
         return short_name(column, LONGEST)
 
     def file(self, name: str) -> str:
-        """A file as it may be called: not at all, unless the page stays inside."""
+        """The name of a file; withheld on a shareable page."""
         text = printable(name[: LONGEST + 1])
         return text[:LONGEST] if self.internal else self.texts("words.withheld")
 
@@ -69,35 +70,35 @@ class Redactor:
 
     # -- numbers --------------------------------------------------------------------------------
 
-    def withheld(self) -> NumberText:
-        """In place of a number that is not told."""
+    def withheld_text(self) -> NumberText:
+        """The words in place of a number that is withheld."""
         return NumberText(self.texts("words.withheld"), None)
 
-    def undefined(self) -> NumberText:
-        """In place of a number that there is not."""
+    def undefined_text(self) -> NumberText:
+        """The words in place of a number that does not exist."""
         return NumberText(self.texts("words.undefined"), None)
 
     def _exact(
         self, value: float | None, write: Callable[[float], str] = significant
     ) -> NumberText:
-        return self.undefined() if value is None else NumberText(write(value), value)
+        return self.undefined_text() if value is None else NumberText(write(value), value)
 
     def count(self, number: float | None) -> NumberText:
-        """So many records, people, classes or values."""
+        """A number of records, people, classes or values."""
         if number is None or self.internal:
             return self._exact(number, "{:,.0f}".format)
         if self.silent:
-            return self.withheld()
+            return self.withheld_text()
         records = int(number)
-        if records <= self.rows:  # all and nearly all are not told apart
+        if records <= self.rows:  # all and nearly all look alike
             records = min(records, self.rows - self.least + 1)
         if not (cells := records // self.least * self.least):
             return NumberText(self.texts("words.few", least=self.least), None)
         return NumberText(self.texts("words.about", number=f"{cells:,}"), cells)
 
     def everybody(self) -> NumberText:
-        """So many records as the table has: its size, not how many of them are something."""
-        return self.withheld() if self.silent else NumberText(f"{self.rows:,}", self.rows)
+        """The number of records of the table itself."""
+        return self.withheld_text() if self.silent else NumberText(f"{self.rows:,}", self.rows)
 
     def share(self, part: float | None, of: int | None = None) -> NumberText:
         """A share of `of` records (all of them unless given), in per cent."""
@@ -109,7 +110,7 @@ class Redactor:
         """A share of an uncertainty of `bits` (one, unless known), in per cent.
 
         One record can move it by as much as that record can be uncertain, log2 of their number.
-        Exactly nothing and nearly nothing differ by what a few people have: not told apart.
+        Exactly nothing and nearly nothing differ by a few people: they look alike.
         """
         if value is not None and not self.internal:
             value = min(max(value, NEAR), 1.0 - NEAR)
@@ -122,7 +123,7 @@ class Redactor:
         return self.rate(value, of, math.log2(max(of or self.rows, 2)))
 
     def bits(self, value: float | None, of: int | None = None) -> NumberText:
-        """Bits a record; the unit is said beside it."""
+        """Bits per record; the unit stands beside it."""
         return self.mean(value, span=math.log2(max(of or self.rows, 2)), of=of)
 
     def mean(self, value: float | None, *, span: float = 1.0, of: int | None = None) -> NumberText:
@@ -131,21 +132,21 @@ class Redactor:
             return self._exact(value)
         step = self._step(of, span)
         if self.silent or step is None:
-            return self.withheld()
+            return self.withheld_text()
         rounded = _round_to_step(value, step)
         return NumberText(significant(rounded), rounded)
 
     def setting(self, name: str, value: float | None) -> NumberText:
-        """A number that nothing in the data decides, by the name under which it is declared."""
+        """A number that no record decides, by the name under which it is declared."""
         shown = self.internal or decides(name) is Decides.SETTING
-        return self._exact(value) if shown else self.withheld()
+        return self._exact(value) if shown else self.withheld_text()
 
     def only_internal(self, value: float | None) -> NumberText:
         """A number that one class or record decides."""
-        return self._exact(value) if self.internal else self.withheld()
+        return self._exact(value) if self.internal else self.withheld_text()
 
     def _records(self, of: int | None) -> int:
-        """So many records a number is of, in whole cells: bounds that are printed tell it."""
+        """How many records a number is of, in whole cells: printed bounds would reveal it."""
         if of is None or 0 <= self.rows - of < self.least:
             return max(self.rows, 1)
         return max(of // self.least * self.least, min(of, self.least), 1)
@@ -161,10 +162,10 @@ class Redactor:
             return self._exact(part, percent)
         step = self._step(of, finer)
         if self.silent or step is None or step >= 0.5:
-            return self.withheld()
+            return self.withheld_text()
         number = self._records(of)
         cell = self.least / number
-        if people and part * number < self.least:  # not told apart from nobody
+        if people and part * number < self.least:  # looks like nobody
             return NumberText(self.texts("words.under", share=percent(cell)), None)
         if people and (1 - part) * number < self.least:
             return NumberText(self.texts("words.over", share=percent(1 - cell)), None)
@@ -186,7 +187,7 @@ def _round_to_step(value: float, step: float) -> float:
 
 
 def masks(roles: Mapping[str, Any], texts: Texts) -> dict[str, str]:
-    """Names that tell the role of a column and nothing else."""
+    """Names that reveal the role of a column and nothing else."""
     names: dict[str, str] = {}
     for role in ("quasi", "sensitive", "identifier", "unassessed"):
         for number, column in enumerate(roles.get(role) or (), 1):

@@ -47,7 +47,7 @@ def people(
 
 def is_withheld(redactor: Redactor, text: NumberText) -> bool:
     """Whether a number is not shown at all, not even roughly."""
-    return text == redactor.withheld()
+    return text == redactor.withheld_text()
 
 
 def uncertainty(
@@ -55,7 +55,7 @@ def uncertainty(
 ) -> NumberText:
     """A share of uncertainty; a shareable page does not tell either that there is none."""
     if value is None and not redactor.internal:
-        return redactor.withheld()
+        return redactor.withheld_text()
     return _whole_bar(redactor, redactor.rate(value, of, bits), value)
 
 
@@ -75,7 +75,7 @@ def among(
 ) -> NumberText:
     """A share of some people only; withheld where they are few."""
     if not redactor.internal and many < FEW_CELLS * redactor.least:
-        return redactor.withheld()
+        return redactor.withheld_text()
     return (uncertainty if uncertain else share)(redactor, value, int(many))
 
 

@@ -134,7 +134,7 @@ def _beliefs(
     anchors = ("attacker" if who == "expects" else who for who in places)
     title = texts("reasoned.chart", secret=name)
     rows = (
-        (Link(bar.row, f"def-reason_{anchor}"), bar.told)
+        (Link(bar.row, f"def-reason_{anchor}"), bar.text)
         for bar, anchor in zip(bars, anchors, strict=True)
     )
     grid = make_grid(title, texts.each("reasoned", ("who", "named"), "."), rows)

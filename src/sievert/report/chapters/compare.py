@@ -99,7 +99,7 @@ def _dominance(view: ComparisonView) -> list[str]:
     """Which releases are out."""
     sentences = []
     for release in view.releases:
-        if by := view.dominated[release.number]:
+        if by := view.dominators[release.number]:
             key = "dominated_by" if len(by) == 1 else "dominated_by_several"
             others = _dominating(view, release)
             sentences.append(view.say(key, release=release.label, others=others))
@@ -107,7 +107,7 @@ def _dominance(view: ComparisonView) -> list[str]:
 
 
 def _dominating(view: ComparisonView, release: ReleaseTexts) -> str:
-    names = [view.releases[number - 1].label for number in view.dominated[release.number]]
+    names = [view.releases[number - 1].label for number in view.dominators[release.number]]
     return view.texts.join(names)
 
 
@@ -198,7 +198,7 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
         numbers = [x.number for x in (t.lost, r.identity, *t.lost_interval)]
         if None not in numbers:
             lost, identity, low, high = (float(n or 0.0) for n in numbers)
-            dots.append(Dot(r.label, lost, identity, (low, high), bool(view.dominated[r.number])))
+            dots.append(Dot(r.label, lost, identity, (low, high), bool(view.dominators[r.number])))
             ends = interval_text(view.redactor, *t.lost_interval)
             rows.append((r.label, t.lost, ends, r.identity))
     if not dots:

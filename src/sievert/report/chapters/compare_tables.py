@@ -112,7 +112,7 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
 def smallest_class(redactor: Redactor, values: Data) -> NumberText:
     """The size of a table's smallest class."""
     if (k := (values.get("k_anonymity") or {}).get("value")) is None:
-        return redactor.undefined()
+        return redactor.undefined_text()
     if not redactor.internal and k < redactor.least:
         return NumberText(redactor.texts("words.few", least=redactor.least), None)
     return NumberText(f"{k:,}", k)
@@ -139,7 +139,7 @@ def own(view: ComparisonView) -> Iterator[Block]:
 def _exact(redactor: Redactor, measure: str, entry: Data | None) -> str:
     value = None if entry is None else entry["value"]
     if value is None:
-        return str(redactor.undefined())
+        return str(redactor.undefined_text())
     if isinstance(value, int):
         return f"{value:,}"
     return significant(value) if measure == "mutual_information" else percent(value)
@@ -149,7 +149,7 @@ def _identity_measure(redactor: Redactor, measure: str, values: Data, rows: int)
     """A measure of finding a person; what one class decides only where it may be."""
     entry, by = values.get(measure), decides(measure)
     if entry is None:
-        return redactor.undefined()
+        return redactor.undefined_text()
     if by is Decides.SMALLEST_CLASS:
         return smallest_class(redactor, values)
     if by is Decides.UNIQUES:
@@ -163,7 +163,7 @@ def _identity_measure(redactor: Redactor, measure: str, values: Data, rows: int)
         return redactor.identity(entry["value"], of=rows)
     if by is Decides.CLASSES and not _few_alone(redactor, values, rows):
         return redactor.share(entry["value"], of=rows)
-    return redactor.withheld()
+    return redactor.withheld_text()
 
 
 def _few_alone(redactor: Redactor, values: Data, rows: int) -> bool:
@@ -218,7 +218,7 @@ def _shareable(name: str, each: Sequence[Data]) -> bool:
 
 def _loss(redactor: Redactor, name: str, loss: Data) -> NumberText:
     if (value := clean(loss.get("value"))) is None:
-        return redactor.undefined()
+        return redactor.undefined_text()
     if redactor.internal:
         return NumberText(significant(value), value)
     value, by = clean(loss.get(BY_ID[name].passed_on)), decides(name)
@@ -226,4 +226,4 @@ def _loss(redactor: Redactor, name: str, loss: Data) -> NumberText:
         return bits_text(redactor, value)
     # near nothing a root moves by the root of the records
     spans = {**MEANS, Decides.ROOT: (max(redactor.rows, 1) / redactor.least) ** 0.5}
-    return redactor.mean(value, span=spans[by]) if by in spans else redactor.withheld()
+    return redactor.mean(value, span=spans[by]) if by in spans else redactor.withheld_text()

@@ -110,7 +110,7 @@ class ComparisonView(ReportPart):
     # -- what follows ---------------------------------------------------------------------------
 
     @cached_property
-    def dominated(self) -> Mapping[int, tuple[int, ...]]:
+    def dominators(self) -> Mapping[int, tuple[int, ...]]:
         """Of each release those that are nowhere worse and somewhere better.
 
         Where numbers are rounded: those that are better everywhere, even so.
@@ -129,7 +129,7 @@ class ComparisonView(ReportPart):
     @property
     def best(self) -> tuple[ReleaseTexts, ...]:
         """The releases that no other one dominates."""
-        return tuple(r for r in self.releases if not self.dominated[r.number])
+        return tuple(r for r in self.releases if not self.dominators[r.number])
 
     @property
     def least(self) -> tuple[ReleaseTexts, ...]:
@@ -307,9 +307,9 @@ def _picture(
 ) -> Picture:
     dots = []
     for d in distances:
-        far, told = d.distortion.number or 0.0, d.disclosed.number or 0.0
-        least = told if d.least.number is None else d.least.number
-        dots.append(Dot(d.release.label, far, told, (least, told)))
+        far, disclosed = d.distortion.number or 0.0, d.disclosed.number or 0.0
+        least = disclosed if d.least.number is None else d.least.number
+        dots.append(Dot(d.release.label, far, disclosed, (least, disclosed)))
     spec = limit_chart(
         view.say("limit_chart", secret=secret),
         [view.say("limit_below_merged" if merged else "limit_below")],

@@ -53,7 +53,7 @@ class CompromiseView(ReportPart):
         return max(1, round_records(self.redactor, counted))
 
     @cached_property
-    def known(self) -> list[int]:
+    def known_numbers(self) -> list[int]:
         """How many columns are known, from few to many."""
         return sorted({p["known"] for c in self.curves for p in c["points"]})
 
@@ -83,7 +83,7 @@ class CompromiseView(ReportPart):
         redactor = replace(self.redactor, rows=self.records)
         people = redactor.count(math.floor(value * self.records + 1e-6))
         if self.redactor.silent or redactor.silent:
-            return redactor.withheld()
+            return redactor.withheld_text()
         if people.number is None:
             return NumberText(
                 self.texts("words.under", share=percent(self.redactor.least / self.records)), None
@@ -155,7 +155,7 @@ def _secret(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     yield from _targets(view)
     if view.internal:
         yield _useful(view, pictures=pictures)
-        yield _spread(view)
+        yield _spread_table(view)
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
@@ -163,9 +163,9 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
     if part.redactor.silent:
         return ()
     views = _views(part)
-    each = [_left(view) for view in views[:2]]
-    each += [_exact(view) for view in views[:1]]
-    each += [_cost(view) for view in views[:1] if part.internal]
+    each = [_left_sentence(view) for view in views[:2]]
+    each += [_exact_sentence(view) for view in views[:1]]
+    each += [_cost_sentence(view) for view in views[:1] if part.internal]
     return tuple([text for text in each if text is not None][:3])
 
 
@@ -179,10 +179,12 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block
     names = make_unique(view.parameter(c) for c in view.curves)
     for name, curve in zip(names, view.curves, strict=True):
         means = {p["known"]: view.mean(p, number) for p in curve["points"]}
-        rows.append((name, *(means.get(k, "") for k in view.known)))
+        rows.append((name, *(means.get(k, "") for k in view.known_numbers)))
         if line := [(float(k), m.number) for k, m in means.items() if m.number is not None]:
             points[name] = line
-    known = (view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known)
+    known = (
+        view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known_numbers
+    )
     grid = make_grid(
         view.say(f"{short}_table", secret=view.name), (view.say("parameter"), *known), rows
     )
@@ -204,7 +206,7 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block
 def _targets(view: CompromiseView) -> Iterator[Block]:
     """Whose number is known, for certain or within a window."""
     widths, rows = view.data["settings"]["epsilon"], []
-    for curve, known in ((c, k) for c in view.curves for k in view.known):
+    for curve, known in ((c, k) for c in view.curves for k in view.known_numbers):
         if (target := view.target(curve, known)) is not None:
             near = {each["epsilon"]: each["records"] for each in target["approximate"]}
             people = [target["exact"]["records"], *map(near.get, widths)]
@@ -223,7 +225,9 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Block:
     rows, points = [], []
     for curve in view.curves:
         last, error = view.last(curve), view.error(curve)
-        bits = view.redactor.undefined() if last is None else view.mean(last, "initial_entropy")
+        bits = (
+            view.redactor.undefined_text() if last is None else view.mean(last, "initial_entropy")
+        )
         axis = view.redactor.only_internal(curve["utility"]["axis"])
         rows.append((view.parameter(curve), error, bits, axis))
         if error.number is not None and bits.number is not None:
@@ -242,7 +246,7 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Block:
     return Picture(spec, view.say("useful_caption"), grid)
 
 
-def _spread(view: CompromiseView) -> Grid:
+def _spread_table(view: CompromiseView) -> Grid:
     """Combinations instead of people, with the least and the quantile: internal only."""
     exact = view.redactor.only_internal
     rows = (
@@ -272,7 +276,7 @@ def _riskiest(view: CompromiseView) -> tuple[Data, Data, NumberText] | None:
     return min(known, key=lambda each: each[2].number or 0.0, default=None)
 
 
-def _left(view: CompromiseView) -> str | None:
+def _left_sentence(view: CompromiseView) -> str | None:
     """What is left to guess in the worst view that was tried."""
     if (worst := _riskiest(view)) is None:
         return None
@@ -286,7 +290,7 @@ def _left(view: CompromiseView) -> str | None:
     )
 
 
-def _exact(view: CompromiseView) -> str | None:
+def _exact_sentence(view: CompromiseView) -> str | None:
     """Whose number is known for certain in that view."""
     worst = _riskiest(view)
     target = None if worst is None else view.target(worst[0], worst[1]["known"])
@@ -300,7 +304,7 @@ def _exact(view: CompromiseView) -> str | None:
     return view.say("near_known", within=within, width=width, **places)
 
 
-def _cost(view: CompromiseView) -> str | None:
+def _cost_sentence(view: CompromiseView) -> str | None:
     """How far off answers are with the most and the least careful parameter."""
     errors = [(view.error(c), view.parameter(c)) for c in view.curves]
     known = [each for each in errors if each[0].number is not None]

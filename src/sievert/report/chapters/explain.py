@@ -101,7 +101,7 @@ def _about(view: ExplanationView, secret: str) -> str:
     """What the columns tell of a secret."""
     value = view.whole["inference"][secret]["discrimination_rate"]
     rate = view.rate(value, secret)
-    key = "secret_withheld" if rate.text == view.redactor.withheld().text else "secret_rate"
+    key = "secret_withheld" if rate.text == view.redactor.withheld_text().text else "secret_rate"
     key = "secret_constant" if view.internal and value is None else key
     return view.say(key, secret=view.redactor.name(secret), rate=rate)
 
@@ -128,8 +128,12 @@ def _drives(view: ExplanationView) -> str | None:
 def _helps(view: ExplanationView) -> str | None:
     """Which change would leave fewest people unique."""
     without, coarser, both = (_best(view, kind) for kind in ("without", "coarser", "together"))
-    finer = both if both is not None and (coarser is None or both.left < coarser.left) else coarser
-    each = sorted((r for r in (finer, without) if r is not None), key=lambda r: r.left)
+    finer = (
+        both
+        if both is not None and (coarser is None or both.people_left < coarser.people_left)
+        else coarser
+    )
+    each = sorted((r for r in (finer, without) if r is not None), key=lambda r: r.people_left)
     if not each:
         return None
     first, second = each[0], each[-1]
@@ -176,7 +180,7 @@ class Remedy:
     data: Data
 
     @property
-    def left(self) -> float:
+    def people_left(self) -> float:
         """The number of unique people as it is shown; fewer than are shown count as none."""
         return self.alone.number or 0.0
 
@@ -196,7 +200,7 @@ def _remedies(view: ExplanationView) -> list[Remedy]:
     if together is not None and all(map(view.telling, together["coarsened"])):
         changes.append((*_together(view, together["coarsened"]), "together", together))
     each = (Remedy(n, words, k, view.alone(data), data) for n, words, k, data in changes)
-    return sorted(each, key=lambda r: (r.left, r.name))
+    return sorted(each, key=lambda r: (r.people_left, r.name))
 
 
 def _together(view: ExplanationView, changes: Sequence[Data]) -> tuple[str, str]:
@@ -211,7 +215,7 @@ def _best(view: ExplanationView, kind: str) -> Remedy | None:
     """The change of a kind that leaves fewest unique, if it is shown that it leaves fewer."""
     now = view.alone(view.whole).number
     first = next((r for r in _remedies(view) if r.kind == kind), None)
-    return first if now is not None and first is not None and first.left < now else None
+    return first if now is not None and first is not None and first.people_left < now else None
 
 
 def _remedies_chapter(view: ExplanationView) -> Iterator[Chapter]:
@@ -234,7 +238,7 @@ def _remedies_sentence(view: ExplanationView) -> str:
     helping = [r for r in (_best(view, k) for k in ("together", "coarser", "without")) if r]
     if not helping:
         return view.say("remedies_little", now=now)
-    most = min(helping, key=lambda r: r.left)
+    most = min(helping, key=lambda r: r.people_left)
     return view.say("remedies_best", name=most.words, left=most.alone, now=now)
 
 
@@ -269,7 +273,7 @@ def _rank_columns(view: ExplanationView) -> list[RankedColumn]:
 def _target_rate(view: ExplanationView, entry: Data) -> NumberText:
     value = entry["as_target"]["discrimination_rate"]
     if value is None and not view.internal:  # that all are alike is not told
-        return view.redactor.withheld()
+        return view.redactor.withheld_text()
     return view.redactor.rate(value, of=_weight(view, entry))
 
 

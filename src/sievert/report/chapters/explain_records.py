@@ -64,7 +64,7 @@ def _estimate(view: ExplanationView, name: str) -> NumberText:
     if view.internal:
         return view.redactor.share(value)
     if value is None or alone is None:
-        return view.redactor.withheld()
+        return view.redactor.withheld_text()
     return view.redactor.share(value, of=int(alone) if name in MATCHES else view.records)
 
 

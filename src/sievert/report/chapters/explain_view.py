@@ -79,7 +79,7 @@ class ExplanationView(ReportPart):
         """A discrimination rate, of finding a person or of a secret."""
         records = max(1, self.records)
         if value is None and not self.internal:  # that all are alike is not told
-            return self.redactor.withheld()
+            return self.redactor.withheld_text()
         if secret is None:
             return self.redactor.identity(value, records)
         return self.redactor.rate(value, records, self._bits(secret))
@@ -101,7 +101,7 @@ class ExplanationView(ReportPart):
         shapley, redactor = self.shapley(secret), self.redactor
         part = (shapley["columns"].get(column) or {}).get("share")
         if part is None and not self.internal:
-            return redactor.withheld()
+            return redactor.withheld_text()
         # a rate rests on fewer records where less than a bit is to be learned
         bits = None if secret is None else self._bits(secret)
         weight = max(1, self.records if bits is None else int(self.records * min(1.0, bits)))

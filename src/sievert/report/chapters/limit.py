@@ -69,7 +69,7 @@ class AlphabetTexts:
     recodings: tuple[tuple[int, NumberText, NumberText], ...]
 
     @property
-    def wanted(self) -> list[CurvePointTexts]:
+    def requested_points(self) -> list[CurvePointTexts]:
         """The points that were asked for."""
         return [p for p in self.points if p.data["asked"]]
 
@@ -201,7 +201,7 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
 
 def _first(view: LimitView) -> str | None:
     """The point that was asked for, of the columns of which most must be told."""
-    points = [(alphabet, p) for alphabet in view.alphabets for p in alphabet.wanted[:1]]
+    points = [(alphabet, p) for alphabet in view.alphabets for p in alphabet.requested_points[:1]]
     most = max(points, key=lambda each: each[1].numbers["objective"].number or 0.0, default=None)
     return None if most is None else _sentence(view, *most)
 
@@ -252,7 +252,7 @@ def _meaning(view: LimitView) -> Iterator[Paragraph]:
 
 def _alphabet(view: LimitView, number: int) -> Iterator[Block | Chapter]:
     alphabet, distortion = view.alphabets[number - 1], view.say(f"distortion_{view.distortion}")
-    for point in alphabet.wanted[:MOST_WANTED]:
+    for point in alphabet.requested_points[:MOST_WANTED]:
         yield Paragraph(_sentence(view, alphabet, point), "lead")
     sizes = view.say("sizes", **{k: view.size(alphabet.data[k]) for k in ("values", "released")})
     yield Paragraph(distortion if view.data["settings"]["gaussian"] else f"{sizes} {distortion}")
@@ -276,7 +276,9 @@ def _picture(view: LimitView, alphabet: AlphabetTexts) -> dict[str, Any] | None:
     lines = []
     for (at, best), bound in places.items():
         lines += [(BEST, at, best), *([] if bound is None else [(LEAST, at, bound)])]
-    points = [(ASKED, p.numbers["at"], p.numbers["objective"], "") for p in alphabet.wanted]
+    points = [
+        (ASKED, p.numbers["at"], p.numbers["objective"], "") for p in alphabet.requested_points
+    ]
     points += [(RECODED, at, best, f" ({n})") for n, at, best in alphabet.recodings]
     marks = [
         (name, at.number, best.number, more)

@@ -42,7 +42,7 @@ def value_text(
     if value is None:
         return NumberText(why(texts, entry), None)
     if not redactor.internal and by not in SHAREABLE:
-        return redactor.withheld()
+        return redactor.withheld_text()
     if isinstance(value, int):
         exact = redactor.internal or by is Decides.SMALLEST_CLASS or value in (0, redactor.rows)
         text = f"{value:,}"
@@ -168,9 +168,9 @@ def share_of(
 ) -> NumberText:
     """A shown part as a share of a shown whole, or what is left of it."""
     if part.number is None or whole.number is None or not divisible(redactor, whole):
-        return redactor.undefined() if redactor.internal else redactor.withheld()
+        return redactor.undefined_text() if redactor.internal else redactor.withheld_text()
     if rest and part.number > whole.number:
-        return redactor.undefined()
+        return redactor.undefined_text()
     share = part.number / whole.number
     share = min(1.0, max(0.0, 1.0 - share if rest else share))
     share = share if redactor.internal else round(share, 2)
@@ -180,9 +180,9 @@ def share_of(
 def times(redactor: Redactor, disclosed: NumberText, least: NumberText) -> NumberText:
     """How many times the least possible is disclosed; not where that is next to nothing."""
     if disclosed.number is None or least.number is None:
-        return redactor.undefined()
+        return redactor.undefined_text()
     if not divisible(redactor, least) or least.number <= NOTHING:
-        return redactor.undefined() if redactor.internal else redactor.withheld()
+        return redactor.undefined_text() if redactor.internal else redactor.withheld_text()
     ratio = disclosed.number / least.number
     ratio = ratio if redactor.internal else float(f"{ratio:.2g}")
     return NumberText(significant(ratio), ratio)
