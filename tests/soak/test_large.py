@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
+import duckdb
 import mpmath
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import test_accuracy
 import test_oracle_agreement as agreement
 from randomtables import case
 
+import sievert
 from sievert.counts.answers import RecordCounts, Sizes
 from sievert.measures.target import RecordTarget
 
@@ -32,6 +35,15 @@ def test_ten_million_classes() -> None:
         h = mpmath.log(n) / mpmath.log(2)
         test_accuracy.close("H(X|Q)", target.conditional_entropy, left)
         test_accuracy.close("I", target.mutual_information, h - left)
+
+
+def test_ten_million_values(tmp_path: Path) -> None:
+    """10^7 different texts in a column, within the memory that is allowed."""
+    path = tmp_path / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT 'v' || i AS q FROM range({10**7}) r(i)) TO '{path}'")
+    assessment = sievert.assess(path, "q", memory="500MB")
+    assert assessment.reidentification["classes"].value == 10**7
 
 
 @pytest.mark.parametrize("chunk", range(40))

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import sievert
-from sievert.counts.duckdb import adapter
+from sievert.counts.duckdb import adapter, connection
 from sievert.errors import SievertError
 from sievert.sources.table import Table
 
@@ -49,10 +49,10 @@ def test_tables_do_not_see_each_other(tmp_path: Path) -> None:
         "INSTALL httpfs",
     ],
 )
-def test_the_shared_engine_is_locked(forbidden: str, tmp_path: Path) -> None:
-    connection = adapter._shared_engine().cursor()
+def test_theshared_engine_is_locked(forbidden: str, tmp_path: Path) -> None:
+    cursor = connection.shared_engine().cursor()
     with pytest.raises(duckdb.Error):
-        connection.execute(forbidden.format(folder=tmp_path))
+        cursor.execute(forbidden.format(folder=tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -69,10 +69,10 @@ def test_large_tables_and_other_settings_have_an_engine_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only they may spill, or need more threads or less memory."""
-    monkeypatch.setattr(adapter, "_shared_engine", lambda: pytest.fail("shared"))
+    monkeypatch.setattr(connection, "shared_engine", lambda: pytest.fail("shared"))
     columns = {"a": ["x"] * 3}
     small = Table("columns", "t", data=columns)
     for settings in ({"threads": 1}, {"memory": "1GB"}, {"outputs": [tmp_path / "r.csv"]}):
         adapter.DuckDB(small, tmp_path, **settings).close()
-    monkeypatch.setattr(adapter, "SMALL", 3)
+    monkeypatch.setattr(connection, "SMALL", 3)
     opened(columns, tmp_path).close()

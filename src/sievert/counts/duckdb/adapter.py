@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from sievert.counts.cells import Kind
-from sievert.counts.duckdb import failures, reading
+from sievert.counts.duckdb import connection, failures, reading
 from sievert.counts.duckdb.reading import literal
 from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
-
-CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-LOCK = "SET enable_external_access = false; SET lock_configuration = true"
-SMALL = 100_000  # records of a frame in memory, up to which the engine has nothing to spill
-
-
-@cache
-def _shared_engine() -> duckdb.DuckDBPyConnection:
-    """One locked engine for all small frames: it starts in 20 ms, and asking it takes one.
-
-    It reads and writes no files and has no threads of its own. Every table gets a connection of its
-    own, whose temporary tables no other connection sees and which end with it.
-    """
-    engine = duckdb.connect(":memory:", config={**CONFIGURATION, "threads": "1"})
-    engine.execute(f"SET temp_directory = ''; {LOCK}")
-    return engine
-
-
-def _is_small(table: Table) -> bool:
-    """Whether the caller's own values are few; what only streams is not counted beforehand."""
-    values = next(iter(table.data.values()), ()) if table.kind == "columns" else table.data
-    return (
-        table.kind in ("columns", "frame") and getattr(values, "__len__", lambda: SMALL)() < SMALL
-    )
 
 
 class DuckDB:
@@ -56,33 +31,14 @@ class DuckDB:
     ) -> None:
         self.table, self.behind = table, "given"
         self.uncoded: str | None = None
-        if memory is None and threads is None and not outputs and _is_small(table):
-            self._connection = _shared_engine().cursor()
+        if memory is threads is None and not outputs and connection.is_small(table):
+            self._connection = connection.shared_engine().cursor()
         else:
-            self._connection = duckdb.connect(":memory:", config=dict(CONFIGURATION))
-            self._lock_down(scratch, memory, threads, outputs)
+            self._connection = connection.own_engine()
+            self.run(connection.lock_down(table, scratch, memory, threads, outputs))
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
-
-    def _lock_down(
-        self, scratch: Path, memory: str | None, threads: int | None, outputs: Sequence[Path]
-    ) -> None:
-        """Allow the table's own files, the outputs and a private directory; nothing else."""
-        table = self.table
-        self.run(f"SET temp_directory = {literal(str(scratch))}")
-        if threads is not None:
-            self.run(f"SET threads = {int(threads)}")
-        if memory is not None:
-            self.run(f"SET memory_limit = {literal(reading.memory_size(memory))}")
-        self.run("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-        # In this order, or the engine refuses: first what may be read and written, then the lock.
-        inputs = table.parts or tuple(p for p in (table.path,) if p is not None)
-        if table.kind == "duckdb":
-            inputs += (Path(f"{table.path}.wal"),)
-        paths = [literal(str(p)) for p in (*inputs, *outputs)]
-        self.run(f"SET allowed_paths = [{', '.join(paths)}]")
-        self.run(LOCK)
 
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
