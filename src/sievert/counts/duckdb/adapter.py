@@ -31,7 +31,7 @@ class DuckDB:
     ) -> None:
         self.table, self.behind = table, "given"
         self.uncoded: str | None = None
-        if memory is threads is None and not outputs and connection.is_small(table):
+        if memory is None and threads is None and not outputs and connection.is_small(table):
             self._connection = connection.shared_engine().cursor()
         else:
             self._connection = connection.own_engine()
