@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import Any, Protocol, Unpack
 
+from sievert.counts.cells import Adapter
+from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, InputError, require, unknown
 from sievert.numerics.acceleration import physical_memory, thread_count
 from sievert.sources import csv_header, isolation, unpack
 from sievert.sources.options import ReaderOptions
-from sievert.sources.table import DATABASES, Table, check_width, open_table
-
-if TYPE_CHECKING:
-    from sievert.counts.cells import Adapter
-    from sievert.counts.questions import Questions
+from sievert.sources.table import DATABASES, Table, check_width, open_table, split_member
 
 ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = tuple(name for name in ReaderOptions.__annotations__ if name != "timeout")
@@ -66,7 +64,7 @@ def open_source(
             from sievert.sources import checksums
 
             watch("verifying", None)
-            table = replace(table, verified=checksums.verify(table, table.original(Path(data))))
+            table = replace(table, verified=checksums.verify(table, split_member(Path(data))[0]))
         adapter = _adapter(engine, table, scratch, tuple(outputs), options)
         try:
             running: list[Adapter | Questions] = [adapter]
@@ -142,17 +140,15 @@ def _questions(
     engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
 ) -> Questions:
     """Packed keys answer where a table is large and plain, the engine otherwise."""
-    from sievert.counts.questions import Questions
-
     questions = Questions(adapter)
     large = LARGE if large is None else large
     if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
         return questions
     try:
-        from sievert.counts.packed import adapter as packed
-        from sievert.counts.packed import codes
+        from sievert.counts.packed.adapter import PackedQuestions
+        from sievert.counts.packed.keys import packable_source
 
-        source = codes.source(table, large)
+        source = packable_source(table, large)
     except (ImportError, OSError, RuntimeError, ValueError):
         # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
         return questions
@@ -160,7 +156,7 @@ def _questions(
         return questions
     memory, threads = options.get("memory"), thread_count(options.get("threads"))
     room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
-    return packed.PackedQuestions(adapter, questions.records, source, room, threads)
+    return PackedQuestions(adapter, questions.records, source, room, threads)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import sievert
 from sievert import session
 from sievert.commands.explain import api as explanation
 from sievert.counts.packed import adapter as packed
-from sievert.counts.packed import codes, counting
+from sievert.counts.packed import keys as packed_keys
 
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
 
@@ -72,10 +72,10 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     quasi = random.sample(table.column_names[:6], random.randint(1, 5))
     data: Any = path if random.random() < 0.7 else table
     if random.random() < 0.3:  # keys that are too long to be counted into an array
-        monkeypatch.setattr(counting, "DENSE", 3)
+        monkeypatch.setattr(packed_keys, "DENSE", 3)
     if random.random() < 0.5:  # nothing known of the texts before they are read
-        monkeypatch.setattr(codes.ParquetSource, "texts", lambda *_: [])
-        monkeypatch.setattr(codes.ArrowSource, "texts", lambda *_: [])
+        monkeypatch.setattr(packed_keys.ParquetSource, "texts", lambda *_: [])
+        monkeypatch.setattr(packed_keys.ArrowSource, "texts", lambda *_: [])
     threads = random.choice((1, 2, 3))
     both(data, monkeypatch, quasi, ["secret", "amount"], threads=threads)
     cubes = []
@@ -120,8 +120,8 @@ def test_what_cannot_be_packed_is_left_to_the_engine(
 ) -> None:
     table = random_table(Random(5))
     asked: list[Any] = []
-    count = counting.count
-    monkeypatch.setattr(counting, "count", lambda *given: asked.append(given) or count(*given))
+    count = packed.count_keys
+    monkeypatch.setattr(packed, "count_keys", lambda *given: asked.append(given) or count(*given))
     both(table, monkeypatch, ["real"], ["secret"])  # floats
     assert not asked
     both(table, monkeypatch, ["secret"], ["secret"])  # one column in two roles
@@ -132,22 +132,22 @@ def test_what_cannot_be_packed_is_left_to_the_engine(
     wide = pa.table({**names, "secret": ["a", "b", "b"] * 400})
     both(wide, monkeypatch, list(names), ["secret"])
     monkeypatch.setattr(session, "SHARE", 0.0)  # no room at all
-    monkeypatch.setattr(counting, "DENSE", 0)
+    monkeypatch.setattr(packed_keys, "DENSE", 0)
     both(table, monkeypatch, ["number"], ["secret"])
 
 
 def test_statistics_that_lie_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"a": [1, 2, 3, 4], "s": ["x", "y", "y", "x"]}), path)
-    monkeypatch.setattr(codes.ParquetSource, "range", lambda *_: (2, 3))
+    monkeypatch.setattr(packed_keys.ParquetSource, "range", lambda *_: (2, 3))
     both(path, monkeypatch, ["a"], ["s"])
 
 
 def test_counting_once_for_each_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the record's measures nor the look at the values read the table again."""
     times: list[int] = []
-    count = counting.count
-    monkeypatch.setattr(counting, "count", lambda *given: times.append(1) or count(*given))
+    count = packed.count_keys
+    monkeypatch.setattr(packed, "count_keys", lambda *given: times.append(1) or count(*given))
     monkeypatch.setattr(session, "LARGE", 0)
     sievert.assess(random_table(Random(1)), ["number", "text"], ["secret", "amount"])
     assert len(times) == 2

@@ -151,8 +151,9 @@ class CellTables:
 
     def histogram(self, size: str, table: str) -> Sizes:
         """How many rows of a table have each size; together they hold every record."""
-        sql = f"SELECT {size}, COUNT(*) AS m FROM {table} GROUP BY {size}"
-        sizes = Sizes.from_arrays(*self.engine.arrays(sql))
+        sizes = Sizes.from_arrays(
+            *self.engine.arrays(f"SELECT {size}, COUNT(*) AS m FROM {table} GROUP BY {size}")
+        )
         sizes.check(self.records)
         return sizes
 

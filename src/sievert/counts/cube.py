@@ -39,8 +39,9 @@ class Cube:
         values: Sequence[Sequence[str | None]],
     ) -> Cube:
         """Number the values of each column in the order of their texts, missing first."""
-        ranked = (rank_texts(*pair) for pair in zip(codes, values, strict=True))
-        ranks, texts = zip(*ranked, strict=True)
+        ranks, texts = zip(
+            *(rank_texts(*pair) for pair in zip(codes, values, strict=True)), strict=True
+        )
         cube = cls(tuple(columns), ranks, np.asarray(counts, dtype=np.int64), texts)
         if cube.bits > MOST_BITS:
             return cube.select_cells(np.lexsort(cube.codes[::-1]))
@@ -71,8 +72,7 @@ class Cube:
 
     def select_cells(self, places: Ints) -> Cube:
         """Only these cells, in this order."""
-        codes = tuple(c[places] for c in self.codes)
-        return replace(self, codes=codes, counts=self.counts[places])
+        return replace(self, codes=tuple(c[places] for c in self.codes), counts=self.counts[places])
 
     def select_columns(self, columns: Sequence[str]) -> Cube:
         """Only these columns, cell by cell."""

@@ -30,11 +30,6 @@ MOST_DIGITS = 40
 # -- row numbers -------------------------------------------------------------------------------
 
 
-def has_row_numbers(questions: Questions) -> bool:
-    """Whether records have numbers: only where they are read in the order of the input."""
-    return questions.engine.name == "duckdb"
-
-
 def row_numbers(
     questions: Questions, classes: Cube, places: Sequence[int], most: int
 ) -> list[list[int]]:
@@ -53,8 +48,7 @@ def write_row_marks(
     questions: Questions, classes: Cube, marks: LoadedColumns, path: Path, kind: str
 ) -> None:
     """One row per record in input order, with the marks of its class."""
-    places = np.arange(len(classes.counts))
-    tables, joined = _join_classes(questions, classes, places, marks)
+    tables, joined = _join_classes(questions, classes, np.arange(len(classes.counts)), marks)
     names = "".join(f", k.{quote_identifier(m)} AS {quote_identifier(m)}" for m in marks)
     sql = f"SELECT r.record AS record{names} FROM {joined} ORDER BY r.record"
     questions.engine.write(sql, path, kind)
@@ -119,16 +113,11 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
 
 def match_keys(first: Cube, second: Cube) -> tuple[Ints, Ints]:
     """The cells of two cubes whose last column, a key, has the same text."""
-    place: dict[str | None, int]
-    place = {text: code for code, text in enumerate(second.values[-1]) if text is not None}
-    code = np.array([place.get(text, -1) for text in first.values[-1]], dtype=np.int64)
-    at = np.full(len(second.values[-1]), -1, dtype=np.int64)
-    at[second.codes[-1]] = np.arange(len(second.counts))
-    wanted = code[first.codes[-1]]
-    mine = np.flatnonzero(wanted >= 0)
-    theirs = at[wanted[mine]]
-    there = theirs >= 0
-    return mine[there], theirs[there]
+    texts, codes = second.values[-1], second.codes[-1].tolist()
+    cells = {texts[code]: cell for cell, code in enumerate(codes) if code}
+    matches = np.array([cells.get(text, -1) for text in first.values[-1]])[first.codes[-1]]
+    mine = np.flatnonzero(matches >= 0)
+    return mine, matches[mine]
 
 
 def pair_columns(
@@ -162,8 +151,12 @@ class ClassWeights:
         pairs: dict[tuple[int, int], int] = {}
         both = zip(self.records.tolist(), self.sums.tolist(), strict=True)
         which = np.array([pairs.setdefault(pair, len(pairs)) for pair in both], dtype=np.int64)
-        sums = [Fraction(int(w), 10**self.scale) for _, w in pairs]
-        return [n for n, _ in pairs], sums, np.bincount(which), which
+        return (
+            [n for n, _ in pairs],
+            [Fraction(int(w), 10**self.scale) for _, w in pairs],
+            np.bincount(which),
+            which,
+        )
 
 
 def class_weights(questions: Questions, quasi: Sequence[str], column: str) -> ClassWeights:

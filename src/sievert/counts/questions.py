@@ -46,8 +46,9 @@ class Questions(CellTables):
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
-        counts = self._count_missing(quasi, self._input)
-        return {q: n for q, n in zip(quasi, counts, strict=True) if n}
+        return {
+            q: n for q, n in zip(quasi, self._count_missing(quasi, self._input), strict=True) if n
+        }
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """From here on leave out the records that lack a quasi-identifier; returns how many."""
@@ -140,10 +141,13 @@ class Questions(CellTables):
             f"SELECT {', '.join(keys)}, n, {' + '.join(bits)} AS mask, "
             f"ROW_NUMBER() OVER (ORDER BY n) AS id FROM {self.count_cells(quasi, None)}"
         )
-        rows = self.engine.rows(f"SELECT mask FROM {classes} GROUP BY mask")
-        masks = sorted(int(mask) for (mask,) in rows)
-        work = len(masks) ** 2 * self.sizes(quasi).things
-        feasible = len(masks) <= MOST_PATTERNS and work <= MOST_WORK
+        masks = sorted(
+            int(mask) for (mask,) in self.engine.rows(f"SELECT mask FROM {classes} GROUP BY mask")
+        )
+        feasible = (
+            len(masks) <= MOST_PATTERNS
+            and (len(masks) ** 2 * self.sizes(quasi).things) <= MOST_WORK
+        )
         counts: Counter[int] = Counter()
         for mask in masks if feasible else ():
             for frequency, n in self.engine.rows(_count_matches(keys, classes, mask, masks)):

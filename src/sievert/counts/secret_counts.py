@@ -126,8 +126,9 @@ class SecretCounter:
         totals_by_rank = engine.arrays(f"SELECT ns FROM {ranks} ORDER BY r")[0]
         self.tables.drop_tables(ranks)
         places, counts = (Profiles.from_arrays(each, np.ones(len(each))) for each in lists)
-        by_rank = np.asarray(totals_by_rank, dtype=np.int64)
-        return Ranked(places.counts, counts.counts, counts.starts, by_rank)
+        return Ranked(
+            places.counts, counts.counts, counts.starts, np.asarray(totals_by_rank, dtype=np.int64)
+        )
 
     def _order_values(self, order: Sequence[str]) -> list[str]:
         """The values that occur, in the order that the user gives; an error if it lacks one."""

@@ -24,8 +24,11 @@ def verify(table: Table, original: Path) -> dict[str, Any]:
     """The SHA-256 of a file (of a directory: of its files' digests), and its page checksums."""
     files = table.parts or (original,)
     digests = [_sha256(path) for path in files]
-    whole = hashlib.sha256("".join(digests).encode()).hexdigest()
-    facts: dict[str, Any] = {"sha256": digests[0] if len(digests) == 1 else whole}
+    facts: dict[str, Any] = {
+        "sha256": digests[0]
+        if len(digests) == 1
+        else hashlib.sha256("".join(digests).encode()).hexdigest()
+    }
     if table.kind == "parquet":
         stored = [_check_pages(path, table.name) for path in files]
         facts["page_checksums"] = (

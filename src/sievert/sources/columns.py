@@ -25,8 +25,12 @@ def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:
             f"{where}: the label of column {number} is {type(name).__name__}, not text",
             hint="rename the columns",
         )
-        what = f"{where}: column {number} has no name"
-        require(name, what, hint="a name in the header", error=InputError)
+        require(
+            name,
+            f"{where}: column {number} has no name",
+            hint="a name in the header",
+            error=InputError,
+        )
         folded = unicodedata.normalize("NFC", name).strip().casefold()
         other = names_by_form.get(folded)
         require(
@@ -139,8 +143,12 @@ def _plain(frame: Any) -> Any:
         # Text beside numbers in one column would silently become equal text.
         inferred = infer_dtype(frame[name], skipna=True) if str(kind) == "object" else ""
         what = f"column {name!r} holds values of mixed types"
-        mixed = inferred.startswith("mixed")
-        require(not mixed, what, hint="frame[column].astype(str)", error=InputError)
+        require(
+            not inferred.startswith("mixed"),
+            what,
+            hint="frame[column].astype(str)",
+            error=InputError,
+        )
         if inferred == "decimal":
             odd[name] = frame[name].map(_decimal, na_action="ignore")
         elif str(kind).startswith(("interval", "period", "complex", "Sparse")):

@@ -96,8 +96,10 @@ def _header(path: Path, name: str, delimiter: str | None, max_field: int) -> tup
         return names
 
     def rectangular(delimiter: str, fields: int) -> bool:
-        records = _records(path, name, delimiter, FIELD_LIMIT, strict=False)
-        return all(len(row) in (fields, 0) for row, _ in records)
+        return all(
+            len(row) in (fields, 0)
+            for row, _ in _records(path, name, delimiter, FIELD_LIMIT, strict=False)
+        )
 
     if delimiter is not None:
         require(
@@ -132,9 +134,9 @@ def _check_single_column(path: Path, name: str, delimiter: str, column: str | No
     for other in DELIMITERS if column is None or len(lines) >= MANY else ():
         names = [] if column is None else [part.strip() for part in column.split(other)]
         likely = other != delimiter and (column is None or (len(names) > 1 and all(names)))
-        held, shown = sum(other in line for line in lines), SHOWN.get(other, other)
+        times, shown = sum(other in line for line in lines), SHOWN.get(other, other)
         require(
-            not (likely and held > 0.9 * len(lines) > 0),
+            not (likely and times > 0.9 * len(lines) > 0),
             f"{name}: one column is found, but nearly every line holds a {shown!r}",
             hint=f"--delimiter '{shown}', or another first line",
             error=InputError,

@@ -45,30 +45,30 @@ _board = mmap.mmap(-1, 3 * SLOT)  # what a child tells its parent: three texts i
 _places: list[str] = []
 
 
-def _write(slot: int, text: str) -> None:
+def _write_slot(slot: int, text: str) -> None:
     content = text.encode(errors="surrogateescape")[: SLOT - 1]
     _board[slot * SLOT : slot * SLOT + len(content) + 1] = content + b"\0"
 
 
-def _read(slot: int) -> str:
+def _read_slot(slot: int) -> str:
     content = _board[slot * SLOT : (slot + 1) * SLOT]
     return content[: content.index(0)].decode(errors="surrogateescape")
 
 
 def announce_file(name: str) -> None:
     """Tell the parent, if there is one, which file is being read."""
-    _write(FILE, name)
+    _write_slot(FILE, name)
 
 
 def announce_directory(directory: Path) -> None:
     """Tell the parent, if there is one, where temporary files would be left by a sudden death."""
     _places.append(str(directory))
-    _write(TIDY, json.dumps(_places[-20:]))
+    _write_slot(TIDY, json.dumps(_places[-20:]))
 
 
 def announce_deadline(seconds: float) -> None:
     """Tell the parent, if there is one, in how many seconds the work must be done."""
-    _write(DEADLINE, repr(time.monotonic() + seconds + GRACE))
+    _write_slot(DEADLINE, repr(time.monotonic() + seconds + GRACE))
 
 
 def supervise(work: Callable[[], int]) -> int:
@@ -76,7 +76,7 @@ def supervise(work: Callable[[], int]) -> int:
     if not hasattr(os, "fork"):
         return work()
     for slot in (FILE, TIDY, DEADLINE):
-        _write(slot, "")
+        _write_slot(slot, "")
     up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
     killed_before = _killed_for_memory()
     child = os.fork()
@@ -91,7 +91,7 @@ def supervise(work: Callable[[], int]) -> int:
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
-    for place in json.loads(_read(TIDY) or "[]"):
+    for place in json.loads(_read_slot(TIDY) or "[]"):
         sweep(Path(place))
     if stopped:
         sys.stderr.write("interrupted\n")
@@ -101,7 +101,7 @@ def supervise(work: Callable[[], int]) -> int:
 
 
 def _obituary(number: int, *, starved: bool) -> SievertError:
-    on = f" on {_read(FILE)}" if _read(FILE) else ""
+    on = f" on {_read_slot(FILE)}" if _read_slot(FILE) else ""
     if number == signal.SIGKILL and starved:
         return ExhaustedError(f"the system ran out of memory{on}", hint="a smaller --memory")
     return EngineError(
@@ -161,7 +161,7 @@ def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> bool:
     while True:
         if select.select([pipe], [], [], 0.2)[0]:
             return False
-        deadline = stopped[0][1] if stopped else float(_read(DEADLINE) or "inf")
+        deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
             return True
@@ -229,8 +229,11 @@ def sweep(directory: Path) -> None:
 @contextmanager
 def private_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[Path]:
     """A directory of mode 0700 that is gone when the block ends, however it ends."""
-    there = parent is None or Path(parent).is_dir()
-    require(there, "--temp is not a directory", hint="an existing directory")
+    require(
+        parent is None or Path(parent).is_dir(),
+        "--temp is not a directory",
+        hint="an existing directory",
+    )
     try:
         place = Path(gettempdir() if parent is None else parent)
         sweep(place)

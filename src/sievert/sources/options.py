@@ -38,5 +38,6 @@ def optional_package(module: str, needs: str, extra: str = "formats") -> Any:
         return importlib.import_module(module)
     except ImportError:
         package = module.partition(".")[0].replace("_", "-")
-        hint = f"pip install 'sievert[{extra}]'"
-        raise UsageError(f"{needs} the package {package}", hint=hint) from None
+        raise UsageError(
+            f"{needs} the package {package}", hint=f"pip install 'sievert[{extra}]'"
+        ) from None

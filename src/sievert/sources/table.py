@@ -66,10 +66,6 @@ class Table:
     verified: Mapping[str, Any] | None = None
     notes: tuple[Note, ...] = ()
 
-    def original(self, given: Path) -> Path:
-        """The file the user named, without the name of a table in it."""
-        return _member(given)[0]
-
     def check_types(self, columns: Iterable[str]) -> None:
         """An error for a type that the user gives to a column that is not there."""
         names = tuple(columns)
@@ -82,8 +78,12 @@ class Table:
             same = not self.stamp or _stamp(original) == self.stamp
         except OSError:
             same = False
-        what = f"{self.name}: changed during the run"
-        require(same, what, hint="run again on a still file", error=InputError)
+        require(
+            same,
+            f"{self.name}: changed during the run",
+            hint="run again on a still file",
+            error=InputError,
+        )
 
 
 def open_table(
@@ -98,8 +98,11 @@ def open_table(
         "--na: a code is empty, or holds a quote or a line end",
     )
     for column, kind in types.items():
-        what = f"column {column!r}: type {kind!r} is not known"
-        require(kind in TYPES, what, hint=f"one of {', '.join(TYPES)}")
+        require(
+            kind in TYPES,
+            f"column {column!r}: type {kind!r} is not known",
+            hint=f"one of {', '.join(TYPES)}",
+        )
     table = replace(_open(data, options, scratch, remote=remote), types=types, na=na)
     require(
         table.delimiter is None or not any(table.delimiter in code for code in na),
@@ -113,8 +116,12 @@ def open_table(
 def check_width(name: str, columns: int, options: ReaderOptions) -> None:
     """An error for a table beyond the limit of columns."""
     most = options.get("max_columns", MOST_COLUMNS)
-    what = f"{name}: {columns:,} columns, more than {most:,}"
-    require(columns <= most, what, hint="a larger --max-columns", error=RefusedError)
+    require(
+        columns <= most,
+        f"{name}: {columns:,} columns, more than {most:,}",
+        hint="a larger --max-columns",
+        error=RefusedError,
+    )
 
 
 def _field_limit(options: ReaderOptions) -> int:
@@ -126,8 +133,12 @@ def _open(data: Any, options: ReaderOptions, scratch: Path, *, remote: bool) -> 
     if isinstance(data, str) and data.startswith(DATABASES):
         return _database(data)
     if isinstance(data, str) and "://" in data:
-        what = "data is not fetched from the network"
-        require(remote, what, hint="a file on this machine", error=RefusedError)
+        require(
+            remote,
+            "data is not fetched from the network",
+            hint="a file on this machine",
+            error=RefusedError,
+        )
         return Table("remote", PurePosixPath(data).name, data=data)
     if isinstance(data, str | os.PathLike):
         return _open_path(Path(data), options, scratch)
@@ -146,7 +157,7 @@ def _open(data: Any, options: ReaderOptions, scratch: Path, *, remote: bool) -> 
 
 def _open_path(path: Path, options: ReaderOptions, scratch: Path) -> Table:
     try:
-        path, member = _member(path)
+        path, member = split_member(path)
         there = path.exists()
     except OSError:
         there = False
@@ -160,9 +171,11 @@ def _open_path(path: Path, options: ReaderOptions, scratch: Path) -> Table:
         return _open_directory(path)
     if str(path) == STDIN or path.is_fifo():
         return _open_pipe(path, options, scratch)
-    what = f"{path.name}: not a regular file"
     require(
-        not there or path.is_file(), what, hint="save the table as a file first", error=InputError
+        not there or path.is_file(),
+        f"{path.name}: not a regular file",
+        hint="save the table as a file first",
+        error=InputError,
     )
     require(not SURROGATE.search(str(path)), "the name of the file is not UTF-8", hint="rename it")
     try:
@@ -228,8 +241,11 @@ def _open_pipe(path: Path, options: ReaderOptions, scratch: Path) -> Table:
     stream: Any = sys.stdin.buffer if name == STDIN else path.open("rb")
     with stream:
         unpack.drain(stream, copy, name, options.get("max_unpacked"))
-    table = _open_path(copy, options, scratch)
-    return replace(table, name="standard input" if name == STDIN else name, stamp=())
+    return replace(
+        _open_path(copy, options, scratch),
+        name="standard input" if name == STDIN else name,
+        stamp=(),
+    )
 
 
 def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: Path) -> Table:
@@ -269,8 +285,7 @@ def _database(url: str) -> Table:
     before, _, query = url.partition("?")
     options = [o for o in query.split("&") if o]
     named = [o.removeprefix("table=") for o in options if o.startswith("table=")]
-    what = "which table of the database?"
-    require(len(named) == 1, what, hint="postgresql://host/db?table=NAME")
+    require(len(named) == 1, "which table of the database?", hint="postgresql://host/db?table=NAME")
     rest = "&".join(o for o in options if not o.startswith("table="))
     member = _percent_decoded(named[0])
     return Table("postgres", member, member=member, data=f"{before}?{rest}" if rest else before)
@@ -285,7 +300,7 @@ def _percent_decoded(text: str) -> str:
     )
 
 
-def _member(path: Path) -> tuple[Path, str | None]:
+def split_member(path: Path) -> tuple[Path, str | None]:
     """FILE?table=NAME names a table of a database file, FILE?sheet=NAME a sheet of a workbook."""
     for sign in ("?table=", "?sheet="):
         before, named, member = str(path).partition(sign)
@@ -306,8 +321,9 @@ def _open_directory(path: Path) -> Table:
     )
     folders = {p.relative_to(path.resolve()).parts[:-1] for p in parts}
     keys = {tuple(f.partition("=")[0] for f in folder if "=" in f) for folder in folders}
-    what = f"{name}: its folders carry different columns (key=value)"
-    require(len(keys) == 1, what, error=InputError)
+    require(
+        len(keys) == 1, f"{name}: its folders carry different columns (key=value)", error=InputError
+    )
     member = "/".join(keys.pop()) or None
     return Table("parquet", name, path.resolve(), parts, member=member, stamp=_stamp(path))
 
@@ -328,7 +344,7 @@ def _arrow_file(path: Path) -> Table:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    path, _ = _member(path)
+    path, _ = split_member(path)
     if path.is_dir():
         return tuple(number for part in _parquet_files(path) for number in _stamp(part))
     status = path.stat()

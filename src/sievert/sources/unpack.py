@@ -39,8 +39,7 @@ def size(text: str | int, option: str = "--max-unpacked") -> int:
 
 def unpack(path: Path, compression: str, target: Path, limit: str | None = None) -> None:
     """Write the plain text of a compressed file to `target`."""
-    packed = path.stat().st_size
-    most = size(limit) if limit else min(MOST, max(RATIO * packed, 1 << 24))
+    most = size(limit) if limit else min(MOST, max(RATIO * path.stat().st_size, 1 << 24))
     try:
         with path.open("rb") as file:
             _write(_blocks(file, compression), target, path.name, most)
@@ -55,8 +54,7 @@ def unpack(path: Path, compression: str, target: Path, limit: str | None = None)
 def drain(stream: BinaryIO, target: Path, name: str, limit: str | None = None) -> None:
     """Write what can be read only once, a pipe or standard input, to `target`."""
     try:
-        blocks = iter(lambda: stream.read(BLOCK), b"")
-        _write(blocks, target, name, size(limit) if limit else MOST)
+        _write(iter(lambda: stream.read(BLOCK), b""), target, name, size(limit) if limit else MOST)
     except OSError as error:
         raise ExhaustedError(
             f"no room for a copy of {name}: {error.strerror}", hint="--temp on a larger disk"

@@ -132,7 +132,7 @@ def riskiest_records(
     counts = classes.counts
     score = np.zeros(len(counts)) if scores is None else scores.score
     order = np.lexsort((np.arange(len(counts)), -score, counts))[:most].tolist()
-    numbered = microdata.has_row_numbers(questions)
+    numbered = questions.engine.name == "duckdb"  # reads them in the order of the input
     rows: Sequence[Sequence[int | None]] = [[None] for _ in order]
     if numbered:
         rows = microdata.row_numbers(questions, classes, order, most)

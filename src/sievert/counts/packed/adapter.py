@@ -26,12 +26,21 @@ from sievert.counts.answers import (
 )
 from sievert.counts.cells import WIDE, Adapter
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
-from sievert.counts.packed import codes, counting, kernels
+from sievert.counts.packed import kernels
+from sievert.counts.packed.keys import (
+    CodedColumn,
+    Pace,
+    Source,
+    UnfitError,
+    code_columns,
+    count_keys,
+    map_threads,
+)
 from sievert.counts.questions import MOST_TALLIED, Questions
 from sievert.hierarchies import Hierarchy
 
 FEW_BITS = 22
-Counted = tuple[list[codes.CodedColumn], Ints, Ints]
+Counted = tuple[list[CodedColumn], Ints, Ints]
 PIECE = 1 << 20  # cells that a thread has in hand at a time, where it takes room for each
 
 
@@ -42,8 +51,8 @@ class PackedCells:
         self,
         keys: Ints,
         counts: Ints,
-        quasi: list[codes.CodedColumn],
-        secret: codes.CodedColumn | None,
+        quasi: list[CodedColumn],
+        secret: CodedColumn | None,
     ) -> None:
         self.keys, self.counts, self.quasi, self.secret = keys, counts, quasi, secret
         self.low = secret.bits if secret else 0
@@ -53,7 +62,7 @@ class PackedCells:
         self.values = values.astype(np.uint32)
         self.totals = sum_counts(self.values, counts, len(self.present))
 
-    def tally(self, column: codes.CodedColumn) -> dict[str | None, int]:
+    def tally(self, column: CodedColumn) -> dict[str | None, int]:
         """How many records have each text; of a quasi-identifier's numbers only those missing."""
         present, totals = self.present, self.totals
         if column is not self.secret:
@@ -70,8 +79,9 @@ class PackedCells:
 
     def roll_up(self) -> PackedCells:
         """Without the secret."""
-        keys = self.keys[self.bounds[:-1]] >> np.uint64(self.low)
-        return PackedCells(keys, self.sizes, self.quasi, None)
+        return PackedCells(
+            self.keys[self.bounds[:-1]] >> np.uint64(self.low), self.sizes, self.quasi, None
+        )
 
 
 def code_field(keys: Ints, shift: int, bits: int) -> Ints:
@@ -79,14 +89,14 @@ def code_field(keys: Ints, shift: int, bits: int) -> Ints:
     return ((keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)).astype(np.int64)
 
 
-def rank_codes(codes_: Ints, bits: int) -> tuple[Ints, Ints]:
+def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
     """The codes that occur, 0 (missing) in any case, and the rank of each code among them."""
     if bits > FEW_BITS:
-        present = np.union1d(codes_, [0])
-        return present, np.searchsorted(present, codes_)
-    occurs = np.bincount(codes_, minlength=1 << bits) > 0
+        present = np.union1d(codes, [0])
+        return present, np.searchsorted(present, codes)
+    occurs = np.bincount(codes, minlength=1 << bits) > 0
     occurs[0] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes_]
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 def sum_counts(values: Ints, counts: Ints, size: int) -> Ints:
@@ -103,13 +113,13 @@ class PackedQuestions(Questions):
     """Questions about a large table of plain columns; the engine answers the others."""
 
     def __init__(
-        self, engine: Adapter, records: int, source: codes.Source, room: int, threads: int
+        self, engine: Adapter, records: int, source: Source, room: int, threads: int
     ) -> None:
         super().__init__(engine, records)
         self._source, self._room, self._threads = source, room, threads
         self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
-        self._pace = counting.Pace()
+        self._pace = Pace()
 
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
@@ -129,11 +139,9 @@ class PackedQuestions(Questions):
     def _count_keys(self, names: Sequence[str]) -> Counted | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""
         try:
-            coded = codes.columns(self._source, names)
-            return coded, *counting.count(
-                self._source, coded, self._room, self._threads, self._pace
-            )
-        except codes.UnfitError:
+            coded = code_columns(self._source, names)
+            return coded, *count_keys(self._source, coded, self._room, self._threads, self._pace)
+        except UnfitError:
             return None
 
     def _packed_cells(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
@@ -156,7 +164,7 @@ class PackedQuestions(Questions):
         self._packed.clear()  # one table of cells at a time
         cells = PackedCells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
         new = [c for c in coded if c is cells.secret or c.name not in self._tallies]
-        tallies = counting.map_threads(cells.tally, new, self._threads)
+        tallies = map_threads(cells.tally, new, self._threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
         return cells
 
@@ -279,15 +287,15 @@ class PackedQuestions(Questions):
     def _joint(self, cells: PackedCells) -> JointCounts:
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
             sizes = np.repeat(cells.sizes[classes], np.diff(bounds))
-            totals = cells.totals[cells.values[part]]
-            rows = np.column_stack((sizes, totals, cells.counts[part]))
+            rows = np.column_stack((sizes, cells.totals[cells.values[part]], cells.counts[part]))
             firsts, times = kernels.distinct(rows.ravel(), np.arange(0, rows.size + 1, 3))
             return np.column_stack((rows[firsts], times))
 
         rows = np.concatenate(self._each_share(cells.bounds, work, len(cells.keys) // PIECE))
         *kinds, times = rows.T
-        width = self.records.bit_length()
-        places, sums = merge_cells([k.astype(np.uint64) for k in kinds], [width] * 3, times)
+        places, sums = merge_cells(
+            [k.astype(np.uint64) for k in kinds], [self.records.bit_length()] * 3, times
+        )
         sizes, totals, counts = rows[places, :3].T
         return JointCounts.from_arrays(sizes, totals, counts, sums)
 
@@ -297,8 +305,11 @@ class PackedQuestions(Questions):
             expected = cells.totals[cells.values[part]] * np.repeat(class_sizes, np.diff(bounds))
             excess = np.maximum(0, cells.counts[part] * self.records - expected)
             largest = np.zeros(len(sizes.sizes), dtype=np.int64)
-            places = np.searchsorted(sizes.sizes, class_sizes)
-            np.maximum.at(largest, places, np.add.reduceat(excess, bounds[:-1]))
+            np.maximum.at(
+                largest,
+                np.searchsorted(sizes.sizes, class_sizes),
+                np.add.reduceat(excess, bounds[:-1]),
+            )
             return largest
 
         shares = self._each_share(cells.bounds, work, len(cells.keys) // PIECE)
@@ -316,7 +327,7 @@ class PackedQuestions(Questions):
             return work(slice(first, last), slice(own[0], own[-1]), own - own[0])
 
         pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
-        return counting.map_threads(one, pairs, self._threads)
+        return map_threads(one, pairs, self._threads)
 
 
 def _rank_values(cells: PackedCells) -> Ranked:
@@ -329,8 +340,9 @@ def _rank_values(cells: PackedCells) -> Ranked:
         key=lambda pairs: ((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist()),
     )
     flat = Profiles.from_arrays(lists, np.ones(len(lists)))
-    totals = cells.totals[cells.totals > 0]
-    return Ranked(flat.counts >> 32, flat.counts & 0xFFFFFFFF, flat.starts, totals)
+    return Ranked(
+        flat.counts >> 32, flat.counts & 0xFFFFFFFF, flat.starts, cells.totals[cells.totals > 0]
+    )
 
 
 assert WIDE == 2**31  # a count and a rank fit one word

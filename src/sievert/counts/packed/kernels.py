@@ -191,53 +191,29 @@ def unpack(
     `words` are the same bytes as `raw`, and reach beyond `end`; places have `width` bits; `known`
     has a code for each place, and ends with one that is none.
     """
-    mask, by, wide = np.uint64((1 << width) - 1), np.uint64(shift), np.uint64(width)
+    mask, by = np.uint64((1 << width) - 1), np.uint64(shift)
     most, seen = np.uint64(len(known) - 1), np.uint64(0)
     done = 0
     while done < len(keys):
         head, at = _varint(raw, at, end)
         if at < 0 or head >> 1 == 0:
             return False
-        if head & 1:  # groups of eight places, bit by bit
-            last = min(len(keys), done + ((head >> 1) << 3))
-            if at + (((last - done) * width + 7) >> 3) > end:
-                return False
-            bit, eights = at << 3, done
-            if width <= 8:  # eight places are in one word
-                for _ in range((last - done) >> 3):
-                    word, low = bit >> 6, np.uint64(bit & 63)
-                    places = (words[word] >> low) | (
-                        (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
-                    )
-                    for i in range(eights, eights + 8):
-                        code = known[min(places & mask, most)]
-                        places >>= wide
-                        seen |= code
-                        keys[i] = np.uint64(keys[i]) | (code << by)
-                    eights += 8
-                    bit += width << 3
-            for i in range(eights, last):
-                word, low = bit >> 6, np.uint64(bit & 63)
-                place = (words[word] >> low) | (
-                    (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
-                )
-                code = known[min(place & mask, most)]
-                seen |= code
-                keys[i] = np.uint64(keys[i]) | (code << by)
-                bit += width
-            at += (head >> 1) * width
-        else:  # one place, many times
-            last = min(len(keys), done + (head >> 1))
-            first, at = at, at + ((width + 7) >> 3)
-            if at > end:
-                return False
-            place = np.uint64(0)
-            for b in range(at - first):
-                place |= np.uint64(raw[first + b]) << np.uint64(8 * b)
+        groups = head & 1  # of eight places, bit by bit; or one place, many times
+        last = min(len(keys), done + ((head >> 1) << (3 * groups)))
+        size = ((last - done if groups else 1) * width + 7) >> 3
+        if at + size > end:
+            return False
+        bit, step = at << 3, width * groups
+        for i in range(done, last):
+            word, low = bit >> 6, np.uint64(bit & 63)
+            place = (words[word] >> low) | (
+                (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
+            )
             code = known[min(place & mask, most)]
             seen |= code
-            for i in range(done, last):
-                keys[i] = np.uint64(keys[i]) | (code << by)
+            keys[i] = np.uint64(keys[i]) | (code << by)
+            bit += step
+        at += (head >> 1) * width if groups else size
         done = last
     return bool(seen >> np.uint64(63) == 0)
 

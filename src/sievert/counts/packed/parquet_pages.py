@@ -48,23 +48,26 @@ class Chunk:
     def pack(self, keys: Ints, shift: int, code_values: Callable[[Any], Ints]) -> bool:
         """Put the column's codes into the keys; if False, what they hold there means nothing."""
         try:
-            raw, pages, values = self._read(self.noted.total_compressed_size)
+            raw, pages, values = self._read_pages(self.noted.total_compressed_size)
             codes = np.append(code_values(values), np.uint64(kernels.NO_CODE))
         except (OddError, OSError, ValueError):
             return False
-        words = raw.view(np.uint64)
-        return kernels.unpack_pages(raw, words, pages, self.optional, codes, keys, shift)
+        return kernels.unpack_pages(
+            raw, raw.view(np.uint64), pages, self.optional, codes, keys, shift
+        )
 
     def texts(self) -> list[str]:
         """The dictionary's texts; none where it has no plain one."""
         size = self.noted.data_page_offset - (self.noted.dictionary_page_offset or 0)
         try:
-            *_, texts = self._read(size if size > 0 else self.noted.total_compressed_size, pages=1)
+            *_, texts = self._read_pages(
+                size if size > 0 else self.noted.total_compressed_size, pages=1
+            )
         except (OddError, OSError, ValueError):
             return []
         return list(texts)
 
-    def _read(self, size: int, pages: int | None = None) -> tuple[Ints, Ints, Any]:
+    def _read_pages(self, size: int, pages: int | None = None) -> tuple[Ints, Ints, Any]:
         """Data pages one after the other, where each lies, and the values of the dictionary."""
         noted = self.noted
         if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):

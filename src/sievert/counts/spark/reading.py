@@ -103,7 +103,11 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     empty, missing, broken = (secrets.token_hex(16) for _ in range(3))
     columns = [f"c{i}" for i in range(len(table.columns))]
     # Line by line and side by side, unless quotes span lines or a record looks like a blank line.
-    whole = _has_quotes(table) or table.delimiter <= " " or len(columns) == 1
+    whole = (
+        _has_quotes(table, table.path, table.delimiter)
+        or table.delimiter <= " "
+        or len(columns) == 1
+    )
     records = session.read.csv(
         _readable(table.path, scratch),
         schema=StructType([StructField(name, StringType()) for name in table.columns]),
@@ -114,7 +118,7 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
         header=table.header,
         mode="FAILFAST",
         multiLine=whole,
-        lineSep=_line_end(table),
+        lineSep=_line_end(table.path, table.delimiter, table.scan.longest),
         nullValue=missing,
         emptyValue=empty,
         ignoreLeadingWhiteSpace=False,
@@ -133,18 +137,17 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     )
 
 
-def _has_quotes(table: Table) -> bool:
+def _has_quotes(table: Table, path: Path, delimiter: str) -> bool:
     """Whether quotes occur; an error if a code for missing stands in them, as it is no code there.
 
     Spark does not tell a quoted field from a bare one.
     """
-    assert table.path is not None and table.delimiter is not None
     codes = [code.encode() for code in table.na]
-    edge = b"[\r\n" + re.escape(table.delimiter.encode()) + b"]"
+    edge = b"[\r\n" + re.escape(delimiter.encode()) + b"]"
     quoted = re.compile(edge + b'"(' + b"|".join(map(re.escape, codes)) + b')"' + edge)
     reach = max(map(len, codes), default=0) + 4
     occur, before = False, b"\n"
-    with table.path.open("rb") as file:
+    with path.open("rb") as file:
         for block in chain(iter(lambda: file.read(BLOCK), b""), [b"\n"]):
             occur = occur or b'"' in block
             if occur and not codes:
@@ -159,14 +162,13 @@ def _has_quotes(table: Table) -> bool:
     return occur
 
 
-def _line_end(table: Table) -> str | None:
+def _line_end(path: Path, delimiter: str, longest: int) -> str | None:
     """What ends the first record."""
-    assert table.path is not None and table.scan is not None and table.delimiter is not None
-    with table.path.open("rb") as file:
-        start = file.read(table.scan.longest + 8)
-    other = b"[^\r\n" + re.escape(table.delimiter.encode()) + b"]*"
-    field = b'(?:"(?:[^"]|"")*"|(?!")' + other + b")"
-    record = field + b"(?:" + re.escape(table.delimiter.encode()) + field + b")*(\r\n|\r|\n)"
+    with path.open("rb") as file:
+        start = file.read(longest + 8)
+    between = re.escape(delimiter.encode())
+    field = b'(?:"(?:[^"]|"")*"|(?!")[^\r\n' + between + b"]*)"
+    record = field + b"(?:" + between + field + b")*(\r\n|\r|\n)"
     first = re.match(b"(?:\xef\xbb\xbf)?" + record, start)
     return first[1].decode() if first else None
 
@@ -181,8 +183,9 @@ def _parquet(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
         f"{table.name}: Spark does not read files whose names begin with . or _",
         hint="rename",
     )
-    reader = session.read.option("basePath", f"file://{table.path}")
-    return reader.parquet(*(_url(p) for p in parts))
+    return session.read.option("basePath", f"file://{table.path}").parquet(
+        *(_url(p) for p in parts)
+    )
 
 
 def _readable(path: Path, scratch: Path) -> str:
@@ -249,8 +252,9 @@ def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence
     if name in table.types:
         value = _cast_text(text, table.types[name])
         kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")
-        fails = sql.raise_error(sql.lit(UNFIT))
-        value = sql.when(text.isNotNull() & value.isNull(), fails).otherwise(value)
+        value = sql.when(
+            text.isNotNull() & value.isNull(), sql.raise_error(sql.lit(UNFIT))
+        ).otherwise(value)
     elif na:
         value = sql.when(text.isNotNull(), value)
     if kind in ("double", "float"):

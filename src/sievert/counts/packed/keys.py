@@ -1,13 +1,14 @@
-"""Columns as small integers, packed into one key per record.
+"""Packed keys: columns as small integers side by side, and how many records have each key.
 
 The code 0 is a missing value; numbers are coded by their distance to the smallest one, text by the
-order in which it comes. What cannot be coded so is left to the engine.
+order in which it comes. What cannot be coded so is left to DuckDB.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
@@ -19,12 +20,16 @@ import pyarrow as pa
 from pyarrow import compute, parquet
 
 from sievert.arrays import Ints
+from sievert.counts.cube import MOST_BITS, run_starts
 from sievert.counts.packed import kernels
 from sievert.counts.packed.parquet_pages import Chunk
+from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
 
 BATCH = 1 << 20
-MOST_BITS = 62
+DENSE = 24  # bits of a key up to which keys are counted into an array
+SPARSE = 8  # places per record, beyond which keys are sorted instead
+FEW = 1 << 16  # places that are always worth it
 SPELLINGS: dict[str, Callable[[int], str]] = {
     "int": str,
     "bool": lambda number: str(bool(number)).lower(),
@@ -93,8 +98,7 @@ class CodedColumn:
         if self.kind == "text":
             texts = [None, *self.texts]
             return [texts[c] for c in codes]
-        spelling = SPELLINGS[self.kind]
-        return [spelling(self.least + int(c) - 1) if c else None for c in codes]
+        return [SPELLINGS[self.kind](self.least + int(c) - 1) if c else None for c in codes]
 
 
 def _value_type(arrow: Any) -> Any:
@@ -163,13 +167,16 @@ class ParquetSource:
     def batches(self) -> list[RecordBatch]:
         """The row groups."""
         sizes = [self._metadata[part].row_group(group).num_rows for part, group in self._groups]
-        starts = accumulate([0, *sizes])
         return [
-            RecordBatch(start, size, partial(self._read, *place), partial(self._chunk, *place))
-            for start, size, place in zip(starts, sizes, self._groups, strict=False)
+            RecordBatch(
+                start, size, partial(self._read_column, *place), partial(self._chunk, *place)
+            )
+            for start, size, place in zip(
+                accumulate([0, *sizes]), sizes, self._groups, strict=False
+            )
         ]
 
-    def _read(self, part: int, group: int, name: str) -> Any:
+    def _read_column(self, part: int, group: int, name: str) -> Any:
         """A column of a row group; every thread has files of its own."""
         files = self._mine.__dict__.setdefault("files", {})
         text = _kind(self.schema.field(name).type) == "text"
@@ -177,8 +184,7 @@ class ParquetSource:
             files[part, text and name] = parquet.ParquetFile(
                 self._paths[part], read_dictionary=[name] if text else None, memory_map=True
             )
-        file = files[part, text and name]
-        table = file.read_row_group(group, columns=[name], use_threads=False)
+        table = files[part, text and name].read_row_group(group, columns=[name], use_threads=False)
         return table.column(name).combine_chunks()
 
     def _chunk(self, part: int, group: int, name: str) -> Chunk:
@@ -218,11 +224,11 @@ class ArrowSource:
     def batches(self) -> list[RecordBatch]:
         """Slices."""
         return [
-            RecordBatch(start, min(BATCH, self.records - start), partial(self._read, start))
+            RecordBatch(start, min(BATCH, self.records - start), partial(self._read_column, start))
             for start in range(0, self.records, BATCH)
         ]
 
-    def _read(self, start: int, name: str) -> Any:
+    def _read_column(self, start: int, name: str) -> Any:
         return self._table.column(name).slice(start, BATCH).combine_chunks()
 
     def texts(self, name: str) -> list[str]:
@@ -243,7 +249,7 @@ def _number(value: Any) -> int:
 Source = ParquetSource | ArrowSource
 
 
-def columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
+def code_columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
     """How each column is coded, as far as can be told without reading it."""
     coded = []
     for name in names:
@@ -261,7 +267,7 @@ def columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
     return coded
 
 
-def source(table: Table, least: int) -> Source | None:
+def packable_source(table: Table, least: int) -> Source | None:
     """What can be coded of a table of at least so many records, if anything."""
     if table.na or table.types or table.member:
         return None
@@ -273,3 +279,104 @@ def source(table: Table, least: int) -> Source | None:
     else:
         return None
     return coded if coded.records >= least else None
+
+
+# -- counting -----------------------------------------------------------------------------------
+
+
+class Pace:
+    """How far a count has come, and whether it is to stop."""
+
+    def __init__(self) -> None:
+        self.stopped = threading.Event()
+        self._done = self._all = 0
+
+    def start(self, batches: list[RecordBatch]) -> list[RecordBatch]:
+        """These batches are to be read."""
+        self._done, self._all = 0, len(batches)
+        return batches
+
+    def step(self) -> None:
+        """One batch is read; an error if that was enough."""
+        self._done += 1
+        if self.stopped.is_set():
+            raise ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
+
+    @property
+    def share(self) -> float:
+        """Per cent of the batches that are read, or -1."""
+        return 100.0 * self._done / self._all if 0 < self._done < self._all else -1.0
+
+
+def count_keys(
+    source: Source, coded: Sequence[CodedColumn], room: int, threads: int, pace: Pace
+) -> tuple[Ints, Ints]:
+    """The different keys in ascending order, and how many records have each."""
+    while True:
+        bits = sum(c.bits for c in coded)
+        dense = bits <= DENSE and 1 << bits <= max(FEW, SPARSE * source.records)
+        if bits > MOST_BITS or (not dense and 32 * source.records > room):
+            raise UnfitError
+        try:
+            return (_count_dense if dense else _count_sorted)(source, coded, bits, threads, pace)
+        except GrownError:
+            for column in coded:
+                if len(column.texts) >= 1 << column.bits:
+                    column.bits = (4 * len(column.texts)).bit_length()
+
+
+def _count_dense(
+    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
+) -> tuple[Ints, Ints]:
+    """Keys counted into one array per thread."""
+
+    def work(batches: list[RecordBatch]) -> Ints:
+        counts = np.zeros(1 << bits, dtype=np.int64)
+        for batch in batches:
+            pace.step()
+            keys = np.empty(batch.records, dtype=np.uint32)
+            batch.pack(coded, keys)
+            kernels.add_to(counts, keys)
+        return counts
+
+    batches = pace.start(source.batches())
+    counts, *others = map_threads(
+        work, (batches[i::threads] for i in range(threads)), threads, pace
+    )
+    for other in others:
+        counts += other
+    if int(counts.sum()) != source.records:
+        raise UnfitError  # not what the writer has noted
+    present = np.flatnonzero(counts)
+    return present.astype(np.uint64), counts[present]
+
+
+def _count_sorted(
+    source: Source, coded: Sequence[CodedColumn], _: int, threads: int, pace: Pace
+) -> tuple[Ints, Ints]:
+    """Keys of all records, sorted by two threads and cut into runs."""
+    keys, half = np.empty(source.records, dtype=np.uint64), source.records // 2
+
+    def fill(batch: RecordBatch) -> None:
+        pace.step()
+        batch.pack(coded, keys[batch.start : batch.start + batch.records])
+
+    map_threads(fill, pace.start(source.batches()), threads, pace)
+    keys.partition(half)
+    map_threads(np.ndarray.sort, (keys[:half], keys[half:]), threads)
+    starts = run_starts(keys)
+    return keys[starts], np.diff(starts, append=len(keys))
+
+
+def map_threads(
+    work: Callable[[Any], Any], items: Iterable[Any], threads: int, pace: Pace | None = None
+) -> list[Any]:
+    """The work on every item, so many at a time; what fails in one, stops all."""
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            return list(pool.map(work, items))
+        except BaseException as error:
+            if pace is not None and not isinstance(error, GrownError | UnfitError):
+                pace.stopped.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
