@@ -6,19 +6,12 @@ They are a part of an assessment and of the result of `attack`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sievert.commands._terminal import (
-    RISKY,
-    number_line,
-    number_text,
-    reason_text,
-)
+from sievert.attacks.attack import Attack, Attacks, Column, Group, Listed
+from sievert.commands._terminal import RISKY, number_line, number_text, reason_text, wrap_all
 from sievert.formatting import percent, plural, printable, wrap
 from sievert.measures.measure import Value
-
-if TYPE_CHECKING:
-    from sievert.attacks.attack import Attack, Attacks, Column, Group, Listed
 
 # what is shown of a part
 FIRST_NUMBERS = (
@@ -123,41 +116,39 @@ def attack_lines(
     for name, each in attacks.items():
         for target, attack in each.items():
             title = BOXES[target] if name == "identity" else HEADS[name].format(printable(target))
-            lines += ["", f"  {title}"]
             rows = attack.numbers.get("rows")  # a register has people of its own
             people = records if rows is None else int(rows.value or 1)
-            if name == "reasoning":
-                lines += _reasoning_lines(attack, people, width, everything)
-            else:
-                lines += _attack(attack, people, width, "    ", everything)
+            lines += ["", f"  {title}"]
+            lines += (
+                _reasoning_lines(attack, people, width, everything)
+                if name == "reasoning"
+                else _attack(attack, people, width, "    ", everything)
+            )
     return lines
 
 
 def _reasoning_lines(attack: Attack, records: int, width: int, everything: bool) -> list[str]:
     """Attacker and learner: their numbers, who is worst off, and how it was found."""
     indent, details = "    ", attack.details
-    lines = wrap(attack.reading, width, indent)
     names = attack.numbers if everything else [n for n in REASONING_NUMBERS if n in attack.numbers]
-    for name in names:
-        lines.append(_line(attack.numbers[name], records, indent, COMMONEST.get(name)))
-    worst = details["worst"][: None if everything else FEW]
-    if worst:
-        lines.append(f"{indent}Worst off, by relative risk")
-    for one in worst:
-        text = (
-            f"row {one['row']:,}: {percent(one['attacker'])} against the learner's "
-            f"{percent(one['learner'])}, {one['relative_risk']:.3g} times as much"
-        )
-        lines += wrap(text, width, indent + "  ", indent + "    ")
-    lines += wrap(_method_text(details), width, indent)
-    for line in details.get("sensitivity", ()):
-        ties = percent(line["global_relative_risk_literal"])
-        text = (
-            f"With weight {line['beta']:g} a value: learner {percent(line['learner_accuracy'])}, "
-            f"GR {percent(line['global_relative_risk'])} ({ties} with every tie counted)."
-        )
-        lines += wrap(text, width, indent)
-    return lines
+    worst = [
+        f"row {one['row']:,}: {percent(one['attacker'])} against the learner's "
+        f"{percent(one['learner'])}, {one['relative_risk']:.3g} times as much"
+        for one in details["worst"][: None if everything else FEW]
+    ]
+    sensitivity = [
+        f"With weight {line['beta']:g} a value: learner {percent(line['learner_accuracy'])}, "
+        f"GR {percent(line['global_relative_risk'])} "
+        f"({percent(line['global_relative_risk_literal'])} with every tie counted)."
+        for line in details.get("sensitivity", ())
+    ]
+    return [
+        *wrap(attack.reading, width, indent),
+        *(_line(attack.numbers[name], records, indent, COMMONEST.get(name)) for name in names),
+        *([f"{indent}Worst off, by relative risk"] if worst else []),
+        *wrap_all(worst, width, indent + "  ", indent + "    "),
+        *wrap_all([_method_text(details), *sensitivity], width, indent),
+    ]
 
 
 def _method_text(details: Mapping[str, Any]) -> str:
@@ -195,16 +186,15 @@ def _attack(attack: Attack, records: int, width: int, indent: str, everything: b
         lines += _column(name, column, width, everything, indent)
     if attack.values is not None and everything:
         lines += [f"{indent}Values, worst first", *_list(attack.values, width, indent + "  ")]
+    inner = indent + "  "
     for name, part in attack.parts.items():
-        title = PARTS.get(name) or f"By {name.replace('_', ' ')} of the hierarchy"
-        lines.append(f"{indent}{title}")
-        inner = indent + "  "
-        if everything:
-            lines += _attack(part, records, width, inner, everything)
-            continue
-        lines += wrap(part.reading, width, inner)
-        shown = (part.numbers[n] for n in FIRST_NUMBERS if n in part.numbers)
-        lines += [_line(v, records, inner) for v in shown]
+        first = (_line(part.numbers[n], records, inner) for n in FIRST_NUMBERS if n in part.numbers)
+        lines.append(indent + (PARTS.get(name) or f"By {name.replace('_', ' ')} of the hierarchy"))
+        lines += (
+            _attack(part, records, width, inner, everything)
+            if everything
+            else [*wrap(part.reading, width, inner), *first]
+        )
     return lines
 
 
@@ -224,11 +214,10 @@ def _line(value: Value, records: int, indent: str, called: str | None = None) ->
 
 
 def _worst(worst: Group, records: int, width: int, indent: str, everything: bool) -> list[str]:
-    lines = []
-    if worst.values is not None:
-        lines += wrap(_values(worst), width, indent + "  ", indent + "    ")
-    shown = worst.numbers.values() if everything else ()
-    return lines + [_line(v, records, indent + "  ") for v in shown]
+    values = [] if worst.values is None else [_values(worst)]
+    numbers = worst.numbers.values() if everything else ()
+    lines = wrap_all(values, width, indent + "  ", indent + "    ")
+    return lines + [_line(v, records, indent + "  ") for v in numbers]
 
 
 def _values(group: Group) -> str:
@@ -239,22 +228,20 @@ def _values(group: Group) -> str:
 
 
 def _column(name: str, column: Column, width: int, everything: bool, indent: str) -> list[str]:
-    value = column.number
-    title = f"{indent[2:]}  {printable(name)} alone"
-    many = plural(column.values.number, "value")
-    return [
-        number_line(title, number_text(value), f"{unit(value)}; {RISKY[value.riskier]}; {many}")
-    ] + (_list(column.values, width, indent + "    ") if everything else [])
+    value, title = column.number, f"{indent[2:]}  {printable(name)} alone"
+    after = f"{unit(value)}; {RISKY[value.riskier]}; {plural(column.values.number, 'value')}"
+    lines = [number_line(title, number_text(value), after)]
+    return lines + (_list(column.values, width, indent + "    ") if everything else [])
 
 
 def _list(listed: Listed, width: int, indent: str) -> list[str]:
-    lines = []
-    for group in listed.groups:
-        numbers = ", ".join(f"{SHORT[v.id]} {number_text(v)}" for v in group.numbers.values())
-        who = f"{_values(group)}: " if group.values is not None else ""
-        lines += wrap(
-            f"{who}{plural(group.records, 'record')}: {numbers}", width, indent, indent + "  "
-        )
-    if listed.number > len(listed.groups):
-        lines.append(f"{indent}and {listed.number - len(listed.groups):,} more")
-    return lines
+    texts = [
+        f"{who}{plural(group.records, 'record')}: {numbers}"
+        for group in listed.groups
+        for who in [f"{_values(group)}: " if group.values is not None else ""]
+        for numbers in [
+            ", ".join(f"{SHORT[v.id]} {number_text(v)}" for v in group.numbers.values())
+        ]
+    ]
+    lines, more = wrap_all(texts, width, indent, indent + "  "), listed.number - len(listed.groups)
+    return [*lines, f"{indent}and {more:,} more"] if more > 0 else lines

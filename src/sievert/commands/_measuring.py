@@ -219,8 +219,7 @@ class TableMeasures:
 
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))
-        absent = sum(1 for members in partition.values() for v in members if v not in present)
-        if absent:
+        if absent := sum(v not in present for members in partition.values() for v in members):
             self._note(
                 "the partition of {} names {} that do not occur",
                 Name(secret),
@@ -235,8 +234,7 @@ class TableMeasures:
 
     def _order(self, secret: str) -> tuple[list[str] | None, bool]:
         """The order of a secret's values: given, or the type's own; and whether there is one."""
-        order = self.settings.orders.get(secret)
-        if order is not None:
+        if (order := self.settings.orders.get(secret)) is not None:
             return [str(v) for v in order], True
         return None, self.questions.engine.kind(secret) in ("float", "ordered")
 

@@ -36,9 +36,7 @@ def number_text(value: Value) -> str:
 def unit_text(measure_id: str) -> str:
     """The unit in words; a number without one is a share or a ratio."""
     m = BY_ID[measure_id]
-    if m.unit != "1":
-        return m.unit
-    return "share, 0 to 1" if m.high == 1 else "ratio"
+    return m.unit if m.unit != "1" else "share, 0 to 1" if m.high == 1 else "ratio"
 
 
 def reason_text(reason: str | None) -> str:
@@ -51,9 +49,14 @@ def number_line(title: str, text: str, after: str) -> str:
     return f"  {title:<36} {text:>12}  {after}".rstrip()
 
 
+def wrap_all(texts: Iterable[str], width: int, indent: str, after: str | None = None) -> list[str]:
+    """The wrapped lines of several texts."""
+    return [line for text in texts for line in wrap(text, width, indent, after)]
+
+
 def whole_text(result: Result, lines: Iterable[str], width: int, more: str = "") -> str:
     """The text of a result: table and roles, these lines, remarks, and how to see `more`."""
-    notes = [line for w in result.warnings for line in wrap(printable(w), width, "  - ", "    ")]
+    notes = wrap_all(map(printable, result.warnings), width, "  - ", "    ")
     end = [*(["", "Note"] if notes else []), *notes, *(["", more] if more else [])]
     return "\n".join([*_heading_lines(result, width), *lines, *end])
 

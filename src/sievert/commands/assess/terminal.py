@@ -16,6 +16,7 @@ from sievert.commands._terminal import (
     reason_text,
     unit_text,
     whole_text,
+    wrap_all,
 )
 from sievert.commands.assess.result import Assessment
 from sievert.formatting import percent, printable, significant, wrap
@@ -34,6 +35,12 @@ HEADLINES = (
 )
 
 
+ABOUT = {
+    ("record", "secret"): "finding a person, and each secret",
+    ("record",): "finding a person",
+    ("secret",): "each secret",
+}
+OF_CLASSES = "each class (sievert.discrimination_rate_by_value)"
 RECORD_HEADLINES = {
     "classes",
     "k_anonymity",
@@ -181,8 +188,8 @@ def _secret(secret: str, assessment: Assessment, width: int) -> list[str]:
                 rows.append(_row("  without missing secrets", replace(value, value=known)))
     if secret in assessment.approximate:
         rows += _near(assessment.approximate[secret])
-    sentences = [line for text in _sentences(values) for line in wrap(text, width, "    ")]
     rows += _itpr(values, assessment)
+    sentences = wrap_all(_sentences(values), width, "    ")
     return ["", f"  {printable(secret)}", *sentences, *(f"  {row}" for row in rows)]
 
 
@@ -256,22 +263,18 @@ def _limits(assessment: Assessment, width: int) -> list[str]:
 
 def describe(ids: Iterable[str]) -> str:
     """What measures mean: one paragraph each."""
-    blocks = []
-    for name in ids:
-        m = BY_ID[name]
-        about = {
-            ("record", "secret"): "finding a person, and each secret",
-            ("record",): "finding a person",
-            ("secret",): "each secret",
-        }.get(m.kinds, "each class (sievert.discrimination_rate_by_value)")
-        body = (
+    blocks = (
+        (
             f"{m.id}: {m.title}",
             f"  formula   {m.formula}",
-            f"  range     {m.bounds}; {unit_text(name)}; {RISKY[m.riskier]}",
-            f"  about     {about}",
+            f"  range     {m.bounds}; {unit_text(m.id)}; {RISKY[m.riskier]}",
+            f"  about     {ABOUT.get(m.kinds, OF_CLASSES)}",
             f"  reading   {m.reading}",
             f"  source    {m.source}",
         )
-        wrapped = (textwrap.wrap(text, 100, subsequent_indent=" " * 12) for text in body)
-        blocks.append("\n".join(line for lines in wrapped for line in lines))
-    return "\n\n".join(blocks)
+        for m in map(BY_ID.__getitem__, ids)
+    )
+    return "\n\n".join(
+        "\n".join(textwrap.fill(text, 100, subsequent_indent=" " * 12) for text in block)
+        for block in blocks
+    )

@@ -10,6 +10,7 @@ from sievert.commands._terminal import (
     shorten,
     tabulate,
     whole_text,
+    wrap_all,
 )
 from sievert.commands.compare.release_lines import (
     NOISE,
@@ -96,7 +97,7 @@ def _answer(comparison: Comparison, width: int) -> list[str]:
     for secret in secrets or [None]:
         lines += ["", *_table(comparison, secret, width)]
     lines += ["", *wrap(OF_IDENTITY + (OF_SECRETS if secrets else ""), width, "  ")]
-    return lines + [line for text in _verdict(comparison) for line in wrap(text, width, "  ")]
+    return lines + wrap_all(_verdict(comparison), width, "  ")
 
 
 def _table(comparison: Comparison, secret: str | None, width: int) -> list[str]:
@@ -203,8 +204,8 @@ def _limits(comparison: Comparison, width: int) -> list[str]:
             else f"A release that tells nothing needs a distortion of {percent(limit.perfect)}."
         )
         names = (release.name for release in comparison.releases)
-        sentences = [OF_LIMIT, *map(limit_sentence, names, distances), silent]
-        lines += [line for text in sentences for line in wrap(text, width, "  ")]
+        sentences = map(limit_sentence, names, distances)
+        lines += wrap_all([OF_LIMIT, *sentences, silent], width, "  ")
     return lines
 
 
@@ -293,19 +294,13 @@ def _losses(comparison: Comparison, width: int, everything: bool) -> list[str]:
             width,
             "  ",
         )
-    for reason in dict.fromkeys(reasons):
-        lines += wrap(reason, width, "  - ", "    ")
-    return lines
+    return lines + wrap_all(dict.fromkeys(reasons), width, "  - ", "    ")
 
 
 def describe(ids: Iterable[str]) -> str:
     """What losses mean: one paragraph each."""
-    blocks = []
-    for name in ids:
-        kind = BY_ID[name]
-        share = (kind.low, kind.high) == (0, 1)
-        unit = kind.unit if kind.unit != "1" else "share, 0 to 1" if share else "ratio"
-        body = (
+    blocks = (
+        (
             f"{kind.id}: {kind.title}",
             f"  formula   {kind.formula}",
             f"  range     {kind.bounds}; {unit}; more is lost when {kind.worse}",
@@ -313,5 +308,8 @@ def describe(ids: Iterable[str]) -> str:
             f"  reading   {kind.reading}",
             f"  source    {kind.source}",
         )
-        blocks.append("\n".join(line for text in body for line in wrap(text, 100, "", " " * 12)))
-    return "\n\n".join(blocks)
+        for kind in map(BY_ID.__getitem__, ids)
+        for share in [(kind.low, kind.high) == (0, 1)]
+        for unit in [kind.unit if kind.unit != "1" else "share, 0 to 1" if share else "ratio"]
+    )
+    return "\n\n".join("\n".join(wrap_all(block, 100, "", " " * 12)) for block in blocks)

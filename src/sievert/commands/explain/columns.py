@@ -195,23 +195,14 @@ def exact_shares(values: Floats) -> Floats:
     )
 
 
-@dataclass(frozen=True)
-class SampledShares:
-    """Means over sampled orders, one row per function, with half the width of their intervals."""
-
-    values: Floats
-    error: Floats
-    orders: int
-    prefixes: tuple[tuple[int, ...], ...]
-
-
 def sample_shares(
     value: Callable[[tuple[int, ...]], Sequence[float]], columns: int, orders: int, seed: int
-) -> SampledShares:
+) -> tuple[Floats, Floats, list[tuple[int, ...]]]:
     """From orders drawn with equal chances, each taken backwards as well.
 
     `value` gives the numbers of a set of columns. Every order adds up to the whole, so the means
-    do. The interval is Student's over pairs of orders, of 95 % each.
+    do. The interval is Student's over pairs of orders, of 95 % each. Returns the means, one row per
+    number, half the width of their intervals, and the sets of columns that were measured.
     """
     rng = np.random.default_rng(seed)
     nothing = np.asarray(value(()), dtype=np.float64)
@@ -228,12 +219,8 @@ def sample_shares(
                 before = after
         pairs.append(increase)
     every = np.array(pairs)
-    return SampledShares(
-        every.mean(axis=0),
-        (every.std(axis=0, ddof=1) / math.sqrt(len(every))) * _student(len(every) - 1),
-        2 * len(every),
-        tuple(prefixes),
-    )
+    error = every.std(axis=0, ddof=1) / math.sqrt(len(every))
+    return every.mean(axis=0), error * _student(len(every) - 1), prefixes
 
 
 def _student(freedom: int) -> float:

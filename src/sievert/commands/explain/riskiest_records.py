@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from sievert.attacks.suda import (
 from sievert.commands.explain.subsets import largest_size
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
+from sievert.counts.questions import Questions
 from sievert.measures import kernel
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 MOST_RECORDS = 20
 MOST_LEVELS = 5
@@ -43,26 +41,29 @@ class Scores:
         """By column the values whose records' MSUs with that column make up most of all scores."""
         whole = float(self.score.sum())
         contributions = self.uniques.contributions() * self.score[:, None]
-        levels = {}
-        for at, column in enumerate(classes.columns):
-            codes, texts = classes.codes[at].astype(np.int64), classes.values[at]
-            parts, records = (
-                np.bincount(codes, contributions[:, at], len(texts)),
-                classes.totals(at),
-            )
-            levels[column] = [
+        return {
+            column: [
                 {"records": int(records[code]), "share": float(parts[code]) / whole}
                 | ({"value": texts[code]} if show else {})
                 for code in np.lexsort((np.arange(len(parts)), -parts))[:MOST_LEVELS].tolist()
                 if parts[code] > 0
             ]
-        return levels
+            for column, codes, texts, records, own in zip(
+                classes.columns,
+                classes.codes,
+                classes.values,
+                map(classes.totals, range(len(classes.columns))),
+                contributions.T,
+                strict=True,
+            )
+            for parts in [np.bincount(codes.astype(np.int64), own, len(texts))]
+        }
 
     def to_dict(self, classes: Cube, show: bool) -> dict[str, Any]:
         """The chapter of the JSON: MSUs by size, shares of the score by column, value and size."""
         by_size = self.uniques.by_size.sum(axis=0).tolist()
         shares, sizes = self.uniques.column_shares(), self.uniques.size_shares()
-        chapter = {
+        return {
             "largest_size": self.uniques.sizes,
             "records_with_msu": int((self.score > 0).sum()),
             "msus": {str(size): n for size, n in enumerate(by_size, 1)},
@@ -79,10 +80,8 @@ class Scores:
             "level_contributions": None if shares is None else self.levels(classes, show),
             "reason": "no record is singled out by known values" if shares is None else None,
             "highest_score": float(self.score.max(initial=0.0)),
+            **({} if self.dis is None else {"highest_dis_score": float(self.dis.max(initial=0.0))}),
         }
-        if self.dis is not None:
-            chapter["highest_dis_score"] = float(self.dis.max(initial=0.0))
-        return chapter
 
     def describe(self, classes: Cube, place: int) -> dict[str, Any]:
         """The scores of one class, and each column's part of its SUDA score."""
@@ -118,11 +117,10 @@ def score_classes(classes: Cube, largest: int | None, fraction: float | None) ->
         largest = DEFAULT_SIZE if largest is None else largest
         largest = min(largest, largest_size(columns, MOST_SETS))
     uniques = minimal_uniques(classes.codes, classes.counts, largest)
-    by_size = uniques.by_size
-    has = by_size > 0
+    has = uniques.by_size > 0
     smallest = np.where(has.any(axis=1), has.argmax(axis=1) + 1, 0)
     dis = None if fraction is None else uniques.dis_suda_score(fraction)
-    return Scores(uniques, uniques.suda_score(), by_size.sum(axis=1), smallest, dis)
+    return Scores(uniques, uniques.suda_score(), uniques.by_size.sum(axis=1), smallest, dis)
 
 
 def riskiest_records(

@@ -196,11 +196,11 @@ def _shapley(
         run.clock("sampling orders of columns", None)
         orders, seed = run.settings.orders, run.settings.seed
         orders = orders or max(8, min(ORDERS, MOST_SAMPLED // n))
-        sample = column_shares.sample_shares(value, n, orders, seed)
-        shares, errors = list(sample.values), list(sample.error)
-        for prefix in sample.prefixes:
+        means, halves, sampled = column_shares.sample_shares(value, n, orders, seed)
+        shares, errors = list(means), list(halves)
+        for prefix in sampled:
             prefixes.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
-        chapter |= {"orders": sample.orders, "seed": seed, "level": column_shares.LEVEL}
+        chapter |= {"orders": len(sampled) // n, "seed": seed, "level": column_shares.LEVEL}
     wholes = np.subtract(value(range(n)), value(())).tolist()
     for (secret, name), share, whole, error in zip(names, shares, wholes, errors, strict=True):
         place = chapter["reidentification"]

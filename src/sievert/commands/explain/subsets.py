@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import with_target
 from sievert.counts.answers import RecordCounts, Sizes
 from sievert.counts.cube import Cube
+from sievert.counts.questions import Questions
 from sievert.lattice import Lattice, SubsetSummary
 from sievert.measures import BY_ID, MeasureResult
 from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
 from sievert.measures.target import RecordTarget
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 Number = int | float
 Numbers = Mapping[str, Number | None]
@@ -155,8 +153,11 @@ def secret_column(column: str) -> str:
 
 
 def _with_secret(questions: Questions, quasi: tuple[str, ...], secret: str) -> Cube:
-    known = secret in quasi
-    cube = with_target(questions.cube(quasi), secret) if known else questions.cube((*quasi, secret))
+    cube = (
+        with_target(questions.cube(quasi), secret)
+        if secret in quasi
+        else questions.cube((*quasi, secret))
+    )
     return replace(cube, columns=(*quasi, secret_column(secret)))
 
 
@@ -219,8 +220,8 @@ class Subsets:
 
     def up_to(self, size: int) -> None:
         """Measure every subset of at most `size` columns."""
-        for n in range(1, min(size, len(self.quasi)) + 1):
-            self.some(itertools.combinations(self.quasi, n))
+        sizes = range(1, min(size, len(self.quasi)) + 1)
+        self.some(c for n in sizes for c in itertools.combinations(self.quasi, n))
 
     def best_first(self, budget: int) -> None:
         """Measure `budget` subsets: where few columns disclose most, one more column is tried.
@@ -259,8 +260,7 @@ class Subsets:
         if secret is None:
             return SubsetSummary((), everybody)
         totals = self.combinations.secrets[secret].totals(-1)
-        left = n * self._lattices[secret].prior
-        most = (int(totals.max()), n)
+        left, most = n * self._lattices[secret].prior, (int(totals.max()), n)
         return SubsetSummary((), everybody, left, left, int((totals > 0).sum()), most, 0.0)
 
     def _record(self, rolled: Mapping[str | None, SubsetSummary]) -> None:
@@ -291,8 +291,8 @@ def about_records(sizes: Sizes, records: int) -> dict[str, Number | None]:
 def about_secret(rolled: SubsetSummary, records: int, prior: float) -> dict[str, Number | None]:
     """The measures of a sensitive attribute S with H(S) = `prior` bits, given a subset."""
     top, bottom = rolled.most
-    numbers: dict[str, Number | None] = dict.fromkeys(RATES)
-    numbers |= {
+    numbers: dict[str, Number | None] = {
+        **dict.fromkeys(RATES),
         "mutual_information": 0.0,
         "l_diversity": rolled.fewest,
         "max_confidence": top / bottom,
@@ -303,15 +303,14 @@ def about_secret(rolled: SubsetSummary, records: int, prior: float) -> dict[str,
     if information is None:
         information = prior if rolled.left == 0.0 else max(0.0, prior - rolled.left / records)
     least = rolled.least / records / prior
-    if information == 0.0:  # every class is distributed as the table: a ratio of counts
-        itpr = float(1 - Fraction(classes * rolled.sizes.least, records))
-    else:
-        itpr = min(1.0, max(0.0, 1.0 - classes * least))
     return numbers | {
         "mutual_information": information,
         "discrimination_rate": min(1.0, information / prior),
         "itpr_unnormalized": 0.0 if classes == 1 else min(1.0, max(0.0, 1.0 - least)),
-        "itpr": itpr,
+        # if every class is distributed as the table, a ratio of counts
+        "itpr": float(1 - Fraction(classes * rolled.sizes.least, records))
+        if information == 0.0
+        else min(1.0, max(0.0, 1.0 - classes * least)),
     }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sievert.commands._terminal import whole_text
+from sievert.commands._terminal import whole_text, wrap_all
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.terminal_tables import ranking_table, tables, unique_count
 from sievert.formatting import percent, plural, printable, significant, wrap
@@ -37,11 +37,14 @@ def render(explanation: Explanation, *, width: int = 100, everything: bool = Fal
         more = "" if everything else MORE
         sentences = (
             *_identity_sentences(explanation),
+            *_enough(explanation),
+            *_coarsening(explanation),
+            *_omission(explanation),
             *_secret_sentences(explanation),
             *_other_sentences(explanation),
         )
         lines = [
-            *("", "In short", *(line for text in sentences for line in wrap(text, width, "  "))),
+            *("", "In short", *wrap_all(sentences, width, "  ")),
             *tables(explanation, width, everything),
             *_population(explanation.chapters["population"], width),
         ]
@@ -72,23 +75,21 @@ def _people(number: int) -> str:
     return "1 person" if number == 1 else f"{number:,} people"
 
 
-def _whole_percent(share: float) -> str:
-    """A share in whole per cent, where that says enough."""
-    return f"{100 * share:.0f} %" if 0.01 <= share <= 0.99 else percent(max(0.0, share))
-
-
 def _shares(shares: Mapping[str, Any]) -> str:
     """Which columns carry how much, in words."""
     parts = [(printable(c), part["share"] or 0.0) for c, part in shares["columns"].items()]
     parts.sort(key=lambda pair: -pair[1])
-    named = parts if len(parts) <= 5 else parts[:4]
-    words = [f"{c}{' carries' * (i == 0)} {_whole_percent(x)}" for i, (c, x) in enumerate(named)]
-    if len(parts) > len(named):
-        words.append(f"the other {len(parts) - len(named)} columns the rest")
+    words = [
+        f"{c}{' carries' * (i == 0)} "  # in whole per cent, where that says enough
+        + (f"{100 * x:.0f} %" if 0.01 <= x <= 0.99 else percent(max(0.0, x)))
+        for i, (c, x) in enumerate(parts)
+    ]
+    if len(words) > 5:
+        words[4:] = [f"the other {len(parts) - 4} columns the rest"]
     return _join(words)
 
 
-def _identity_sentences(explanation: Explanation) -> list[str]:
+def _identity_sentences(explanation: Explanation) -> Iterator[str]:
     quasi, uniques = explanation.roles.quasi, unique_count(explanation.whole)
     if uniques:
         many = f"values of these {len(quasi)} columns" if len(quasi) > 5 else _names(quasi)
@@ -105,13 +106,12 @@ def _identity_sentences(explanation: Explanation) -> list[str]:
             f"Nobody is alone: at least {k:,} people share every combination of "
             f"{_short_names(quasi)}"
         )
-    sentences = [sentence + "."]
+    yield sentence + "."
     shapley = explanation.chapters["shapley"]
     shares = shapley["reidentification"]["discrimination_rate"]
     if len(quasi) > 1 and shares["whole"]:
         sampled = "" if shapley["exact"] else " (sampled)"
-        sentences.append(f"Of what tells people apart, {_shares(shares)}{sampled}.")
-    return [*sentences, *_enough(explanation), *_coarsening(explanation), *_omission(explanation)]
+        yield f"Of what tells people apart, {_shares(shares)}{sampled}."
 
 
 def _enough(explanation: Explanation) -> list[str]:
@@ -182,50 +182,42 @@ def _coarser_column(coarser: Mapping[str, Any]) -> str:
     """A coarser column in words."""
     (about,) = coarser["coarsened"]
     column, how = printable(about["column"]), str(about["how"])
-    if how.endswith(" merged"):
-        return f"{how.removesuffix(' merged')} of {column} merged"
-    return f"{column} {how}"
+    merged = how.removesuffix(" merged")
+    return f"{column} {how}" if merged == how else f"{merged} of {column} merged"
 
 
-def _secret_sentences(explanation: Explanation) -> list[str]:
-    sentences = []
+def _secret_sentences(explanation: Explanation) -> Iterator[str]:
     for secret, numbers in explanation.whole.inference.items():
         rate, name = numbers["discrimination_rate"], printable(secret)
         if rate is None:
-            sentences.append(f"{name} has one value only: there is nothing to learn.")
+            yield f"{name} has one value only: there is nothing to learn."
             continue
         shares = explanation.chapters["shapley"]["inference"][secret]["discrimination_rate"]
         several = len(explanation.roles.quasi) > 1 and shares["whole"]
-        sentences.append(
+        yield (
             f"The columns remove {percent(float(rate))} of the uncertainty about {name}"
             + (f"; {_shares(shares)} of that." if several else ".")
         )
-    return sentences
 
 
-def _other_sentences(explanation: Explanation) -> list[str]:
-    sentences, chapters = [], explanation.chapters
-    suda = chapters.get("suda")
+def _other_sentences(explanation: Explanation) -> Iterator[str]:
+    chapters, suda = explanation.chapters, explanation.chapters.get("suda")
     if suda and len(explanation.roles.quasi) > 1:
         few = [(int(s), n) for s, n in suda["records_by_smallest_msu"].items() if n]
-        words = [f"{n:,} by {NUMBERS.get(size, str(size))}" for size, n in few[:2]]
-        if words:
+        if words := [f"{n:,} by {NUMBERS.get(size, str(size))}" for size, n in few[:2]]:
             words[0] += " of their values alone"
-            sentences.append(f"People singled out by few values: {', '.join(words)}.")
+            yield f"People singled out by few values: {', '.join(words)}."
     if typos := len(chapters["values"]["lookalikes"]):
-        sentences.append(
-            f"{plural(typos, 'rare value')} {'looks' if typos == 1 else 'look'} like a frequent "
-            "one misspelt."
-        )
+        look = "looks" if typos == 1 else "look"
+        yield f"{plural(typos, 'rare value')} {look} like a frequent one misspelt."
     estimate = chapters["population"].get("population_uniques_dankar")
     if estimate is not None and estimate["value"] is not None:
         model = estimate["details"].get("taken")
-        sentences.append(
+        yield (
             f"Among {chapters['population']['size']:,} people an estimated "
             f"{percent(estimate['value'])} would be alone "
             f"({f'model: {model}' if model else estimate['method']})."
         )
-    return sentences
 
 
 def _population(about: Mapping[str, Any], width: int) -> list[str]:

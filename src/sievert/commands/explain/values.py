@@ -171,13 +171,13 @@ def rare_values(
         for code in codes[order[:MOST_SUSPECTS]].tolist():
             counts = (-int(tally.uniques[code]), -int(small[code]), int(tally.records[code]))
             candidates.append((*counts, place, code))
-    suspects = []
-    for *_, place, code in sorted(candidates)[:MOST_SUSPECTS]:
-        tally = columns[place]
-        difference = gain(whole, combinations.drop_value(tally.column, code).measure())
-        difference |= {f"records_below_{k}": int(n[code]) for k, n in tally.below.items()}
-        suspects.append(tally.describe(code, show) | {"gain": difference})
-    return suspects
+    return [
+        tally.describe(code, show)
+        | {"gain": gain(whole, rest) | {f"records_below_{k}": int(n[code]) for k, n in below}}
+        for *_, place, code in sorted(candidates)[:MOST_SUSPECTS]
+        for tally, below in [(columns[place], columns[place].below.items())]
+        for rest in [combinations.drop_value(tally.column, code).measure()]
+    ]
 
 
 def gain(before: Subset, after: Subset) -> dict[str, Any]:

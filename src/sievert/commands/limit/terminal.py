@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sievert.commands._terminal import tabulate, whole_text
+from sievert.commands._terminal import tabulate, whole_text, wrap_all
 from sievert.commands.limit.result import AlphabetResult, Limited, TradeoffPoint
 from sievert.formatting import percent, plural, printable, significant, wrap
 
@@ -26,10 +26,14 @@ MEANINGS = {
 
 def render(result: Limited, *, width: int = 100, everything: bool = False) -> str:
     """The whole text."""
-    lines = [""]
-    for part in result.parts:
-        for point in part.requested_points:
-            lines += wrap(sentence(part, point, result), width, "")
+    lines = [
+        "",
+        *wrap_all(
+            (sentence(p, point, result) for p in result.parts for point in p.requested_points),
+            width,
+            "",
+        ),
+    ]
     for part in result.parts:
         lines += ["", *_points(part, width, everything), *_channel(part, result, width)]
     lines += [*_whole(result, width), "", *_meaning(result, width)]
@@ -61,9 +65,8 @@ def who(part: AlphabetResult, result: Limited) -> str:
 
 
 def _far(part: AlphabetResult, at: float) -> str:
-    if part.hamming:
-        return f"at most {percent(min(1.0, at))} of the values changed"
-    return f"a distortion of at most {at:g}"
+    changed = f"at most {percent(min(1.0, at))} of the values changed"
+    return changed if part.hamming else f"a distortion of at most {at:g}"
 
 
 def sentence(part: AlphabetResult, point: TradeoffPoint, result: Limited) -> str:
