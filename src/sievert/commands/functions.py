@@ -91,26 +91,25 @@ def discrimination_rate_by_value(
         require(roles.quasi, "no quasi-identifiers given", hint="quasi=['COLUMN']")
         for name in roles.measured_columns:
             questions.engine.check_usable(name)
-        target: Any
+        keys, sizes, profiles = zip(*questions.each_class(roles.quasi, sensitive), strict=True)
+        target: RecordTarget | SecretTarget
         if sensitive is None:
             target = RecordTarget(questions.record_counts(roles.quasi, wildcard=False))
-        else:
-            target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
-        keys, sizes, profiles = zip(*questions.each_class(roles.quasi, sensitive), strict=True)
-        if sensitive is None:
             entropies = np.log2(np.array(sizes, dtype=np.float64))
         else:
+            target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
             counts = Profiles.from_arrays(profiles, [1] * len(profiles))
             entropies = profile_entropies(counts.counts, counts.starts)
-        rates: dict[tuple[Any, ...], float | None] = {}
-        for key, size, entropy in zip(keys, sizes, entropies.tolist(), strict=True):
-            rate = measure.compute(
-                target, {"size": size, "entropy": entropy, "records": questions.records}
-            )
-            rates[key] = (
-                None if isinstance(rate, MeasureResult) else float(clamp_to_bounds(measure, rate))
-            )
-    return rates
+    rates = {
+        key: measure.compute(
+            target, {"size": size, "entropy": entropy, "records": questions.records}
+        )
+        for key, size, entropy in zip(keys, sizes, entropies.tolist(), strict=True)
+    }
+    return {
+        key: None if isinstance(rate, MeasureResult) else float(clamp_to_bounds(measure, rate))
+        for key, rate in rates.items()
+    }
 
 
 def _function(measure: Measure) -> Callable[..., Any]:

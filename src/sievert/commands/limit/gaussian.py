@@ -12,7 +12,7 @@ from sievert.commands.limit.channels import LimitSettings, Promise, inside
 from sievert.commands.limit.release_files import FileColumn
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.commands.limit.run import LimitOutcome, LimitTable
-from sievert.errors import InputError, UsageError, require
+from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
 from sievert.losses.loss import as_numbers
 from sievert.notes import Note, SectionName
@@ -36,17 +36,13 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         else gaussian_limit(pair, number, a, weights)
         for i, a in enumerate(settings.at)
     ]
-    points = [TradeoffPoint.from_gaussian(quasi, each) for each in limits]
+    points = [_point(quasi, each, True) for each in limits]
     first = limits[0]
     if settings.points:
         high = {1: first.private, 2: first.information, 3: first.information}.get(number)
         high = 4.0 * len(quasi) if high is None else high
-        points += [
-            TradeoffPoint.from_gaussian(quasi, f, asked=False)
-            for f in curve(
-                pair, number, np.linspace(0.0, high, settings.points + 2)[1:-1].tolist(), weights
-            )
-        ]
+        spread = np.linspace(0.0, high, settings.points + 2)[1:-1].tolist()
+        points += [_point(quasi, each, False) for each in curve(pair, number, spread, weights)]
     if first.normality is not None:
         table.notes.extend(Note("{}", SectionName(text)) for text in first.normality.sentences)
     promise, drawn = None, {}
@@ -74,6 +70,12 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     return LimitOutcome("gaussian", [part], {}, drawn)
 
 
+def _point(columns: tuple[str, ...], best: GaussianLimit, asked: bool) -> TradeoffPoint:
+    gap = None if best.objective is None else best.gap
+    numbers = (best.at, best.objective, best.bound, gap, best.risk, best.loss, best.rate)
+    return TradeoffPoint(columns, best.model, *numbers, best.distortion, None, asked=asked)
+
+
 def _check_settings(table: LimitTable) -> None:
     settings = table.settings
     plain = LimitSettings(settings.model, settings.at)
@@ -93,13 +95,11 @@ def _check_settings(table: LimitTable) -> None:
 
 
 def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
-    columns = []
-    for name in names:
-        numbers = as_numbers(table.people.texts(name))
-        if numbers is None:
-            raise UsageError(f"column {name!r} does not hold numbers", hint="without --gaussian")
-        columns.append(numbers[table.people.codes(name)])
-    return np.stack(columns, axis=1)
+    columns = {name: as_numbers(table.people.texts(name)) for name in names}
+    for name, numbers in columns.items():
+        what = f"column {name!r} does not hold numbers"
+        require(numbers is not None, what, hint="without --gaussian")
+    return np.stack([np.asarray(x)[table.people.codes(n)] for n, x in columns.items()], axis=1)
 
 
 def _weights(x: Floats) -> Floats:

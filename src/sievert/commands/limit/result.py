@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sievert.arrays import Floats
 from sievert.commands._result import Result
 from sievert.commands.limit.alphabets import Text
 from sievert.commands.limit.channels import UNITS, Promise
-
-if TYPE_CHECKING:
-    from sievert.arrays import Floats
-    from sievert.estimators import InformationEstimate
-    from sievert.tradeoff import Recoding, Tradeoff
-    from sievert.tradeoff.gaussian import GaussianLimit
+from sievert.estimators import InformationEstimate
+from sievert.tradeoff import Recoding
 
 UNBOUNDED = "unbounded"
 
@@ -37,56 +34,6 @@ class TradeoffPoint:
     reached: bool | None = None
     spread: float | None = None
     asked: bool = True
-
-    @classmethod
-    def from_tradeoff(
-        cls,
-        columns: tuple[str, ...],
-        model: int | str,
-        best: Tradeoff,
-        epsilon: float | None,
-        *,
-        asked: bool = True,
-    ) -> TradeoffPoint:
-        """From what a search ended in."""
-        return cls(
-            columns,
-            model,
-            best.at,
-            best.objective,
-            best.bound,
-            best.gap,
-            best.risk,
-            best.loss,
-            best.identity,
-            best.distortion,
-            epsilon,
-            best.reached,
-            best.spread,
-            asked,
-        )
-
-    @classmethod
-    def from_gaussian(
-        cls, columns: tuple[str, ...], best: GaussianLimit, *, asked: bool = True
-    ) -> TradeoffPoint:
-        """From the limit of Gaussian columns."""
-        return cls(
-            columns,
-            best.model,
-            best.at,
-            best.objective,
-            best.bound,
-            None if best.objective is None else best.gap,
-            best.risk,
-            best.loss,
-            best.rate,
-            best.distortion,
-            None,
-            None,
-            None,
-            asked,
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""

@@ -12,12 +12,23 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles, check_known
-from sievert.commands.limit import alphabets as alphabet_kinds
-from sievert.commands.limit.alphabets import ReleaseAlphabet
+from sievert.commands.limit.alphabets import (
+    ABSOLUTE,
+    COLUMNS,
+    HAMMING,
+    HIERARCHY,
+    MATRIX,
+    SQUARED,
+    ReleaseAlphabet,
+    ReleasedColumn,
+    alphabets,
+    check_kind,
+    describe_distortion,
+    released_column,
+)
 from sievert.commands.limit.channels import (
-    IDENTITY,
+    CONVEX,
     LABELLED,
-    REVERSE,
     LimitSettings,
     channel_promise,
     draw,
@@ -30,7 +41,7 @@ from sievert.commands.limit.channels import (
 from sievert.commands.limit.release_files import TEXT, FileColumn
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.counts.questions import Questions
-from sievert.errors import UsageError, require
+from sievert.errors import require
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
@@ -99,18 +110,19 @@ def read_original(
 ) -> LimitTable:
     """The records as codes; all columns where they are to be released."""
     roles, _ = requested.assign(questions)
-    both = [q for q in roles.quasi if q in roles.sensitive]
-    if both:
-        raise UsageError(
-            f"column {both[0]!r} is both released and secret", hint="-q and -s without it twice"
+    for column in roles.quasi:
+        require(
+            column not in roles.sensitive,
+            f"column {column!r} is both released and secret",
+            hint="-q and -s without it twice",
         )
     require(
         roles.sensitive or settings.alike, "no secret given", hint="-s disease, or --model identity"
     )
     hierarchies = settings.hierarchies or {}
-    for given in hierarchies:
-        check_known("--hierarchy: quasi-identifier", given, roles.quasi)
-    alphabet_kinds.check_kind(settings.distortion, len(roles.quasi), hierarchies)
+    for column in hierarchies:
+        check_known("--hierarchy: quasi-identifier", column, roles.quasi)
+    check_kind(settings.distortion, len(roles.quasi), hierarchies)
     _, notes = requested.prepare(questions, roles, missing)
     if roles.sensitive and settings.alike:
         notes.insert(0, Note("the key itself is the secret here: other secrets do not count"))
@@ -129,7 +141,7 @@ def read_original(
         if in_order
         else _pairing.People(name, questions.cube(wanted), keyed=False)
     )
-    table = LimitTable(roles, people, kinds, in_order, settings, clock, [*notes])
+    table = LimitTable(roles, people, kinds, in_order, settings, clock, notes)
     if everything and table.unassessed:
         table.note(
             "{} not assessed, yet released unchanged: an outsider may know them too",
@@ -152,7 +164,7 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     """Columns taken value by value."""
     settings, hierarchies = table.settings, table.settings.hierarchies or {}
     columns = [
-        alphabet_kinds.released_column(
+        released_column(
             q,
             table.people.texts(q),
             table.people.codes(q),
@@ -164,12 +176,12 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     table.notes.extend(_column_notes(columns, settings.distortion))
     labelled = settings.model in LABELLED
     require(
-        not labelled or (settings.reduced is None and columns[0].kind != alphabet_kinds.MATRIX),
+        not labelled or (settings.reduced is None and columns[0].kind != MATRIX),
         f"model {settings.model} releases values drawn from the table",
         hint="without --reduced, and without distances from a file",
     )
     secret = _secret_codes(table)
-    kind, each = alphabet_kinds.alphabets(
+    kind, each = alphabets(
         columns,
         secret,
         table.weights,
@@ -183,15 +195,12 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     draws: list[tuple[ReleaseAlphabet, Ints]] = []
     for number, alphabet in enumerate(each):
         table.clock(f"channel {number + 1} of {len(each)}", None)
-        target = alphabet.of_record if settings.alike else secret
-        part, symbols = _solve(table, number, alphabet, target)
+        part, symbols = _solve(table, number, alphabet, secret)
         parts.append(part)
         if symbols is not None:
             draws.append((alphabet, symbols))
     whole = {}
-    if (
-        kind == alphabet_kinds.COLUMNS and not settings.alike
-    ):  # all columns together, where each has its channel
+    if kind == COLUMNS and not settings.alike:  # all columns together, where each has its channel
         whole["table"] = _estimate(
             table, combination_codes([table.codes(q) for q in table.roles.quasi]), secret
         )
@@ -212,24 +221,15 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     return LimitOutcome(kind, parts, whole, drawn)
 
 
-def _column_notes(
-    columns: Sequence[alphabet_kinds.ReleasedColumn], distortion: Any
-) -> Iterator[Note]:
+def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[Note]:
     """How distances are scaled, where that differs from the distortion the user named."""
     text = "{} does not hold numbers: its distortion is whether a value is changed"
     for c in columns:
-        if (
-            distortion in (alphabet_kinds.SQUARED, alphabet_kinds.ABSOLUTE)
-            and c.kind == alphabet_kinds.HAMMING
-        ):
+        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING:
             yield Note(text, Name(c.name))
-    if any(c.kind in (alphabet_kinds.SQUARED, alphabet_kinds.ABSOLUTE) for c in columns):
+    if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
         yield Note("distances of numbers are shares of their column's range")
-    if any(
-        c.kind in (alphabet_kinds.SQUARED, alphabet_kinds.ABSOLUTE, alphabet_kinds.HIERARCHY)
-        and None in c.values
-        for c in columns
-    ):
+    if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):
         yield Note("a missing value is as far from every other as values can be")
 
 
@@ -237,7 +237,7 @@ def _alphabet_notes(
     kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool
 ) -> Iterator[Note]:
     """What a user should know about the alphabets."""
-    if kind == alphabet_kinds.COLUMNS and len(each) > 1:
+    if kind == COLUMNS and len(each) > 1:
         yield Note(
             "each column has a channel of its own, which --at goes for: all together they are "
             "not the best release, and what is promised is promised of each column"
@@ -264,8 +264,7 @@ def _secret_codes(table: LimitTable) -> Ints:
         return np.zeros(len(table.weights), dtype=np.int64)
     every = []
     for s in table.roles.sensitive:
-        codes = table.codes(s)
-        numbers = as_numbers(table.people.texts(s))
+        codes, numbers = table.codes(s), as_numbers(table.people.texts(s))
         if numbers is not None and table.in_order and _pairing.sparse_numbers(table.people, s):
             codes = binned(numbers[codes], quantile_bins(numbers[codes]))
             table.note(
@@ -278,10 +277,11 @@ def _secret_codes(table: LimitTable) -> Ints:
 
 
 def _solve(
-    table: LimitTable, number: int, alphabet: ReleaseAlphabet, target: Ints
+    table: LimitTable, number: int, alphabet: ReleaseAlphabet, secret: Ints
 ) -> tuple[AlphabetResult, Ints | None]:
     """The curve of one alphabet; of one constraint also the channel, and symbols drawn from it."""
     settings, model, distances = table.settings, table.settings.model, alphabet.distortion
+    target = alphabet.of_record if settings.alike else secret
     stop: dict[str, Any] = {"gap": settings.gap, "seconds": settings.seconds, "seed": settings.seed}
     joint = (Joint.identity if settings.alike else Joint.of)(
         alphabet.counts.sum(axis=1) if settings.alike else alphabet.counts
@@ -293,13 +293,12 @@ def _solve(
             _point(alphabet, joint, model, t, False)
             for t in solutions(joint, distances, model, None, points=settings.points, **stop)
         ]
-    recodings: Sequence[Any] = ()
-    if alphabet.is_ordered and model in (1, 2, IDENTITY, REVERSE):
-        recodings = interval_recodings(joint, distances, most=MOST_INTERVALS)
+    ordered = alphabet.is_ordered and model in CONVEX
+    recodings = interval_recodings(joint, distances, most=MOST_INTERVALS) if ordered else ()
     part = AlphabetResult(
         alphabet.names,
-        alphabet_kinds.describe_distortion(alphabet.columns),
-        all(c.kind == alphabet_kinds.HAMMING for c in alphabet.columns),
+        describe_distortion(alphabet.columns),
+        all(c.kind == HAMMING for c in alphabet.columns),
         len(alphabet.symbols),
         len(alphabet.released),
         alphabet.merged,
@@ -313,8 +312,7 @@ def _solve(
     if len(best) > 1:
         return part, None
     channel = trim(best[0].channel)
-    if model in LABELLED:
-        channel = trim(synthetic(joint.weights, channel))
+    channel = trim(synthetic(joint.weights, channel)) if model in LABELLED else channel
     promise = channel_promise(alphabet, channel, joint)
     part = replace(part, channel=channel, epsilon=epsilon(channel), promise=promise)
     if not table.in_order:
@@ -337,14 +335,26 @@ def _solve(
 def _point(
     alphabet: ReleaseAlphabet, joint: Joint, model: int | str, best: Tradeoff, asked: bool
 ) -> TradeoffPoint:
-    point = TradeoffPoint.from_tradeoff(
-        alphabet.names, model, best, epsilon(best.channel), asked=asked
+    distortion = best.distortion
+    if distortion is None:  # of the synthetic release
+        channel = synthetic(joint.weights, trim(best.channel))
+        distortion = float(joint.weights @ np.einsum("ij,ij->i", channel, alphabet.distortion))
+    return TradeoffPoint(
+        alphabet.names,
+        model,
+        best.at,
+        best.objective,
+        best.bound,
+        best.gap,
+        best.risk,
+        best.loss,
+        best.identity,
+        distortion,
+        epsilon(best.channel),
+        best.reached,
+        best.spread,
+        asked,
     )
-    if best.distortion is not None:
-        return point
-    channel = synthetic(joint.weights, trim(best.channel))
-    far = float(joint.weights @ np.einsum("ij,ij->i", channel, alphabet.distortion))
-    return replace(point, distortion=far)  # of the synthetic release
 
 
 def _estimate(table: LimitTable, first: Ints, second: Ints) -> InformationEstimate:
