@@ -16,16 +16,15 @@ FUNCTION = '''def largest_class(target: RecordTarget, _: Options) -> Number:
     return target.sizes.most
 
 
-# fmt: off
 CLASSES: tuple'''
-RECORD = """    Measure(
+RECORD = """    ),
+    Measure(
         "largest_class", "Largest class", "records", 1, None, "low",
         "max_q n_q", "an example", "nobody hides among more records than these",
         (*ALWAYS, *MONOTONE), largest_class, ("record",),
         decided_by=Decides.RECORD,
     ),
 )
-# fmt: on
 """
 PAGE = """# Largest class (`largest_class`)
 
@@ -104,8 +103,8 @@ def recipe() -> str:
 
 def test_the_recipe_for_a_measure_is_complete(project: Path) -> None:
     steps, source = recipe(), "src/sievert/measures/classes.py"
-    edit(project / source, "# fmt: off\nCLASSES: tuple", FUNCTION)
-    edit(project / source, ")\n# fmt: on\n", RECORD)
+    edit(project / source, "CLASSES: tuple", FUNCTION)
+    edit(project / source, "    ),\n)\n", RECORD)
     (project / "docs/measures/largest_class.md").write_text(PAGE, encoding="utf-8")
     edit(project / "tests/oracle.py", ORACLE, f'{ORACLE}    result["largest_class"] = max(sizes)\n')
     for name in (source, "docs/measures/<id>.md", "tests/oracle.py", "make generate"):

@@ -1,7 +1,6 @@
 """The commands that analyse a table: options in, outputs written, an exit code."""
 
-from __future__ import annotations
-
+# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import re
 import sys
 from collections.abc import Iterable

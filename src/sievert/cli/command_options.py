@@ -1,7 +1,6 @@
 """Options of single commands."""
 
-from __future__ import annotations
-
+# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

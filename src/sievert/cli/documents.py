@@ -1,7 +1,6 @@
 """The commands that print what is known: saved results on a page, papers, the list of measures."""
 
-from __future__ import annotations
-
+# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import sys
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,6 @@
 """Options that every command has: how to read, what to write, who may see it, what to run on."""
 
-from __future__ import annotations
-
+# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
