@@ -276,7 +276,7 @@ def plans() -> list[tuple[str, Any, ShuffleLayout | TableBlocks]]:
     found.append(("all", (joint.counts, joint.information), independent(joint)))
     for name, c in (("coarser", x // 4), ("noisy", noise)):
         trio = Trio.from_codes(x, c, y, joint, ContingencyTable.from_codes(c, y))
-        found.append((name, (trio.counts, trio.hidden), trio.plan()))
+        found.append((name, (trio.counts, trio.hidden_information), trio.plan()))
     return found
 
 
@@ -399,9 +399,9 @@ def test_drawn_and_shuffled_agree_with_the_definition(
     for limit in (0, 10**9):
         monkeypatch.setattr("sievert.estimators.permutation.PER_CELL", limit)
         trio = Trio.from_codes(x, c, y, joint, after)
-        assert trio.hidden == pytest.approx(within(x, c, y), abs=1e-12)
+        assert trio.hidden_information == pytest.approx(within(x, c, y), abs=1e-12)
         plan = trio.plan()
-        found[type(plan)] = shuffle_test(trio.counts, trio.hidden, plan, 1999, 0)
+        found[type(plan)] = shuffle_test(trio.counts, trio.hidden_information, plan, 1999, 0)
     assert set(found) == {TableBlocks, ShuffleLayout}
     for told in found.values():
         assert told.p == pytest.approx(due, abs=0.08)

@@ -98,9 +98,9 @@ def _rows_plain(low: Sizes, high: Sizes, records: int) -> Floats:
 def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
     a, b = (x.ravel() for x in np.meshgrid(sizes, high.sizes, indexing="ij"))
     variance = a / records * b * (1 - a / records) * (1 - b / records)
-    reach = np.minimum(
-        (np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0), np.minimum(a, b) + 1
-    ).astype(np.int64)
+    # How far from the mode probabilities are worth counting.
+    far = np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0
+    reach = np.minimum(far, np.minimum(a, b) + 1).astype(np.int64)
     order = np.argsort(reach, kind="stable")
     means = np.empty(len(a))
     end = len(order)

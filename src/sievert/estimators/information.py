@@ -100,7 +100,7 @@ class Trio:
         return self.counts is self.before.counts
 
     @property
-    def fixed(self) -> bool:
+    def is_fixed(self) -> bool:
         """Whether each released value has one original value: shuffles change nothing."""
         return len(self.c) == np.count_nonzero(self.after.first)
 
@@ -114,15 +114,19 @@ class Trio:
         return np.searchsorted(self.before.keys, self.x[self.pair] * values + self.y), there
 
     @cached_value
-    def hidden(self) -> float:
+    def hidden_information(self) -> float:
         """I(X;Y|X'): what the original tells beyond its release, in bits."""
         return self._within(self.c, self.after.counts[self._places[1]], self.after.first)
 
     def lost(self) -> float:
         """I(X;Y) - I(X';Y) = I(X;Y|X') - I(X';Y|X), in bits: not below 0 where X' knows X alone."""
-        return self.hidden if self.plain else self.hidden - self.exchanged().hidden
+        return (
+            self.hidden_information
+            if self.plain
+            else self.hidden_information - self.exchange().hidden_information
+        )
 
-    def exchanged(self) -> Trio:
+    def exchange(self) -> Trio:
         """Original and release with their parts exchanged."""
         return replace(self, before=self.after, after=self.before, x=self.c, c=self.x)
 
@@ -347,7 +351,7 @@ def lost(
         test = _loss_test(trio, shuffles, seed, threads)
         p, excess = test.p, test.above
         if not trio.plain:  # what the release tells beyond the original: by chance, or by mistake
-            excess -= _loss_test(trio.exchanged(), shuffles, seed, threads).above
+            excess -= _loss_test(trio.exchange(), shuffles, seed, threads).above
     value = trio.lost()
     return InformationEstimate(
         value,
@@ -366,6 +370,8 @@ def lost(
 def _loss_test(trio: Trio, shuffles: int, seed: int, threads: int | None) -> ShuffleTest:
     return (
         ShuffleTest(1.0, 0.0)
-        if trio.fixed and shuffles > 0
-        else shuffle_test(trio.counts, trio.hidden, trio.plan(), shuffles, seed, threads=threads)
+        if trio.is_fixed and shuffles > 0
+        else shuffle_test(
+            trio.counts, trio.hidden_information, trio.plan(), shuffles, seed, threads=threads
+        )
     )

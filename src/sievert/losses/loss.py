@@ -155,24 +155,24 @@ def computed_once(compute: Callable[[Owner], Thing]) -> Callable[[Owner], Thing]
     key = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
-    def kept(owner: Owner) -> Thing:
+    def compute_once(owner: Owner) -> Thing:
         cache = vars(owner)
         if key not in cache:
             cache[key] = compute(owner)
         value: Thing = cache[key]
         return value
 
-    return kept
+    return compute_once
 
 
 def needs_records(compute: Callable[[Release], Loss]) -> Callable[[Release], Loss]:
     """A loss that does not exist where the original has no records."""
 
     @wraps(compute)
-    def guarded(release: Release) -> Loss:
+    def compute_or_refuse(release: Release) -> Loss:
         return compute(release) if release.records else without("the original has no records")
 
-    return guarded
+    return compute_or_refuse
 
 
 @dataclass(frozen=True)

@@ -159,10 +159,13 @@ class Matrices:
             i, j = (place[name] for name in pair.columns)
             unit = math.prod(varying[name].before.deviation for name in pair.columns)
             v[i, j], r[i, j] = pair.covariance / unit, pair.correlation
-            if pair.released_covariance is not None:
-                w[i, j] = pair.released_covariance / unit
-            if pair.released_correlation is not None:
-                q[i, j] = pair.released_correlation
+            w[i, j], q[i, j] = (
+                np.nan if number is None else number / scale
+                for number, scale in (
+                    (pair.released_covariance, unit),
+                    (pair.released_correlation, 1.0),
+                )
+            )
         for m in (v, w, r, q):
             m.T[np.triu_indices(len(varying), 1)] = m[np.triu_indices(len(varying), 1)]
         return cls(tuple(varying), (v, w), (r, q))

@@ -83,11 +83,11 @@ def announce(what: str) -> Callable[[Callable[[Given], Part]], Callable[[Given],
 
     def decorate(compute: Callable[[Given], Part]) -> Callable[[Given], Part]:
         @wraps(compute)
-        def announced(given: Given) -> Part:
+        def run(given: Given) -> Part:
             given.step(what)
             return compute(given)
 
-        return announced
+        return run
 
     return decorate
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -144,23 +145,20 @@ def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int
     masses = Masses(probabilities)
     rows, size = probabilities.shape
     compiled = compiled and compile_loops() is not None
-    if rows > 1 or size <= (TABLE if compiled else PLAIN_TABLE):
-        table = masses.table()
-        if not compiled:
-            return _plain(places, np.ascontiguousarray(table.T))
-
-        def work(at: Ints, epsilons: Floats, out: Floats) -> None:
-            windows.least_entropy_from_table(table, places, at, epsilons, out)
-
-    elif not compiled:
+    tabled = rows > 1 or size <= (TABLE if compiled else PLAIN_TABLE)
+    if not compiled and tabled:
+        return _plain(places, np.ascontiguousarray(masses.table().T))
+    if not compiled:
         return lambda _, epsilons: np.array([_direct(places, masses, e) for e in epsilons.tolist()])
-    else:
-        parts = (masses.high[0], masses.low[0], masses.rest[0])
-
-        def work(at: Ints, epsilons: Floats, out: Floats) -> None:
-            windows.least_entropy_by_search(places, *parts, epsilons, out)
-
     from sievert.measures.approximate import windows
+
+    work: Callable[[Ints, Floats, Floats], None] = (
+        partial(windows.least_entropy_from_table, masses.table(), places)
+        if tabled
+        else lambda _, epsilons, out: windows.least_entropy_by_search(
+            places, masses.high[0], masses.low[0], masses.rest[0], epsilons, out
+        )
+    )
 
     def entropies(at: Ints, epsilons: Floats) -> Floats:
         out = np.empty(len(at))

@@ -35,8 +35,8 @@ DEEP = 512  # more than what is kept of all halvings of any number of rows
 
 def compile_if_possible(function: F) -> F:
     """The function compiled, or as it is."""
-    found = compile_loops(function)
-    return function if found is None else cast("F", found[0])
+    compiled = compile_loops(function)
+    return function if compiled is None else cast("F", compiled[0])
 
 
 @compile_if_possible

@@ -24,7 +24,7 @@ from sievert.papers.claims import (
 )
 from sievert.papers.discrimination_rate.rates import LISTED, QUASI, SECRET, VALUES_OF_ADULT
 from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppress_rare
-from sievert.report.page import Block, Grid, Picture
+from sievert.report.page import Grid, Picture
 
 K10, K15, L5 = "10-anonymous", "15-anonymous", "10-anonymous and 5-diverse"
 FILES = {K10: "adult_k10", K15: "adult_k15", L5: "adult_k10_l5"}  # names of Given.data
@@ -126,28 +126,26 @@ def _how(own: list[str]) -> str:
 
 
 def _counts(adult: Adult | None) -> PaperPart:
-    claims: list[Claim] = [
-        number(
-            "values of Marital Status that the last table lists",
-            VALUES_OF_ADULT["marital-status"],
-            len(LISTED),
-            contradicts=True,
-            why="the tables before count 7 values, the last one names 6: Married-AF-spouse is "
-            "missing",
-        )
-    ]
-    if adult is not None:
-        claims += _columns(adult.columns)
     return PaperPart(
         "Adult: the columns",
         "How many values the columns have." + ("" if adult is not None else f" {GIVE_ADULT}"),
-        tuple(claims),
+        (
+            number(
+                "values of Marital Status that the last table lists",
+                VALUES_OF_ADULT["marital-status"],
+                len(LISTED),
+                contradicts=True,
+                why="the tables before count 7 values, the last one names 6: Married-AF-spouse is "
+                "missing",
+            ),
+            *(_columns(adult.columns) if adult is not None else ()),
+        ),
     )
 
 
 def _columns(columns: Columns) -> list[Claim]:
     records = len(columns[SECRET])
-    claims = [
+    return [
         statement(
             "records of Adult",
             "~30000",
@@ -155,20 +153,19 @@ def _columns(columns: Columns) -> list[Claim]:
             holds=round(records, -4) == 30_000,
             why="not about 30,000 records",
         ),
-    ]
-    for name, printed in VALUES_OF_ADULT.items():
-        claims.append(
+        *(
             number(
                 f"values of {name}",
                 printed,
-                len({v for v in columns[name] if v not in ("", "?")}),
+                len(set(columns[name]) - {"", "?"}),
                 why="the 30,162 records without a missing value have 7 work classes; the 8th, "
                 "Never-worked, is in the whole file of 32,561 records only"
                 if name == "workclass"
                 else "the file is not the one that was counted",
             )
-        )
-    return claims
+            for name, printed in VALUES_OF_ADULT.items()
+        ),
+    ]
 
 
 def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str]) -> PaperPart:
@@ -176,34 +173,38 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
         claim = open_question(title.removeprefix("Adult: "), "a chart without numbers", LACKING)
         return PaperPart(title, f"{SEEN[chart]} {GIVE_ADULT}", (claim,))
     spec = of_attacks({name: adult.attacks[name] for name in releases})[chart]
-    rates: dict[str, dict[str, float]] = {name: {} for name in releases}
-    for row in spec["data"]["values"]:
-        rates[row["series"]][row["row"]] = row["number"]
-    rows = list(dict.fromkeys(row["row"] for row in spec["data"]["values"]))
-    claims = tuple(
-        open_question(
-            f"{row}: {releases[0]} against {releases[1]}",
-            "a bar without a number",
-            LACKING,
-            " and ".join(_rate_text(rates[name].get(row)) for name in releases),
-        )
-        for row in rows
-    )
-    blocks: tuple[Block, ...] = (
-        Picture(
-            spec,
-            f"{SEEN[chart]} {_comparison(rates, rows)}",
-            Grid(
-                "Discrimination rates",
-                ("Of", *releases),
-                tuple(
-                    (row, *(_rate_text(rates[name].get(row)) for name in releases)) for row in rows
+    values = spec["data"]["values"]
+    rates: dict[str, dict[str, float]] = {
+        name: {row["row"]: row["number"] for row in values if row["series"] == name}
+        for name in releases
+    }
+    rows = list(dict.fromkeys(row["row"] for row in values))
+    texts = {row: [_rate_text(rates[name].get(row)) for name in releases] for row in rows}
+    return PaperPart(
+        title,
+        f"{SEEN[chart]} {adult.how}",
+        tuple(
+            open_question(
+                f"{row}: {releases[0]} against {releases[1]}",
+                "a bar without a number",
+                LACKING,
+                " and ".join(pair),
+            )
+            for row, pair in texts.items()
+        ),
+        (
+            Picture(
+                spec,
+                f"{SEEN[chart]} {_comparison(rates, rows)}",
+                Grid(
+                    "Discrimination rates",
+                    ("Of", *releases),
+                    tuple((row, *pair) for row, pair in texts.items()),
+                    right=(1, 2),
                 ),
-                right=(1, 2),
             ),
         ),
     )
-    return PaperPart(title, f"{SEEN[chart]} {adult.how}", claims, blocks)
 
 
 def _rate_text(rate: float | None) -> str:

@@ -116,15 +116,15 @@ class Series:
 class Cases:
     """The six measures of the five cases of Age and the three cases of Disease (table 3)."""
 
-    found: Mapping[str, Numbers]  # age1 to age5, disease1 to disease3
+    values: Mapping[str, Numbers]  # age1 to age5, disease1 to disease3
 
     def ages(self, name: str) -> tuple[float, ...]:
         """Cases 1 to 5 of Age: finding a record."""
-        return tuple(self.found[f"age{i}"][name] for i in range(1, 6))
+        return tuple(self.values[f"age{i}"][name] for i in range(1, 6))
 
     def diseases(self, name: str) -> tuple[float, ...]:
         """Cases 1 to 3 of Disease given case 5 of Age: finding out the disease."""
-        return tuple(self.found[f"disease{i}"][name] for i in range(1, 4))
+        return tuple(self.values[f"disease{i}"][name] for i in range(1, 4))
 
 
 def direction(values: Sequence[float]) -> str:

@@ -132,7 +132,7 @@ def _ranges(case5: tuple[float, Shares], cases: Cases) -> list[Claim]:
     whole, classes = case5
     leakage = max(1 - share * inside / whole for share, inside in classes)
     most = require_number(sievert.itpr_unnormalized(CASES, ["age3"]))
-    itpr = [numbers["ITPR"] for numbers in cases.found.values()]
+    itpr = [numbers["ITPR"] for numbers in cases.values.values()]
     return [
         number("Equation (9), least for two values of Y", "0.5", two),
         number("Equation (9), least for three values of Y", "0.66", three),
@@ -162,7 +162,7 @@ def _readings(classes_by_row: dict[int, tuple[float, Shares]], cases: Cases) -> 
             (
                 f"Row {row}, {label(secret or columns[0])}",
                 ROWS_5[row - 1][2],
-                f"{cases.found[secret or columns[0]]['ITPR']:.4f}",
+                f"{cases.values[secret or columns[0]]['ITPR']:.4f}",
                 f"{_literal(*classes_by_row[row]) + 0.0:.4f}",
             )
             for row, columns, secret in _single()

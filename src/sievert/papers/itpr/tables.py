@@ -164,7 +164,7 @@ def measurements(cases: Cases) -> PaperPart:
             number(
                 f"{label(column)}: {name}",
                 shown,
-                cases.found[column][name],
+                cases.values[column][name],
                 why=MIL_WHY.get(f"{column} {name}", CUT_OFF),
                 contradicts=f"{column} {name}" in MIL_WHY,
             )
@@ -202,28 +202,30 @@ ROWS_5 = (
 def proposal(cases: Cases) -> PaperPart:
     """Tables 5 and 6."""
     zips = {which: require_number(sievert.itpr(CASES, ["age2", f"zip{which}"])) for which in (1, 2)}
-    claims = []
-    for row, (columns, secret, printed) in enumerate(ROWS_5, start=1):
-        if len(columns) == 2:
-            case = int(columns[1][-1])
-            what, ours = f"Age case 2 with Zip Code case {case}", zips[case]
-        else:
-            what, ours = label(secret or columns[0]), cases.found[secret or columns[0]]["ITPR"]
-        claims.append(number(f"Row {row}, {what}: ITPR", printed, ours))
-    claims.append(
-        number(
-            "Row 7 as it is labelled, with case 1 of Zip Code",
-            "0.75",
-            zips[1],
-            contradicts=True,
-            why="rows 6 and 7 have the same label and different numbers; 0.75 is that of case 2",
-        )
-    )
+    names = {f"zip{n}": f"Age case 2 with Zip Code case {n}" for n in zips}
+    names |= {name: label(name) for name in cases.values}
+    values = {name: numbers["ITPR"] for name, numbers in cases.values.items()}
+    values |= {f"zip{n}": itpr for n, itpr in zips.items()}
     return PaperPart(
         "Tables 5 and 6: ITPR of the cases",
         "The measure that the paper proposes, on the same cases and on two columns together: case "
         "2 of Age with the two cases of Zip Code that table 6 prints.",
-        (*claims, *_statements(cases, zips)),
+        (
+            *(
+                number(f"Row {row}, {names[name]}: ITPR", printed, values[name])
+                for row, (columns, secret, printed) in enumerate(ROWS_5, start=1)
+                for name in (secret or columns[-1],)
+            ),
+            number(
+                "Row 7 as it is labelled, with case 1 of Zip Code",
+                "0.75",
+                zips[1],
+                contradicts=True,
+                why="rows 6 and 7 have the same label and different numbers; 0.75 is that of case "
+                "2",
+            ),
+            *_statements(cases, zips),
+        ),
     )
 
 

@@ -53,7 +53,7 @@ def expected_of_diseases(values: tuple[float, ...]) -> dict[str, bool]:
 
 
 def expectations(cases: Cases) -> PaperPart:
-    """Section 3.3, sentence by sentence and measure by measure."""
+    """Section 3.3, sentence by sentence and measure by measure: a long list, one claim each."""
     ages = {name: expected_of_ages(cases.ages(name)) for name in IDS}
     diseases = {name: expected_of_diseases(cases.diseases(name)) for name in IDS}
     rows = tuple(

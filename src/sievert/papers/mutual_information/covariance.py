@@ -44,8 +44,8 @@ def synthetic(given: Given) -> PaperPart:
     (part,) = sievert.randomise(table, "age", "diagnosis", model=4, at=RATE, seed=given.seed).parts
     assert part.achieved is not None
     lost, as_keys = (
-        optimum.information - told
-        for told in (
+        optimum.information - disclosed
+        for disclosed in (
             require_number(sievert.mutual_information(labelled, "label", "diagnosis")),
             part.achieved.risk.value,
         )
@@ -88,8 +88,8 @@ def _plain(identity: float) -> float:
     table, low, high = Joint.of(PATIENTS), 0.0, 1.0
     for _ in range(60):
         kept = (low + high) / 2
-        _, lost, told, _ = evaluated(table, kept * np.eye(4) + (1 - kept) / 4)
-        low, high = (kept, high) if told < identity else (low, kept)
+        _, lost, identity_told, _ = evaluated(table, kept * np.eye(4) + (1 - kept) / 4)
+        low, high = (kept, high) if identity_told < identity else (low, kept)
     return lost
 
 

@@ -59,8 +59,7 @@ def count_tables() -> dict[tuple[str, str], float]:
         counts = Counter(zip(diseases, table, strict=True))
         weight = math.prod(math.factorial(n) for n in counts.values())
         total += weight
-        for pair, n in counts.items():
-            expected[pair] += weight * n
+        expected.update({pair: weight * n for pair, n in counts.items()})
     return {pair: n / total for pair, n in expected.items()}
 
 
@@ -97,12 +96,11 @@ def _conditioning() -> Claim:
 
 def _support() -> Claim:
     beliefs = nationality("Local recoding").beliefs
-    none = sum(1 for n in NATIONS for p in beliefs[(n,)]["attacker"].values() if p == 0)
-    every = len(NATIONS) * len(SECRETS)
+    none = sum(p == 0 for n in NATIONS for p in beliefs[(n,)]["attacker"].values())
     return statement(
         "Definition 1: the beliefs of the attacker have full support",
         "full support",
-        f"{none} of {every} probabilities are 0",
+        f"{none} of {len(NATIONS) * len(SECRETS)} probabilities are 0",
         holds=none == 0,
         why="By (7) every disease that shares no group with a nationality has probability 0. The "
         "relative risk is finite all the same: only the learner's beliefs are divided by, and "
@@ -111,7 +109,6 @@ def _support() -> Claim:
 
 
 def _equation_types() -> tuple[Claim, Claim]:
-    records, groups = len(GROUPS), len(set(GROUPS))
     return (
         number(
             "Section 4: entries of the vector of counts of the pairs (r, s), given s",
@@ -124,8 +121,8 @@ def _equation_types() -> tuple[Claim, Claim]:
         ),
         number(
             "Section 4: groups g_j to draw, 1 <= j <= N",
-            str(records),
-            groups,
+            str(len(GROUPS)),
+            len(set(GROUPS)),
             contradicts=True,
             why="N is the number of records. Equation (9), a few lines below, has 1 <= j <= k, "
             "the number of groups.",
