@@ -181,9 +181,8 @@ def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = 
 def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> str:
     model = model or Policy
     for part in loc[:-1]:
-        inner = model.model_fields.get(str(part))
-        kinds = [inner.annotation] if inner else []
-        kinds += list(getattr(inner.annotation, "__args__", ())) if inner else []
+        inner = getattr(model.model_fields.get(str(part)), "annotation", None)
+        kinds = (inner, *getattr(inner, "__args__", ()))
         model = next(
             (k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), MeasureLimit
         )
@@ -227,13 +226,11 @@ def judge(
     places += [(f"inference.{s}", v, policy.inference.get(s, {})) for s, v in inference.items()]
     for where, values, narrower in places:
         for measure in narrower:
-            if measure not in values:
-                raise _absent(measure, f"limits.{where}")
+            _require_number(measure in values, measure, f"limits.{where}")
         limits = {**{m: x for m, x in policy.everywhere.items() if m in values}, **narrower}
         verdicts += [_verdict(where, values[m], limit) for m, limit in limits.items()]
     for measure in policy.everywhere:
-        if not any(v.measure == measure for v in verdicts):
-            raise _absent(measure, "limits")
+        _require_number(any(v.measure == measure for v in verdicts), measure, "limits")
     warnings = [
         Note(
             f"the limit on {v.measure} ({{}}) was not evaluated: {{}}",
@@ -243,11 +240,15 @@ def judge(
         for v in verdicts
         if v.met is None
     ]
-    for v in verdicts:
-        risky = BY_ID[v.measure].riskier
-        if (risky == "low" and v.min is None) or (risky == "high" and v.max is None):
-            text = f"the limit on {v.measure} ({{}}) is on its harmless side: risky when {risky}"
-            warnings.append(Note(text, _place(v.where)))
+    warnings += [
+        Note(
+            f"the limit on {v.measure} ({{}}) is on its harmless side: risky when {risky}",
+            _place(v.where),
+        )
+        for v in verdicts
+        for risky, bound in (("low", v.min), ("high", v.max))
+        if BY_ID[v.measure].riskier == risky and bound is None
+    ]
     return verdicts, warnings
 
 
@@ -256,14 +257,15 @@ def _place(where: str) -> Name | SectionName:
     return Name(secret) if secret else SectionName(chapter)
 
 
-def _absent(measure: str, where: str) -> UsageError:
+def _require_number(present: bool, measure: str, where: str) -> None:
     kinds = BY_ID[measure].kinds
     hint = "give what it needs (an order, a hierarchy, a partition), or drop the limit"
     if "secret" not in kinds:
         hint = "it is about finding a person: [limits.reidentification]"
     elif "record" not in kinds and not where.startswith("limits.inference"):
         hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
-    return UsageError(f"{where}: {measure} is not among the numbers of this assessment", hint=hint)
+    what = f"{where}: {measure} is not among the numbers of this assessment"
+    require(present, what, hint=hint)
 
 
 def _verdict(where: str, value: Value, limit: MeasureLimit) -> Verdict:

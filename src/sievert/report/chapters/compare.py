@@ -182,7 +182,7 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
     blocks = (
         Paragraph(_keeps(view, secret), "lead"),
         *(_map(view, secret) if pictured else ()),
-        *grids(view, view.say("secret_caption", secret=name), list(_rows(view, secret))),
+        *grids(view, view.say("secret_caption", secret=name), _rows(view, secret)),
         *([BulletList(chance)] if chance else ()),
         Paragraph(view.say("secret_reading"), "reading"),
         *limit_chapter(view, number, secret, pictured=pictured),
@@ -215,21 +215,22 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     yield Picture(spec, view.say("map_see"), grid)
 
 
-def _rows(view: ComparisonView, secret: str) -> Iterator[Row]:
+def _rows(view: ComparisonView, secret: str) -> list[Row]:
     redactor, each = view.redactor, [r.secrets[secret] for r in view.releases]
     before = view.data["original"]["attribute_disclosure"][secret]
     ends = interval_text(redactor, *map(redactor.bits, before["interval"]))
     value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
     ranges = [interval_text(redactor, *t.interval) for t in each]
     lost_ranges = [interval_text(redactor, *t.lost_interval) for t in each]
-    yield Row("attribute_disclosure", "told", [value, *(t.value for t in each)])
-    yield Row("beyond_chance", "corrected", [corrected, *(t.corrected for t in each)])
-    yield Row("beyond_chance", "range", [ends, *ranges])
-    yield Row("information_loss", "lost", ["", *(t.lost for t in each)])
-    yield Row("information_loss", "range", ["", *lost_ranges])
-    yield Row("information_loss", "kept", ["", *(t.kept for t in each)])
-    if redactor.internal:
-        yield from compare_tables.exact(view, secret)
+    return [
+        Row("attribute_disclosure", "told", [value, *(t.value for t in each)]),
+        Row("beyond_chance", "corrected", [corrected, *(t.corrected for t in each)]),
+        Row("beyond_chance", "range", [ends, *ranges]),
+        Row("information_loss", "lost", ["", *(t.lost for t in each)]),
+        Row("information_loss", "range", ["", *lost_ranges]),
+        Row("information_loss", "kept", ["", *(t.kept for t in each)]),
+        *(compare_tables.exact(view, secret) if redactor.internal else ()),
+    ]
 
 
 def _chance(view: ComparisonView, secret: str) -> Iterator[str]:

@@ -38,21 +38,18 @@ SHOWN_WITH = ("size", "global_risk", "household_risk")
 
 def chapters(view: ExplanationView) -> Iterator[Chapter]:
     """The population; on an internal page values, slips, records and minimal uniques too."""
-    about, values = view.data["population"], view.data.get("values")
-    population: list[Block] = []
-    if any(name in about for name in SHOWN_WITH):
-        population += _population(view, about)
-    if view.internal and about["totals"]:
-        population.append(_totals(view, about["totals"]))
-    if population:
-        yield view.chapter("population", population)
-    if not view.internal:
-        return
-    if values is not None:
-        blocks = (*_values(view, values), *_rare(view, values), *_alike(view, values))
-        if blocks:
-            yield view.chapter("values", blocks)
-    yield view.chapter("records", (*_suda(view), *_records(view)))
+    about, values = view.data["population"], view.data.get("values") if view.internal else None
+    totals = about["totals"] if view.internal else None
+    writers = (_values, _rare, _alike) if values else ()
+    chapters: dict[str, tuple[Block, ...]] = {
+        "population": (
+            *(_population(view, about) if any(name in about for name in SHOWN_WITH) else ()),
+            *([_totals(view, totals)] if totals else ()),
+        ),
+        "values": tuple(block for write in writers for block in write(view, values or {})),
+        "records": (*_suda(view), *_records(view)) if view.internal else (),
+    }
+    yield from (view.chapter(key, blocks) for key, blocks in chapters.items() if blocks)
 
 
 # -- the population -------------------------------------------------------------------------------
