@@ -300,9 +300,8 @@ def frame_chart(
 ) -> Spec:
     """A chart of these layers, with a title, lines below it and a description in words."""
     title, below = printable(title), [printable(line) for line in below]
-    said = [row["said"] for row in values[:MOST_SAID]]
-    if len(values) > MOST_SAID:
-        said.append(f"and {len(values) - MOST_SAID} more")
+    left = len(values) - MOST_SAID
+    said = [row["said"] for row in values[:MOST_SAID]] + ([f"and {left} more"] if left > 0 else [])
     return {
         "$schema": SCHEMA,
         "title": {

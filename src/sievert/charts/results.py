@@ -13,6 +13,7 @@ from sievert.formatting import percent, significant
 
 MOST_VALUES = 30
 RATE = "Discrimination rate"
+PARTLY = "Not every subset was measured: most and least are of those that were"
 SCALE = "0 tells nothing, 1 tells it for certain"
 BOXES = {
     "black_box": ("black box", "the record"),
@@ -122,10 +123,14 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     >>> list(of_explanation(sievert.explain(table, ["zip", "sex"]).chapters))
     ['knowledge_identity', 'shares_identity']
     """
-    charts: dict[str, Spec] = {}
     if "knowledge" not in chapters:
-        return charts
+        return {}
+    charts: dict[str, Spec] = {}
     known, shares = chapters["knowledge"], chapters["shapley"]
+    partly = [] if known["complete"] else [PARTLY]
+    sampled = (
+        [] if shares["exact"] else [f"Sampled from {shares['orders']} orders, intervals of 95 %"]
+    )
     targets: list[tuple[str, str, str | None]] = [("identity", "the record", None)]
     targets += [(s, short_name(s), s) for s in shares["inference"]]
     for target, what, secret in targets:
@@ -136,12 +141,9 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
             if rate["max"] is not None
         ]
         if points:
-            below = [f"{RATE} of {what}: most, mean and least over the subsets", SCALE]
-            if not known["complete"]:
-                below.append("Not every subset was measured: most and least are of those that were")
             charts[file_name(charts, "knowledge", target)] = band(
                 "What is given away by how many columns are known",
-                below,
+                [f"{RATE} of {what}: most, mean and least over the subsets", SCALE, *partly],
                 points,
                 axis=RATE,
                 known="Columns known",
@@ -150,12 +152,9 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
         rate = _rate(shares, secret)
         if rate["columns"]:
             whole = significant(rate["whole"])
-            below = [f"{RATE} of {what}: Shapley values, which add up to {whole}"]
-            if not shares["exact"]:
-                below.append(f"Sampled from {shares['orders']} orders, intervals of 95 %")
             charts[file_name(charts, "shares", target)] = bars(
                 "Each column's share of what is given away",
-                below,
+                [f"{RATE} of {what}: Shapley values, which add up to {whole}", *sampled],
                 _shares(rate["columns"]),
                 axis="Shapley value",
             )

@@ -174,14 +174,17 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
 
 def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block:
     """What is left to guess by how many columns are known, one line per parameter."""
-    short, rows = NAMES[number], list[tuple[object, ...]]()
-    points: dict[str, list[tuple[float, float]]] = {}
-    names = make_unique(view.parameter(c) for c in view.curves)
-    for name, curve in zip(names, view.curves, strict=True):
-        means = {p["known"]: view.mean(p, number) for p in curve["points"]}
-        rows.append((name, *(means.get(k, "") for k in view.known_numbers)))
-        if line := [(float(k), m.number) for k, m in means.items() if m.number is not None]:
-            points[name] = line
+    short, names = NAMES[number], make_unique(view.parameter(c) for c in view.curves)
+    means = {
+        name: {p["known"]: view.mean(p, number) for p in curve["points"]}
+        for name, curve in zip(names, view.curves, strict=True)
+    }
+    rows = ((n, *(each.get(k, "") for k in view.known_numbers)) for n, each in means.items())
+    points = {
+        name: line
+        for name, each in means.items()
+        if (line := [(float(k), m.number) for k, m in each.items() if m.number is not None])
+    }
     known = (
         view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known_numbers
     )
@@ -190,12 +193,10 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block
     )
     if not pictures or not points:
         return grid
-    below = [view.say(f"{short}_below")]
-    if len(points) > MOST_LINES:
-        below.append(view.say("lines_first", shown=MOST_LINES, of=len(points)))
+    first = view.say("lines_first", shown=MOST_LINES, of=len(points))
     spec = lines(
         view.say(f"{short}_chart", secret=view.name),
-        below,
+        [view.say(f"{short}_below"), *([first] if len(points) > MOST_LINES else ())],
         dict(list(points.items())[:MOST_LINES]),
         across=view.say("known_axis"),
         up=view.say(f"{short}_axis"),

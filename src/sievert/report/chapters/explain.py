@@ -317,11 +317,10 @@ def _ranking_grid(view: ExplanationView, columns: Sequence[RankedColumn]) -> Gri
             rate = redactor.rate(most["discrimination_rate"], of=_weight(view, entry))
             if level(redactor, rate):
                 by = view.say("ranking_by", column=redactor.name(most["column"]), rate=rate)
-        row: list[object] = [name, text, by, redactor.count(entry["as_key"]["unique_count"])]
-        if view.internal:
-            row.append(redactor.count(entry["values"]))
-            row.append(redactor.only_internal(entry["as_target"]["itpr_unnormalized"]))
-        rows.append(row)
+        alone, values = entry["as_key"]["unique_count"], entry["values"]
+        itpr = redactor.only_internal(entry["as_target"]["itpr_unnormalized"])
+        exact = (redactor.count(values), itpr) if view.internal else ()
+        rows.append((name, text, by, redactor.count(alone), *exact))
     more = ("values", "head_itpr_unnormalized") if view.internal else ()
     head = map(view.say, ("column", "rate", "mostly_by", "alone_by_it", *more))
     return make_grid(view.say("ranking_table"), head, rows, (1, 3, 4, 5)[: 2 + len(more)])

@@ -155,17 +155,26 @@ def _measured_sets(view: ExplanationView, point: Data) -> str:
 def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
     """What is told of each secret, on average over the sets of so many columns."""
     labels = {s: view.labels[s] for s in view.secrets[:MOST_SECRETS]}
-    rows = []
-    points: dict[str, list[tuple[float, float]]] = {label: [] for label in labels.values()}
-    for p in (p for p in view.data["knowledge"]["points"] if p["known"]):
-        row: list[object] = [p["known"]]
-        for secret, label in labels.items():
-            rates = p["inference"][secret]["discrimination_rate"]
-            mean, most = (view.rate(rates[w], secret) for w in ("mean", "max"))
-            row += [mean, most]
-            if (height := level(view.redactor, mean)) is not None:
-                points[label].append((p["known"], height))
-        rows.append(row)
+    by_point = [p for p in view.data["knowledge"]["points"] if p["known"]]
+    means, most = (
+        {
+            s: [view.rate(p["inference"][s]["discrimination_rate"][which], s) for p in by_point]
+            for s in labels
+        }
+        for which in ("mean", "max")
+    )
+    rows = (
+        (p["known"], *(rates[s][i] for s in labels for rates in (means, most)))
+        for i, p in enumerate(by_point)
+    )
+    points = {
+        label: [
+            (p["known"], height)
+            for p, mean in zip(by_point, means[s], strict=True)
+            if (height := level(view.redactor, mean)) is not None
+        ]
+        for s, label in labels.items()
+    }
     head = [view.say(k, name=label) for label in labels.values() for k in ("mean_of", "most_of")]
     if labels:
         right = range(len(head) + 1)
