@@ -55,7 +55,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "l as the maximum": (DIVERSITY, "else int(profiles.lengths.min())",
                          "else int(profiles.lengths.max())"),
     "delta skips absent values": (
-        CLOSENESS, "if int(target.profiles.lengths.min()) < target.values.things:", "if False:"),
+        CLOSENESS, "if int(target.profiles.lengths.min()) < target.values.things", "if False"),
     "ordered distance without 1/(m-1)": (
         CLOSENESS, "Fraction(distance, records * size * (len(ranked.totals) - 1))",
         "Fraction(distance, records * size)"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from sievert.counts.answers import Sizes
 from sievert.measures.kernel import exact_products, ratio, total
@@ -57,11 +58,6 @@ def _below_each(counts: Callable[[int], int], options: Options) -> MeasureResult
     by_k = {str(k): counts(k) for k in sorted({int(k) for k in options.get("k", DEFAULT_BELOW)})}
     last = list(by_k)[-1]
     return MeasureResult(by_k[last], details={"k": int(last), "by_k": by_k})
-
-
-def records_below(target: RecordTarget, options: Options) -> MeasureResult:
-    """Records in classes smaller than k, for every k of the options; the value is the largest's."""
-    return _below_each(lambda k: _records_below(target.sizes, k), options)
 
 
 def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, MeasureResult]:
@@ -195,7 +191,7 @@ CLASSES: tuple[Measure, ...] = (
         "sdcMicro, violations of k-anonymity",
         "so many people share their quasi-identifiers with fewer than k - 1 others",
         (*ALWAYS, *MONOTONE),
-        records_below,
+        lambda target, options: _below_each(partial(_records_below, target.sizes), options),
         ("record",),
         decided_by=Decides.SMALL_CLASSES,
         details={"k": Decides.SETTING, "reading": Decides.SETTING},

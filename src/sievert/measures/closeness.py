@@ -26,26 +26,17 @@ from sievert.measures.measure import (
 from sievert.measures.target import SecretTarget
 
 
-def _gap(gaps: Gaps, records: int) -> float:
+def _gap(gaps: Gaps | None, records: int) -> float:
+    """max over q of half the sum over s of |p(s|q) - p(s)|, or the mean of that over levels.
+
+    The mean over the levels of a tree is the earth mover's distance on it. Moving p(s|q) to p(s)
+    costs level/H for values that meet at that level. The cost of the cheapest plan is a sum over
+    tree edges of the flow through them, and the flow through the edges of one level adds up to
+    twice the variational distance of the labels of that level: hence the mean.
+    """
+    assert gaps is not None
     bottom = [records * n * gaps.levels for n in gaps.class_size]
     return kernel.ratio(*kernel.largest_ratio(gaps.gap, bottom))
-
-
-def t_closeness(target: SecretTarget, _: Options) -> Number:
-    """max over q of half the sum over s of |p(s|q) - p(s)|."""
-    assert target.counts.gaps is not None
-    return _gap(target.counts.gaps, target.records)
-
-
-def t_closeness_hierarchical(target: SecretTarget, _: Options) -> Number:
-    """The earth mover's distance on a tree: the mean over its levels of the plain distance.
-
-    Moving p(s|q) to p(s) costs level/H for values that meet at that level. The cost of the cheapest
-    plan is a sum over tree edges of the flow through them, and the flow through the edges of one
-    level adds up to twice the variational distance of the labels of that level: hence the mean.
-    """
-    assert target.counts.hierarchy_gaps is not None
-    return _gap(target.counts.hierarchy_gaps, target.records)
 
 
 def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | MeasureResult:
@@ -136,18 +127,18 @@ class _Gains:
         return min(self.gain(i) for i in np.flatnonzero(self.rough <= edge).tolist())
 
 
-def beta_likeness(target: SecretTarget, _: Options) -> Number:
+def _beta(gains: _Gains) -> float:
     """max(0, max over q and s of (p(s|q) - p(s))/p(s))."""
-    return float(max(Fraction(0), _Gains(target).highest() - 1))
+    return float(max(Fraction(0), gains.highest() - 1))
 
 
 def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureResult:
     """max over s of min(B, -ln p(s)), B the basic value of the table."""
     gains = _Gains(target)
-    basic = float(max(Fraction(0), gains.highest() - 1))
     rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
     satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
-    return MeasureResult(min(basic, float(rarity.max())), details={"satisfiable": satisfiable})
+    value = min(_beta(gains), float(rarity.max()))
+    return MeasureResult(value, details={"satisfiable": satisfiable})
 
 
 def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:
@@ -177,7 +168,7 @@ CLOSENESS: tuple[Measure, ...] = (
         "Li, Li and Venkatasubramanian 2007",
         "share of the worst class that would have to change value to look like the table",
         (*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
-        t_closeness,
+        lambda target, _: _gap(target.counts.gaps, target.records),
         ("secret",),
         frozenset({"gaps"}),
         decided_by=Decides.CLASS_SHARE,
@@ -209,7 +200,7 @@ CLOSENESS: tuple[Measure, ...] = (
         "Li, Li and Venkatasubramanian 2007",
         "as t-closeness, but values that are alike by the hierarchy count as near",
         (*ALWAYS, Law.REPETITION, *MONOTONE),
-        t_closeness_hierarchical,
+        lambda target, _: _gap(target.counts.hierarchy_gaps, target.records),
         ("secret",),
         frozenset({"hierarchy"}),
         decided_by=Decides.CLASS_SHARE,
@@ -225,7 +216,7 @@ CLOSENESS: tuple[Measure, ...] = (
         "Cao and Karras 2012",
         "a value is at most 1 + beta times as likely in a class as in the table",
         (*BLIND, *MONOTONE, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
-        beta_likeness,
+        lambda target, _: _beta(_Gains(target)),
         ("secret",),
         frozenset({"joint"}),
         decided_by=Decides.CELL,

@@ -24,7 +24,7 @@ from sievert.measures.measure import (
     Options,
     undefined,
 )
-from sievert.measures.target import SecretTarget, Target
+from sievert.measures.target import Target
 
 ITPR = "ITPR paper (Information-Theoretic Privacy Risk)"
 DR = "Discrimination rate (slides)"
@@ -44,19 +44,9 @@ def _lost_in_class(target: Target, share: float) -> Number | MeasureResult:
     return 0.0 if target.classes == 1 else float(1.0 - share / target.entropy)
 
 
-def normalized_conditional_entropy(target: Target, _: Options) -> Number | MeasureResult:
-    """H(X|Q)/H(X)."""
-    return _part_of_entropy(target, target.conditional_entropy)
-
-
 def discrimination_rate(target: Target, _: Options) -> Number | MeasureResult:
     """1 - H(X|Q)/H(X) = I/H(X)."""
     return _part_of_entropy(target, target.mutual_information)
-
-
-def semantic_discrimination_rate(target: SecretTarget, options: Options) -> Number | MeasureResult:
-    """The discrimination rate after the secret's values are merged by a partition."""
-    return discrimination_rate(options["merged"], options)
 
 
 def itpr_unnormalized(target: Target, _: Options) -> Number | MeasureResult:
@@ -71,11 +61,6 @@ def itpr(target: Target, options: Options) -> Number | MeasureResult:
         return undefined(NOTHING_TO_LEARN, beside=beside)
     beside |= {m.__name__: m(target, options) for m in (discrimination_rate, itpr_unnormalized)}
     return MeasureResult(target.itpr, details={"beside": beside})
-
-
-def reciprocal_entropy(target: Target, _: Options) -> Number | MeasureResult:
-    """max over q of 1/H(X|q)."""
-    return 1.0 / target.least_entropy if target.least_entropy else undefined(UNBOUNDED)
 
 
 def discrimination_rate_of_value(target: Target, options: Options) -> Number | MeasureResult:
@@ -139,7 +124,7 @@ INFORMATION: tuple[Measure, ...] = (
         DR,
         "the discrimination rate of what the values have in common, such as 'some cancer'",
         (*ALWAYS, *MONOTONE),
-        semantic_discrimination_rate,
+        lambda _, options: discrimination_rate(options["merged"], options),
         ("secret",),
         frozenset({"parts"}),
         decided_by=Decides.UNCERTAINTY,
@@ -228,7 +213,9 @@ INFORMATION: tuple[Measure, ...] = (
         "Oganian and Domingo-Ferrer 2003",
         "grows without bound as some class becomes certain",
         (*BLIND, *MONOTONE),
-        reciprocal_entropy,
+        lambda target, _: (
+            1.0 / target.least_entropy if target.least_entropy else undefined(UNBOUNDED)
+        ),
         decided_by=Decides.CELL,
     ),
     Measure(
@@ -299,7 +286,7 @@ INFORMATION: tuple[Measure, ...] = (
         f"{ITPR}, eq. 3",
         "1 minus the discrimination rate",
         (*BLIND, *MONOTONE),
-        normalized_conditional_entropy,
+        lambda target, _: _part_of_entropy(target, target.conditional_entropy),
         needs=_JOINT,
         decided_by=Decides.UNCERTAINTY,
     ),
