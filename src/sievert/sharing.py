@@ -87,7 +87,7 @@ def make_shareable(assessment: A, *, min_cell: int = LEAST, mask_names: bool = F
     require(
         isinstance(min_cell, int) and min_cell >= FEWEST, f"--min-cell must be at least {FEWEST}"
     )
-    require("shared" not in assessment.table, "the assessment has been made fit to pass on before")
+    require("shared" not in assessment.table, "the assessment has been made shareable before")
     rules = _SharingRules(assessment, min_cell, mask_names)
     chapters: dict[str | None, dict[str, Value]] = {
         None: rules.chapter(assessment.reidentification, record=True),

@@ -157,9 +157,9 @@ def test_nothing_to_pass_on(files: dict[str, Path], capsys: pytest.CaptureFixtur
     for command in ("assess", "attack"):
         assert run(*everything(files, command), "--share") == 7
         out, err = capsys.readouterr()
-        assert out == "" and "not fit to pass on" in err and "qx" not in err
+        assert out == "" and "not shareable" in err and "qx" not in err
     found = sievert.assess(coarse(people(60)), QUASI, "disease", attacks=True)
-    with pytest.raises(RefusedError, match="not fit to pass on"):
+    with pytest.raises(RefusedError, match="not shareable"):
         found.share()
 
 

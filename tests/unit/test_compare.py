@@ -479,7 +479,7 @@ def test_the_command(files: list[Path], tmp_path: Path, capfd: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("extra", "code", "words"),
     [
-        (["--share"], 7, "not fit to pass on"),
+        (["--share"], 7, "not shareable"),
         (["--missing", "drop"], 2, "value of its own"),
         (["--shuffles", "-1"], 2, "--shuffles"),
         (["--bins", "age=x"], 2, "COLUMN=NUMBER"),

@@ -243,7 +243,7 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     [
         (["--size", "4"], 2, "--method query"),
         (["--fraction", "x"], 2, "numbers"),
-        (["--share"], 7, "not fit to pass on"),
+        (["--share"], 7, "not shareable"),
         (["--hierarchy", "age=prefix"], 2, "--hierarchy"),
         (["--method", "release"], 2, "--release"),
     ],

@@ -141,7 +141,7 @@ def test_off(tables: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
         (("--sweeps", "3"), 2, "--sweeps must be"),
         (("--group", "ward"), 2, "--group: column"),
         (("--records", "rows.csv", "--no-reasoning"), 2, "who reasons"),
-        (("--share",), 7, "not fit to pass on"),
+        (("--share",), 7, "not shareable"),
     ],
 )
 def test_errors(

@@ -164,11 +164,11 @@ def test_reports_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> No
 
 
 def test_an_edited_share_stays_shared(table: Path, tmp_path: Path) -> None:
-    """A result that was made fit to pass on cannot become exact again."""
+    """A result that was made shareable cannot become exact again."""
     kept, page = tmp_path / "a.json", tmp_path / "a.md"
     assert run("assess", table, *ROLES, "--share", "--json", kept) == 0
     assert run("report", kept, "--internal", "--markdown", page) == 0
-    assert "Fit to pass on" in page.read_text()
+    assert "Shareable" in page.read_text()
 
 
 def test_masked_names(table: Path, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def assess(
         raise NOT_SHAREABLE["attack"]
     require(
         not output.share or records is None,
-        "a record file tells about single persons: it is not fit to pass on",
+        "a record file tells about single persons: it is not shareable",
         hint="--share without --records",
         error=RefusedError,
     )

@@ -20,11 +20,11 @@ from sievert.formatting import nearest
 
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
-PAGE = "--html FILE without --share: a page fit to pass on; or sievert assess --share"
+PAGE = "--html FILE without --share: a shareable page; or sievert assess --share"
 NUMBERS = "holds exact numbers of the original: it is"
 # Why results cannot be shared; nothing of the data in them.
 NOT_SHAREABLE = {
-    command: RefusedError(f"{why} not fit to pass on", hint=PAGE)
+    command: RefusedError(f"{why} not shareable", hint=PAGE)
     for command, why in {
         "attack": "attacks point at single classes: they are",
         "compare": f"a comparison {NUMBERS}",

@@ -153,7 +153,7 @@ class OutputOptions:
     force
         Replace existing files that sievert has not written.
     share
-        Make output fit to pass on: no count below --min-cell, no file name.
+        Make the output shareable: no count below --min-cell, no file name.
     min_cell
         With --share or a page: the smallest count that may be shown; 10 unless given.
     mask_names
@@ -188,7 +188,7 @@ class PageOptions:
     Attributes
     ----------
     html
-        Write the result as one page that needs nothing else, fit to pass on, to this file.
+        Write the result to this file, as one shareable page that needs nothing else.
     markdown
         Write the same page as Markdown to this file.
     internal

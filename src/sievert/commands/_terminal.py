@@ -80,7 +80,7 @@ def _heading_lines(result: Result, width: int) -> list[str]:
     lines = wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
     if "shared" in table:
         lines += wrap(
-            f"Fit to pass on: no count below {table['shared']} is shown, nor what it would follow "
+            f"Shareable: no count below {table['shared']} is shown, nor what it would follow "
             "from; other numbers are rounded. Verdicts are of the exact numbers.",
             width,
             "",

@@ -55,12 +55,12 @@ class Assessment(Result):
         return content
 
     def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
-        """The same, fit to pass on: no small count, nothing to work one back from, no file name."""
+        """The same, shareable: no small count, nothing to work one back from, no file name."""
         from sievert.sharing import make_shareable
 
         require(
             self.attacks is None,
-            "attacks point at single classes: they are not fit to pass on",
+            "attacks point at single classes: they are not shareable",
             hint="the assessment without attacks",
             error=RefusedError,
         )
