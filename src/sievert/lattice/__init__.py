@@ -206,10 +206,6 @@ class Lattice:
 
     def _dependence(self, keys: Ints, counts: Ints) -> float:
         """Mutual information with all its digits, and 0 where the counts prove independence."""
-        if counts.ndim == 2 and self.records <= kernel.EXACT_PRODUCT:
-            from sievert.lattice import rollup
-
-            return float(rollup.dependence(counts, self._totals, self.records))
         if counts.ndim == 2:
             row, value = np.nonzero(counts)
             sizes = counts.sum(axis=1, dtype=np.int64)[row]

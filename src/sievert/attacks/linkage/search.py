@@ -294,8 +294,7 @@ def search_tree(
     low, high, gaps, masks, only = tree.low, tree.high, tree.gaps, tree.masks, tree.only
     w, lack, mismatch, power, slack = weights
     best, total, where, sure = result
-    stack = np.empty(levels + 2, dtype=np.int64)
-    bounds = np.empty(levels + 2)
+    stack, bounds = np.empty(levels + 2, dtype=np.int64), np.empty(levels + 2)
     flat = np.empty(levels + 2, dtype=np.bool_)  # all originals of the node are equally far
     for i in range(len(xs)):
         if roots[i] < 0:

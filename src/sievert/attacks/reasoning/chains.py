@@ -314,13 +314,12 @@ def _diagnostics(series: NDArray[Any]) -> Floats:
     half = draws // 2
     halves = np.concatenate((x[:, :, :half], x[:, :, draws - half :]), axis=1)
     still = np.ptp(x.reshape(count, -1), axis=1) <= SAME * scale
-    frozen = (np.ptp(halves, axis=2) <= SAME * scale[:, None]).all(axis=1) & ~still
     size = float(chains * draws)
     mean = first[:, 0, 0] + x.mean(axis=(1, 2))
     sd = np.where(still, 0.0, x.std(axis=(1, 2), ddof=1))
     means = halves.mean(axis=2)
     within = halves.var(axis=2, ddof=1).mean(axis=1)
-    within[frozen] = 0.0
+    within[(np.ptp(halves, axis=2) <= SAME * scale[:, None]).all(axis=1) & ~still] = 0.0
     spread = within * (half - 1) / half + means.var(axis=1, ddof=1)
     agreed = np.sqrt(spread / np.where(within > 0, within, 1.0))
     agreed = np.where(still, 1.0, np.where(within > 0, agreed, np.inf))

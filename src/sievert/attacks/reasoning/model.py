@@ -97,8 +97,7 @@ class ReleaseModel:
         It is the weight of the secret, times the shares of the victim's atoms among those who have
         it.
         """
-        secrets = normalise(self.alpha + self.secret_counts)
-        weights = np.broadcast_to(secrets, self.shape).copy()
+        weights = np.broadcast_to(normalise(self.alpha + self.secret_counts), self.shape).copy()
         for population, own in zip(populations, self.atoms.T, strict=True):
             weights *= population[:, own].T
         return weights

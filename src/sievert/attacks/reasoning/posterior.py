@@ -171,8 +171,7 @@ def _accuracies(truth: Ints | None, expected: Floats, beliefs: Floats) -> list[f
     """
     if truth is None:
         best = beliefs.argmax(axis=1)
-        right = expected[np.arange(len(best)), best].sum()
-        return [float(right / max(expected.sum(), 1e-300))]
+        return [float(expected[np.arange(len(best)), best].sum() / max(expected.sum(), 1e-300))]
     believed = float((truth[:, : beliefs.shape[1]] * beliefs).sum())
     guesses = CorrectGuesses.count(truth, likeliest(beliefs))
     return [guesses.fractional / truth.sum(), believed / truth.sum()]

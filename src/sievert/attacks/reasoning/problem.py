@@ -138,11 +138,10 @@ class Problem:
             label_of[g] = known.setdefault(own.tobytes(), len(kept))
             if label_of[g] == len(kept):
                 kept.append(own)
-        own_sets = PositionSets.from_lists(kept)
         prior = value_weights(
             self.settings.beta, None, self.people(self.victims.places), self.texts, ()
         )
-        factor = _factor(prior, own_sets, label_of, holds)
+        factor = _factor(prior, PositionSets.from_lists(kept), label_of, holds)
         return [factor], np.arange(len(self.victims.places))[:, None], label_of[:, None]
 
     def as_boxes(

@@ -188,5 +188,4 @@ def _others(later: Floats) -> Floats:
     """For every row the product of all others."""
     one = np.ones((1, later.shape[1]))
     before = np.cumprod(np.concatenate([one, later[:-1]]), axis=0)
-    after = np.cumprod(np.concatenate([one, later[:0:-1]]), axis=0)
-    return np.asarray(before * after[::-1])
+    return np.asarray(before * np.cumprod(np.concatenate([one, later[:0:-1]]), axis=0)[::-1])

@@ -109,9 +109,14 @@ def horizontal(
         if settings.observed
         else problem.as_boxes(sets, classes, class_counts)
     )
-    alpha = secret_weights(settings.alpha, name, texts)
     model = HorizontalModel.build(
-        factors, class_counts, label_of, atoms, pairs, alpha, settings.method
+        factors,
+        class_counts,
+        label_of,
+        atoms,
+        pairs,
+        secret_weights(settings.alpha, name, texts),
+        settings.method,
     )
     details = {
         "kind": "horizontal",
@@ -139,8 +144,7 @@ def _labels(
 ) -> value_sets.Labels:
     """What the released texts of a column stand for; a missing value is read if it occurs."""
     used, _ = occurring(released, place)
-    texts = released.values[place]
-    column = released.columns[place]
+    texts, column = released.values[place], released.columns[place]
     return value_sets.Labels.read(
         texts if None in used else [*used[:1], *texts[1:]],
         domain,
@@ -242,15 +246,18 @@ def _fitting_beliefs(
     """Of each released record: how much those whose values fit it believe in its secret."""
     order = np.argsort(pairs.classes, kind="stable")
     starts = np.flatnonzero(np.diff(pairs.classes[order], prepend=-1))
-    ranges = dict[str, Floats]()
-    for who in ("attacker", "learner"):
-        beliefs = getattr(reasoning.posterior, who)
-        for end, extreme in (("least", np.minimum), ("most", np.maximum)):
-            table = np.full((int(classes.max(initial=0)) + 1, beliefs.shape[1]), np.nan)
-            fitting = beliefs[pairs.victims[order]]
-            table[pairs.classes[order][starts]] = extreme.reduceat(fitting, starts, axis=0)
-            ranges[f"{who}_{end}"] = table[classes, secrets]
-    return ranges
+
+    def extremes(beliefs: Floats, extreme: np.ufunc) -> Floats:
+        table = np.full((int(classes.max(initial=0)) + 1, beliefs.shape[1]), np.nan)
+        fitting = beliefs[pairs.victims[order]]
+        table[pairs.classes[order][starts]] = extreme.reduceat(fitting, starts, axis=0)
+        return np.asarray(table[classes, secrets])
+
+    return {
+        f"{who}_{end}": extremes(getattr(reasoning.posterior, who), extreme)
+        for who in ("attacker", "learner")
+        for end, extreme in (("least", np.minimum), ("most", np.maximum))
+    }
 
 
 def _largest_beliefs(reasoning: Reasoning, victims: Ints) -> dict[str, Floats]:

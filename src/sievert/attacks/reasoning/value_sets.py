@@ -81,16 +81,14 @@ class _Reader:
         wildcard: bool,
         wanted: Iterable[Text],
     ) -> None:
-        self.domain = domain
-        self.wildcard = wildcard
+        self.domain, self.wildcard = domain, wildcard
         self.shapes: dict[tuple[int, ...], dict[str, list[int]]] = {}
         self.ladder: dict[str, set[int]] = {t: set() for t in _texts(wanted)}
         self.everything = np.array(
             [i for i, value in enumerate(domain.values) if value is not None], dtype=np.int64
         )
         levels = {} if hierarchy is None else hierarchy.labels
-        topped = sum(ROOT in labels for labels in levels.values())
-        self.rooted = topped in (0, len(levels))
+        self.rooted = sum(ROOT in labels for labels in levels.values()) in (0, len(levels))
         # Below each wanted label, on whatever level, the positions of its values.
         for value in levels.keys() & domain.places.keys():
             for label in self.ladder.keys() & levels[value]:

@@ -87,22 +87,18 @@ class DirichletTree:
         """Of each node its weight among those beside it."""
         return np.asarray(self.masses + self.below)
 
-    @cached_property
-    def totals(self) -> Floats:
-        """Of each node the weight of all that it is split into."""
-        return np.asarray(self.masses + (self.below - self.counts))
-
     def posterior(self) -> FactorPosterior:
         """The expected shares of atoms, in all and within each label."""
         forest, factor = self.forest, self.factor
+        totals = self.masses + (self.below - self.counts)  # of all that a node is split into
         # Numbers are parts times powers of 2: the share of a set deep inside others may be tiny.
         part, power = np.ones(len(self.counts)), np.zeros(len(self.counts), dtype=np.int64)
         for level in forest.levels:
             up = forest.parents[level]
-            part[level], step = np.frexp(part[up] * (self.weights[level] / self.totals[up]))
+            part[level], step = np.frexp(part[up] * (self.weights[level] / totals[up]))
             power[level] = power[up] + step
         up = forest.owners
-        parts, step = np.frexp(part[up] * (self.prior / self.totals[up]))
+        parts, step = np.frexp(part[up] * (self.prior / totals[up]))
         powers = power[up] + step
         inside = np.zeros(len(factor.members))
         seen = np.flatnonzero(self.counts[1:] > 0)

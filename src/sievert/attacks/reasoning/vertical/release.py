@@ -233,8 +233,7 @@ class VerticalModel(ReleaseModel):
     ) -> VerticalModel:
         """Count all tables where that is allowed and they are few."""
         require(method != CLOSED, "there is no closed form for groups", hint="method='auto'")
-        few = method in ("auto", EXACT)
-        solved = enumerate_tables(buckets, MOST_TABLES) if few else None
+        solved = enumerate_tables(buckets, MOST_TABLES) if method in ("auto", EXACT) else None
         require(
             method != EXACT or solved is not None,
             "there are too many tables to count them all",
