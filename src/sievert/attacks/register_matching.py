@@ -46,13 +46,10 @@ class Matching:
         levels = np.full((height + 3, len(register)), -1, dtype=np.int64)
         for r, text in enumerate(register):
             above = () if text is None else ladder.get(text, ())
-            became: dict[str | None, int] = {text: 0}
-            for level, label in enumerate(above, 1):
-                became.setdefault(label, level)
-            became.setdefault(ROOT, height + 1)
-            if wildcard:
-                became.setdefault(None, height + 2)
-            for what, level in became.items():
+            became: list[tuple[str | None, int]] = [(text, 0)]
+            became += [(label, level) for level, label in enumerate(above, 1)]
+            became += [(ROOT, height + 1), *([(None, height + 2)] if wildcard else [])]
+            for what, level in dict(reversed(became)).items():  # of the same texts the first
                 levels[level, r] = place.get(what, -1)
         known = {label for v, labels in ladder.items() for label in (v, *labels)}
         known |= {*(v for v in register if v is not None), ROOT}

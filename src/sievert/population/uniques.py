@@ -148,12 +148,11 @@ def _pitman_theta(alpha: float, classes: int, records: int) -> float:
     if alpha > 0.0 and rise(1.0, classes - 1) <= alpha * rise(1.0, records - 1):
         return 0.0
     low = high = math.log(classes)
-    step = 1.0
+    down = up = 1.0
     while score(low) < 0.0:
-        low, step = low - step, 2 * step
-    step = 1.0
+        low, down = low - down, 2 * down
     while score(high) > 0.0:
-        high, step = high + step, 2 * step
+        high, up = high + up, 2 * up
     return math.exp(root(score, low, high))
 
 

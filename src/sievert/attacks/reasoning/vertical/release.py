@@ -112,9 +112,7 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
         groups.append(ways)
     places = np.unique(np.concatenate([np.zeros(0, np.int64), *(w.cells.ravel() for w in groups)]))
     states = np.zeros((1, len(places)), dtype=np.min_scalar_type(len(buckets.secrets)))
-    ahead: list[Floats] = [np.ones(1)]
-    links: list[Ints] = []
-    steps = 0
+    ahead, links, steps = [np.ones(1)], list[Ints](), 0
     for ways in groups:
         steps += len(states) * len(ways.times)
         if steps > most or len(states) * len(ways.times) * len(places) > CELLS:
@@ -144,9 +142,7 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
 def _fixed_counts(buckets: Buckets, slots: Slots, firsts: Ints, widths: Ints, cells: int) -> Ints:
     """How many have each cell in the groups where that is known."""
     sizes = np.diff(slots.starts)
-    known = np.ones(len(sizes), dtype=bool)
-    known[slots.free] = False
-    rows = np.repeat(known, sizes)
+    rows = np.repeat(~np.isin(np.arange(len(sizes)), slots.free), sizes)
     secrets = np.asarray(buckets.secrets, dtype=np.int64)[rows]
     return np.bincount((firsts[rows] + secrets[:, None] * widths).ravel(), minlength=cells)
 
@@ -201,10 +197,8 @@ def _merge_lines(lines: Ints) -> tuple[Ints, Ints]:
 def _added_counts(ways: _Ways, places: Ints) -> Ints:
     """What each way adds to each place."""
     added = np.zeros((len(ways.times), len(places)), dtype=np.int32)
-    at = np.searchsorted(places, ways.cells)
-    for c, k in np.ndindex(*at.shape[:2]):
-        for place in at[c, k].tolist():
-            added[:, place] += ways.given[:, c, k]
+    given = np.moveaxis(ways.given, 0, -1)[:, :, None, :]  # kinds, secrets, factors, ways
+    np.add.at(added.T, np.searchsorted(places, ways.cells), given)
     return added
 
 
