@@ -244,12 +244,10 @@ class _MinimalUniqueSearch:
         kind = np.uint16 if self.widths[-1] <= 1 << 16 else np.uint32
         self.columns = [codes[c][order].astype(kind) for c in self.places]
         self.rows, self.sizes = len(order), sizes
-        # All rows are one group: written as runs of rows, or as a number per row.
-        runs, numbers = (
-            np.array([0, self.rows], dtype=np.int32),
-            np.zeros(self.rows, dtype=np.int64),
-        )
-        self.split, self.whole = (loops[0], runs) if loops else (_split, numbers)
+        # All rows are one group: written as a run of rows, or as a number per row.
+        number = np.zeros(self.rows, dtype=np.int64)
+        self.whole = np.array([0, self.rows], dtype=np.int32) if loops else number
+        self.split: Callable[..., Any] = loops[0] if loops else _split
         self.pace = pace or (lambda: None)
         bits = [1 << b for b in range(len(codes))]
         every = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))

@@ -72,14 +72,11 @@ def slots(buckets: Buckets) -> Slots:
     ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     """
     _check(buckets)
-    starts = np.asarray(buckets.starts, dtype=np.int64)
+    starts, secrets = np.asarray(buckets.starts, np.int64), np.asarray(buckets.secrets, np.int64)
     sizes = np.diff(starts)
-    secrets = np.asarray(buckets.secrets, dtype=np.int64)
     opens = np.zeros(len(secrets), dtype=bool)
     opens[starts[:-1]] = True
-    new = opens.copy()
-    new[1:] |= secrets[1:] != secrets[:-1]
-    at = np.flatnonzero(new)
+    at = np.flatnonzero(opens | (np.diff(secrets, prepend=-1) != 0))
     kind_starts = np.searchsorted(at, starts)
     times = np.diff(np.append(at, len(secrets)))
     share_starts = np.append(0, np.cumsum(sizes * np.diff(kind_starts)))
@@ -89,8 +86,8 @@ def slots(buckets: Buckets) -> Slots:
     moving = (differ > 0) & (np.diff(kind_starts) > 1)
     settled = (times / np.repeat(sizes, np.diff(kind_starts)))[_kind_places(starts, kind_starts)]
     settled[np.repeat(moving, np.diff(share_starts))] = 0.0
-    free = np.flatnonzero(moving)
-    return Slots(starts, secrets[at], kind_starts, times, share_starts, settled, free)
+    kinds, free = secrets[at], np.flatnonzero(moving)
+    return Slots(starts, kinds, kind_starts, times, share_starts, settled, free)
 
 
 class GroupSampler:
