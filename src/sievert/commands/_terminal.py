@@ -49,6 +49,15 @@ def number_line(title: str, text: str, after: str) -> str:
     return f"  {title:<36} {text:>12}  {after}".rstrip()
 
 
+def join_words(words: Sequence[str]) -> str:
+    """Words as a sentence lists them.
+
+    >>> join_words(["age"]), join_words(["age", "sex"]), join_words(["age", "sex", "zip"])
+    ('age', 'age and sex', 'age, sex and zip')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def wrap_all(texts: Iterable[str], width: int, indent: str, after: str | None = None) -> list[str]:
     """The wrapped lines of several texts."""
     return [line for text in texts for line in wrap(text, width, indent, after)]
@@ -69,8 +78,7 @@ def _heading_lines(result: Result, width: int) -> list[str]:
     if "delimiter" in table:
         delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
         how += f", delimiter '{delimiter}', {table['encoding']}"
-    if "compression" in table:
-        how += f", {table['compression']}"
+    how += f", {table['compression']}" if "compression" in table else ""
     verified = table.get("verified")
     if isinstance(verified, dict):
         checks = verified.get("page_checksums")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
 from sievert.commands._terminal import (
+    join_words,
     limit_lines,
     number_text,
     shorten,
@@ -105,7 +106,8 @@ def _table(comparison: Comparison, secret: str | None, width: int) -> list[str]:
     rows = [["release", "identity", "of all", *about_secret, "k", "suppressed"]]
     for row, release in zip(_numbered_names(comparison), comparison.releases, strict=True):
         identity = release.disclosed.identity.whole
-        cells = [row, short_text(identity.value), _share(identity)]
+        share = "" if identity.share is None else percent(max(0.0, min(1.0, identity.share)))
+        cells = [row, short_text(identity.value), share]
         if secret is not None:
             attribute = release.disclosed.attribute[secret].whole
             lost = release.disclosed.loss[secret].whole
@@ -125,42 +127,36 @@ def _numbered_names(comparison: Comparison) -> list[str]:
     return [f"{i} {shorten(printable(r.name))}" for i, r in enumerate(comparison.releases, 1)]
 
 
-def _verdict(comparison: Comparison) -> list[str]:
+def _verdict(comparison: Comparison) -> Iterator[str]:
     """Which releases are out, and between what the others are a choice."""
-    if len(comparison.releases) < 2 or not comparison.original["attribute_disclosure"]:
-        return []
-    lines = [
-        f"{shorten(printable(r.name))} is dominated: {_name_list(r.dominated_by)} "
-        f"{'disclose' if len(r.dominated_by) > 1 else 'discloses'} no more of the key and "
-        f"{'have' if len(r.dominated_by) > 1 else 'has'} lost no more."
-        for r in comparison.releases
-        if r.dominated_by
-    ]
+    names = {r.name: shorten(printable(r.name)) for r in comparison.releases}
     left = [r for r in comparison.releases if not r.dominated_by]
-    if len(left) == 1:
-        lines.append(f"{shorten(printable(left[0].name))} is the best of these in both respects.")
-        return lines
-    if not lines:
-        lines.append("No release is dominated: each is better than any other in some respect.")
-    least = min(left, key=lambda r: r.disclosed.identity.whole.value)
-    lines.append(
-        f"Least disclosed: {shorten(printable(least.name))} "
-        f"({significant(least.disclosed.identity.whole.value)} bits of the key)."
-    )
-    for secret in comparison.original["attribute_disclosure"]:
-        best = min(left, key=lambda r: r.disclosed.loss[secret].whole.beyond)
-        lost = best.disclosed.loss[secret].whole
-        if all(_overlap(lost, r.disclosed.loss[secret].whole) for r in left):
-            lines.append(
-                f"Least lost of {shorten(printable(secret))}: not told apart, the intervals of all "
-                "overlap."
-            )
-            continue
-        lines.append(
-            f"Least lost of {printable(secret)}: {shorten(printable(best.name))} "
-            f"({signed_text(without_noise(lost.beyond))} bits)."
+    if len(names) < 2 or not comparison.original["attribute_disclosure"]:
+        return
+    for r in (r for r in comparison.releases if r.dominated_by):
+        verbs = ("disclose", "have") if len(r.dominated_by) > 1 else ("discloses", "has")
+        yield (
+            f"{names[r.name]} is dominated: {join_words([names[n] for n in r.dominated_by])} "
+            f"{verbs[0]} no more of the key and {verbs[1]} lost no more."
         )
-    return lines
+    if len(left) == 1:
+        yield f"{names[left[0].name]} is the best of these in both respects."
+        return
+    if len(left) == len(names):
+        yield "No release is dominated: each is better than any other in some respect."
+    least = min(left, key=lambda r: r.disclosed.identity.whole.value)
+    bits = significant(least.disclosed.identity.whole.value)
+    yield f"Least disclosed: {names[least.name]} ({bits} bits of the key)."
+    for secret in comparison.original["attribute_disclosure"]:
+        losses = {r.name: r.disclosed.loss[secret].whole for r in left}
+        best = min(losses, key=lambda name: losses[name].beyond)
+        bits = signed_text(without_noise(losses[best].beyond))
+        yield (
+            f"Least lost of {shorten(printable(secret))}: not told apart, the intervals of all "
+            "overlap."
+            if all(_overlap(losses[best], other) for other in losses.values())
+            else f"Least lost of {printable(secret)}: {names[best]} ({bits} bits)."
+        )
 
 
 def _policy(comparison: Comparison, width: int, everything: bool) -> list[str]:
@@ -203,8 +199,7 @@ def _limits(comparison: Comparison, width: int) -> list[str]:
             if limit.perfect is None
             else f"A release that tells nothing needs a distortion of {percent(limit.perfect)}."
         )
-        names = (release.name for release in comparison.releases)
-        sentences = map(limit_sentence, names, distances)
+        sentences = (limit_sentence(r.name, r.limit[secret]) for r in comparison.releases)
         lines += wrap_all([OF_LIMIT, *sentences, silent], width, "  ")
     return lines
 
@@ -221,20 +216,10 @@ def limit_sentence(name: str, distance: ReleaseDistance) -> str:
     return f"{start}with as much distortion {short_text(distance.least)} would be possible{times}."
 
 
-def _share(estimate: InformationEstimate) -> str:
-    share = estimate.share
-    return "" if share is None else percent(max(0.0, min(1.0, share)))
-
-
 def _overlap(one: InformationEstimate, other: InformationEstimate) -> bool:
     """Whether the intervals of two losses share a number."""
     halves = ((e.interval[1] - e.interval[0]) / 2 for e in (one, other))
     return abs(one.beyond - other.beyond) <= sum(halves)
-
-
-def _name_list(names: Sequence[str]) -> str:
-    *first, last = [shorten(printable(n)) for n in names]
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _beside(comparison: Comparison, width: int) -> list[str]:
@@ -252,9 +237,8 @@ def _beside(comparison: Comparison, width: int) -> list[str]:
         rows = [["finding a person" if secret is None else shorten(printable(secret)), *chosen]]
         for name, each in zip(names, tables, strict=True):
             values = each.reidentification if secret is None else each.inference.get(secret, {})
-            rows.append(
-                [f"  {name}", *[_cell(values[i]) if i in values else "" for i in chosen.values()]]
-            )
+            cells = (_cell(values[i]) if i in values else "" for i in chosen.values())
+            rows.append([f"  {name}", *cells])
         lines += tabulate(rows, width=width, names=True)
     return lines
 
@@ -266,24 +250,24 @@ def _cell(value: Value) -> str:
 def _losses(comparison: Comparison, width: int, everything: bool) -> list[str]:
     """One row a loss, one column a release, and whether it ranks them as bits do."""
     lines = ["Other losses (shares or ratios unless a unit is given; worse when high unless said)"]
-    secrets = list(comparison.original["attribute_disclosure"])
-    ranked = bool(comparison.rank_correlation)
+    ranked = comparison.rank_correlation
+    secrets = list(comparison.original["attribute_disclosure"]) if ranked else []
     head = ["", *(str(i) for i, _ in enumerate(comparison.releases, 1))]
-    head += [f"ranks as {printable(s)[:16]}" for s in secrets] if ranked else []
-    rows, after, reasons = [head], [""], []
+    rows = [head + [f"ranks as {printable(s)[:16]}" for s in secrets]]
+    after, reasons = [""], []
     for name in comparison.releases[0].losses:
         losses = [r.losses[name] for r in comparison.releases]
         if not everything and (name not in SHOWN or all(each.value is None for each in losses)):
             continue
         kind = BY_ID[name]
-        row = [
-            kind.title if kind.unit == "1" else f"{kind.title}, {kind.unit}",
-            *("-" if e.value is None else short_text(e.value) for e in losses),
-        ]
-        if ranked:
-            correlations = comparison.rank_correlation.get(name, {})
-            row += ["" if (c := correlations.get(s)) is None else short_text(c) for s in secrets]
-        rows.append(row)
+        correlations = [ranked.get(name, {}).get(s) for s in secrets]
+        rows.append(
+            [
+                kind.title if kind.unit == "1" else f"{kind.title}, {kind.unit}",
+                *("-" if e.value is None else short_text(e.value) for e in losses),
+                *("" if c is None else short_text(c) for c in correlations),
+            ]
+        )
         after.append("" if kind.worse == "high" else f"worse when {kind.worse}")
         reasons += [f"{kind.title}: {e.reason}" for e in losses if e.value is None and e.reason]
     lines += tabulate(rows, after, width)

@@ -63,13 +63,12 @@ def read_tables(
     release: _pairing.People | None,
 ) -> ExperimentTables:
     """The original records as codes, and those of the release paired with them."""
-    roles, warnings = requested.assign(questions)
+    roles, notes = requested.assign(questions)
     require(roles.sensitive, "no confidential column of numbers given", hint="-s salary")
     require(
         key is None or key not in roles.measured_columns, f"the key {key!r} is no role of a release"
     )
     _, prepared = requested.prepare(questions, roles, missing)
-    notes = [*warnings]
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
         notes.append(Note("{} known columns: --max-known keeps it short", Count(len(roles.quasi))))
     notes += prepared
@@ -97,9 +96,7 @@ def run_experiment(
     experiments = {}
     for secret in tables.roles.sensitive:
         data, records = _experiment_data(tables, secret, settings.step)
-        domain: dict[str, Any] = {"values": len(data.values), "records": len(records)}
-        if show_values:
-            domain |= {"low": float(data.values[0]), "high": float(data.values[-1])}
+        ends = {"low": float(data.values[0]), "high": float(data.values[-1])}
         queries = _queries(tables, settings, data)
         released = _released_codes(tables, secret, records, settings.step, data.values)
         number = max(1, len(settings.parameters))
@@ -116,6 +113,11 @@ def run_experiment(
             experiment_curve(data, settings, place, sizes, queries, released, next_round)
             for place in range(number)
         )
+        domain = {
+            "values": len(data.values),
+            "records": len(records),
+            **(ends if show_values else {}),
+        }
         experiments[secret] = SecretExperiment(curves, domain, records)
     return experiments
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sievert.commands._terminal import whole_text, wrap_all
+from sievert.commands._terminal import join_words, whole_text, wrap_all
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.terminal_tables import ranking_table, tables, unique_count
 from sievert.formatting import percent, plural, printable, significant, wrap
@@ -53,17 +53,8 @@ def render(explanation: Explanation, *, width: int = 100, everything: bool = Fal
     return whole_text(explanation, lines, width, more)
 
 
-def _join(words: Sequence[str]) -> str:
-    """Words as a sentence lists them.
-
-    >>> _join(["age"]), _join(["age", "sex"]), _join(["age", "sex", "zip"])
-    ('age', 'age and sex', 'age, sex and zip')
-    """
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def _names(columns: Sequence[str]) -> str:
-    return _join([printable(c) for c in columns])
+    return join_words([printable(c) for c in columns])
 
 
 def _short_names(columns: Sequence[str]) -> str:
@@ -86,7 +77,7 @@ def _shares(shares: Mapping[str, Any]) -> str:
     ]
     if len(words) > 5:
         words[4:] = [f"the other {len(parts) - 4} columns the rest"]
-    return _join(words)
+    return join_words(words)
 
 
 def _identity_sentences(explanation: Explanation) -> Iterator[str]:

@@ -264,12 +264,12 @@ def alphabets(
         f"{number:,} combinations occur, more than {most:,} of one alphabet",
         hint="--alphabet columns, --alphabet merged, or a larger --most",
     )
-    if kind == COLUMNS:
-        each = [_joint((c,), c.codes, secret, weights, most, False) for c in columns]
-    else:
-        each = [_joint(tuple(columns), key, secret, weights, most, occurring)]
-    if kind == MERGED and number <= most:
-        kind = JOINT
+    each = (
+        [_joint((c,), c.codes, secret, weights, most, False) for c in columns]
+        if kind == COLUMNS
+        else [_joint(tuple(columns), key, secret, weights, most, occurring)]
+    )
+    kind = JOINT if kind == MERGED and number <= most else kind
     return kind, each if reduced is None else [_reduce(a, reduced) for a in each]
 
 
