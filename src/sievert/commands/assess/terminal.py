@@ -84,8 +84,8 @@ def render(assessment: Assessment, *, width: int = 100, everything: bool = False
 
 
 def _under_wildcards(assessment: Assessment) -> bool:
-    wildcard = assessment.table.get("missing") == "wildcard"
-    return wildcard and "classes" not in assessment.reidentification
+    missing, numbers = assessment.table.get("missing"), assessment.reidentification
+    return missing == "wildcard" and "classes" not in numbers
 
 
 def _headlines_complete(assessment: Assessment) -> bool:
@@ -159,10 +159,13 @@ def _itpr(values: Mapping[str, Value], assessment: Assessment) -> list[str]:
     if classes is None or classes.value is None or k is None:
         return lines
     size = number_text(k) if k.value is None else f"= {number_text(k)}"
-    scale = f"share, {significant(1 - 1 / float(classes.value or 1))} to 1"
     return [
         *lines,
-        _row("ITPR without K (its eq. 9)", values["itpr_unnormalized"], scale),
+        _row(
+            "ITPR without K (its eq. 9)",
+            values["itpr_unnormalized"],
+            f"share, {significant(1 - 1 / float(classes.value or 1))} to 1",
+        ),
         number_line("  read ITPR with", f"k {size}", f"K = {number_text(classes)} classes"),
     ]
 
@@ -173,8 +176,11 @@ def _worst_first(assessment: Assessment) -> list[str]:
         rate = values["discrimination_rate"].value
         return float(values["max_confidence"].value or 0), 1.0 if rate is None else float(rate)
 
-    complete = [s for s, v in assessment.inference.items() if set(v) >= SECRET_HEADLINES]
-    return sorted(complete, key=risk, reverse=True)
+    return sorted(
+        [s for s, v in assessment.inference.items() if set(v) >= SECRET_HEADLINES],
+        key=risk,
+        reverse=True,
+    )
 
 
 def _secret(secret: str, assessment: Assessment, width: int) -> list[str]:
@@ -196,11 +202,13 @@ def _secret(secret: str, assessment: Assessment, width: int) -> list[str]:
 def _near(near: Mapping[str, Any]) -> list[str]:
     """How near somebody comes to a secret number: bits, and how far apart the values left are."""
     worst, mean, whole = near["worst"], near["mean"]["records"], near["table"]
-    area = (
-        f"bits x unit; mean {significant(mean['area'])}, whole table {significant(whole['area'])}"
-    )
+    areas = f"mean {significant(mean['area'])}, whole table {significant(whole['area'])}"
     return [
-        number_line("Area below H(epsilon), worst class", significant(worst["area"]), area),
+        number_line(
+            "Area below H(epsilon), worst class",
+            significant(worst["area"]),
+            f"bits x unit; {areas}",
+        ),
         number_line(
             "  bits left there (H0)",
             significant(worst["initial_entropy"]),

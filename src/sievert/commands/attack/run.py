@@ -142,9 +142,6 @@ def read_release(
         attacks, classes = _attack_alone(run, questions, roles)
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
-        people = _released_people(
-            run, questions, roles, table.name, dropped, ordered=ordered and group is None
-        )
         return AttackedRelease(
             roles,
             hidden,
@@ -152,7 +149,9 @@ def read_release(
             columns_without_role(questions, roles, settings.key, group),
             attacks,
             classes,
-            people,
+            _released_people(
+                run, questions, roles, table.name, dropped, ordered=ordered and group is None
+            ),
             keyed=settings.key is not None and settings.key in columns,
         )
 

@@ -201,12 +201,15 @@ class Limits:
         """How far a release, its numbers cut as in the comparison, is from the original."""
         if self.space is None:
             return None
-        channels = {
-            secret: as_channel(self.known.key, classes, table)
-            for secret, table in self.tables.items()
-            if table is not None and not self.space.merged
-        }
-        return ReleasePlace(*self.space.read_classes(classes), text_distortion(release), channels)
+        return ReleasePlace(
+            *self.space.read_classes(classes),
+            text_distortion(release),
+            {
+                secret: as_channel(self.known.key, classes, table)
+                for secret, table in self.tables.items()
+                if table is not None and not self.space.merged
+            },
+        )
 
     def solve(
         self,
@@ -229,9 +232,12 @@ class Limits:
                     )
                 )
                 continue
-            left = SECONDS if seconds is None else min(SECONDS, end - time.monotonic())
             limit = _search_limit(
-                self.space, table, distances, {place.distortion for place in placed.values()}, left
+                self.space,
+                table,
+                distances,
+                {place.distortion for place in placed.values()},
+                SECONDS if seconds is None else min(SECONDS, end - time.monotonic()),
             )
             limits[secret] = limit
             for name, place in placed.items():

@@ -67,9 +67,12 @@ def begin_information(
     @cache
     def wait() -> OriginalInformation:
         counted = dict(zip(places, begun, strict=True))
-        joint = {place: pair for place, (pair, _) in counted.items()}
         return OriginalInformation(
-            key, columns, secrets, joint, {place: bits for place, (_, bits) in counted.items()}
+            key,
+            columns,
+            secrets,
+            {place: pair for place, (pair, _) in counted.items()},
+            {place: bits for place, (_, bits) in counted.items()},
         )
 
     return wait
@@ -173,8 +176,7 @@ def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[N
 def _beyond_chance(bits: InformationEstimate) -> bool:
     """Whether a column tells more of its original than chance would."""
     least = 1 / (bits.shuffles + 1)
-    likely = bits.p_value is None or bits.p_value <= max(CHANCE_P, least)
-    return likely and bits.interval[0] > 0
+    return (bits.p_value is None or bits.p_value <= max(CHANCE_P, least)) and bits.interval[0] > 0
 
 
 def fill_unreleased(codes: Ints) -> Ints:

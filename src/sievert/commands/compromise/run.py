@@ -113,12 +113,15 @@ def run_experiment(
             experiment_curve(data, settings, place, sizes, queries, released, next_round)
             for place in range(number)
         )
-        domain = {
-            "values": len(data.values),
-            "records": len(records),
-            **(ends if show_values else {}),
-        }
-        experiments[secret] = SecretExperiment(curves, domain, records)
+        experiments[secret] = SecretExperiment(
+            curves,
+            {
+                "values": len(data.values),
+                "records": len(records),
+                **(ends if show_values else {}),
+            },
+            records,
+        )
     return experiments
 
 

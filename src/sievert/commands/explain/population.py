@@ -91,9 +91,9 @@ def describe_population(
             stated.household not in quasi,
             f"column {stated.household!r} is a quasi-identifier and cannot be the household",
         )
-        cells = questions.cube((*quasi, stated.household))
         numbers, notes = household_risks(
-            cells, risks["individual_risk"] if risks else 1.0 / combinations.classes.counts
+            questions.cube((*quasi, stated.household)),
+            risks["individual_risk"] if risks else 1.0 / combinations.classes.counts,
         )
         chapter |= numbers
     chapter["totals"] = {

@@ -143,8 +143,9 @@ def count_combinations(
     """Ask an engine: one pass over the records for each sensitive attribute."""
     cubes = {s: _with_secret(questions, tuple(quasi), s) for s in secrets}
     finest = next(iter(cubes.values()), None)
-    classes = questions.cube(quasi) if finest is None else finest.roll_up(quasi)
-    return CombinationCounts(tuple(quasi), classes, cubes)
+    return CombinationCounts(
+        tuple(quasi), questions.cube(quasi) if finest is None else finest.roll_up(quasi), cubes
+    )
 
 
 def secret_column(column: str) -> str:

@@ -316,11 +316,14 @@ def _records(explanation: Explanation, width: int, everything: bool) -> list[str
         for shares in [r.get("column_contributions") or {}]
         for top in [sorted(shares, key=lambda c: shares[c], reverse=True)[:2]]
     ]
-    head = ["row", "like it", "SUDA score", "minimal uniques", "smallest", "mostly by"]
     lines = [
         "",
         "The records most easily found (row numbers of the input)",
-        *_table(head, rows, width),
+        *_table(
+            ["row", "like it", "SUDA score", "minimal uniques", "smallest", "mostly by"],
+            rows,
+            width,
+        ),
     ]
     return [*lines, *_levels(explanation.chapters.get("suda"), width)] if everything else lines
 

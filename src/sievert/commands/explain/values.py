@@ -231,8 +231,11 @@ def _alike(tally: ColumnTally) -> Iterator[tuple[int, int, str]]:
     present = np.flatnonzero(tally.records)
     if len(present) > MOST_ALIKE:
         return
-    order = sorted(present.tolist(), key=lambda c: (-int(tally.records[c]), c))
-    texts = [(c, t) for c in order if (t := tally.texts[c]) is not None]
+    texts = [
+        (c, t)
+        for c in sorted(present.tolist(), key=lambda c: (-int(tally.records[c]), c))
+        if (t := tally.texts[c]) is not None
+    ]
     plain: dict[str, int] = {}  # the most frequent value of each plain form
     typos: dict[str, int] = {}  # and of each form with one character less
     for code, text in texts:

@@ -125,8 +125,8 @@ def solutions(
     number = int(CONVEX.get(model, model))
     how: dict[str, Any] = {"seconds": seconds}
     if model in CONVEX:
-        number_of = points if at is None else len(at)
-        how |= {"most": steps(pair, distortion, number_of)} | ({} if gap is None else {"gap": gap})
+        how["most"] = steps(pair, distortion, points if at is None else len(at))
+        how |= {} if gap is None else {"gap": gap}
     if at is None or len(at) > 1:
         which = {"points": points} if at is None else {"at": at}
         return list(curve(pair, distortion, model=number, seed=seed, **which, **how).points)

@@ -97,8 +97,9 @@ def _check_settings(table: LimitTable) -> None:
 def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
     columns = {name: as_numbers(table.people.texts(name)) for name in names}
     for name, numbers in columns.items():
-        what = f"column {name!r} does not hold numbers"
-        require(numbers is not None, what, hint="without --gaussian")
+        require(
+            numbers is not None, f"column {name!r} does not hold numbers", hint="without --gaussian"
+        )
     return np.stack([np.asarray(x)[table.people.codes(n)] for n, x in columns.items()], axis=1)
 
 

@@ -294,7 +294,6 @@ def _solve(
             for t in solutions(joint, distances, model, None, points=settings.points, **stop)
         ]
     ordered = alphabet.is_ordered and model in CONVEX
-    recodings = interval_recodings(joint, distances, most=MOST_INTERVALS) if ordered else ()
     part = AlphabetResult(
         alphabet.names,
         describe_distortion(alphabet.columns),
@@ -306,7 +305,7 @@ def _solve(
         alphabet.reduced,
         _estimate(table, alphabet.of_record, target),
         tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
-        tuple(recodings),
+        tuple(interval_recodings(joint, distances, most=MOST_INTERVALS) if ordered else ()),
         texts=(alphabet.texts(released=False), alphabet.texts(released=True)),
     )
     if len(best) > 1:
