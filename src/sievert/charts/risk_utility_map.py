@@ -123,10 +123,17 @@ def limit_chart(
         }
         for name, d, level in _labels(dots, high, LINE / height * high)
     ]
-    for at, least, bound in curve:
-        said = f"limit at distortion {significant(at)}: {significant(least)} bits"
-        said += "" if bound is None else f", none below {significant(bound)}"
-        values.append({"kind": "curve", "across": at, "up": least, "bound": bound, "said": said})
+    values += [
+        {
+            "kind": "curve",
+            "across": at,
+            "up": least,
+            "bound": bound,
+            "said": f"limit at distortion {significant(at)}: {significant(least)} bits"
+            + ("" if bound is None else f", none below {significant(bound)}"),
+        }
+        for at, least, bound in curve
+    ]
     x, y = _axis("across", "Distortion", 0, most), _axis("up", "Told of the secret, bits", 0, high)
     line: Spec = {"type": "line", "stroke": INK, "strokeWidth": 1.6, "aria": False}
     dashed = {**line, "strokeWidth": 1, "strokeDash": [4, 3]}
@@ -322,9 +329,11 @@ def of_limit(limits: Any) -> dict[str, Spec]:
             each for p in points for each in ((BEST, p.at, p.objective), (LEAST, p.at, p.bound))
         ]
         marks = [(ASKED, p.at, p.objective, "") for p in points if p.asked]
-        for r in part.recodings:
-            ends = (r.distortion, r.risk) if model in (1, "identity") else (r.risk, r.distortion)
-            marks.append((RECODED, *ends, f" ({r.intervals})"))
+        ends = ("distortion", "risk") if model in (1, "identity") else ("risk", "distortion")
+        marks += [
+            (RECODED, *(getattr(r, end) for end in ends), f" ({r.intervals})")
+            for r in part.recodings
+        ]
         if not lines:
             continue
         columns = ", ".join(short_name(c) for c in part.columns)

@@ -30,7 +30,7 @@ from sievert.cli.options import (
     RoleOptions,
     pairs,
 )
-from sievert.errors import RefusedError, UsageError, require
+from sievert.errors import RefusedError, require
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
@@ -67,9 +67,11 @@ class Command:
     def check_roles(self) -> dict[str, Any]:
         """The roles as the library takes them; some options go with other commands only."""
         roles = self.roles.arguments()
-        if self.name != "assess" and roles.pop("parameters"):
-            hint = "--value COL=VALUE" if self.name == "attack" else None
-            raise UsageError("--alpha-value goes with assess", hint=hint)
+        require(
+            self.name == "assess" or not roles.pop("parameters"),
+            "--alpha-value goes with assess",
+            hint="--value COL=VALUE" if self.name == "attack" else None,
+        )
         require(
             self.name != "compromise" or not roles.pop("hierarchies"),
             "--hierarchy goes with assess, explain and compare",

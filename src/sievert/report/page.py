@@ -102,8 +102,8 @@ def make_grid(
     """A table of anything that has a text; all columns but the first flush right, unless given."""
     head = tuple(head)
     cells = tuple(tuple(c if isinstance(c, Link) else str(c) for c in row) for row in rows)
-    numbers = range(1, len(head)) if right is None else right
-    return Grid(caption, head, cells, tuple(numbers), folded)
+    right = range(1, len(head)) if right is None else right
+    return Grid(caption, head, cells, tuple(right), folded)
 
 
 def walk(blocks: tuple[Block | Chapter, ...]) -> Iterator[Block | Chapter]:

@@ -214,14 +214,17 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
         "bayes_vulnerability_prior": part.say("guess_before"),
         "bayes_vulnerability_posterior": part.say("guess_after"),
     }
-    given, rows = [], []
-    for secret, label in zip(secrets, make_unique(map(part.redactor.name, secrets)), strict=True):
-        values = part.data["inference"][secret]
-        numbers = {name: _number(values, m) for m, name in series.items()}
-        if None not in numbers.values():
-            given += [Bar(label, number, name) for name, number in numbers.items()]
-            rows.append((label, *(_share(part, values, m, SHORT) for m in series)))
-    if given:
+    labels = make_unique(map(part.redactor.name, secrets))
+    known = [
+        (label, values)
+        for label, values in zip(labels, map(part.data["inference"].get, secrets), strict=True)
+        if None not in [_number(values, m) for m in series]
+    ]
+    rows = [(label, *(_share(part, values, m, SHORT) for m in series)) for label, values in known]
+    if rows:
+        given = [
+            Bar(label, _number(v, m), name) for label, v in known for m, name in series.items()
+        ]
         title, below, axis, caption = (
             part.say(f"guesses{k}") for k in ("", "_below", "_axis", "_caption")
         )

@@ -211,15 +211,23 @@ def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     left = uncertainty(redactor, missing, bits=secret_bits(part, secret))
     key, kind = ("withheld", "note") if is_withheld(redactor, left) else ("lead", "lead")
     yield Paragraph(part.say(f"background_{key}", missing=left, secret=name), kind)
-    rows = []
-    for m in (1, 2, 3):
-        if (after := data.get(f"ruled_out_{m}")) is not None:
-            gain = among(redactor, number(after, "gain"), number(after, "people") or 0)
-            counts = (redactor.count(number(after, n)) for n in ("people", "certain"))
-            rows.append((part.say(f"background_{m}"), *counts, str(gain).replace(" %", "")))
+    rows = (
+        (
+            part.say(f"background_{m}"),
+            *(redactor.count(number(after, n)) for n in ("people", "certain")),
+            _gain(redactor, after),
+        )
+        for m in (1, 2, 3)
+        if (after := data.get(f"ruled_out_{m}")) is not None
+    )
     head = part.texts.each("attacked.background", ("which", "people", "certain", "gain"))
     yield make_grid(part.say("background_table"), head, rows)
     yield Paragraph(part.say("background_reading"), "reading")
+
+
+def _gain(redactor: Redactor, data: Data) -> str:
+    gain = among(redactor, number(data, "gain"), number(data, "people") or 0)
+    return str(gain).replace(" %", "")
 
 
 def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:

@@ -123,14 +123,25 @@ def _beliefs(
     """Attacker, learner and guessing side by side."""
     texts, name = part.texts, part.redactor.name(secret)
     intervals = data.get("intervals") or {} if part.internal else {}
-    bars: list[Share] = []
-    for who, text in places.items():
-        ends, words = intervals.get(f"{who}_accuracy"), str(text)
-        if ends is not None:
-            low, high = map(part.redactor.share, ends)
-            words = texts("reasoned.interval", share=text, low=low, high=high)
-        interval = None if ends is None else tuple(ends)
-        bars.append(Share(texts(f"reasoned.{who}"), text.number, words, interval, shown=str(text)))
+    ends = {
+        who: (part.redactor.share(interval[0]), part.redactor.share(interval[1]))
+        for who in places
+        if (interval := intervals.get(f"{who}_accuracy")) is not None
+    }
+    words = {
+        who: texts("reasoned.interval", share=places[who], low=low, high=high)
+        for who, (low, high) in ends.items()
+    }
+    bars = [
+        Share(
+            texts(f"reasoned.{who}"),
+            text.number,
+            words.get(who, str(text)),
+            tuple(intervals[f"{who}_accuracy"]) if who in ends else None,
+            shown=str(text),
+        )
+        for who, text in places.items()
+    ]
     anchors = ("attacker" if who == "expects" else who for who in places)
     title = texts("reasoned.chart", secret=name)
     rows = (

@@ -192,17 +192,22 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
 
 def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     """Risk upwards, loss to the right, of the releases whose numbers are told."""
-    name, rows, dots = view.redactor.name(secret), [], []
-    for r in view.releases:
-        t = r.secrets[secret]
-        numbers = [x.number for x in (t.lost, r.identity, *t.lost_interval)]
-        if None not in numbers:
-            lost, identity, low, high = (float(n or 0.0) for n in numbers)
-            dots.append(Dot(r.label, lost, identity, (low, high), bool(view.dominators[r.number])))
-            ends = interval_text(view.redactor, *t.lost_interval)
-            rows.append((r.label, t.lost, ends, r.identity))
-    if not dots:
+    name, each = view.redactor.name(secret), [(r, r.secrets[secret]) for r in view.releases]
+    known = [
+        (r, t, [x.number or 0.0 for x in (t.lost, r.identity, *t.lost_interval)])
+        for r, t in each
+        if None not in [x.number for x in (t.lost, r.identity, *t.lost_interval)]
+    ]
+    if not known:
         return
+    dots = [
+        Dot(r.label, lost, identity, (low, high), bool(view.dominators[r.number]))
+        for r, _, (lost, identity, low, high) in known
+    ]
+    rows = (
+        (r.label, t.lost, interval_text(view.redactor, *t.lost_interval), r.identity)
+        for r, t, _ in known
+    )
     head = [*map(view.say, ("head_release", "axis_lost", "row_range", "axis_identity"))]
     spec = risk_utility_chart(
         view.say("map_chart", secret=name),

@@ -223,16 +223,21 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Block:
     """What is left of usefulness, beside what is left to guess."""
     if all(c["utility"]["range_mean_error"] is None for c in view.curves):
         return Paragraph(view.say("useful_none"), "note")
-    rows, points = [], []
-    for curve in view.curves:
-        last, error = view.last(curve), view.error(curve)
-        bits = (
-            view.redactor.undefined_text() if last is None else view.mean(last, "initial_entropy")
+    exact, undefined = view.redactor.only_internal, view.redactor.undefined_text()
+    rows = [
+        (
+            view.parameter(curve),
+            view.error(curve),
+            undefined if (last := view.last(curve)) is None else view.mean(last, "initial_entropy"),
+            exact(curve["utility"]["axis"]),
         )
-        axis = view.redactor.only_internal(curve["utility"]["axis"])
-        rows.append((view.parameter(curve), error, bits, axis))
-        if error.number is not None and bits.number is not None:
-            points.append((error.number, bits.number))
+        for curve in view.curves
+    ]
+    points = [
+        (error.number, bits.number)
+        for _, error, bits, _ in rows
+        if error.number is not None and bits.number is not None
+    ]
     head = map(view.say, ("parameter", "error", "bits_left", "axis"))
     grid = make_grid(view.say("useful_table", secret=view.name), head, rows)
     if len(points) < 2 or not pictures:

@@ -132,19 +132,27 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
     if not listed:
         return
     labels = make_unique(view.value_in_column(value, number) for number, value in listed)
-    rows = []
-    marks: list[tuple[Bar, NumberText]] = []
-    for label, (number, value) in zip(labels, listed, strict=True):
-        rate = redactor.rate(value["discrimination_rate"])
-        counts = (redactor.count(value[n]) for n in ("records", "unique_count"))
-        others = (redactor.rate(value["inference"].get(s)) for s in secrets)
-        rows.append((label, *counts, rate, *others))
-        if number <= EACH and len(marks) < 2 * MOST_ROWS and rate.number is not None:
-            marks.append((Bar(label, rate.number), rate))
+    rates = [redactor.rate(value["discrimination_rate"]) for _, value in listed]
+    rows = [
+        (
+            label,
+            *(redactor.count(value[n]) for n in ("records", "unique_count")),
+            rate,
+            *(redactor.rate(value["inference"].get(s)) for s in secrets),
+        )
+        for label, (_, value), rate in zip(labels, listed, rates, strict=True)
+    ]
+    marks = [
+        (Bar(label, rate.number), rate)
+        for label, (number, _), rate in zip(labels, listed, rates, strict=True)
+        if number <= EACH and rate.number is not None
+    ]
     head = [*map(view.say, ("value", "records", "alone")), *view.rate_heads()]
     grid = make_grid(view.say("values_table"), head, rows[:MOST_LISTED], folded=True)
     yield Paragraph(view.say("values_found"))
-    yield captioned_bars(view, "values", marks, grid, axis="rate_axis", number=EACH)
+    yield captioned_bars(
+        view, "values", marks[: 2 * MOST_ROWS], grid, axis="rate_axis", number=EACH
+    )
     if left := view.rows_first(MOST_LISTED, len(rows)):
         yield Paragraph(left, "note")
 
@@ -212,12 +220,18 @@ def _records(view: ExplanationView) -> Iterator[Block]:
     if records is None or records["reason"] is not None or not records["riskiest"]:
         yield Paragraph(view.say("records_none"), "note")
         return
-    rows = []
-    for record in records["riskiest"]:
-        shares = record.get("column_contributions") or {}
-        most = [c for c in sorted(shares, key=lambda c: -shares[c])[:2] if shares[c] > 0]
-        counts = (redactor.count(record[n]) for n in ("record", "class_size"))
-        scores = (redactor.only_internal(record.get(n)) for n in ("suda_score", "smallest_msu"))
-        rows.append((*counts, *scores, redactor.names(most)))
+    rows = (
+        (
+            *(redactor.count(record[n]) for n in ("record", "class_size")),
+            *(redactor.only_internal(record.get(n)) for n in ("suda_score", "smallest_msu")),
+            redactor.names(_most_telling(record.get("column_contributions") or {})),
+        )
+        for record in records["riskiest"]
+    )
     head = map(view.say, ("row", "like_it", "suda_score", "suda_size", "mostly_by"))
     yield make_grid(view.say("records_table"), head, rows, range(4), folded=True)
+
+
+def _most_telling(shares: Mapping[str, float]) -> list[str]:
+    """The two columns that contribute most to the score of a record."""
+    return [c for c in sorted(shares, key=lambda c: -shares[c])[:2] if shares[c] > 0]
