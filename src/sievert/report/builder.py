@@ -176,8 +176,8 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     part, name = parts[0], parts[0].data["table"].get("name")
     if part.internal and name:
         return part.texts("front.title_named", name=part.redactor.file(name))
-    own = f"front.title_{part.kind}"
-    return part.texts(own if len(parts) == 1 and own in part.texts else "front.title")
+    title = part.texts("front.title")
+    return part.texts.get(f"front.title_{part.kind}", title) if len(parts) == 1 else title
 
 
 # -- definitions: what the words and numbers of a page mean, which links lead to ------------------

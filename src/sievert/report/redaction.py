@@ -130,8 +130,7 @@ class Redactor:
         """A mean over `of` records of what lies between 0 and `span`."""
         if value is None or self.internal:
             return self._exact(value)
-        step = self._step(of, span)
-        if self.silent or step is None:
+        if self.silent or (step := self._step(of, span)) is None:
             return self.withheld_text()
         rounded = _round_to_step(value, step)
         return NumberText(significant(rounded), rounded)
@@ -160,8 +159,7 @@ class Redactor:
     ) -> NumberText:
         if part is None or self.internal:
             return self._exact(part, percent)
-        step = self._step(of, finer)
-        if self.silent or step is None or step >= 0.5:
+        if self.silent or (step := self._step(of, finer)) is None or step >= 0.5:
             return self.withheld_text()
         number = self._records(of)
         cell = self.least / number

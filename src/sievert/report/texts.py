@@ -40,6 +40,10 @@ class Texts:
     def __contains__(self, key: str) -> bool:
         return key in self._by_key
 
+    def get(self, key: str, default: str) -> str:
+        """A text without values; the default where there is no such text."""
+        return self(key) if key in self else default
+
 
 @cache
 def english() -> Mapping[str, str]:

@@ -183,8 +183,7 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
         return tuple(blocks)
     if not is_withheld(redactor, rate):
         blocks.append(Paragraph(part.say("homogeneity_rate", rate=rate, secret=name)))
-    worst = data.get("worst_class")
-    if redactor.internal and worst:
+    if redactor.internal and (worst := data.get("worst_class")):
         places = {
             "records": redactor.count(worst["records"]),
             "confidence": uncertainty(redactor, number(worst, "confidence")),

@@ -60,18 +60,13 @@ def grids(
         body = (
             (
                 Link(row.title or texts(f"compared.row_{row.words}"), f"def-{row.definition}"),
-                _direction(view, row),
+                texts.get(f"compared.direction_{row.direction or row.words}", ""),
                 *(row.cells[:1] if before else ()),
                 *row.cells[1:][abreast],
             )
             for row in rows
         )
         yield make_grid(title, head, body, range(2, len(head)), folded=folded)
-
-
-def _direction(view: ComparisonView, row: Row) -> str:
-    key = f"compared.direction_{row.direction or row.words}"
-    return view.texts(key) if row.direction or key in view.texts else ""
 
 
 def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
@@ -205,8 +200,8 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
 
 def _title(view: ComparisonView, name: str) -> str:
     """A loss by the title of its definition; passed on, some are told as shares."""
-    shared = not view.internal and f"compared.shared_{name}" in view.texts
-    return view.say(f"shared_{name}" if shared else f"loss_{name}")
+    title = view.say(f"loss_{name}")
+    return title if view.internal else view.texts.get(f"compared.shared_{name}", title)
 
 
 def _shareable(name: str, each: Sequence[Data]) -> bool:

@@ -93,8 +93,7 @@ class CompromiseView(ReportPart):
 
     def error(self, curve: Data) -> NumberText:
         """How far off means over ranges are that the release gives."""
-        value = curve["utility"]["range_mean_error"]
-        if value is None or not self.internal:
+        if (value := curve["utility"]["range_mean_error"]) is None or not self.internal:
             return self.redactor.only_internal(value)
         return NumberText(percent(value), value)
 

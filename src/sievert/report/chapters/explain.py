@@ -75,8 +75,8 @@ def alone_after_best_change(part: ReportPart) -> float | None:
     if part.redactor.silent or "shapley" not in part.data:
         return None
     view = ExplanationView(**vars(part))
-    changes = _remedies(view)
-    if not changes or _helps(view) is None:  # nothing that "even then" could speak of
+    # without a change that helps there is nothing that "even then" could speak of
+    if not (changes := _remedies(view)) or _helps(view) is None:
         return None
     return view.of_all(changes[0].alone).number
 

@@ -93,14 +93,12 @@ def why(texts: Texts, entry: Data) -> str:
 
 def measure_title(texts: Texts, measure: str) -> str:
     """A measure by its title; by its id where this version does not know it."""
-    key = f"measures.{measure}.title"
-    return texts(key) if key in texts else printable(measure)
+    return texts.get(f"measures.{measure}.title", printable(measure))
 
 
 def scale(texts: Texts, measure: str) -> str:
     """The unit of a measure in words."""
-    m = BY_ID[measure]
-    if m.unit != "1":
+    if (m := BY_ID[measure]).unit != "1":
         return unit(texts, m.unit)
     word = "share_of_records" if measure in SHARES else "share" if m.high == 1 else "ratio"
     return texts(f"units.{word}")
@@ -108,8 +106,8 @@ def scale(texts: Texts, measure: str) -> str:
 
 def unit(texts: Texts, name: str) -> str:
     """A unit in words; a number without one is a share or a ratio."""
-    key = "units." + name.replace(" ", "_").replace("/", "_per_").replace("²", "_squared")
-    return texts(key) if key in texts else name
+    key = name.replace(" ", "_").replace("/", "_per_").replace("²", "_squared")
+    return texts.get(f"units.{key}", name)
 
 
 def row(
