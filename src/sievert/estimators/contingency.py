@@ -102,8 +102,7 @@ def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
     far = np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0
     reach = np.minimum(far, np.minimum(a, b) + 1).astype(np.int64)
     order = np.argsort(reach, kind="stable")
-    means = np.empty(len(a))
-    end = len(order)
+    means, end = np.empty(len(a)), len(order)
     while end:
         widest = int(reach[order[end - 1]])
         start = max(0, end - max(1, BLOCK // widest))
@@ -117,10 +116,8 @@ def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
 def _means(a: Ints, b: Ints, records: int, reach: int) -> Floats:
     """E[(1 + u)·ln(1 + u) - u] of each pair of sizes, at most so far from the mode."""
     a, b = a[:, None], b[:, None]
-    rest = records - a - b
-    mode = (a + 1) * (b + 1) // (records + 2)
-    up = mode + np.arange(reach + 1)
-    down = mode - np.arange(min(reach, int(mode.max())) + 1)
+    rest, mode = records - a - b, (a + 1) * (b + 1) // (records + 2)
+    up, down = mode + np.arange(reach + 1), mode - np.arange(min(reach, int(mode.max())) + 1)
     with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
         rise = (a - up + 1.0) * (b - up + 1.0) / (up * (rest + up + 0.0))
         fall = (down + 1.0) * (rest + down + 1.0) / ((a - down + 0.0) * (b - down + 0.0))
@@ -261,6 +258,22 @@ def count_keys(keys: Ints, bound: int) -> tuple[Ints, Ints]:
     keys = np.sort(keys)
     starts = run_starts(keys)
     return keys[starts], np.diff(np.append(starts, len(keys)))
+
+
+def table_size(keys: Ints) -> int:
+    """How many places a table of all possible keys may have."""
+    return 4 * len(keys) + 4096
+
+
+def rank_keys(keys: Ints, bound: int) -> tuple[Ints, int]:
+    """The rank of each key, all below a bound, among the different ones; how many these are."""
+    if bound > table_size(keys):
+        different, inverse = np.unique(keys, return_inverse=True)
+        return inverse, len(different)
+    there = np.zeros(bound, dtype=bool)
+    there[keys] = True
+    ranks: Ints = np.cumsum(there, dtype=np.int32 if bound < 1 << 31 else np.int64) - 1
+    return ranks[keys].astype(np.int64), int(ranks[-1]) + 1
 
 
 def weights(counts: Ints, first: Ints, second: Ints, records: int) -> Floats:

@@ -191,9 +191,7 @@ def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
         return distinct, counts, rank
     counts = np.bincount(keys)
     distinct = np.flatnonzero(counts)
-    place = np.zeros(len(counts), dtype=np.int64)
-    place[distinct] = np.arange(len(distinct))
-    return distinct, counts[distinct], place[keys]
+    return distinct, counts[distinct], (np.cumsum(counts > 0) - 1)[keys]
 
 
 ROWS_PER_CELL = 5  # below, most cells of a table are an accident

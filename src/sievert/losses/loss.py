@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
+from sievert.estimators.contingency import rank_keys, table_size
 from sievert.hierarchies import NUMBER, ROOT, Hierarchy
 from sievert.measures.measure import Decides
 
@@ -112,27 +113,11 @@ def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
     keys, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
     for column_codes in codes:
         top = int(column_codes.max(initial=0)) + 2
-        if _dense(keys) >= bound > _dense(keys) // top or bound > (1 << 62) // top:
-            keys, bound = _rank_keys(keys, bound)
+        if table_size(keys) >= bound > table_size(keys) // top or bound > (1 << 62) // top:
+            keys, bound = rank_keys(keys, bound)
         keys = keys * top + (column_codes.astype(np.int64) + 1)
         bound *= top
-    return _rank_keys(keys, bound)[0]
-
-
-def _dense(keys: Ints) -> int:
-    """How many places a table of all possible keys may have."""
-    return 4 * len(keys) + 4096
-
-
-def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, int]:
-    """The rank of each key, all below a bound, among the different ones; how many these are."""
-    if bound > _dense(keys):
-        different, inverse = np.unique(keys, return_inverse=True)
-        return inverse, len(different)
-    there = np.zeros(bound, dtype=bool)
-    there[keys] = True
-    ranks: Ints = np.cumsum(there, dtype=np.int32 if bound < 1 << 31 else np.int64) - 1
-    return ranks[keys].astype(np.int64), int(ranks[-1]) + 1
+    return rank_keys(keys, bound)[0]
 
 
 @dataclass(frozen=True)

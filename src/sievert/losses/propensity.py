@@ -291,11 +291,8 @@ def _decode_keys(keys: Ints, times: Ints, codings: Sequence[Coding]) -> PooledRe
     every, released = (
         np.asarray(np.bincount(place, x), dtype=np.float64) for x in (times, times * (keys & 1))
     )
-    codes: list[Ints] = []
-    for k in reversed(codings):
-        rows, code = np.divmod(rows, k.width)
-        codes.insert(0, code)
-    return PooledRecords(codes, every, released, False)
+    codes = np.unravel_index(rows, [k.width for k in codings])
+    return PooledRecords(list(codes), every, released, False)
 
 
 def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:

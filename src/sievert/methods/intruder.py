@@ -13,8 +13,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError, require
+from sievert.estimators.contingency import rank_keys
 
-SPARSE = 16  # times as many keys as records, beyond which keys are sorted instead of marked
 MOST = 1 << 62
 
 
@@ -86,17 +86,6 @@ def matrix(codes: Any) -> Ints:
     return np.asfortranarray(known, dtype=np.int64)
 
 
-def compact(keys: Ints, space: int) -> tuple[Ints, int]:
-    """Keys below `space` numbered from 0 without gaps, in their order; how many there are."""
-    if space > SPARSE * len(keys) + SPARSE:
-        different, places = np.unique(keys, return_inverse=True)
-        return places, len(different)
-    there = np.zeros(space, dtype=bool)
-    there[keys] = True
-    place = np.cumsum(there, dtype=np.int32 if len(keys) < 1 << 31 else np.int64)
-    return place[keys].astype(np.int64) - 1, int(place[-1])
-
-
 def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Groups]:
     """Groups of each set, made from those of the columns it begins with like the one before."""
     widths = [int(top) + 1 for top in known.max(axis=0)]
@@ -113,8 +102,8 @@ def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Gr
             ids, count = (prefix[-1][1], prefix[-1][2]) if prefix else (np.int64(0), 1)
             codes, width = known[:, column], widths[column]
             if count * width > MOST:
-                codes, width = compact(codes, width)
-            prefix.append((column, *compact(ids * width + codes, count * width)))
+                codes, width = rank_keys(codes, width)
+            prefix.append((column, *rank_keys(ids * width + codes, count * width)))
         _, ids, count = prefix[-1]
         member = np.empty(count, dtype=np.int64)
         member[ids] = np.arange(len(ids))
@@ -252,7 +241,7 @@ def windows(first: Ints, last: Ints, size: int) -> Floats:
 def mean_rows(groups: Groups, kinds: Ints, rows: Floats) -> Floats:
     """Of each group the mean, over its records, of the row of the record's kind."""
     number = len(rows)
-    pairs, count = compact(groups.ids * number + kinds, groups.count * number)
+    pairs, count = rank_keys(groups.ids * number + kinds, groups.count * number)
     owner, kind = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     owner[pairs], kind[pairs] = groups.ids, kinds
     times, columns = np.bincount(pairs, minlength=count), np.ascontiguousarray(rows.T)
@@ -296,7 +285,7 @@ def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -
         "a record that was left out has no released value",
     )
     # Class 0 holds those left out: nothing is known of them, so all values are as likely.
-    ids, count = compact(np.append(among + 1, 0), int(among.max()) + 2)
+    ids, count = rank_keys(np.append(among + 1, 0), int(among.max()) + 2)
     return mean_rows(
         groups, ids[:-1], _group_frequencies(ids, count, np.append(codes, WITHHELD), size)
     )

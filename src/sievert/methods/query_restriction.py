@@ -15,6 +15,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import InputError, require
+from sievert.estimators.contingency import rank_keys
 from sievert.formatting import plural
 from sievert.methods.intruder import (
     LONG,
@@ -24,7 +25,6 @@ from sievert.methods.intruder import (
     check_codes,
     check_domain,
     check_records,
-    compact,
     generator,
     mean_rows,
     scale_to_integers,
@@ -74,7 +74,7 @@ class Restricted:
     def _kinds(self) -> tuple[Ints, Floats]:
         """Of each record which window it has; the probabilities in each window."""
         size = len(self.values)
-        kinds, count = compact(self.first * size + self.last, size * size)
+        kinds, count = rank_keys(self.first * size + self.last, size * size)
         first, last = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
         first[kinds], last[kinds] = self.first, self.last
         return kinds, windows(first, last, size)

@@ -19,9 +19,10 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.errors import ExhaustedError, InputError, require, unknown
+from sievert.estimators.contingency import rank_keys
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.methods.intruder import MOST, check_whole, compact, grouped
+from sievert.methods.intruder import MOST, check_whole, grouped
 
 Text = str | None
 Columns = Mapping[str, Sequence[Any]]
@@ -189,10 +190,10 @@ class _LevelSearch:
             if width == 1:
                 continue
             if count * width > MOST:
-                ids, count = compact(ids, count)
+                ids, count = rank_keys(ids, count)
             ids = ids * width + column.tables[level][self.keys[:, place]]
             count *= width
-        ids, count = compact(ids, count)
+        ids, count = rank_keys(ids, count)
         sizes = np.bincount(ids, self.counts, count)  # whole numbers, exact as doubles
         return int(sizes[sizes < self.k].sum())
 
