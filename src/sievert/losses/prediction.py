@@ -45,8 +45,7 @@ class Predictor:
         values, labels = np.arange(len(column.values)), np.arange(len(column.labels))
         edges = cuts(column)
         if edges is not None:
-            values = parts(column.values, edges)
-            binned = parts(column.labels, edges)
+            values, binned = parts(column.values, edges), parts(column.labels, edges)
             star = np.array([t == ROOT for t in column.labels], dtype=bool)
             if bool(((binned != GONE) | star).all()):
                 labels = binned
