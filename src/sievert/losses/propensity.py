@@ -291,8 +291,8 @@ def _decode_keys(keys: Ints, times: Ints, codings: Sequence[Coding]) -> PooledRe
     every, released = (
         np.asarray(np.bincount(place, x), dtype=np.float64) for x in (times, times * (keys & 1))
     )
-    codes = np.unravel_index(rows, [k.width for k in codings])
-    return PooledRecords(list(codes), every, released, False)
+    codes = [np.asarray(code) for code in np.unravel_index(rows, [k.width for k in codings])]
+    return PooledRecords(codes, every, released, False)
 
 
 def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:

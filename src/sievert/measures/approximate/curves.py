@@ -224,39 +224,24 @@ def _direct(places: Floats, masses: Masses, eps: float) -> float:
 
 def descents(entropies: Entropies, windows: Floats, rows: int) -> tuple[Ints, Ints, Floats]:
     """Every step of every row: the row, the place of its window, H from there on; in this order."""
-    row, low, high = (
-        np.arange(rows),
-        np.zeros(rows, dtype=np.int64),
-        np.full(rows, len(windows) - 1),
-    )
-    above = entropies(row, np.zeros(rows))
-    steps_found = [(row, low, above)]
-    row, low, high, above, below = _split(steps_found, row, low, high, above, np.zeros(rows))
-    while len(row):
+    row, low = np.arange(rows), np.zeros(rows, dtype=np.int64)
+    high, above, below = np.full(rows, len(windows) - 1), entropies(row, np.zeros(rows)), low * 0.0
+    steps = [(row, low, above)]
+    while True:
+        falls = above - below > FLAT * above
+        done = falls & (high - low == 1)
+        steps.append((row[done], high[done], below[done]))
+        # Between the ends of those that are left H falls somewhere.
+        row, low, high, above, below = (x[falls & ~done] for x in (row, low, high, above, below))
+        if not len(row):
+            break
         middle = (low + high) // 2
         value = entropies(row, windows[middle])
         pairs = ((row, row), (low, middle), (middle, high), (above, value), (value, below))
-        sides = (np.concatenate(pair) for pair in pairs)
-        row, low, high, above, below = _split(steps_found, *sides)
-    row, place, value = (np.concatenate(part) for part in zip(*steps_found, strict=True))
+        row, low, high, above, below = (np.concatenate(pair) for pair in pairs)
+    row, place, value = (np.concatenate(part) for part in zip(*steps, strict=True))
     order = np.lexsort((place, row))
     return row[order], place[order], value[order]
-
-
-def _split(
-    steps_found: list[tuple[Ints, Ints, Floats]],
-    row: Ints,
-    low: Ints,
-    high: Ints,
-    above: Floats,
-    below: Floats,
-) -> tuple[Ints, Ints, Ints, Floats, Floats]:
-    """Note the steps that are found; keep those between whose ends H falls somewhere."""
-    falls = above - below > FLAT * above
-    done = falls & (high - low == 1)
-    steps_found.append((row[done], high[done], below[done]))
-    left = falls & ~done
-    return row[left], low[left], high[left], above[left], below[left]
 
 
 def enclose_area(
