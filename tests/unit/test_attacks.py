@@ -339,7 +339,7 @@ def test_candidates(seed: int, wild: bool) -> None:
         names = [f"c{i}" for i in range(columns)]
         a, b = cube(names, release), cube(names, register)
         matchings = [
-            Matching.of(b.values[i], a.values[i], Hierarchy(x) if x else None, wild)
+            Matching.from_texts(b.values[i], a.values[i], Hierarchy(x) if x else None, wild)
             for i, x in enumerate(ladders)
         ]
         found = candidates(a, b, matchings)
@@ -402,7 +402,7 @@ def test_many_columns_of_many_values_are_looked_up_too() -> None:
     release, register = [random.choice(pool) for _ in range(400)], pool[:200]
     a, b = cube(names, release), cube(names, register)
     assert a.bits > 62
-    matchings = [Matching.of(b.values[i], a.values[i]) for i in range(9)]
+    matchings = [Matching.from_texts(b.values[i], a.values[i]) for i in range(9)]
     found = candidates(a, b, matchings)
     for i, n in enumerate(found.tolist()):
         assert n == release.count(tuple(b.values[c][b.codes[c][i]] for c in range(9)))
@@ -412,15 +412,15 @@ def test_too_many_patterns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sievert.attacks.register_matching.MOST_WORK", 3)
     rows = list(itertools.product(("11", "1*", "low", ROOT), repeat=2))
     a, b = cube(["x", "y"], rows), cube(["x", "y"], [("11", "12"), ("12", "11")])
-    matchings = [Matching.of(b.values[i], a.values[i], Hierarchy(LADDER)) for i in (0, 1)]
+    matchings = [Matching.from_texts(b.values[i], a.values[i], Hierarchy(LADDER)) for i in (0, 1)]
     with pytest.raises(ExhaustedError, match="patterns of levels"):
         candidates(a, b, matchings)
 
 
 def test_values_without_a_place_are_counted() -> None:
-    found = Matching.of((None, "11", "99"), (None, "1*", "7*"), Hierarchy(LADDER))
+    found = Matching.from_texts((None, "11", "99"), (None, "1*", "7*"), Hierarchy(LADDER))
     assert found.strange == 1 and found.placeless == 1
-    assert Matching.of((None, "a"), (None, "b", ROOT)).strange == 1
+    assert Matching.from_texts((None, "a"), (None, "b", ROOT)).strange == 1
 
 
 # -- original --------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def value(name: str, number: float | None, reason: str | None = None) -> Value:
     return Value(name, number, unit, riskier, reason)
 
 
-def measured(name: str, target: Any, **options: Any) -> Value:
+def measure_value(name: str, target: Any, **options: Any) -> Value:
     """A measure of a target."""
     result = BY_ID[name].compute(target, options)
     parts = (result.value, result.reason) if isinstance(result, MeasureResult) else (result,)
@@ -313,7 +313,7 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
         alone = Learned(cube.roll_up((column, cube.columns[-1])))
         shares = alone.shares
         numbers = None if shares is None else shares if missing else 1.0 - shares
-        number = measured(whole, alone.target)
+        number = measure_value(whole, alone.target)
         if missing:
             number = value("missing", number.value, number.reason)
         values = partial(alone.class_values, show=show)

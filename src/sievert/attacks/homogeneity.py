@@ -13,7 +13,7 @@ from sievert.attacks.attack import (
     Learned,
     by_column,
     certainty_gained,
-    measured,
+    measure_value,
     points,
     value,
 )
@@ -51,7 +51,7 @@ def homogeneity(cube: Cube, *, show: bool = False, words: Words = SECRET) -> Att
     (0.383689, 2)
     """
     learned = Learned(cube)
-    rate = measured("discrimination_rate", learned.target)
+    rate = measure_value("discrimination_rate", learned.target)
     return Attack(
         {"discrimination_rate": rate, "people": value("people", learned.people())},
         sentence(learned, rate.value, len(cube.columns) - 1, words),
@@ -89,7 +89,7 @@ def background(cube: Cube, *, show: bool = False) -> Attack:
     (2, 0.25, 0)
     """
     learned = Learned(cube)
-    left = measured("normalized_conditional_entropy", learned.target)
+    left = measure_value("normalized_conditional_entropy", learned.target)
     i, _ = learned.surest
     share = None if learned.shares is None else float(learned.shares[i])
     worst = Group(

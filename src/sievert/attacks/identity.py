@@ -21,7 +21,7 @@ from sievert.attacks.attack import (
     by_column,
     certainty_gained,
     list_groups,
-    measured,
+    measure_value,
     record_target,
     value,
     values_of,
@@ -55,13 +55,13 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
     (0.666667, 3)
     """
     target = record_target(cube.counts)
-    rate, least = measured("discrimination_rate", target), target.smallest_class
+    rate, least = measure_value("discrimination_rate", target), target.smallest_class
     people = int(cube.counts[cube.counts == least].sum())
     columns = {}
     for column in cube.columns:
         alone = cube.roll_up((column,))
         columns[column] = Column(
-            measured("discrimination_rate", record_target(alone.counts)),
+            measure_value("discrimination_rate", record_target(alone.counts)),
             list_groups(
                 alone.counts,
                 _rates(alone.counts),
@@ -137,7 +137,7 @@ def _grey_box(
     rows, matched = register.counts, number > 0
     single = int(rows[number == 1].sum())
     numbers = {
-        "discrimination_rate": measured("discrimination_rate", record_target(release.counts)),
+        "discrimination_rate": measure_value("discrimination_rate", record_target(release.counts)),
         "register_discrimination_rate": _register_rate(number, rows, release.records),
         "rows": value("rows", register.records),
         "unmatched": value("unmatched", int(rows[~matched].sum())),
@@ -246,7 +246,7 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
     """
     half = len(columns)
     learned = Learned(_original(pairs, columns, range(half)))
-    rate = measured("discrimination_rate", learned.target)
+    rate = measure_value("discrimination_rate", learned.target)
     alone = {
         column: by_column(_original(pairs, [column], [i]), show)[column]
         for i, column in enumerate(columns)

@@ -32,7 +32,7 @@ class Matching:
     placeless: int  # values of the register without a place in the hierarchy
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         register: Sequence[str | None],
         release: Sequence[str | None],

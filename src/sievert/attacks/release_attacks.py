@@ -21,7 +21,7 @@ from sievert.attacks.attack import (
     Learned,
     Listed,
     joint,
-    measured,
+    measure_value,
     to_hierarchy,
     value,
     with_target,
@@ -58,7 +58,7 @@ def skewness(
     rises = _Rises(learned)
     whole = {
         "t_closeness": value("t_closeness", kernel.ratio(*kernel.largest_ratio(*rises.distances))),
-        "entropy_variation": measured("entropy_variation", learned.target),
+        "entropy_variation": measure_value("entropy_variation", learned.target),
     }
     code = next((i for i, v in enumerate(cube.values[-1]) if v == named), None)
     if named is not None and (code is None or not learned.totals[code]):
@@ -121,7 +121,7 @@ def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
     """A value of the secret in the table, in the class where it rises most, against the rest."""
     ns, n = int(learned.totals[code]), int(learned.cube.counts[cell])
     nq, records = int(learned.sizes[learned.owner[cell]]), learned.records
-    rate = measured("discrimination_rate", _against_the_rest(learned, code))
+    rate = measure_value("discrimination_rate", _against_the_rest(learned, code))
     return {
         "prior": value("prior", kernel.ratio(ns, records)),
         "posterior": value("posterior", kernel.ratio(n, nq)),

@@ -54,20 +54,15 @@ def merge_positions(
     first[free[order]] = free[order[new]][np.cumsum(new) - 1] if len(free) else _NONE
     leads = first == np.arange(size)
     atom_of = (np.cumsum(leads) - 1)[first]
-    atoms = int(leads.sum())
     by_atom = np.argsort(atom_of, kind="stable")
     begins = np.flatnonzero(np.diff(atom_of[by_atom], prepend=-1))
-    prior = np.zeros((len(weights), atoms))
-    for row, weight in zip(prior, weights, strict=True):
-        if size:
-            row[:] = np.add.reduceat(np.asarray(weight, dtype=np.float64)[by_atom], begins)
+    prior = np.zeros((len(weights), len(begins)))
+    for row, weight in zip(prior, weights if size else (), strict=size > 0):
+        row[:] = np.add.reduceat(np.asarray(weight, dtype=np.float64)[by_atom], begins)
     kept = leads[sets.members]
-    filled = sets.sizes > 0
-    counts = np.zeros(len(sets), dtype=np.int64)
-    if len(kept):
-        counts[filled] = np.add.reduceat(kept, sets.starts[:-1][filled], dtype=np.int64)
-    starts = np.append(0, np.cumsum(counts))
-    return MergedPositions(atom_of, prior, PositionSets(starts, atom_of[sets.members[kept]]), atoms)
+    starts = np.append(0, np.cumsum(kept))[sets.starts]
+    merged = PositionSets(starts, atom_of[sets.members[kept]])
+    return MergedPositions(atom_of, prior, merged, len(begins))
 
 
 def _signatures(sets: PositionSets, size: int) -> NDArray[np.uint64]:
@@ -234,5 +229,4 @@ def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> In
         pairs = candidate_pairs(local, meeting, local, MOST)
     except ExhaustedError:
         return np.zeros(len(rows), dtype=bool)
-    alone: Ints = np.bincount(pairs.victims, minlength=len(rows)) == 1
-    return alone
+    return np.asarray(np.bincount(pairs.victims, minlength=len(rows)) == 1)

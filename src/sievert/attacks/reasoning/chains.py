@@ -113,20 +113,18 @@ class _ChainRecord:
 
     def add(self, block: Block, quantities: Floats, keep_draw: bool) -> None:
         beliefs = np.stack([block.expected, block.learned, block.printed])
-        if self.sums and self.filled < self.length:
-            self.sums[-1] += beliefs
-            self.filled += 1
-        else:
+        if not self.sums or self.filled == self.length:
             if len(self.sums) == self.most:
                 self.sums = [a + b for a, b in zip(self.sums[::2], self.sums[1::2], strict=True)]
                 self.length *= 2
-            self.sums.append(beliefs)
-            self.filled = 1
+            self.sums.append(np.zeros_like(beliefs))
+            self.filled = 0
+        self.sums[-1] += beliefs
+        self.filled += 1
         self.series.append(quantities)
         sums = self.populations or [np.zeros_like(p) for p in block.populations]
         self.populations = [total + one for total, one in zip(sums, block.populations, strict=True)]
-        if keep_draw:
-            self.drawn.append(block.drawn)
+        self.drawn += [block.drawn] if keep_draw else []
 
     def batches(self) -> tuple[list[Floats], list[int]]:
         sums, sizes = list(self.sums), [self.length] * (len(self.sums) - 1) + [self.filled]

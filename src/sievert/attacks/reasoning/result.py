@@ -121,7 +121,7 @@ class Reasoning:
         return CorrectGuesses.count(self.truth, attacker), CorrectGuesses.count(self.truth, learner)
 
     @cached_property
-    def misplaced(self) -> int:
+    def unplaced_records(self) -> int:
         """Records of the original that fit no released class."""
         lost = self.posterior.expected.sum(axis=1) <= 0
         return 0 if self.truth is None else int(self.truth[lost].sum())
@@ -129,7 +129,7 @@ class Reasoning:
     @property
     def believable(self) -> bool:
         """Whether there are numbers to be told."""
-        return self.posterior.converged and self.misplaced <= MOST_MISPLACED * self.records
+        return self.posterior.converged and self.unplaced_records <= MOST_MISPLACED * self.records
 
     @cached_property
     def ratio(self) -> Floats:
@@ -294,8 +294,8 @@ class Reasoning:
             )
         if not self.believable:
             return (
-                f"{self.misplaced:,} of {plural(self.records, 'record')} of the original fit no "
-                "released class, so that no number is given. How were values made coarser "
+                f"{self.unplaced_records:,} of {plural(self.records, 'record')} of the original fit "
+                "no released class, so that no number is given. How were values made coarser "
                 "(--hierarchy COL=FILE), or is it another table?"
             )
         base = self.headlines["baseline"]

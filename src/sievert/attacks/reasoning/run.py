@@ -56,7 +56,7 @@ def remark_domains(columns: Sequence[str], domains: Sequence[Domain], remark: Re
         remark(Note(text + " (--domain)", who))
 
 
-def remark_misplaced(records: int, remark: Remark) -> None:
+def remark_unplaced(records: int, remark: Remark) -> None:
     """Say how many records of the original fit no released class."""
     if records:
         text = "{} of the original fit no released class: how were values made coarser?"
@@ -109,14 +109,9 @@ def horizontal(
         if settings.observed
         else problem.as_boxes(sets, classes, class_counts)
     )
+    alpha = secret_weights(settings.alpha, name, texts)
     model = HorizontalModel.build(
-        factors,
-        class_counts,
-        label_of,
-        atoms,
-        pairs,
-        secret_weights(settings.alpha, name, texts),
-        settings.method,
+        factors, class_counts, label_of, atoms, pairs, alpha, settings.method
     )
     details = {
         "kind": "horizontal",
@@ -124,7 +119,7 @@ def horizontal(
         "victims_without_a_class": len(victims.places) - len(np.unique(pairs.victims)),
     }
     reasoning = problem.reason(model, progress, details)
-    remark_misplaced(reasoning.misplaced, remark)
+    remark_unplaced(reasoning.unplaced_records, remark)
     if listed is None:
         return _with_sensitivity(reasoning, problem, model)
     both = distinct_rows(np.concatenate([classes, _label_numbers(labels, listed)]))[1]
@@ -233,7 +228,7 @@ def vertical(
         "victims_without_a_class": len(own) - len(np.unique(owners[owners >= 0])),
     }
     reasoning = problem.reason(model, progress, details)
-    remark_misplaced(reasoning.misplaced, remark)
+    remark_unplaced(reasoning.unplaced_records, remark)
     if listed is None:
         return reasoning
     both = distinct_rows(np.concatenate([victims.places, positions(listed, domains)]))[1]

@@ -218,7 +218,7 @@ def _true_pairs(rows: Cube, people: Cube, register: Cube, shared: Sequence[str])
 def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Matching:
     """Which released values of a column fit which values of the register."""
     values = register.values[register.columns.index(column)]
-    matching = Matching.of(
+    matching = Matching.from_texts(
         values,
         release.values[release.columns.index(column)],
         to_hierarchy(run.settings.hierarchies.get(column), [v for v in values if v is not None]),
