@@ -57,7 +57,7 @@ def merge_positions(
     by_atom = np.argsort(atom_of, kind="stable")
     begins = np.flatnonzero(np.diff(atom_of[by_atom], prepend=-1))
     prior = np.zeros((len(weights), len(begins)))
-    for row, weight in zip(prior, weights if size else (), strict=size > 0):
+    for row, weight in zip(prior, weights, strict=True) if size else ():
         row[:] = np.add.reduceat(np.asarray(weight, dtype=np.float64)[by_atom], begins)
     kept = leads[sets.members]
     starts = np.append(0, np.cumsum(kept))[sets.starts]

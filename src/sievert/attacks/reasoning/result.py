@@ -294,8 +294,8 @@ class Reasoning:
             )
         if not self.believable:
             return (
-                f"{self.unplaced_records:,} of {plural(self.records, 'record')} of the original fit "
-                "no released class, so that no number is given. How were values made coarser "
+                f"{self.unplaced_records:,} of {plural(self.records, 'record')} of the original "
+                "fit no released class, so that no number is given. How were values made coarser "
                 "(--hierarchy COL=FILE), or is it another table?"
             )
         base = self.headlines["baseline"]
