@@ -17,6 +17,7 @@ from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.postgres import reading, values
 from sievert.errors import EngineError, InputError, UsageError, require
 from sievert.notes import Note
+from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
 CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM (\w+) GROUP BY")
@@ -48,7 +49,7 @@ class Postgres(DuckDB):
 
     def _open(self) -> None:
         table = self.table
-        self._driver: Any = reading.driver()
+        self._driver: Any = optional_package("psycopg", "tables of Postgres need", "postgres")
         self._server = reading.connect(self._driver, table.data)
         self._ask(reading.BEGIN)
         oid, self.behind = reading.relation(self._ask, table)

@@ -119,17 +119,6 @@ SELECT 1 FROM behind JOIN pg_catalog.pg_class AS c ON c.oid = relation
 WHERE CASE relation WHEN %s THEN row_security_active(relation) ELSE relrowsecurity END LIMIT 1"""
 
 
-def driver() -> Any:
-    """The library that speaks to Postgres."""
-    try:
-        import psycopg
-    except ImportError:
-        raise UsageError(
-            "tables of Postgres need the package psycopg", hint="pip install 'sievert[postgres]'"
-        ) from None
-    return psycopg
-
-
 def connect(psycopg: Any, url: str) -> Any:
     """A connection; nothing of the address is repeated where there is none."""
     try:
@@ -143,12 +132,10 @@ def connect(psycopg: Any, url: str) -> Any:
     try:
         server = psycopg.connect(**given, autocommit=True, prepare_threshold=None)
     except (psycopg.Error, OSError, UnicodeError) as error:
-        said = re.sub(r"""(["']).*?\1""", "", str(error))  # names, which could be any word
-        reason = next(
-            (words for sign, words in REASONS if re.search(sign, said)), "no reason given"
-        )
+        message = re.sub(r"""(["']).*?\1""", "", str(error))  # names, which could be any word
+        reasons = (words for sign, words in REASONS if re.search(sign, message))
         raise EngineError(
-            f"cannot connect to the database ({reason})",
+            f"cannot connect to the database ({next(reasons, 'no reason given')})",
             hint="another address; a password in PGPASSWORD or ~/.pgpass",
         ) from None
     if server.info.server_version < OLDEST * 10_000:
@@ -199,9 +186,8 @@ def kind(column: PostgresColumn, table: Table) -> str:
 
 def transfer_type(column: PostgresColumn, table: Table) -> str:
     """In which way the values of a column travel: as those of a type."""
-    if column.name in table.types:
-        return SQL_TYPES[table.types[column.name]]
-    return column.kind or "VARCHAR"
+    typed = table.types.get(column.name)
+    return column.kind or "VARCHAR" if typed is None else SQL_TYPES[typed]
 
 
 def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
@@ -214,11 +200,11 @@ def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
     )
     if column.name in table.types:
         return []
-    if column.kind is None:
-        raise UsageError(
-            f"column {column.name!r} is of type {column.type}, not of plain values",
-            hint=f"a column of plain values, or --type {column.name}=text",
-        )
+    require(
+        column.kind,
+        f"column {column.name!r} is of type {column.type}, not of plain values",
+        hint=f"a column of plain values, or --type {column.name}=text",
+    )
     return [Note(column.note, Name(column.name))] if column.note else []
 
 

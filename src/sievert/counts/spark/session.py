@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sievert.errors import EngineError, ExhaustedError, UsageError, require
 from sievert.numerics.acceleration import physical_memory
 from sievert.sources import unpack
+from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -91,16 +92,12 @@ def session(
     table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
 ) -> Iterator[SparkSession]:
     """A session of our own, beside the caller's or in a Spark of our own."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a version of pandas, which is not used
-            import pyspark.testing.utils  # noqa: F401 - the first question would import it
-            from pyspark import SparkContext
-            from pyspark.sql import SparkSession
-    except ImportError:
-        raise UsageError(
-            "the engine spark needs the package pyspark", hint="pip install 'sievert[spark]'"
-        ) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a version of pandas, which is not used
+        # The first question would import it.
+        optional_package("pyspark.testing.utils", "the engine spark needs", "spark")
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
     with ExitStack() as resources:
         resources.enter_context(_quiet())
         if SparkContext._active_spark_context is None:
