@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Unpack
@@ -68,7 +68,8 @@ def open_source(
         adapter = _adapter(engine, table, scratch, tuple(outputs), options)
         try:
             running: list[Adapter | Questions] = [adapter]
-            with _deadline(timeout, started, running) as check:
+            no_limit = nullcontext(lambda: None)
+            with no_limit if timeout is None else _deadline(timeout, started, running) as check:
                 check_width(table.name, len(adapter.columns), options)
                 questions = _questions(engine, adapter, table, options, large)
                 running.append(questions)
@@ -161,21 +162,17 @@ def _questions(
 
 @contextmanager
 def _deadline(
-    timeout: float | None, started: float, running: list[Adapter | Questions]
+    timeout: float, started: float, running: list[Adapter | Questions]
 ) -> Iterator[Callable[[], None]]:
     """Stop what is running when the time is up; what was asked then ends with an error."""
-    if timeout is None:
-        yield lambda: None
-        return
-    left = timeout - (time.monotonic() - started)
     late = ExhaustedError(f"not done within {timeout:g} seconds", hint="a longer --timeout")
-    if left <= 0:
-        raise late
 
     def check() -> None:
-        if time.monotonic() - started > timeout:
+        if time.monotonic() - started >= timeout:
             raise late
 
+    check()
+    left = started + timeout - time.monotonic()
     timer = threading.Timer(left, lambda: [each.interrupt() for each in running])
     timer.daemon = True
     timer.start()

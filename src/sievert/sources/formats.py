@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -20,6 +21,11 @@ from sievert.notes import Count, Name, Note
 from sievert.sources.options import optional_package
 
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+BEGINNINGS = {
+    "sav": re.compile(rb"\$FL[23]"),
+    "dta": re.compile(rb"[\x68-\x73][\x01\x02]\x01|<stata_dta>"),  # text has no bytes 1 and 2
+    "sas7bdat": re.compile(re.escape(SAS)),
+}
 NAMES = {"sav": "an SPSS file", "dta": "a Stata file", "sas7bdat": "a SAS file", "xlsx": "xlsx"}
 EXACT = 2**53
 RATIO = 100
@@ -47,20 +53,13 @@ class FileColumns:
 
 def kind(start: bytes, path: Path) -> str | None:
     """What a file that begins like this is, by its content; `path` to look into a zip file."""
-    if start[:4] in (b"$FL2", b"$FL3"):
-        return "sav"
-    old = 104 <= start[0] <= 115 and start[1:3] in (b"\1\1", b"\2\1") if start else False
-    if old or start.startswith(b"<stata_dta>"):  # text has no bytes 1 and 2
-        return "dta"
-    if start.startswith(SAS):
-        return "sas7bdat"
-    if not start.startswith(b"PK\3\4"):
-        return None
-    try:
-        with zipfile.ZipFile(path) as archive:
+    for kind, begins in BEGINNINGS.items():
+        if begins.match(start):
+            return kind
+    if start.startswith(b"PK\3\4"):
+        with suppress(Exception), zipfile.ZipFile(path) as archive:  # if wrong: not a workbook
             return "xlsx" if "xl/workbook.xml" in archive.namelist() else None
-    except Exception:  # whatever is wrong with it: not a workbook
-        return None
+    return None
 
 
 def read_columns(path: Path, kind: str, sheet: str | None = None) -> FileColumns:

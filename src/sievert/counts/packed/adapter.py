@@ -8,7 +8,7 @@ has the integers that DuckDB's SQL would give; what is not answered here, DuckDB
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +37,6 @@ from sievert.counts.packed.keys import (
     map_threads,
 )
 from sievert.counts.questions import MOST_TALLIED, Questions
-from sievert.hierarchies import Hierarchy
 
 FEW_BITS = 22
 Counted = tuple[list[CodedColumn], Ints, Ints]
@@ -223,30 +222,13 @@ class PackedQuestions(Questions):
         return [v for v in self._tallies[column] if v is not None]
 
     def secret_counts(
-        self,
-        quasi: Sequence[str],
-        secret: str,
-        needs: frozenset[str],
-        *,
-        order: Sequence[str] | None = None,
-        hierarchy: Hierarchy | None = None,
-        partition: Mapping[str, Sequence[str]] | None = None,
-        named: str | None = None,
+        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts:
-        """Everything about one secret that `needs` names."""
-        quasi = tuple(quasi)
-        rare = any(given is not None for given in (order, hierarchy, partition, named))
-        cells = None if rare else self._packed_cells(quasi, secret)
+        """Everything about one secret that `needs` names; DuckDB answers what is rarely asked."""
+        quasi, special = tuple(quasi), any(option is not None for option in rare.values())
+        cells = None if special else self._packed_cells(quasi, secret)
         if cells is None or cells.secret is None:
-            return super().secret_counts(
-                quasi,
-                secret,
-                needs,
-                order=order,
-                hierarchy=hierarchy,
-                partition=partition,
-                named=named,
-            )
+            return super().secret_counts(quasi, secret, needs, **rare)
         sizes = histogram(cells.sizes)
         sizes.check(self.records)
         self._sizes.setdefault(quasi, sizes)
