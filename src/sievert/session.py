@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Unpack
@@ -68,8 +68,12 @@ def open_source(
         adapter = _adapter(engine, table, scratch, tuple(outputs), options)
         try:
             running: list[Adapter | Questions] = [adapter]
-            no_limit = nullcontext(lambda: None)
-            with no_limit if timeout is None else _deadline(timeout, started, running) as check:
+            limit: AbstractContextManager[Callable[[], None]] = (
+                nullcontext(lambda: None)
+                if timeout is None
+                else _deadline(timeout, started, running)
+            )
+            with limit as check:
                 check_width(table.name, len(adapter.columns), options)
                 questions = _questions(engine, adapter, table, options, large)
                 running.append(questions)

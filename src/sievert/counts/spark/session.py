@@ -94,8 +94,8 @@ def session(
     """A session of our own, beside the caller's or in a Spark of our own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a version of pandas, which is not used
-        # The first question would import it.
-        optional_package("pyspark.testing.utils", "the engine spark needs", "spark")
+        for module in ("pyspark", "pyspark.testing.utils"):  # the first question would import it
+            optional_package(module, "the engine spark needs", "spark")
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
     with ExitStack() as resources:
