@@ -216,13 +216,12 @@ def describe_table(table: Table, questions: Questions) -> dict[str, Any]:
     }
     if table.kind == "csv":
         entries |= {"delimiter": table.delimiter, "encoding": table.encoding}
-    if table.compression:
-        entries["compression"] = table.compression
-    if table.na:
-        entries["na_codes"] = len(table.na)
-    if table.scan is not None and table.scan.blank_lines:
-        entries["blank_lines"] = table.scan.blank_lines
-    return entries
+    where_any = {
+        "compression": table.compression,
+        "na_codes": len(table.na),
+        "blank_lines": 0 if table.scan is None else table.scan.blank_lines,
+    }
+    return entries | {name: entry for name, entry in where_any.items() if entry}
 
 
 def describe_input(
@@ -233,7 +232,5 @@ def describe_input(
     if table.stamp:  # a file
         entries["verified"] = False if table.verified is None else dict(table.verified)
     if missing is not None:
-        entries["missing"] = missing
-    if missing == "drop":
-        entries["dropped"] = dropped
+        entries |= {"missing": missing} | ({"dropped": dropped} if missing == "drop" else {})
     return entries

@@ -60,12 +60,13 @@ def measure_table(
 
 def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
     """Make sure that every hierarchy that is a file can be opened, even if it is not used."""
-    for spec in hierarchies.values():
-        if not isinstance(spec, str | os.PathLike) or (
-            str(spec) == "prefix" or str(spec).partition(":")[0] == "interval"
-        ):
-            continue
-        path = Path(spec)
+    for path in (
+        Path(spec)
+        for spec in hierarchies.values()
+        if isinstance(spec, str | os.PathLike)
+        and str(spec) != "prefix"
+        and str(spec).partition(":")[0] != "interval"
+    ):
         try:
             require(
                 not path.exists() or path.is_file(),

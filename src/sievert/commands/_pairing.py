@@ -145,13 +145,13 @@ def pairing_notes(
     quasi = {q.name for q in release.quasi}
     for missing in (c for c in lacking if c in quasi):
         yield Note("the release lacks {}: it counts as suppressed", Name(missing))
-    if strange:
-        text = "{} of the release, unknown to the original, not used"
-        yield Note(text, Count(strange, "column"))
-    if people.keyless:
-        yield Note("{} of the release without a key", Count(people.keyless))
-    if release.extra:
-        yield Note("{} of the release that the original lacks", Count(release.extra))
+    for text, count in (
+        ("{} of the release, unknown to the original, not used", Count(strange, "column")),
+        ("{} of the release without a key", Count(people.keyless)),
+        ("{} of the release that the original lacks", Count(release.extra)),
+    ):
+        if count.number:
+            yield Note(text, count)
     if not people.keyed:
         yield Note("records are paired by their order")
     for column in release.secrets:

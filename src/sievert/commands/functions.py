@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from sievert import roles as role
 from sievert.commands._measuring import clamp_to_bounds
 from sievert.commands.assess.api import assess
-from sievert.errors import UsageError, require
+from sievert.errors import require
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult
 from sievert.session import open_source
 from sievert.sources.options import ReaderOptions
@@ -41,29 +41,6 @@ def _one_secret(sensitive: Any) -> str | None:
     names = role.names(sensitive)
     require(len(names) == 1, "a measure is about one secret at a time")
     return names[0]
-
-
-def single(
-    measure_id: str, data: Any, quasi: Any, sensitive: str | None = None, **options: Any
-) -> Any:
-    """One measure of one table as a plain number; None where it is undefined or unbounded."""
-    measure = BY_ID[measure_id]
-    sensitive = _one_secret(sensitive)
-    require(
-        sensitive is not None or "record" in measure.kinds,
-        f"{measure_id} is about a secret",
-        hint="sensitive='COLUMN'",
-    )
-    require(
-        sensitive is None or "secret" in measure.kinds,
-        f"{measure_id} is about finding a record, not about a secret",
-    )
-    assessment = assess(data, quasi, sensitive, measures=[measure_id], **options)
-    values = assessment.reidentification if sensitive is None else assessment.inference[sensitive]
-    if measure_id not in values:
-        lacking = next((words for need, words in _NEEDS.items() if need in measure.needs), "more")
-        raise UsageError(f"{measure_id} needs {lacking}")
-    return values[measure_id].value
 
 
 def discrimination_rate_by_value(
@@ -115,20 +92,29 @@ def discrimination_rate_by_value(
 def _function(measure: Measure) -> Callable[..., Any]:
     def compute(data: Any, quasi: Any, sensitive: str | None = None, **options: Any) -> Any:
         sensitive = _one_secret(sensitive)
+        require(
+            sensitive is not None or "record" in measure.kinds,
+            f"{measure.id} is about a secret",
+            hint="sensitive='COLUMN'",
+        )
+        require(
+            sensitive is None or "secret" in measure.kinds,
+            f"{measure.id} is about finding a record, not about a secret",
+        )
         for word in _WORDS.get(measure.id, ()):
             argument = options.pop(word, None)
-            if argument is None:
-                continue
-            if word not in _PER_SECRET:
-                options["parameters"] = {
-                    **options.get("parameters", {}),
-                    measure.id: {word: argument},
-                }
-                continue
-            if sensitive is None:
-                raise UsageError(f"{measure.id} is about a secret", hint="sensitive='COLUMN'")
-            options.setdefault(_PER_SECRET[word], {})[sensitive] = argument
-        return single(measure.id, data, quasi, sensitive, **options)
+            if argument is not None and word in _PER_SECRET:
+                options.setdefault(_PER_SECRET[word], {})[sensitive] = argument
+            elif argument is not None:
+                others = options.get("parameters", {})
+                options["parameters"] = {**others, measure.id: {word: argument}}
+        assessment = assess(data, quasi, sensitive, measures=[measure.id], **options)
+        values = (
+            assessment.reidentification if sensitive is None else assessment.inference[sensitive]
+        )
+        lacking = next((words for need, words in _NEEDS.items() if need in measure.needs), "more")
+        require(measure.id in values, f"{measure.id} needs {lacking}")
+        return values[measure.id].value
 
     compute.__name__ = compute.__qualname__ = measure.id
     compute.__doc__ = (

@@ -32,6 +32,7 @@ RARE = 100  # values of a category below one record in so many are merged
 
 Texts = Sequence[str | None]
 LEVEL = 0.95
+RANKED_BY = ("discrimination_rate", "itpr_unnormalized", "mutual_information")
 MOST_PAIRS = 16  # known columns up to which each is tried alone
 
 
@@ -291,10 +292,9 @@ def rank_columns(
                 "reason": "H(X) = 0" if lattice.prior == 0.0 else None,
             }
         )
-    return sorted(entries, key=_risk)
-
-
-def _risk(entry: dict[str, Any]) -> tuple[float, ...]:
-    numbers = entry["as_target"]
-    rates = (numbers["discrimination_rate"], numbers["itpr_unnormalized"])
-    return (*(-1.0 if r is None else -r for r in rates), -numbers["mutual_information"])
+    return sorted(
+        entries,
+        key=lambda entry: [
+            -1.0 if (number := entry["as_target"][name]) is None else -number for name in RANKED_BY
+        ],
+    )

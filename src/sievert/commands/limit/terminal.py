@@ -16,6 +16,26 @@ HEADS: dict[int | str, str] = {
     4: "lost",
 }
 CERTAIN = (1, 2, "identity", "identity reverse")  # models with a certificate
+RISK = (
+    "With {far}, {none} can disclose less than {bound} bits about {about}; this channel discloses "
+    "{best}{whole}."
+)
+DISTORTION = (
+    "With at most {at} bits disclosed about {about}, {none} {changes}; this channel "
+    "{changed}{whole_tells}."
+)
+SENTENCES: dict[int | str, str] = {
+    1: RISK,
+    2: DISTORTION,
+    3: "To lose at most {at} bits about {about}, the least that a release was found to tell of who "
+    "is who is {best} bits; none tells less than {bound}.{tells}",
+    4: "With at most {at} bits told of who is who, the least that a release was found to lose "
+    "about {about} is {best} bits; none loses less than {bound}.{tells}",
+    "funnel": "To keep at least {at} bits of the values, the least that a release was found to "
+    "disclose about {about} is {best} bits; none discloses less than {bound}{whole}.",
+    "identity": RISK,
+    "identity reverse": DISTORTION,
+}
 MEANINGS = {
     True: "No release of these columns, made without looking at the secret, is below the bound; "
     "the channel is at most the gap away from it.",
@@ -71,41 +91,29 @@ def _far(part: AlphabetResult, at: float) -> str:
 
 def sentence(part: AlphabetResult, point: TradeoffPoint, result: Limited) -> str:
     """What the limit says, in a sentence."""
-    about, none, whole, tells = secrets(result), who(part, result), "", ""
+    about, whole, tells = secrets(result), "", ""
     first = f"{printable(part.columns[0])}: " if len(result.parts) > 1 else ""
     if part.information is not None:
         bits = significant(part.information.value)
         whole, tells = f"; the table itself {bits}", f" The table tells {bits} bits about {about}."
     if point.objective is None or point.bound is None:
         return f"{first}At {point.at:g} what is disclosed about {about} is unbounded."
-    best, bound = significant(point.objective), significant(point.bound)
-    model = point.model
-    if model in (1, "identity"):
-        return (
-            f"{first}With {_far(part, point.at)}, {none} can disclose less than "
-            f"{bound} bits about {about}; this channel discloses {best}{whole}."
-        )
-    if model in (2, "identity reverse"):
-        least = percent(point.bound) if part.hamming else bound
-        this = percent(point.objective) if part.hamming else best
-        what = "changes fewer than {} of the values" if part.hamming else "distorts less than {}"
-        return (
-            f"{first}With at most {point.at:g} bits disclosed about {about}, {none} "
-            f"{what.format(least)}; this channel {this}{whole.replace('itself', 'itself tells')}."
-        )
-    if model == 3:
-        return (
-            f"{first}To lose at most {point.at:g} bits about {about}, the least that a release was "
-            f"found to tell of who is who is {best} bits; none tells less than {bound}.{tells}"
-        )
-    if model == 4:
-        return (
-            f"{first}With at most {point.at:g} bits told of who is who, the least that a release "
-            f"was found to lose about {about} is {best} bits; none loses less than {bound}.{tells}"
-        )
-    return (
-        f"{first}To keep at least {point.at:g} bits of the values, the least that a release was "
-        f"found to disclose about {about} is {best} bits; none discloses less than {bound}{whole}."
+    changed, least_changed = (
+        percent(x) if part.hamming else significant(x) for x in (point.objective, point.bound)
+    )
+    what = "changes fewer than {} of the values" if part.hamming else "distorts less than {}"
+    return first + SENTENCES[point.model].format(
+        far=_far(part, point.at),
+        at=f"{point.at:g}",
+        none=who(part, result),
+        about=about,
+        best=significant(point.objective),
+        bound=significant(point.bound),
+        changed=changed,
+        changes=what.format(least_changed),
+        whole=whole,
+        whole_tells=whole.replace("itself", "itself tells"),
+        tells=tells,
     )
 
 
