@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sievert import roles as role
 from sievert.errors import ExhaustedError, InputError, UsageError, require, unknown
 from sievert.formatting import plural
-from sievert.notes import Note
+from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 from sievert.session import Measurable, Steps, open_source
 from sievert.sources.table import Table
@@ -27,6 +27,14 @@ PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] |
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 MOST_LISTED = 60  # columns
 MISSING = ("value", "wildcard", "drop", "error")
+
+
+class Notes(list[Note]):
+    """Remarks on a run, in the order in which they arose."""
+
+    def add(self, text: str, *parts: Count | Name) -> None:
+        """Add a remark."""
+        self.append(Note(text, *parts))
 
 
 class Clock:

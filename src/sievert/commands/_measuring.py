@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert.attacks.attack import to_hierarchy
-from sievert.commands._common import Clock, check_known
+from sievert.commands._common import Clock, Notes, check_known
 from sievert.errors import ExhaustedError, InputError, InvariantError, require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID, MEASURES, Measure
@@ -121,12 +121,9 @@ class TableMeasures:
     ) -> None:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = _chosen_measures(ids), clock
-        self.warnings: list[Note] = []
+        self.warnings = Notes()
         self.joint: dict[str, JointCounts] = {}  # by secret
         self.value_counts: dict[str, int] = {}  # by secret
-
-    def _note(self, text: str, *parts: Count | Name) -> None:
-        self.warnings.append(Note(text, *parts))
 
     def reidentification(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
@@ -140,12 +137,14 @@ class TableMeasures:
             self.roles.quasi, wildcard=any("wildcard" in m.needs for m in chosen)
         )
         if counts.missing:
-            self._note(
+            self.warnings.add(
                 "{} without a quasi-identifier; missing is a value of its own",
                 Count(counts.missing),
             )
             if counts.wildcard is None:
-                self._note("no k for missing values that match anything: it would take too long")
+                self.warnings.add(
+                    "no k for missing values that match anything: it would take too long"
+                )
         self.clock("computing", self.questions)
         target = RecordTarget(counts)
         return {m.id: self._value(m, target, self._options(m)) for m in chosen}
@@ -161,7 +160,7 @@ class TableMeasures:
                 "matching wildcards would take too long (patterns of missing keys, classes)",
                 hint="fewer quasi-identifiers, or --missing value",
             )
-        self._note("a missing value matches anything: only k and records_below are defined")
+        self.warnings.add("a missing value matches anything: only k and records_below are defined")
         results = under_wildcards(frequencies, self._options(BY_ID["records_below"]))
         return {
             m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
@@ -204,11 +203,11 @@ class TableMeasures:
         if counts.joint is not None:
             self.joint[secret] = counts.joint
         if counts.missing:
-            self._note(
+            self.warnings.add(
                 "{} without {}; missing is a value of its own", Count(counts.missing), Name(secret)
             )
         if counts.named is not None and not any(counts.named.count):
-            self._note("the value named for alpha_k does not occur in {}", Name(secret))
+            self.warnings.add("the value named for alpha_k does not occur in {}", Name(secret))
         if partition is not None:
             self._check_parts(secret, partition)
         self.clock("computing", self.questions)
@@ -221,7 +220,7 @@ class TableMeasures:
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))
         if absent := sum(v not in present for members in partition.values() for v in members):
-            self._note(
+            self.warnings.add(
                 "the partition of {} names {} that do not occur",
                 Name(secret),
                 Count(absent, "value"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Floats, Ints
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -46,6 +46,12 @@ class People:
     def texts(self, column: str) -> Sequence[str | None]:
         """What the codes of a column stand for."""
         return self.cube.values[self.cube.columns.index(column)]
+
+    def numbers(self, column: str, what: str = "column", hint: str | None = None) -> Floats:
+        """The numbers that the codes of a column stand for; an error where they are texts."""
+        numbers = as_numbers(self.texts(column))
+        require(numbers is not None, f"{what} {column!r} does not hold numbers", hint=hint)
+        return np.asarray(numbers)
 
 
 def people(questions: Questions, columns: Sequence[str], key: str | None, name: str) -> People:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
-from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
+from sievert.commands._common import LARGE, Notes, PolicySource, Reading, requested_roles
 from sievert.commands.attack.other_tables import attack_with_original, attack_with_register
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.commands.attack.result import Attacks
@@ -21,7 +21,6 @@ from sievert.commands.attack.run import (
     write_beliefs,
 )
 from sievert.errors import require
-from sievert.notes import Note
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -146,8 +145,7 @@ def attack(
     thinking.check()
     grouped = group is not None or sensitive_table is not None
     settings = AttackSettings(hierarchies or {}, parts, value or {}, key, missing, show_values)
-    notes: list[Note] = []
-    reasoner = None
+    notes, reasoner = Notes(), None
     if reasoning or grouped:
         reasoner = Reasoner(
             thinking,

@@ -37,7 +37,7 @@ def _shared_columns(
     for column in shared:
         questions.engine.check_usable(column)
     if absent := len(quasi) - len(shared):
-        run.note(f"the {what} lacks {{}}", Count(absent, "quasi-identifier"))
+        run.notes.add(f"the {what} lacks {{}}", Count(absent, "quasi-identifier"))
     return shared
 
 
@@ -111,7 +111,7 @@ def _original_people(
     )
     if key is not None:
         check_known("--key: column", key, questions.columns)
-    run.note("records of the release and of the original are paired by their order")
+    run.notes.add("records of the release and of the original are paired by their order")
     return microdata.in_order(questions, [*shared, *([] if key is None else [key])], name)
 
 
@@ -185,7 +185,7 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
     with run.read(data, **run.other_source) as (table, questions):
         shared = _shared_columns(run, release, questions, "register", table.name)
         if dropped := treat_missing(run.settings.missing, questions, shared):
-            run.note("{} of the register dropped: they lack a column", Count(dropped, "row"))
+            run.notes.add("{} of the register dropped: they lack a column", Count(dropped, "row"))
         run.clock("looking for candidates", questions)
         register = questions.cube(shared)
         if release.people is not None and release.keyed and key in questions.columns:
@@ -193,13 +193,13 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
             rows = microdata.by_key(questions, shared, str(key), table.name)
             truth = _true_pairs(rows, release.people, register, shared)
         elif key is not None:
-            run.note("the register has no key: true and false matches cannot be told")
+            run.notes.add("the register has no key: true and false matches cannot be told")
         description = describe_table(table, questions)
     classes = release.classes.roll_up(shared)
     matchings = [_matching(run, c, register, classes) for c in shared]
     attack = grey_box(classes, register, matchings, truth=truth, show=run.settings.show_values)
     if attack.numbers["candidates"].value is None:
-        run.note("no row of the register has a candidate: are values spelled alike in both?")
+        run.notes.add("no row of the register has a candidate: are values spelled alike in both?")
     return replace(attack, details={"register": description, "columns_shared": list(shared)})
 
 
@@ -232,5 +232,5 @@ def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Mat
         ),
     ):
         if number:
-            run.note(text, Count(number, "value"), Name(column))
+            run.notes.add(text, Count(number, "value"), Name(column))
     return matching

@@ -12,6 +12,7 @@ from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
 from sievert.commands._common import (
+    Notes,
     Reading,
     RequestedRoles,
     check_known,
@@ -23,7 +24,7 @@ from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require, unknown
-from sievert.notes import Count, Name, Note
+from sievert.notes import Count, Name
 from sievert.roles import Roles
 
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
@@ -50,15 +51,11 @@ class AttackRun:
         read: Reading,
         source: Mapping[str, Any],
         reasoner: Reasoner | None,
-        notes: list[Note],
+        notes: Notes,
     ) -> None:
         self.settings, self.read, self.clock = settings, read, read.clock
         self.source, self.reasoner, self.notes = source, reasoner, notes
         self.other_source = {k: v for k, v in source.items() if k not in FOR_THE_RELEASE}
-
-    def note(self, text: str, *parts: Count | Name) -> None:
-        """Add a note."""
-        self.notes.append(Note(text, *parts))
 
 
 @dataclass(frozen=True)
@@ -135,7 +132,7 @@ def read_release(
             if not hidden:
                 reasoner.read_secrets(questions, roles.sensitive)
                 hidden, roles = roles.sensitive, replace(roles, sensitive=())
-            run.note(
+            run.notes.add(
                 "in a release by groups, attacks on classes are left out; who finds somebody's row "
                 "knows the group and its secrets"
             )
@@ -168,7 +165,7 @@ def _check_columns(run: AttackRun, roles: Roles, columns: Sequence[str]) -> None
             check_known(f"{what}: column", column, columns)
     for column in settings.partitions:
         if column not in roles.sensitive:
-            run.note("the partition of {} is not used: it is not a secret here", Name(column))
+            run.notes.add("the partition of {} is not used: it is not a secret here", Name(column))
     require(
         settings.key is None or settings.key not in roles.measured_columns,
         f"the key {settings.key!r} tells everybody apart: it is no role of a release",
@@ -194,7 +191,7 @@ def _attack_alone(
 
     attacks: Mapping[str, Mapping[str, Attack]] = {"identity": {}}
     if settings.missing == "wildcard" and bool(questions.missing(quasi)):
-        run.note("a missing value matches anything: there are no classes to attack")
+        run.notes.add("a missing value matches anything: there are no classes to attack")
     else:
         attacks, notes = attack_release(
             count,
@@ -221,7 +218,7 @@ def _released_people(
         questions.engine.check_usable(key)
         people = microdata.by_key(questions, roles.quasi, key, name)
         if lacking := questions.records - people.records:
-            run.note("{} of the release without a key", Count(lacking))
+            run.notes.add("{} of the release without a key", Count(lacking))
         return people
     if ordered:
         require(

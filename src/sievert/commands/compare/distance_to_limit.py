@@ -16,6 +16,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
+from sievert.commands._common import Notes
 from sievert.commands.compare.estimation import OriginalInformation
 from sievert.commands.compare.result import (
     NOTHING,
@@ -180,12 +181,12 @@ class Limits:
 
     def __init__(self, known: OriginalInformation) -> None:
         self.known = known
-        self.notes: list[Note] = []
+        self.notes = Notes()
         self.space: Space | None = None
         number = int(known.key.max(initial=0)) + 1
         if number > MOST_COMBINATIONS:
             text = "{} of the quasi-identifiers are too many for a limit: fewer or coarser -q"
-            self.notes.append(Note(text, Count(number, "combination")))
+            self.notes.add(text, Count(number, "combination"))
             return
         self.space = space = Space(known.key, known.columns)
         self.tables = {s: _count_cells(space, codes) for s, codes in known.secrets.items()}
@@ -195,7 +196,7 @@ class Limits:
                 f"the {MOST_VALUES:,} most frequent; what is called least can be reached, but is "
                 "not known to be the least"
             )
-            self.notes.append(Note(text, Count(number, "combination")))
+            self.notes.add(text, Count(number, "combination"))
 
     def place(self, release: Release, classes: Ints) -> ReleasePlace | None:
         """How far a release, its numbers cut as in the comparison, is from the original."""
@@ -226,10 +227,8 @@ class Limits:
         distances, end = self.space.distances(), time.monotonic() + (seconds or 0.0)
         for secret, table in self.tables.items():
             if table is None:
-                self.notes.append(
-                    Note(
-                        "{} has too many values for a limit: --bins makes them fewer", Name(secret)
-                    )
+                self.notes.add(
+                    "{} has too many values for a limit: --bins makes them fewer", Name(secret)
                 )
                 continue
             limit = _search_limit(
@@ -251,13 +250,13 @@ class Limits:
         if not limit.reached:
             widest = max(p.gap for p in limit.points)
             text = f"the limit of {{}} is known within {widest:.2g} bits, not closer"
-            self.notes.append(Note(text, Name(secret)))
+            self.notes.add(text, Name(secret))
         if self.known.estimates[None, secret].noisy:
             text = (
                 "the limit of {} is that of the table as it stands, chance included: ratios speak "
                 "of these records"
             )
-            self.notes.append(Note(text, Name(secret)))
+            self.notes.add(text, Name(secret))
         text = (
             "{} tells less of {} than any release made from the key alone can tell in the "
             "long run: by chance, or it was made with an eye on the secret"

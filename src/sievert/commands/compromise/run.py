@@ -23,7 +23,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
 from sievert.files import escape_formula
 from sievert.hierarchies import NUMBER
-from sievert.losses.loss import GONE, as_numbers, combination_codes
+from sievert.losses.loss import GONE, combination_codes
 from sievert.methods import Queries, range_queries
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
@@ -129,11 +129,7 @@ def _experiment_data(
     tables: ExperimentTables, secret: str, step: float | None
 ) -> tuple[ExperimentData, Ints]:
     """Codes of all records that have a number; their places among the records."""
-    numbers = as_numbers(tables.people.texts(secret))
-    if numbers is None:
-        raise UsageError(
-            f"column {secret!r} does not hold numbers", hint="-s with a column of numbers"
-        )
+    numbers = tables.people.numbers(secret, hint="-s with a column of numbers")
     by_record = multiples(numbers, step)[tables.people.codes(secret)]
     there = np.flatnonzero(~np.isnan(by_record))
     if len(there) < len(by_record):
@@ -190,9 +186,7 @@ def _released_codes(
         return None
     at = tables.places[records]
     require(secret in people.cube.columns, f"the release lacks the confidential column {secret!r}")
-    numbers = as_numbers(people.texts(secret))
-    if numbers is None:
-        raise UsageError(f"the released column {secret!r} does not hold numbers")
+    numbers = people.numbers(secret, "the released column")
     released = np.append(multiples(numbers, step)[people.codes(secret)], np.nan)[at]
     above = np.clip(np.searchsorted(values, released), 0, len(values) - 1)
     nearer = np.abs(released - values[above - 1]) < np.abs(released - values[above])

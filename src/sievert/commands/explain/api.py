@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert.commands._common import (
+    Notes,
     PolicySource,
     Reading,
     check_known,
@@ -125,7 +126,7 @@ def explain(
             check_known(f"{what}: column", name, questions.columns)
         dropped, notes = requested.prepare(questions, roles, missing, [c for _, c in others])
         description = describe_input(table, questions, missing, dropped)
-        run = ExplanationRun(questions, roles, settings, reading.clock, [*warnings, *notes])
+        run = ExplanationRun(questions, roles, settings, reading.clock, Notes([*warnings, *notes]))
         if roles.quasi:
             subsets, chapters = explain_risk(run, source, records, target)
         elif settings.population.any or records is not None:

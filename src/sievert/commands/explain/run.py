@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert import files
 from sievert.arrays import Floats
-from sievert.commands._common import MOST_LISTED, Clock, check_known
+from sievert.commands._common import MOST_LISTED, Clock, Notes, check_known
 from sievert.commands.explain import columns as column_shares
 from sievert.commands.explain import population, riskiest_records, values
 from sievert.commands.explain.subsets import (
@@ -29,7 +29,7 @@ from sievert.errors import SievertError, require
 from sievert.formatting import plural
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN
-from sievert.notes import Count, Name, Note
+from sievert.notes import Count, Name
 from sievert.roles import Roles
 
 ORDERS = 64  # orders of columns from which Shapley values are sampled
@@ -73,11 +73,7 @@ class ExplanationRun:
     roles: Roles
     settings: ExplanationSettings
     clock: Clock
-    warnings: list[Note]
-
-    def warn(self, text: str, *parts: Any) -> None:
-        """Add a warning to the result."""
-        self.warnings.append(Note(text, *parts))
+    warnings: Notes
 
 
 def explain_risk(
@@ -104,7 +100,7 @@ def explain_risk(
     classes, fraction = combinations.classes, chapters["population"].get("fraction")
     scores = riskiest_records.score_classes(classes, run.settings.max_size, fraction)
     if scores is None:
-        run.warn("too many quasi-identifiers to search minimal uniques")
+        run.warnings.add("too many quasi-identifiers to search minimal uniques")
     else:
         chapters["suda"] = scores.to_dict(classes, show)
     run.clock("pointing at records", run.questions)
@@ -130,10 +126,14 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     combinations = count_combinations(run.questions, run.roles.quasi, run.roles.sensitive)
     lacking = np.any([codes == 0 for codes in combinations.classes.codes], axis=0)
     if number := int(combinations.classes.counts[lacking].sum()):
-        run.warn("{} without a quasi-identifier; missing is a value of its own", Count(number))
+        run.warnings.add(
+            "{} without a quasi-identifier; missing is a value of its own", Count(number)
+        )
     for secret, cube in combinations.secrets.items():
         if number := int(cube.counts[cube.codes[-1] == 0].sum()):
-            run.warn("{} without {}; missing is a value of its own", Count(number), Name(secret))
+            run.warnings.add(
+                "{} without {}; missing is a value of its own", Count(number), Name(secret)
+            )
     return combinations
 
 
@@ -224,7 +224,7 @@ def _coarser_columns(
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
-            run.warn(
+            run.warnings.add(
                 "the hierarchy of {} is not used: it is not a quasi-identifier here", Name(column)
             )
     ways = column_shares.coarser_columns(combinations, hierarchies)
@@ -263,7 +263,9 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     known = list(run.roles.quasi)
     columns = [c for c in questions.columns if c not in run.roles.identifier]
     if len(columns) > MOST_LISTED:
-        run.warn(f"only the first {MOST_LISTED} of {{}} are ranked", Count(len(columns), "column"))
+        run.warnings.add(
+            f"only the first {MOST_LISTED} of {{}} are ranked", Count(len(columns), "column")
+        )
         columns = list(dict.fromkeys([*known, *columns]))[:MOST_LISTED]
     columns = [c for c in columns if _usable(run, c)]
     known = known or _not_identifying(run, columns)
@@ -277,7 +279,7 @@ def _usable(run: ExplanationRun, column: str) -> bool:
     try:
         run.questions.engine.check_usable(column)
     except SievertError:
-        run.warn("{} is not ranked: its values cannot be compared", Name(column))
+        run.warnings.add("{} is not ranked: its values cannot be compared", Name(column))
         return False
     return True
 
@@ -287,5 +289,7 @@ def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
     records, distinct = run.questions.records, run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
     for column in (c for c in columns if c not in chosen):
-        run.warn("{} has nearly one value for each record: not counted as known", Name(column))
+        run.warnings.add(
+            "{} has nearly one value for each record: not counted as known", Name(column)
+        )
     return chosen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, Tradeoff
 from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
-from sievert.losses.loss import as_numbers
 from sievert.notes import Note, SectionName
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
@@ -28,7 +26,11 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     _check_settings(table)
     settings, quasi, secrets = table.settings, table.roles.quasi, table.roles.sensitive
     table.clock("Gaussian channel", None)
-    x, y = (_numbers(table, names) for names in (quasi, secrets))
+    people, hint = table.people, "without --gaussian"
+    x, y = (
+        np.stack([people.numbers(c, hint=hint)[people.codes(c)] for c in columns], axis=1)
+        for columns in (quasi, secrets)
+    )
     number, weights, pair = int(settings.model), _weights(x), Pair.of_records(x, y)
     limits = [
         limit_of_records(x, y, number, a, weights, names=[*quasi, *secrets])
@@ -92,15 +94,6 @@ def _check_settings(table: LimitTable) -> None:
         hint="--gaussian without --distortion, --hierarchy, --alphabet, --reduced",
     )
     require(table.in_order, "Gaussian columns need records in order", hint="the engine duckdb")
-
-
-def _numbers(table: LimitTable, names: Sequence[str]) -> Floats:
-    columns = {name: as_numbers(table.people.texts(name)) for name in names}
-    for name, numbers in columns.items():
-        require(
-            numbers is not None, f"column {name!r} does not hold numbers", hint="without --gaussian"
-        )
-    return np.stack([np.asarray(x)[table.people.codes(n)] for n, x in columns.items()], axis=1)
 
 
 def _weights(x: Floats) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands._common import Clock, Notes, RequestedRoles, check_known
 from sievert.commands.limit.alphabets import (
     ABSOLUTE,
     COLUMNS,
@@ -67,7 +67,7 @@ class LimitTable:
     in_order: bool  # records as the input has them; otherwise combinations with their counts
     settings: LimitSettings
     clock: Clock
-    notes: list[Note]
+    notes: Notes
 
     @cached_property
     def weights(self) -> Ints:
@@ -82,10 +82,6 @@ class LimitTable:
     def codes(self, name: str) -> Ints:
         """The code of each record in a column."""
         return self.people.codes(name).astype(np.int64)
-
-    def note(self, text: str, *parts: Any) -> None:
-        """Add a note to the result."""
-        self.notes.append(Note(text, *parts))
 
 
 @dataclass(frozen=True)
@@ -141,16 +137,16 @@ def read_original(
         if in_order
         else _pairing.People(name, questions.cube(wanted), keyed=False)
     )
-    table = LimitTable(roles, people, kinds, in_order, settings, clock, notes)
+    table = LimitTable(roles, people, kinds, in_order, settings, clock, Notes(notes))
     if everything and table.unassessed:
-        table.note(
+        table.notes.add(
             "{} not assessed, yet released unchanged: an outsider may know them too",
             Count(len(table.unassessed), "column"),
         )
     if everything:
-        table.note("secrets are released as they are, beside the drawn values")
+        table.notes.add("secrets are released as they are, beside the drawn values")
     if everything and settings.seed == 0:
-        table.note(
+        table.notes.add(
             "drawn with the seed that everybody has: who knows the channel can repeat it; give a "
             "--seed of your own, and keep it to yourself"
         )
@@ -267,12 +263,12 @@ def _secret_codes(table: LimitTable) -> Ints:
         codes, numbers = table.codes(s), as_numbers(table.people.texts(s))
         if numbers is not None and table.in_order and _pairing.sparse_numbers(table.people, s):
             codes = binned(numbers[codes], quantile_bins(numbers[codes]))
-            table.note(
+            table.notes.add(
                 "{} has nearly as many numbers as there are records: cut at quantiles", Name(s)
             )
         every.append(codes)
     if len(every) > 1:
-        table.note("the secrets count as one: the combination of their values")
+        table.notes.add("the secrets count as one: the combination of their values")
     return combination_codes(every)
 
 
