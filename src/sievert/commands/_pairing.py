@@ -165,13 +165,18 @@ def pairing_notes(
         if column.name in lacking:
             yield Note("{} was not released: bits are about its original values", name)
         elif changed := int(np.count_nonzero(differs(column))):
-            text = "{} of {} other than in the original; risks are those of the original values"
-            yield Note(text, Count(changed, "released value"), name)
+            yield Note(
+                "{} of {} other than in the original; risks are those of the original values",
+                Count(changed, "released value"),
+                name,
+            )
     for column in (c for c in release.columns if c.name not in lacking):
         name = Name(column.name)
         if is_moved(column):
-            text = "{} has the values of the original, but in other records: is the order the same?"
-            yield Note(text, name)
+            yield Note(
+                "{} has the values of the original, but in other records: is the order the same?",
+                name,
+            )
         if is_respelled(column):
             yield Note(
                 "every value of {} is spelled in another way in the release: losses that "

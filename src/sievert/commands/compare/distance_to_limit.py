@@ -185,18 +185,20 @@ class Limits:
         self.space: Space | None = None
         number = int(known.key.max(initial=0)) + 1
         if number > MOST_COMBINATIONS:
-            text = "{} of the quasi-identifiers are too many for a limit: fewer or coarser -q"
-            self.notes.add(text, Count(number, "combination"))
+            self.notes.add(
+                "{} of the quasi-identifiers are too many for a limit: fewer or coarser -q",
+                Count(number, "combination"),
+            )
             return
         self.space = space = Space(known.key, known.columns)
         self.tables = {s: _count_cells(space, codes) for s, codes in known.secrets.items()}
         if space.merged:
-            text = (
+            self.notes.add(
                 "{} of the quasi-identifiers: for the limit the rare ones count as the nearest of "
                 f"the {MOST_VALUES:,} most frequent; what is called least can be reached, but is "
-                "not known to be the least"
+                "not known to be the least",
+                Count(number, "combination"),
             )
-            self.notes.add(text, Count(number, "combination"))
 
     def place(self, release: Release, classes: Ints) -> ReleasePlace | None:
         """How far a release, its numbers cut as in the comparison, is from the original."""
@@ -249,20 +251,22 @@ class Limits:
     ) -> None:
         if not limit.reached:
             widest = max(p.gap for p in limit.points)
-            text = f"the limit of {{}} is known within {widest:.2g} bits, not closer"
-            self.notes.add(text, Name(secret))
-        if self.known.estimates[None, secret].noisy:
-            text = (
-                "the limit of {} is that of the table as it stands, chance included: ratios speak "
-                "of these records"
+            self.notes.add(
+                f"the limit of {{}} is known within {widest:.2g} bits, not closer", Name(secret)
             )
-            self.notes.add(text, Name(secret))
-        text = (
-            "{} tells less of {} than any release made from the key alone can tell in the "
-            "long run: by chance, or it was made with an eye on the secret"
-        )
+        if self.known.estimates[None, secret].noisy:
+            self.notes.add(
+                "the limit of {} is that of the table as it stands, chance included: ratios speak "
+                "of these records",
+                Name(secret),
+            )
         self.notes += [
-            Note(text, Name(name), Name(secret))
+            Note(
+                "{} tells less of {} than any release made from the key alone can tell in the "
+                "long run: by chance, or it was made with an eye on the secret",
+                Name(name),
+                Name(secret),
+            )
             for name, each in distances.items()
             if each.bound is not None and each.disclosed < each.bound - 1e-9
         ]

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
-import numpy as np
-
 from sievert import roles as role
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
@@ -271,7 +269,7 @@ def compare_release(
 ) -> ComparedRelease:
     """All about one release."""
     roles, columns = original.roles, questions.columns
-    quasi = tuple(q for q in roles.quasi if q in columns)
+    quasi, secrets = (tuple(c for c in r if c in columns) for r in (roles.quasi, roles.sensitive))
     require(
         quasi,
         f"{table.name}: the release has none of the quasi-identifiers",
@@ -283,9 +281,8 @@ def compare_release(
     people = _pairing.people(questions, there, settings.key, table.name)
     release = original.pair(people)
     known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
-    strange = len(set(columns) - known)
-    remarks = [*questions.engine.notes]
-    remarks += _pairing.pairing_notes(release, people, lacking, strange)
+    pairing = _pairing.pairing_notes(release, people, lacking, len(set(columns) - known))
+    remarks = [*questions.engine.notes, *pairing]
     description, information = describe_input(table, questions), original.information()
     losses = each(lambda kind: kind.compute(release), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
@@ -293,7 +290,6 @@ def compare_release(
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
-    secrets = tuple(s for s in roles.sensitive if s in columns)
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
     policy, policy_doubts = judging.judge(name, assessment, roles.sensitive)
     clock(f"estimating {name}", questions)
@@ -304,11 +300,11 @@ def compare_release(
     clock(f"losses of {name}", questions)
     here = release.quasi[0].here
     records = {
-        "paired": int(np.count_nonzero(here)),
-        "suppressed": int(np.count_nonzero(release.suppressed)),
-        "not_released": int(np.count_nonzero(~here)),
+        "paired": int(here.sum()),
+        "suppressed": int(release.suppressed.sum()),
+        "not_released": int((~here).sum()),
         "unknown": release.extra,
-        "cells_suppressed": int(sum(np.count_nonzero(c.suppressed) for c in release.quasi)),
+        "cells_suppressed": int(sum(c.suppressed.sum() for c in release.quasi)),
     }
     compared = Compared(
         name,

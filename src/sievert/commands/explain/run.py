@@ -99,10 +99,10 @@ def explain_risk(
     run.clock("searching minimal uniques", None)
     classes, fraction = combinations.classes, chapters["population"].get("fraction")
     scores = riskiest_records.score_classes(classes, run.settings.max_size, fraction)
-    if scores is None:
-        run.warnings.add("too many quasi-identifiers to search minimal uniques")
-    else:
+    if scores is not None:
         chapters["suda"] = scores.to_dict(classes, show)
+    else:
+        run.warnings.add("too many quasi-identifiers to search minimal uniques")
     run.clock("pointing at records", run.questions)
     chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
     if target is not None:

@@ -72,10 +72,10 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     return LimitOutcome("gaussian", [part], {}, drawn)
 
 
-def _point(columns: tuple[str, ...], best: GaussianLimit, asked: bool) -> TradeoffPoint:
+def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> TradeoffPoint:
     gap = None if best.objective is None else best.gap
     numbers = (best.at, best.objective, best.bound, gap, best.risk, best.loss, best.rate)
-    return TradeoffPoint(columns, best.model, *numbers, best.distortion, None, asked=asked)
+    return TradeoffPoint(columns, best.model, *numbers, best.distortion, None, asked=requested)
 
 
 def _check_settings(table: LimitTable) -> None:

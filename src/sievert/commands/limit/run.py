@@ -328,7 +328,7 @@ def _solve(
 
 
 def _point(
-    alphabet: ReleaseAlphabet, joint: Joint, model: int | str, best: Tradeoff, asked: bool
+    alphabet: ReleaseAlphabet, joint: Joint, model: int | str, best: Tradeoff, requested: bool
 ) -> TradeoffPoint:
     distortion = best.distortion
     if distortion is None:  # of the synthetic release
@@ -348,7 +348,7 @@ def _point(
         epsilon(best.channel),
         best.reached,
         best.spread,
-        asked,
+        requested,
     )
 
 
