@@ -96,9 +96,7 @@ class Lattice:
         places = [cube.columns.index(c) for c in columns]
         lows = [sum(cube.widths[p + 1 :]) for p in places]
         widths = [cube.widths[p] for p in places]
-        keys = rollup.fields(
-            cube.keys, np.array(lows, dtype=np.int64), np.array(widths, dtype=np.int64)
-        )
+        keys = rollup.fields(cube.keys, np.array(lows, np.int64), np.array(widths, np.int64))
         keys, counts = rollup.merge(keys, cube.counts, sum(widths))
         kind = np.int32 if self.records < 1 << 31 else np.int64
         if not self._low:
@@ -110,30 +108,22 @@ class Lattice:
         return cube, (rollup.fill_matrix(keys, counts, self._low, matrix), matrix)
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
+        """A subset made from the finest cells."""
         kept = [i for i, c in enumerate(self.order) if c in set(subset)]
-        widths = [self._widths[i] for i in kept] + ([self._low] if self._low else [])
+        keys, counts = self._table
+        rows = counts is not None and counts.ndim == 2  # the secret is not a part of the keys
+        secret = [self._low] if self._low and not rows else []
+        widths = [*(self._widths[i] for i in kept), *secret]
         if self._fast and self._packable:
             from sievert.lattice import rollup
 
-            keys, counts = self._table
-            lows, rows = self._lows(), counts.ndim == 2
-            places = [lows[i] - (self._low if rows else 0) for i in kept]
-            if self._low and not rows:
-                places.append(0)
-            elif self._low:
-                widths.pop()
-            new = rollup.fields(
-                keys, np.array(places, dtype=np.int64), np.array(widths, dtype=np.int64)
-            )
+            lows = [sum(self._widths[i + 1 :]) + sum(secret) for i in kept] + [0] * len(secret)
+            new = rollup.fields(keys, np.array(lows, np.int64), np.array(widths, np.int64))
             return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
         codes = [self._cells.codes[i] for i in kept]
         codes += [self._cells.codes[-1]] if self._low else []
         first, sums = merge_cells(codes, widths, self._cells.counts)
         return self._rank_cells([c[first] for c in codes], widths), sums
-
-    def _lows(self) -> list[int]:
-        """Where the field of each column begins in a whole key."""
-        return [self._low + sum(self._widths[i + 1 :]) for i in range(len(self._widths))]
 
     def _rank_cells(self, codes: list[Ints], widths: list[int]) -> Ints:
         """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""

@@ -176,8 +176,8 @@ def imagine_victims(
         }
         return np.array(sorted(every), dtype=np.int64), True
     chosen = rng.choice(len(classes), MOST_IMAGINED, p=records / records.sum())
-    values = []
-    for column, labels in zip(sets, classes[chosen].T, strict=True):
-        spots = rng.integers(column.starts[labels], column.starts[labels + 1])
-        values.append(column.members[spots])
+    values = [
+        column.members[rng.integers(column.starts[labels], column.starts[labels + 1])]
+        for column, labels in zip(sets, classes[chosen].T, strict=True)
+    ]
     return np.unique(np.stack(values, axis=1), axis=0), False

@@ -43,7 +43,7 @@ _BRACKETS = re.compile(rf"([\[(\]])\s*{_REST}{_TO}{_REST}\s*([\])\[])", _FLAGS)
 _BETWEEN = re.compile(rf"{_END}{_TO.replace(',|;|', '')}{_END}", _FLAGS)
 _BEYOND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*{_END}", _FLAGS)
 _FROM = re.compile(rf"{_END}\s*\+", _FLAGS)
-_PIECE = re.compile(r'(,)|"([^"]*+(?:""[^"]*+)*+)"|([^",{}]++)')
+_MEMBER = re.compile(r'(?:\s*+"([^"]*+(?:""[^"]*+)*+)"\s*+|([^",{}]*+))(,|\Z)')
 _RANGE = re.compile(r"\s*([+-]?\d+)\s*\.\.\s*([+-]?\d+)\s*", re.ASCII)
 _DIGIT_MASK = re.compile(r"\d[\d*]*+", re.ASCII)
 
@@ -119,25 +119,13 @@ def pattern(text: str) -> Pattern | None:
 def _members(text: str) -> list[str]:
     """What stands between commas, in quotes where it holds some; nothing if it cannot be read."""
     members: dict[str, None] = {}
-    place, bare, quoted = 0, "", None
-    while place <= len(text):
-        piece = _PIECE.match(text, place) if place < len(text) else None
-        if piece is None and place < len(text):
+    place, end = 0, ","
+    while end:
+        piece = _MEMBER.match(text, place)
+        if piece is None or (piece[1] is None and not _bare(piece[2].strip())):
             return []
-        place = piece.end() if piece else place + 1
-        if piece is None or piece[1]:
-            if quoted is None and not _bare(bare.strip()):
-                return []
-            members[bare.strip() if quoted is None else quoted] = None
-            bare, quoted = "", None
-        elif piece[2] is not None:
-            if bare.strip() or quoted is not None:
-                return []
-            quoted = piece[2].replace('""', '"')
-        elif quoted is None:
-            bare = piece[3]
-        elif piece[3].strip():
-            return []
+        members[piece[2].strip() if piece[1] is None else piece[1].replace('""', '"')] = None
+        place, end = piece.end(), piece[3]
     return list(members)
 
 
