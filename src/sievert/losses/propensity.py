@@ -186,11 +186,6 @@ class Coding:
     number: Floats | None = None
     kind: Ints | None = None  # of each category: 0 a number, else what stands instead
 
-    @classmethod
-    def from_column(cls, column: PairedColumn, number: NumericColumn | None) -> Coding:
-        """The alphabet of one column."""
-        return _numbers(column, number) if number is not None else _categories(column)
-
 
 def _numbers(column: PairedColumn, number: NumericColumn) -> Coding:
     """Standardised numbers, and what stands where there is none: missing, or `*`."""
@@ -310,7 +305,10 @@ def pmse(release: Release) -> Loss:
     if not release.quasi[0].here.any():
         return without(NOTHING_RELEASED)
     numbers = {c.name: c for c in numeric_columns(release).columns}
-    codings = [Coding.from_column(c, numbers.get(c.name)) for c in release.columns]
+    codings = [
+        _numbers(c, numbers[c.name]) if c.name in numbers else _categories(c)
+        for c in release.columns
+    ]
     compared = {c.name: {"compared": k.how} for c, k in zip(release.columns, codings, strict=True)}
     if all(k.how == WITHHELD for k in codings):
         return Loss(None, NOTHING_SHOWN, compared)

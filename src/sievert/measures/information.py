@@ -63,11 +63,6 @@ def itpr(target: Target, options: Options) -> Number | MeasureResult:
     return MeasureResult(target.itpr, details={"beside": beside})
 
 
-def discrimination_rate_of_value(target: Target, options: Options) -> Number | MeasureResult:
-    """1 - h_q/H(X) of one class, given its size and its entropy in bits."""
-    return _lost_in_class(target, options["size"] * options["entropy"] / options["records"])
-
-
 INFORMATION: tuple[Measure, ...] = (
     Measure(
         "itpr",
@@ -316,7 +311,7 @@ INFORMATION: tuple[Measure, ...] = (
         DR,
         "not a number of the assessment: see sievert.discrimination_rate_by_value",
         BLIND,
-        discrimination_rate_of_value,
+        lambda target, of: _lost_in_class(target, of["size"] * of["entropy"] / of["records"]),
         (),
         decided_by=Decides.CLASS_UNCERTAINTY,
     ),

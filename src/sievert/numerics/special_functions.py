@@ -225,9 +225,8 @@ def chi_square(x: float, degrees: int) -> float:
     half, odd = x / 2, degrees % 2
     log = math.log(half)
     terms = [math.erfc(math.sqrt(half))] if odd else []
-    for k in range(degrees // 2):
-        order = k + 0.5 * odd
-        terms.append(math.exp(order * log - half - math.lgamma(order + 1)))
+    orders = (k + 0.5 * odd for k in range(degrees // 2))
+    terms += [math.exp(order * log - half - math.lgamma(order + 1)) for order in orders]
     return min(1.0, math.fsum(terms))
 
 

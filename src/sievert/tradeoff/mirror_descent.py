@@ -149,11 +149,6 @@ class _Descent:
         self.new *= share
         self.channel += self.new
 
-    def best_channel(self) -> Floats:
-        """The better of the mean channel and the last channel."""
-        channel = self.ahead if self.leads else self.channel
-        return np.asarray(channel / channel.sum(axis=1, keepdims=True))
-
 
 def descend(
     field: ChannelProblem,
@@ -186,6 +181,7 @@ def descend(
                 wide, since = left, 0
         run.step()
         step, since = step + 1, since + 1
-    channel = run.best_channel()
+    better = run.ahead if run.leads else run.channel  # the last channel, or the mean of all
+    channel = better / better.sum(axis=1, keepdims=True)
     value = disclosed_information(field.joint, channel) + field.costs(channel)
     return DescentResult(channel, value, min(best, value), cut, step)

@@ -40,10 +40,6 @@ class Experiment:
         """With one known column, two, and so on."""
         return list(self.curves[method][parameter][number, over][1:])
 
-    def unknowing(self, method: str, parameter: float, number: str) -> float:
-        """With nothing known."""
-        return self.curves[method][parameter][number, "combinations"][0]
-
 
 def amount(method: str, parameter: float) -> str:
     """An amount as it is shown.
@@ -187,7 +183,8 @@ def _gentle(experiment: Experiment, method: str, number: str) -> Claim:
 def of_pair(experiment: Experiment) -> list[Claim]:
     """A sample of half the records beside queries over eight."""
     means = {n: [experiment.means(*which, n) for which in (HALF, EIGHT)] for n in NUMBERS}
-    nothing = {n: [experiment.unknowing(*which, n) for which in (HALF, EIGHT)] for n in NUMBERS}
+    pair = [experiment.curves[method][amount] for method, amount in (HALF, EIGHT)]
+    nothing = {n: [each[n, "combinations"][0] for each in pair] for n in NUMBERS}
     last, more = [m[-1] for m in means[AREA]], nothing[AREA][0] / nothing[AREA][1] - 1
     falls = {n: [decline(m) for m in pair] for n, pair in means.items()}
     return [

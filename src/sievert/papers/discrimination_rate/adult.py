@@ -49,7 +49,24 @@ class Adult:
 def parts(given: Given) -> tuple[PaperPart, ...]:
     """The columns and the three charts."""
     adult = _adult(given)
-    return (_counts(adult), *(_chart(adult, *chart) for chart in CHARTS))
+    return (
+        PaperPart(
+            "Adult: the columns",
+            "How many values the columns have." + ("" if adult is not None else f" {GIVE_ADULT}"),
+            (
+                number(
+                    "values of Marital Status that the last table lists",
+                    VALUES_OF_ADULT["marital-status"],
+                    len(LISTED),
+                    contradicts=True,
+                    why="the tables before count 7 values, the last one names 6: "
+                    "Married-AF-spouse is missing",
+                ),
+                *(_columns(adult.columns) if adult is not None else ()),
+            ),
+        ),
+        *(_chart(adult, *chart) for chart in CHARTS),
+    )
 
 
 # title, chart of `of_attacks`, releases
@@ -123,24 +140,6 @@ def _how(own: list[str]) -> str:
 
 
 # -- parts ----------------------------------------------------------------------------------------
-
-
-def _counts(adult: Adult | None) -> PaperPart:
-    return PaperPart(
-        "Adult: the columns",
-        "How many values the columns have." + ("" if adult is not None else f" {GIVE_ADULT}"),
-        (
-            number(
-                "values of Marital Status that the last table lists",
-                VALUES_OF_ADULT["marital-status"],
-                len(LISTED),
-                contradicts=True,
-                why="the tables before count 7 values, the last one names 6: Married-AF-spouse is "
-                "missing",
-            ),
-            *(_columns(adult.columns) if adult is not None else ()),
-        ),
-    )
 
 
 def _columns(columns: Columns) -> list[Claim]:

@@ -41,7 +41,23 @@ def formulas(given: Given) -> PaperPart:
             _theorem(),
             _conditioning(),
             _support(),
-            *_equation_types(),
+            number(
+                "Section 4: entries of the vector of counts of the pairs (r, s), given s",
+                str(len(SECRETS)),
+                len(NATIONS),
+                contradicts=True,
+                why="The vector is printed with as many entries as there are sensitive values. It "
+                "counts pairs for each nonsensitive value, and Dir(beta + delta) in the next line "
+                "has one parameter for each of these.",
+            ),
+            number(
+                "Section 4: groups g_j to draw, 1 <= j <= N",
+                str(len(GROUPS)),
+                len(set(GROUPS)),
+                contradicts=True,
+                why="N is the number of records. Equation (9), a few lines below, has 1 <= j <= k, "
+                "the number of groups.",
+            ),
             _permutation(),
             _chains(given),
         ),
@@ -105,28 +121,6 @@ def _support() -> Claim:
         why="By (7) every disease that shares no group with a nationality has probability 0. The "
         "relative risk is finite all the same: only the learner's beliefs are divided by, and "
         "they are positive.",
-    )
-
-
-def _equation_types() -> tuple[Claim, Claim]:
-    return (
-        number(
-            "Section 4: entries of the vector of counts of the pairs (r, s), given s",
-            str(len(SECRETS)),
-            len(NATIONS),
-            contradicts=True,
-            why="The vector is printed with as many entries as there are sensitive values. It "
-            "counts pairs for each nonsensitive value, and Dir(beta + delta) in the next line has "
-            "one parameter for each of these.",
-        ),
-        number(
-            "Section 4: groups g_j to draw, 1 <= j <= N",
-            str(len(GROUPS)),
-            len(set(GROUPS)),
-            contradicts=True,
-            why="N is the number of records. Equation (9), a few lines below, has 1 <= j <= k, "
-            "the number of groups.",
-        ),
     )
 
 
