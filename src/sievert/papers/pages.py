@@ -101,12 +101,15 @@ def _chapter(part: PaperPart, number: int, texts: Texts) -> Chapter:
 def terminal(paper: Paper, *, everything: bool = False) -> str:
     """The paper on a screen: of each part how much holds, and what does not."""
     texts = read_texts(None)
-    lines = [*wrap(paper.title, WIDTH, ""), *wrap(paper.source, WIDTH, ""), ""]
-    lines += [*wrap(summary(paper, texts), WIDTH, ""), ""]
-    for part in paper.parts:
-        lines += _part(part, texts, everything=everything)
-    if not everything:
-        lines += wrap(texts("paper.all"), WIDTH, "")
+    lines = [
+        *wrap(paper.title, WIDTH, ""),
+        *wrap(paper.source, WIDTH, ""),
+        "",
+        *wrap(summary(paper, texts), WIDTH, ""),
+        "",
+        *(line for part in paper.parts for line in _part(part, texts, everything=everything)),
+        *(() if everything else wrap(texts("paper.all"), WIDTH, "")),
+    ]
     return "\n".join(lines).rstrip()
 
 

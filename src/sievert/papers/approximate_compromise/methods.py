@@ -66,8 +66,13 @@ def numbers(seed: int) -> dict[str, Any]:
     education = np.clip(np.rint(rng.normal(10, 3, RECORDS)), 1, 16)
     industry, occupation = rng.integers(1, 19, RECORDS), rng.integers(1, 26, RECORDS)
     travel = np.clip(np.rint(np.exp(rng.normal(3, 0.7, RECORDS))), 1, 177)
-    mean = 3.3 + 0.05 * (education - 10) + 0.01 * np.minimum(age - 16, 30)
-    mean = mean + 0.15 * (sex == 1) + 0.01 * (occupation - 12)
+    mean = (
+        3.3
+        + 0.05 * (education - 10)
+        + 0.01 * np.minimum(age - 16, 30)
+        + 0.15 * (sex == 1)
+        + 0.01 * (occupation - 12)
+    )
     salary = np.clip(10 * np.rint(np.exp(rng.normal(mean, 0.6)) / 10), 10, 250)
     salary[: len(SALARIES)] = SALARIES
     return {

@@ -54,40 +54,39 @@ def groups() -> PaperPart:
     measured = {which: _group_measures(table) for which, (table, _) in tables.items()}
     one, two = measured.values()
     chance = "chance of the likeliest disease"
-    claims = [
-        claim
-        for which, table in tables.items()
-        for claim in (
-            _follows(which, *table),
-            *(
-                number(f"Table {which}b: {name}", printed, measured[which][name])
-                for name, printed in zip(GROUPED, PRINTED_GROUPED[which], strict=True)
-            ),
-        )
-    ]
-    claims += [
-        statement(
-            "By k, l and t the second table is the better one (section 3.1)",
-            "k is larger, l and t are equal",
-            f"k {one['k']:.0f} and {two['k']:.0f}, l {one['l']:.0f} and {two['l']:.0f}, "
-            f"t {one['t']:.0f} and {two['t']:.0f}",
-            holds=two["k"] > one["k"] and two["l"] == one["l"] and two["t"] == one["t"],
-            why="they do not say so",
-        ),
-        statement(
-            "Whoever knows the group guesses the disease more easily in the second table",
-            "0.60 against 0.33",
-            f"{two[chance]:.2f} against {one[chance]:.2f}",
-            holds=two[chance] > one[chance],
-            why="the chance is not larger",
-        ),
-    ]
     return PaperPart(
         "Tables 1 and 2: what k, l and t do not see",
         "Two tables of diseases, generalised to three groups each. We generalise the printed "
         "records ourselves and measure the result: k-anonymity, l-diversity, t-closeness, and how "
         "likely the likeliest disease of a group is.",
-        tuple(claims),
+        (
+            *(
+                claim
+                for which, table in tables.items()
+                for claim in (
+                    _follows(which, *table),
+                    *(
+                        number(f"Table {which}b: {name}", printed, measured[which][name])
+                        for name, printed in zip(GROUPED, PRINTED_GROUPED[which], strict=True)
+                    ),
+                )
+            ),
+            statement(
+                "By k, l and t the second table is the better one (section 3.1)",
+                "k is larger, l and t are equal",
+                f"k {one['k']:.0f} and {two['k']:.0f}, l {one['l']:.0f} and {two['l']:.0f}, "
+                f"t {one['t']:.0f} and {two['t']:.0f}",
+                holds=two["k"] > one["k"] and two["l"] == one["l"] and two["t"] == one["t"],
+                why="they do not say so",
+            ),
+            statement(
+                "Whoever knows the group guesses the disease more easily in the second table",
+                "0.60 against 0.33",
+                f"{two[chance]:.2f} against {one[chance]:.2f}",
+                holds=two[chance] > one[chance],
+                why="the chance is not larger",
+            ),
+        ),
     )
 
 
@@ -202,19 +201,17 @@ ROWS_5 = (
 def proposal(cases: Cases) -> PaperPart:
     """Tables 5 and 6."""
     zips = {which: require_number(sievert.itpr(CASES, ["age2", f"zip{which}"])) for which in (1, 2)}
-    names = {f"zip{n}": f"Age case 2 with Zip Code case {n}" for n in zips}
-    names |= {name: label(name) for name in cases.values}
-    values = {name: numbers["ITPR"] for name, numbers in cases.values.items()}
-    values |= {f"zip{n}": itpr for n, itpr in zips.items()}
+    rows = {name: (label(name), numbers["ITPR"]) for name, numbers in cases.values.items()}
+    rows |= {f"zip{n}": (f"Age case 2 with Zip Code case {n}", zips[n]) for n in zips}
     return PaperPart(
         "Tables 5 and 6: ITPR of the cases",
         "The measure that the paper proposes, on the same cases and on two columns together: case "
         "2 of Age with the two cases of Zip Code that table 6 prints.",
         (
             *(
-                number(f"Row {row}, {names[name]}: ITPR", printed, values[name])
+                number(f"Row {row}, {what}: ITPR", printed, ours)
                 for row, (columns, secret, printed) in enumerate(ROWS_5, start=1)
-                for name in (secret or columns[-1],)
+                for what, ours in (rows[secret or columns[-1]],)
             ),
             number(
                 "Row 7 as it is labelled, with case 1 of Zip Code",

@@ -247,9 +247,11 @@ def _example() -> Picture:
     """Model 1 on a table of counts, with what no release is below."""
     optimum = sievert.limit(PATIENTS, "absolute", at=0.25)
     curve = optimum.curve(14)
-    points = [(name, 0.0, optimum.information) for name in (BEST, LEAST)]
-    points += [(BEST, p.at, p.objective) for p in curve]
-    points += [(LEAST, p.at, p.bound) for p in curve]
+    points = [
+        *((name, 0.0, optimum.information) for name in (BEST, LEAST)),
+        *((BEST, p.at, p.objective) for p in curve),
+        *((LEAST, p.at, p.bound) for p in curve),
+    ]
     return Picture(
         tradeoff(
             "Model 1 on a table of counts",

@@ -85,8 +85,8 @@ class Normality:
     @property
     def p_value(self) -> float:
         """The least of all p-values, times their number (Bonferroni)."""
-        p_values = [p for c in self.columns for p in (c.skewness_p, c.kurtosis_p)]
-        p_values += [p for p in (self.skewness_p, self.kurtosis_p) if p is not None]
+        every = [p for c in (*self.columns, self) for p in (c.skewness_p, c.kurtosis_p)]
+        p_values = [p for p in every if p is not None]
         return min(1.0, min(p_values) * len(p_values)) if p_values else 1.0
 
     @property
@@ -235,12 +235,14 @@ def _sentences(check: Normality) -> list[str]:
     whole = f"{plural(check.records, 'record')} of {plural(len(check.columns), 'column')}"
     sure = "are not Gaussian" if check.rejected else "give no sign of not being Gaussian"
     p_value = "p < 1e-12" if check.p_value < 1e-12 else f"p = {check.p_value:.2g}"
-    text = [f"{whole} {sure} ({p_value})."]
-    text += [
-        f"{printable(c.name)} is far from Gaussian: skewness {c.skewness:.2f}, "
-        f"excess kurtosis {c.kurtosis:.2f} (0 and 0 for a Gaussian)."
-        for c in check.columns
-        if not c.near
+    text = [
+        f"{whole} {sure} ({p_value}).",
+        *(
+            f"{printable(c.name)} is far from Gaussian: skewness {c.skewness:.2f}, "
+            f"excess kurtosis {c.kurtosis:.2f} (0 and 0 for a Gaussian)."
+            for c in check.columns
+            if not c.near
+        ),
     ]
     if None not in (check.kurtosis, check.kurtosis_expected) and len(check.columns) > 1:
         text.append(
