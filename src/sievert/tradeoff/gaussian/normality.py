@@ -85,8 +85,8 @@ class Normality:
     @property
     def p_value(self) -> float:
         """The least of all p-values, times their number (Bonferroni)."""
-        every = [p for c in (*self.columns, self) for p in (c.skewness_p, c.kurtosis_p)]
-        p_values = [p for p in every if p is not None]
+        p_values = [p for c in self.columns for p in (c.skewness_p, c.kurtosis_p)]
+        p_values += [p for p in (self.skewness_p, self.kurtosis_p) if p is not None]
         return min(1.0, min(p_values) * len(p_values)) if p_values else 1.0
 
     @property
