@@ -1,4 +1,4 @@
-"""Who is who among the columns: identifiers, quasi-identifiers, secrets. Never guessed silently."""
+"""The roles of the columns: identifiers, quasi-identifiers, secrets. Never guessed silently."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MOST_THREADS = 1024
 
 
 class Measurable(Protocol):
-    """Work that can tell how far it is."""
+    """Work whose progress can be measured."""
 
     def progress(self) -> float:
         """Per cent that are done; -1 where that is not known."""
@@ -35,7 +35,7 @@ Steps = Callable[[str, Measurable | None], None]
 
 
 def no_progress(_step: str, _work: Measurable | None) -> None:
-    """Nobody watches the progress."""
+    """Report no progress."""
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
 
 
 def _choose_engine(engine: str | None, data: Any) -> str:
-    """The engine asked for, or the one that has the data."""
+    """The engine that the user wants, or the one that holds the data."""
     spark = type(data).__module__.startswith("pyspark.")
     database = isinstance(data, str) and data.startswith(DATABASES)
     natural = "spark" if spark else "postgres" if database else "duckdb"
@@ -192,7 +192,7 @@ def _deadline(
 
 
 def _account(table: Table, read: int) -> None:
-    """Records read must be records in the file; an empty table has nothing to measure."""
+    """Check that every record of the file was read, and that there is at least one."""
     if table.scan is not None and table.scan.records != read:
         assert table.path is not None and table.delimiter is not None
         csv_header.count_fields(  # names the line, if a line is to blame

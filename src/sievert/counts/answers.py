@@ -73,7 +73,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Profiles:
-    """Distinct class profiles: the counts of a secret's values within a class, downwards.
+    """Distinct class profiles: the counts of a secret's values within a class, in descending order.
 
     `counts` is flat; profile i begins at `starts[i]` and `times[i]` classes have it.
     """
@@ -94,7 +94,7 @@ class Profiles:
 
     @property
     def lengths(self) -> Ints:
-        """How many different values each profile holds."""
+        """The number of different values in each profile."""
         return np.diff(np.append(self.starts, len(self.counts)))
 
     @property
@@ -108,7 +108,7 @@ class Profiles:
         return self.counts[self.starts]
 
     def profile(self, i: int) -> list[int]:
-        """The counts of one profile, downwards."""
+        """The counts of one profile in descending order."""
         stop = self.starts[i + 1] if i + 1 < len(self.starts) else len(self.counts)
         return [int(n) for n in self.counts[self.starts[i] : stop]]
 
@@ -172,11 +172,11 @@ class Ranked:
 
 @dataclass(frozen=True)
 class RecordCounts:
-    """All that is asked about finding a person: the sizes of the classes.
+    """The counts behind every measure of re-identification: the sizes of the classes.
 
-    `missing` counts the records that lack a quasi-identifier, 0 where it was not asked. `wildcard`
-    tells how many records match so many records when a missing value matches anything; None where
-    no quasi-identifier is missing, where it was not asked, or would take too long.
+    `missing` is the number of records that lack a quasi-identifier, 0 if it was not requested.
+    `wildcard` is the histogram of matching records when a missing value matches anything; None if
+    no quasi-identifier is missing, if it was not requested, or if it would take too long.
     """
 
     records: int
@@ -187,7 +187,7 @@ class RecordCounts:
 
 @dataclass(frozen=True)
 class SecretCounts:
-    """All that is asked about one secret; a field nobody asked for is None."""
+    """The counts behind every measure of one secret; a field that was not requested is None."""
 
     records: int
     sizes: Sizes

@@ -32,7 +32,7 @@ def quote_identifier(name: str) -> str:
 
 
 class Adapter(Protocol):
-    """What an engine must be able to do; about 150 lines each."""
+    """What every engine must be able to do; an adapter takes about 150 lines."""
 
     name: str
     columns: tuple[str, ...]
@@ -100,13 +100,13 @@ class CellTables:
         return name
 
     def load_table(self, columns: LoadedColumns) -> str:
-        """Load columns of ours as a table of the engine; returns its name."""
+        """Load columns of our own as a table of the engine; returns its name."""
         name = f"t{next(self._number)}"
         self.engine.load(name, columns)
         return name
 
     def drop_tables(self, *tables: str) -> None:
-        """Give back the room of tables of ours."""
+        """Drop tables that we made."""
         for table in tables:
             self.engine.forget(table)
 
@@ -133,7 +133,7 @@ class CellTables:
         return next((table for (q, _), table in self._cells.items() if q == quasi), None)
 
     def value_totals(self, cells: str) -> str:
-        """The table of a secret's values in some cells, and how many records have each."""
+        """The table of the values of a secret in some cells, and the number of records of each."""
         if cells not in self._totals:
             self._totals[cells] = self.keep_table(
                 f"SELECT s, CAST(SUM(n) AS BIGINT) AS ns FROM {cells} GROUP BY s"
@@ -141,16 +141,16 @@ class CellTables:
         return self._totals[cells]
 
     def drop_cells(self, cells: str) -> None:
-        """Give back the room of cells that were made from others, and of their totals."""
+        """Drop cells that were made from other cells, and their totals."""
         self.drop_tables(self._totals.pop(cells), cells)
 
     def count_where(self, cells: str, condition: str, parameters: Sequence[Any] = ()) -> int:
-        """How many records the cells that meet a condition hold."""
+        """The number of records in the cells that meet a condition."""
         sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE {condition}"
         return int(self.engine.rows(sql, parameters)[0][0])
 
     def histogram(self, size: str, table: str) -> Sizes:
-        """How many rows of a table have each size; together they hold every record."""
+        """The number of rows of each size in a table; together they must cover every record."""
         sizes = Sizes.from_arrays(
             *self.engine.arrays(f"SELECT {size}, COUNT(*) AS m FROM {table} GROUP BY {size}")
         )

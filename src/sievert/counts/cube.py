@@ -1,7 +1,7 @@
 """The different combinations of some columns' values, as small integers, and how often each occurs.
 
-What subsets of columns, single values and attacks are measured from: fetched once, rolled up ever
-after. Texts stay in this process. A code is the rank of the value's text; 0 is a missing value.
+Measures of subsets of columns, of single values and of attacks start from it: it is fetched once
+and then rolled up. Texts stay in this process. A code is the rank of a text; 0 is missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sievert.counts.answers import Sizes
 from sievert.errors import InvariantError
 
 MOST_BITS = 62
-DENSE_SIZES = 1 << 22  # below it sizes are counted into an array
+DENSE_SIZES = 1 << 22  # up to this size, sizes are counted in an array
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Cube:
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """Bits that each column's codes need."""
+        """The number of bits that the codes of each column need."""
         return tuple(max(1, (len(v) - 1).bit_length()) for v in self.values)
 
     @property
     def bits(self) -> int:
-        """Bits of a key of all columns."""
+        """The number of bits of a key of all columns."""
         return sum(self.widths)
 
     @cached_property
@@ -127,7 +127,7 @@ def pack_codes(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints
 
 
 def run_starts(*columns: Ints) -> Ints:
-    """Where cells begin that differ from the one before in some of these columns."""
+    """The places of the cells that differ from the cell before in at least one of these columns."""
     differs = np.ones(len(columns[0]), dtype=bool)
     differs[1:] = False
     for column in columns:
@@ -136,7 +136,7 @@ def run_starts(*columns: Ints) -> Ints:
 
 
 def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
-    """Of cells in some columns only: one place of each kind in ascending order, and the sums."""
+    """Merge cells that are equal in these columns: a place of each in order, and the sums."""
     key: Ints = np.zeros(len(counts), dtype=np.uint64)
     used = 0
     for column, width in zip(codes, widths, strict=True):
@@ -152,7 +152,7 @@ def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> t
 
 
 def histogram(sizes: Ints) -> Sizes:
-    """How many are of each size."""
+    """The histogram of some sizes."""
     if int(sizes.max(initial=0)) < min(DENSE_SIZES, 8 * len(sizes)):
         times = np.bincount(sizes)
         present = np.flatnonzero(times)

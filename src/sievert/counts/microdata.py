@@ -1,7 +1,7 @@
 """Microdata: records one by one. Their row numbers, their weights, the same person in two tables.
 
-Classes are told by the codes of their values; a small table for each column says which text has
-which code. Numbers are those of the input, from 1. A table of single records is a cube with one
+A class is identified by the codes of its values; a small table per column maps texts to codes. Row
+numbers are those of the input, from 1. A table of single records is a cube with one
 cell per record. Texts stay in this process.
 """
 
@@ -24,7 +24,7 @@ from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 
 NO_ORDER = "records have no order on this engine"
-TOGETHER = 12  # columns that are looked up in one question: more take ever longer to plan
+TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
 MOST_DIGITS = 40
 
 # -- row numbers -------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ MOST_DIGITS = 40
 def row_numbers(
     questions: Questions, classes: Cube, places: Sequence[int], most: int
 ) -> list[list[int]]:
-    """The numbers of the records of some classes, the first `most` of each."""
+    """The row numbers of the records of some classes, at most the first `most` of each class."""
     tables, joined = _join_classes(questions, classes, np.asarray(places), {})
     numbers: list[list[int]] = [[] for _ in places]
     sql = f"SELECT k.place, r.record FROM {joined} ORDER BY k.place, r.record"
@@ -62,7 +62,7 @@ def _join_classes(
     engine, keys = questions.engine, [questions.sql_name(c) for c in classes.columns]
     codes = {f"q{i}": ("int", c[places].tolist()) for i, c in enumerate(classes.codes)}
     wanted = questions.load_table({"place": ("int", range(len(places))), **codes, **marks})
-    # Only codes that occur in these classes: few where few are pointed at.
+    # Only the codes that occur in these classes: for a few classes there are few.
     tables, same = [wanted], []
     joins = [f"(SELECT ROW_NUMBER() OVER () AS record, {', '.join(keys)} FROM input) AS r"]
     for i, key in enumerate(keys):
@@ -147,7 +147,7 @@ class ClassWeights:
     scale: int
 
     def kinds(self) -> tuple[list[int], list[Fraction], Ints, Ints]:
-        """Different pairs of records and weight: these, how many classes each, the pair of each."""
+        """Distinct pairs of records and weight, the classes of each, the pair of each class."""
         pairs: dict[tuple[int, int], int] = {}
         both = zip(self.records.tolist(), self.sums.tolist(), strict=True)
         which = np.array([pairs.setdefault(pair, len(pairs)) for pair in both], dtype=np.int64)

@@ -51,7 +51,7 @@ class Questions(CellTables):
         }
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
-        """From here on leave out the records that lack a quasi-identifier; returns how many."""
+        """Leave out the records that lack a quasi-identifier from now on; returns their number."""
         self.engine.view("kept", f"SELECT * FROM input WHERE NOT ({self._any_missing(quasi)})")
         self._input = "kept"
         before, self.records = self.records, self._count_records()
@@ -116,7 +116,7 @@ class Questions(CellTables):
         return self._sizes[quasi]
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
-        """Everything about finding a person."""
+        """The counts behind every measure of re-identification."""
         quasi = tuple(quasi)
         sizes = self.sizes(quasi)
         if not wildcard:
@@ -128,7 +128,7 @@ class Questions(CellTables):
         )
 
     def _wildcard(self, quasi: tuple[str, ...]) -> Sizes | None:
-        """How many records match so many records when a missing value matches anything.
+        """The histogram of matching records when a missing value matches anything.
 
         Classes are grouped by their pattern: a mask of the keys that they lack. The relation is not
         transitive: there are frequencies of records, but no classes.
@@ -199,9 +199,9 @@ class Questions(CellTables):
     def rank_values(
         self, names: Sequence[str], table: str, sql: str
     ) -> tuple[list[Any], list[list[str | None]]]:
-        """What a query gives that selects the `{ranks}` of values by `{joins}`; the texts by rank.
+        """The arrays of a query that selects the `{ranks}` of values by `{joins}`; the texts by rank.
 
-        The values are those of a table.
+        The ranks are those of the values that occur in a table.
         """
         tables = [
             self.keep_table(
@@ -297,7 +297,7 @@ class Questions(CellTables):
 
 
 def _count_matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
-    """For the classes of pattern `a`: how many records match so many records.
+    """The query for the histogram of matching records of the classes of pattern `a`.
 
     Two classes match when they agree on the keys neither lacks: one join per pair of patterns.
     """

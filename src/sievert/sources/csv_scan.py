@@ -27,7 +27,7 @@ Bytes = NDArray[Any]
 
 @dataclass(frozen=True)
 class Scan:
-    """What a file holds."""
+    """The records and lines of a file, as counted."""
 
     records: int
     blank_lines: int
@@ -126,7 +126,7 @@ def _line_ends(content: Bytes) -> tuple[Bytes, Bytes]:
 
 
 def _outside(places: Bytes, quotes: Bytes, inside: bool) -> Bytes:
-    """Which places have an even number of quotes before them."""
+    """Which places are outside quotes: an even number of quotes stands before them."""
     outside: Bytes = (np.searchsorted(quotes, places) + inside) % 2 == 0
     return outside
 

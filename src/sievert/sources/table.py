@@ -67,13 +67,13 @@ class Table:
     notes: tuple[Note, ...] = ()
 
     def check_types(self, columns: Iterable[str]) -> None:
-        """An error for a type that the user gives to a column that is not there."""
+        """Raise an error if the user gives a type to a column that does not exist."""
         names = tuple(columns)
         if absent := [column for column in self.types if column not in names]:
             raise unknown("--type: column", absent[0], names)
 
     def check_unchanged(self, original: Path) -> None:
-        """A file that changes during the run gives numbers of no table at all."""
+        """Raise an error if the file has changed: the numbers would be those of no table at all."""
         try:
             same = not self.stamp or _stamp(original) == self.stamp
         except OSError:
@@ -114,7 +114,7 @@ def open_table(
 
 
 def check_width(name: str, columns: int, options: ReaderOptions) -> None:
-    """An error for a table beyond the limit of columns."""
+    """Raise an error for a table with more columns than the limit."""
     most = options.get("max_columns", MOST_COLUMNS)
     require(
         columns <= most,
@@ -265,7 +265,7 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
     names, delimiter = csv_header.header(path, name, delimiter, named=header, max_field=max_field)
     columns = check_names(names, name)
     scan = csv_scan.scan(path, name, delimiter, len(columns), header=header, max_field=max_field)
-    if scan.mixed or start[:4] == csv_header.BOM + b'"':  # the engine stumbles over both
+    if scan.mixed or start[:4] == csv_header.BOM + b'"':  # the engine misreads both
         mixed, path = path, scratch / "input.lines"
         csv_scan.one_line_end(mixed, name, path)
     return Table(

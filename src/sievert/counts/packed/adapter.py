@@ -40,7 +40,7 @@ from sievert.counts.questions import MOST_TALLIED, Questions
 
 FEW_BITS = 22
 Counted = tuple[list[CodedColumn], Ints, Ints]
-PIECE = 1 << 20  # cells that a thread has in hand at a time, where it takes room for each
+PIECE = 1 << 20  # cells per piece of work that needs memory for each cell
 
 
 class PackedCells:
@@ -77,14 +77,14 @@ class PackedCells:
         return dict(zip(column.spell(present[there]), totals[there].tolist(), strict=True))
 
     def roll_up(self) -> PackedCells:
-        """Without the secret."""
+        """The classes alone, without the secret."""
         return PackedCells(
             self.keys[self.bounds[:-1]] >> np.uint64(self.low), self.sizes, self.quasi, None
         )
 
 
 def code_field(keys: Ints, shift: int, bits: int) -> Ints:
-    """The codes that stand in keys above their `shift` low bits, in so many bits."""
+    """The codes in the `bits` bits of the keys above their `shift` lowest bits."""
     return ((keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)).astype(np.int64)
 
 
@@ -104,7 +104,7 @@ def sum_counts(values: Ints, counts: Ints, size: int) -> Ints:
 
 
 def class_bounds(keys: Ints, low: int) -> Ints:
-    """Where classes begin among sorted keys, which differ above their low bits; and the end."""
+    """The places where a new class begins among sorted keys, above their low bits; and the end."""
     return np.append(run_starts(keys >> np.uint64(low)), len(keys))
 
 
@@ -126,13 +126,13 @@ class PackedQuestions(Questions):
         return share if share >= 0 else super().progress()
 
     def interrupt(self) -> None:
-        """Stop counting; whoever asked gets an error."""
+        """Stop counting; the caller of the running question gets an error."""
         self._pace.stopped.set()
         super().interrupt()
 
     @property
     def _whole(self) -> bool:
-        """Whether the records are those of the source."""
+        """Whether all records of the source are counted, none left out."""
         return self._input == "input" and self.records == self._source.records and not self.wide
 
     def _count_keys(self, names: Sequence[str]) -> Counted | None:
@@ -198,7 +198,7 @@ class PackedQuestions(Questions):
         return super().sizes(quasi)
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
-        """Everything about finding a person."""
+        """The counts behind every measure of re-identification."""
         quasi = tuple(quasi)
         known = quasi in self._sizes and all(q in self._tallies for q in quasi)
         unfit = not known and self._packed_cells(quasi, None) is None

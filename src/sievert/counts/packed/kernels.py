@@ -19,7 +19,7 @@ NO_CODE = 1 << 63
 
 @jit
 def add_to(counts: Ints, keys: Ints) -> None:
-    """Count keys into a dense array."""
+    """Count keys in a dense array."""
     for i in range(len(keys)):
         counts[keys[i]] += 1
 
@@ -38,7 +38,7 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
 
 @jit
 def sort_downwards(words: Ints, bounds: Ints) -> None:
-    """Sort the words of each run downwards, in place."""
+    """Sort the words of each run in descending order, in place."""
     for c in range(len(bounds) - 1):
         first, last = bounds[c], bounds[c + 1]
         gap = 1  # Shell's sort: for a few words, by far the most runs, plain insertion
@@ -67,7 +67,7 @@ def _mix_bits(x: Any) -> Any:
 
 @jit
 def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
-    """Runs of words that differ: the first run of each kind, and how many are of the kind."""
+    """The distinct runs of words: the first of each kind, and the number of runs of the kind."""
     size, number = 1 << 16, 0
     table = np.full(size, EMPTY, dtype=np.int64)
     kinds = np.zeros((size, 3), dtype=np.int64)  # the first run, how many there are, the hash
@@ -127,7 +127,7 @@ def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
 
 @jit
 def headers(raw: Ints) -> Ints:
-    """The headers of a chunk's pages, in Thrift's compact protocol; none if they are odd.
+    """The headers of a chunk's pages, in Thrift's compact protocol; none if they are unexpected.
 
     A row holds where the page's bytes begin and the numbers of the header by field, those of a
     structure in the field at 10 times the field's number.
@@ -186,7 +186,7 @@ def headers(raw: Ints) -> Ints:
 def unpack(
     raw: Ints, words: Ints, at: int, end: int, width: Any, known: Ints, keys: Ints, shift: int
 ) -> bool:
-    """Put into keys the codes of Parquet's runs of places in a dictionary; False if they are odd.
+    """Put into keys the codes of Parquet's runs of places in a dictionary; False if they are unexpected.
 
     `words` are the same bytes as `raw`, and reach beyond `end`; places have `width` bits; `known`
     has a code for each place, and ends with one that is none.
@@ -222,7 +222,7 @@ def unpack(
 def unpack_pages(
     raw: Ints, words: Ints, pages: Ints, optional: bool, known: Ints, keys: Ints, shift: int
 ) -> bool:
-    """Put into keys the codes of a chunk's pages; False if they are odd.
+    """Put into keys the codes of a chunk's pages; False if they are unexpected.
 
     A row of `pages`: where its values begin (and the definition levels before them), where they
     end, how many they are.

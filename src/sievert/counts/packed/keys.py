@@ -27,9 +27,9 @@ from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
 
 BATCH = 1 << 20
-DENSE = 24  # bits of a key up to which keys are counted into an array
-SPARSE = 8  # places per record, beyond which keys are sorted instead
-FEW = 1 << 16  # places that are always worth it
+DENSE = 24  # bits of a key up to which keys are counted in an array
+SPARSE = 8  # places of that array per record, beyond which keys are sorted instead
+FEW = 1 << 16  # places that are always affordable
 SPELLINGS: dict[str, Callable[[int], str]] = {
     "int": str,
     "bool": lambda number: str(bool(number)).lower(),
@@ -57,7 +57,7 @@ class CodedColumn:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def codes(self, array: Any) -> tuple[Ints, int, int]:
-        """Numbers, what is to be taken from them to make them codes, and the least such code."""
+        """Numbers, what to subtract from them to get codes, and the least valid code."""
         if self.kind == "text":
             return self._text_codes(array), 0, 0
         if self.kind != "int":
@@ -71,7 +71,7 @@ class CodedColumn:
         return numbers, 0, 0
 
     def dictionary_codes(self, values: Any) -> Ints:
-        """The codes of a dictionary's values; of those that have none, NO_CODE."""
+        """The codes of the values of a dictionary; NO_CODE for a value that has none."""
         if self.kind == "text":
             return np.array(self._number_texts(values), dtype=np.uint64)
         codes = values.astype(np.int64) - (self.least - 1)
@@ -268,7 +268,7 @@ def code_columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
 
 
 def packable_source(table: Table, least: int) -> Source | None:
-    """What can be coded of a table of at least so many records, if anything."""
+    """The source of a table whose keys can be packed, if it has at least `least` records."""
     if table.na or table.types or table.member:
         return None
     coded: Source
@@ -285,7 +285,7 @@ def packable_source(table: Table, least: int) -> Source | None:
 
 
 class Pace:
-    """How far a count has come, and whether it is to stop."""
+    """The progress of a count, and whether it must stop."""
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
@@ -297,7 +297,7 @@ class Pace:
         return batches
 
     def step(self) -> None:
-        """One batch is read; an error if that was enough."""
+        """Another batch is about to be read; an error if the count must stop."""
         self._done += 1
         if self.stopped.is_set():
             raise ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
@@ -371,7 +371,7 @@ def _count_sorted(
 def map_threads(
     work: Callable[[Any], Any], items: Iterable[Any], threads: int, pace: Pace | None = None
 ) -> list[Any]:
-    """The work on every item, so many at a time; what fails in one, stops all."""
+    """Do the work on every item in some threads; a failure in one thread stops all."""
     with ThreadPoolExecutor(threads) as pool:
         try:
             return list(pool.map(work, items))
