@@ -199,7 +199,7 @@ class Questions(CellTables):
     def rank_values(
         self, names: Sequence[str], table: str, sql: str
     ) -> tuple[list[Any], list[list[str | None]]]:
-        """The arrays of a query that selects the `{ranks}` of values by `{joins}`; the texts by rank.
+        """The arrays of a query that selects the `{ranks}` of values by `{joins}`; texts by rank.
 
         The ranks are those of the values that occur in a table.
         """

@@ -186,7 +186,7 @@ def headers(raw: Ints) -> Ints:
 def unpack(
     raw: Ints, words: Ints, at: int, end: int, width: Any, known: Ints, keys: Ints, shift: int
 ) -> bool:
-    """Put into keys the codes of Parquet's runs of places in a dictionary; False if they are unexpected.
+    """Put into keys the codes of Parquet's runs of dictionary places; False if they are unexpected.
 
     `words` are the same bytes as `raw`, and reach beyond `end`; places have `width` bits; `known`
     has a code for each place, and ends with one that is none.
