@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from sievert.errors import InputError, UsageError, require, unknown
+from sievert.errors import InputError, require, unknown
 from sievert.papers.claims import Given, Paper
 
 NAMES = (
@@ -26,9 +26,20 @@ def recompute(name: str, given: Given | None = None) -> Paper:
     """One paper, recomputed now."""
     if name not in NAMES:
         raise unknown("paper", name, NAMES)
-    module, given = _module(name), given or Given()
-    _check(name, given, takes(name))
-    paper: Paper = module.paper(given)
+    given, known = given or Given(), takes(name)
+    for table, path in given.data.items():  # before any work
+        require(
+            table in known,
+            f"{table!r} is no table that the paper {name} uses",
+            hint=", ".join(f"--data {each}=FILE" for each in known),
+        )
+        require(
+            "://" in path or Path(path).exists(),
+            f"{Path(path).name}: no such file",
+            hint=f"--data {table}=FILE",
+            error=InputError,
+        )
+    paper: Paper = _module(name).paper(given)
     return paper
 
 
@@ -40,19 +51,3 @@ def takes(name: str) -> tuple[str, ...]:
 
 def _module(name: str) -> ModuleType:
     return import_module(f"sievert.papers.{name.replace('-', '_')}")
-
-
-def _check(name: str, given: Given, known: tuple[str, ...]) -> None:
-    """Refuse a table that the paper does not use, or that is not there, before any work."""
-    for table, path in given.data.items():
-        if table not in known:
-            raise UsageError(
-                f"{table!r} is no table that the paper {name} uses",
-                hint=", ".join(f"--data {each}=FILE" for each in known),
-            )
-        require(
-            "://" in path or Path(path).exists(),
-            f"{Path(path).name}: no such file",
-            hint=f"--data {table}=FILE",
-            error=InputError,
-        )
