@@ -271,9 +271,8 @@ def _require_number(present: bool, measure: str, where: str) -> None:
 def _verdict(where: str, value: Value, limit: MeasureLimit) -> Verdict:
     number, reading = value.value, None
     if number is None:
-        certain = value.reason == UNBOUNDED
-        certain |= value.reason == NOTHING_TO_LEARN and where.startswith("inference")
-        met = False if certain else None
+        constant = value.reason == NOTHING_TO_LEARN and where.startswith("inference")
+        met = False if constant or value.reason == UNBOUNDED else None
         return Verdict(value.id, where, limit.min, limit.max, None, met, value.reason)
     known = value.details.get("without_missing")
     if known is not None and (known < number if value.riskier == "low" else known > number):

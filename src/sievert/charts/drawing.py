@@ -157,12 +157,13 @@ def bars(
             "encoding": {**place, "description": SAID, **fill},
         }
     ]
-    if any(b.interval for b in chosen):
-        ends_of = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
-        rule = {"type": "rule", "stroke": INK, "aria": False}
-        layers.append({"mark": rule, "encoding": place | ends_of})
+    interval = {
+        "mark": {"type": "rule", "stroke": INK, "aria": False},
+        "encoding": place | {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+    }
     text = {"x": {**x, "field": "end"}, "text": {"field": "shown", "type": "nominal"}}
-    layers.append({"mark": label_mark(4), "encoding": place | text})
+    words = {"mark": label_mark(4), "encoding": place | text}
+    layers += [interval, words] if any(b.interval for b in chosen) else [words]
     height = len(rows) * (BAR * len(series) + BETWEEN)
     return frame_chart(title, below, [_bar_row(b, series) for b in chosen], layers, height)
 
