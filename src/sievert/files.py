@@ -139,7 +139,7 @@ def _as_ours(what: str) -> Iterator[None]:
 
 @contextmanager
 def name_output(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What runs out while somebody else writes an output is told with its name."""
+    """Names the output in the error, where memory or disk runs out while an engine writes it."""
     try:
         yield
     except ExhaustedError as error:

@@ -250,7 +250,7 @@ class _SharingRules:
     # -- the rest -------------------------------------------------------------------------------
 
     def table(self, source: Mapping[str, Any]) -> dict[str, Any]:
-        """What may be told about the table itself."""
+        """What may be shown of the table itself."""
         table = {k: v for k, v in source.items() if k in TABLE_FIELDS}
         rows = None if self.records < self.least else self.records
         table |= {"name": None, "rows": rows, "shared": self.least}
@@ -286,7 +286,7 @@ class _SharingRules:
         return replace(verdict, where=where, value=number, reason=reason)
 
     def about_few_records(self, note: Note) -> bool:
-        """Whether a remark exists because of a few records: that they exist is not told."""
+        """Whether a remark exists because of a few records: that they exist is withheld."""
         return any(words in note.template for words in ABOUT_FEW_RECORDS) or any(
             isinstance(part, Count) and part.number < self.least for part in note.parts
         )
@@ -323,7 +323,7 @@ def rounding(measure: str, records: int, least: int, bits: float | None = None) 
 
 
 def _role_names(assessment: _Assessment) -> dict[str, str]:
-    """Names that tell the role of a column and nothing else."""
+    """Names that reveal the role of a column and nothing else."""
     roles, names = assessment.roles, dict[str, str]()
     for role, columns in (
         ("quasi-identifier", roles.quasi),

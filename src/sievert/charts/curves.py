@@ -156,14 +156,14 @@ ROOM = 0.1  # beyond the outermost point
 
 @dataclass(frozen=True)
 class Share:
-    """One bar: its row, its number (None is not drawn), how it is told, its interval if any."""
+    """One bar: its row, its number (None is not drawn), its words, its interval if any."""
 
     row: str
     number: float | None
     text: str
     interval: tuple[float, float] | None = None
     last: bool = False  # of all together: set apart
-    shown: str | None = None  # beside the bar, where what is told is long
+    shown: str | None = None  # beside the bar, where the words are long
 
 
 WHO = (

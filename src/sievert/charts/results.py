@@ -28,7 +28,7 @@ COMBINED = "combined"
 def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
     """The charts of attacks; those of several releases side by side, each under its name.
 
-    Values of a column are told by their rank; where they are shown, by themselves. Values of
+    Values of a column are named by their rank; where they are shown, by themselves. Values of
     several releases can be put side by side only where they are shown.
 
     >>> import sievert

@@ -161,7 +161,7 @@ def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
 
 
 def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
-    """Limits of an assessment of the same table on how many people may be alone."""
+    """Limits of an assessment of the same table on how many people may be unique."""
     if part.kind != "assess" or subject(part)[::2] != subject(other)[::2]:
         return []
     limits = (part.data.get("policy") or {}).get("limits", ())

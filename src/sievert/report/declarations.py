@@ -1,7 +1,7 @@
-"""What may stand on a page that is passed on: numbers of which it is declared what decides them.
+"""What a shareable page may show: numbers of which it is declared what decides them.
 
-Of any other number of a result, and of those that one class, cell or record decides, such a page
-is not made at all: chapters do not get to see them. The redactor rounds the rest.
+Chapters of a shareable page do not receive any other number of a result, nor those that one
+class, cell or record decides. The redactor rounds the rest.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ NUMBERS: Mapping[str, Decides] = {
 
 
 def decides(name: str) -> Decides:
-    """What decides a number of a result; undeclared where nobody has said so."""
+    """What decides a number of a result; undeclared where no record or table says so."""
     if name in LOSSES:
         decider = getattr(LOSSES[name], "decided_by", None)
         return decider if isinstance(decider, Decides) else Decides.UNDECLARED

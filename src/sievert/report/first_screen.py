@@ -184,7 +184,7 @@ def _bound_text(verdict: Data, number: float) -> str:
 
 
 def _side(part: ReportPart, verdict: Data) -> str | None:
-    """On which side of its limit a number lies, where the number as it is told does not say so."""
+    """On which side of its limit a number lies, where the number as shown does not reveal it."""
     value, met = verdict["value"], verdict["met"]
     one_sided = (verdict["min"] is None) != (verdict["max"] is None)
     if part.internal or met is None or not one_sided:

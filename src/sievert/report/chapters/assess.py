@@ -143,7 +143,7 @@ def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
 
 
 def _below(spans: list[dict[str, Any]], rows: int) -> dict[int, int]:
-    """Records in classes of fewer than k; all of them is said only where it is so from k = 2 on."""
+    """Records in classes of fewer than k; all of them only where that is so from k = 2 on."""
     exact = {
         k: sum(s["records"] for s in spans if s["most"] is not None and s["most"] < k)
         for k in BELOW

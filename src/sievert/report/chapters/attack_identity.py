@@ -172,7 +172,7 @@ def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
         fewest, many = number(data, "candidates"), redactor.count(number(data, "people"))
         key = "grey_no_match" if fewest is None else "grey_fewest"
         yield Paragraph(part.say(key, size=redactor.count(fewest), people=many))
-    # that there are a few suppressed records is not told
+    # a shareable page does not show that there are a few suppressed records
     few = not redactor.internal and (number(data, "suppressed") or 0) < redactor.least
     rest = None if few else data.get("without_suppressed")
     if rest is not None:

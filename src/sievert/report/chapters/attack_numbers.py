@@ -193,7 +193,7 @@ def by_column(
 
 
 def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
-    """The values of the columns that tell most: for the operator alone."""
+    """The values of the columns that tell most, on an internal page only."""
     if not part.internal:
         return
     every = data.get("columns") or {}

@@ -1,6 +1,6 @@
-"""Somebody who reasons by Bayes' rule, beside an honest learner: who is named, and how sure it is.
+"""An attacker who reasons by Bayes' rule, beside an honest learner: who is named, how sure it is.
 
-Where the chains of the simulation do not agree, there is no number: that is said, and no more.
+Where the chains of the simulation do not agree, the page shows no number, and says so.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def _share(part: ReportPart, data: Data, name: str) -> NumberText:
 
 
 def headline(part: ReportPart, data: Data) -> NumberText | None:
-    """How many are named, in one number; None where there is none to be told."""
+    """The share of people who are named; None where there is no number to show."""
     name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(data))
     return None if name is None else _share(part, data, name)
 
 
 def sentence(part: ReportPart) -> str | None:
-    """The secret of which most people are named; if none can be told, that."""
+    """The secret of which most people are named; if no number can be shown, that."""
     each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
     if all(head is not None and is_withheld(part.redactor, head) for head, *_ in each):
         return None

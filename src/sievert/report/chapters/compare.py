@@ -28,7 +28,7 @@ from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, 
 from sievert.report.redaction import ReportPart
 
 MOST_PICTURED = 3  # secrets with pictures, two each
-NOISE = 0.2  # share of the bits that chance may have before it is said
+NOISE = 0.2  # share of the bits that chance may have without a remark
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
@@ -191,7 +191,7 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
 
 
 def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
-    """Risk upwards, loss to the right, of the releases whose numbers are told."""
+    """Risk upwards, loss to the right, of the releases whose numbers are shown."""
     name, each = view.redactor.name(secret), [(r, r.secrets[secret]) for r in view.releases]
     known = [
         (r, t, [x.number or 0.0 for x in (t.lost, r.identity, *t.lost_interval)])
@@ -239,7 +239,7 @@ def _rows(view: ComparisonView, secret: str) -> list[Row]:
 
 
 def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
-    """What cannot be told from chance."""
+    """What cannot be distinguished from chance."""
     name = view.redactor.name(secret)
     value, chance = view.before(secret, "value"), view.before(secret, "chance")
     if value.number and chance.number and chance.number > NOISE * value.number:

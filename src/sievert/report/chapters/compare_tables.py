@@ -149,7 +149,7 @@ def _identity_measure(redactor: Redactor, measure: str, values: Data, rows: int)
         return smallest_class(redactor, values)
     if by is Decides.UNIQUES:
         k = (values.get("k_anonymity") or {}).get("value")
-        if k is not None and k >= redactor.least:  # which is told
+        if k is not None and k >= redactor.least:  # which is shown
             return NumberText(redactor.texts("words.none"), 0)
         return redactor.count(entry.get("records"))
     if redactor.internal:
@@ -162,7 +162,7 @@ def _identity_measure(redactor: Redactor, measure: str, values: Data, rows: int)
 
 
 def _few_alone(redactor: Redactor, values: Data, rows: int) -> bool:
-    """Whether the number of classes would tell how few people are alone, as in an assessment."""
+    """Whether the number of classes would reveal how few people are unique, as in an assessment."""
     k, classes = (values.get(m, {}).get("value") for m in ("k_anonymity", "classes"))
     alone = values.get("unique_records", {}).get("records") or 0
     small = k is None or k < redactor.least
@@ -199,7 +199,7 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
 
 
 def _title(view: ComparisonView, name: str) -> str:
-    """A loss by the title of its definition; passed on, some are told as shares."""
+    """A loss by the title of its definition; on a shareable page some are shares."""
     title = view.say(f"loss_{name}")
     return title if view.internal else view.texts.get(f"compared.shared_{name}", title)
 

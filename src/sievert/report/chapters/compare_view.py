@@ -1,6 +1,6 @@
 """A comparison as a page may show it: each release's numbers, and what follows from these.
 
-All that is concluded here is concluded from the numbers that are shown.
+All conclusions are drawn from the numbers as they are shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RARE = 0.05  # a p-value up to which chance is not the reason
 
 @dataclass(frozen=True)
 class SecretTexts:
-    """What one release tells of one secret, and what it no longer tells; bits a record."""
+    """What one release tells of one secret, and what it has lost, in bits per record."""
 
     value: NumberText
     corrected: NumberText
@@ -63,7 +63,7 @@ class ComparisonView(ReportPart):
 
     @cached_property
     def key(self) -> NumberText:
-        """What the original key holds: the most that can be told of it."""
+        """The information in the original key: the most that a release can tell of it."""
         return bits_text(self.redactor, self.data["releases"][0]["identity_disclosure"]["maximum"])
 
     def before(self, secret: str, what: str) -> NumberText:
@@ -148,7 +148,7 @@ class ComparisonView(ReportPart):
         return () if all(_reaches(t.lost_interval[0].number, end, slack) for _, t in each) else best
 
     def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
-        """Releases of which so much would be told, or lost, by chance; for the operator only."""
+        """Releases whose information, or loss, may be due to chance; on an internal page only."""
         if not self.internal:
             return ()
         return tuple(r for r in self.releases if (r.data[what][secret]["p_value"] or 0.0) > RARE)
@@ -340,7 +340,7 @@ def _grid(
 
 
 def _notes(view: ComparisonView, limit: Data) -> Iterator[str]:
-    """From which distortion on nothing need be told, and what of the limit is not known."""
+    """From which distortion on a release can tell nothing, and what is unknown of the limit."""
     silent = proportion(view.redactor, limit["perfect"])
     key = "perfect_unknown" if silent.number is None else "perfect"
     yield view.say(key, distortion=about(view.redactor, silent))

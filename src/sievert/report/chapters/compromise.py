@@ -19,7 +19,7 @@ from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_g
 from sievert.report.redaction import Data, NumberText, ReportPart
 
 MOST_SECRETS = 3  # with pictures
-MOST_LINES = 5  # that can be told apart
+MOST_LINES = 5  # that a reader can tell apart
 TERMS = (("initial_entropy", "term_entropy"), ("compromise_area", "term_area"))
 NAMES = {"initial_entropy": "entropy", "area": "area"}
 SPREAD = {

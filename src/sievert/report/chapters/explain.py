@@ -272,7 +272,7 @@ def _rank_columns(view: ExplanationView) -> list[RankedColumn]:
 
 def _target_rate(view: ExplanationView, entry: Data) -> NumberText:
     value = entry["as_target"]["discrimination_rate"]
-    if value is None and not view.internal:  # that all are alike is not told
+    if value is None and not view.internal:  # a shareable page does not show that all are alike
         return view.redactor.withheld_text()
     return view.redactor.rate(value, of=_weight(view, entry))
 

@@ -104,7 +104,7 @@ def _curve(view: ExplanationView) -> Iterator[Block]:
 
 
 def _alone_by(view: ExplanationView, point: Data, which: str) -> NumberText:
-    """People alone; a mean over sets is that of the counts as they are told."""
+    """The number of unique people; a mean over sets is that of the counts as they are shown."""
     redactor, exact = view.redactor, point["reidentification"]["unique_count"][which]
     if which != "mean" or view.internal:
         return redactor.mean(exact) if which == "mean" else redactor.count(exact)
@@ -153,7 +153,7 @@ def _measured_sets(view: ExplanationView, point: Data) -> str:
 
 
 def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
-    """What is told of each secret, on average over the sets of so many columns."""
+    """What the columns tell of each secret, on average over the sets of so many columns."""
     labels = {s: view.labels[s] for s in view.secrets[:MOST_SECRETS]}
     by_point = [p for p in view.data["knowledge"]["points"] if p["known"]]
     means, most = (
@@ -186,7 +186,7 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
 
 
 def order_sets(view: ExplanationView, size: int) -> list[Data]:
-    """Sets of so many columns, those that give away most first, by what is told of them."""
+    """Sets of so many columns, those that give away most first, by the numbers that are shown."""
 
     def danger(subset: Data) -> tuple[float, float, list[str]]:
         rate = view.rate(subset["reidentification"]["discrimination_rate"], None)

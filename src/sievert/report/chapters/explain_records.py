@@ -1,4 +1,4 @@
-"""Values and records that carry the risk, for the operator alone, and the population behind them.
+"""Values and records that carry the risk, on internal pages, and the population behind them.
 
 Estimates of the population stand beside the name of their model.
 """

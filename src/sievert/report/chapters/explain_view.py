@@ -1,7 +1,7 @@
-"""How the numbers of an explanation may be told: people alone, rates, each column's part.
+"""How the numbers of an explanation are shown: unique people, rates, each column's part.
 
-People alone are told as one rounded count, and their share is that of the rounded count, so that
-no two roundings of one number stand side by side. A rate of a secret that few bits are to be
+Unique people are shown as one rounded count, and their share is that of the rounded count, so
+that no two roundings of one number stand side by side. A rate of a secret that few bits are to be
 learned of rests on few people, and is rounded as if the table had no more.
 """
 
@@ -60,11 +60,11 @@ class ExplanationView(ReportPart):
     # -- numbers --------------------------------------------------------------------------------
 
     def alone(self, subset: Data) -> NumberText:
-        """How many people are the only one."""
+        """How many people are unique."""
         return self.redactor.count(subset["reidentification"]["unique_count"])
 
     def of_all(self, alone: NumberText) -> NumberText:
-        """The share of the people that a told count is."""
+        """A count of people, as it is shown, as a share of all."""
         if alone.number is None or not self.records:
             return alone
         share = alone.number / self.records
@@ -78,7 +78,7 @@ class ExplanationView(ReportPart):
     def rate(self, value: float | None, secret: str | None) -> NumberText:
         """A discrimination rate, of finding a person or of a secret."""
         records = max(1, self.records)
-        if value is None and not self.internal:  # that all are alike is not told
+        if value is None and not self.internal:  # a shareable page does not show it
             return self.redactor.withheld_text()
         if secret is None:
             return self.redactor.identity(value, records)
@@ -188,7 +188,7 @@ class ExplanationView(ReportPart):
         return self.say("remedy_other", column=column)
 
     def telling(self, change: Data) -> bool:
-        """Whether it may be told that a column can be made coarser so.
+        """Whether the page may show this way to make a column coarser.
 
         That rare values can be merged says that there are some, and fewer than a cell of values
         may be of as few people.
@@ -199,14 +199,14 @@ class ExplanationView(ReportPart):
 
 
 def round_records(redactor: Redactor, records: int) -> int:
-    """Records that numbers are of; that a few of the table are left out is not told."""
+    """The number of records behind a number; it hides that a few of the table are left out."""
     whole = records // redactor.least * redactor.least
     rounded = redactor.rows if redactor.rows - records < redactor.least else whole
     return records if redactor.internal else rounded
 
 
 def level(redactor: Redactor, text: NumberText) -> float | None:
-    """How high a told rate is drawn: nothing that it does not say itself ("over 90 %")."""
+    """How high a rate is drawn: nothing that its text does not say ("over 90 %")."""
     match = PERCENT.search(text.text)
     if text.number is None and match and text.text == redactor.texts("words.over", share=match[0]):
         return round(float(match[1]) / 100, 9)
@@ -214,7 +214,7 @@ def level(redactor: Redactor, text: NumberText) -> float | None:
 
 
 def rank(redactor: Redactor, text: NumberText) -> float:
-    """What a told rate is sorted by; over a bound is more than the bound."""
+    """What a rate is sorted by; over a bound is more than the bound."""
     height = level(redactor, text)
     return 0.0 if height is None else height + (BEYOND if text.number is None else 0.0)
 

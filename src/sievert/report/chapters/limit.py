@@ -1,4 +1,4 @@
-"""The chapter of a limit: the least that must be told, the curve, and a release drawn from it.
+"""The chapter of a limit: the least that a release must tell, the curve, and a drawn release.
 
 Constraints that were asked for are settings; those of other points follow from the data.
 """
@@ -188,7 +188,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
-    """The least that must be told, what a drawn release tells, for what this holds."""
+    """The least that a release must tell, what a drawn release tells, when this is valid."""
     if part.redactor.silent:
         return ()
     view = LimitView(**vars(part))
@@ -200,7 +200,7 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
 
 
 def _first(view: LimitView) -> str | None:
-    """The point that was asked for, of the columns of which most must be told."""
+    """The point that was asked for, of the columns of which a release must tell most."""
     points = [(alphabet, p) for alphabet in view.alphabets for p in alphabet.requested_points[:1]]
     most = max(points, key=lambda each: each[1].numbers["objective"].number or 0.0, default=None)
     return None if most is None else _sentence(view, *most)

@@ -187,7 +187,7 @@ def times(redactor: Redactor, disclosed: NumberText, least: NumberText) -> Numbe
 
 
 def about(redactor: Redactor, text: NumberText) -> str:
-    """A number in a sentence: rounded ones are said to be."""
+    """A number in a sentence; a rounded one is marked as such."""
     exact = redactor.internal or text.number is None
     return str(text) if exact else redactor.texts("words.about", number=text)
 
