@@ -192,16 +192,14 @@ def nearest(
     kinds, kind = theirs.groups()
     blocks = int(max(mine.block.max(), theirs.block.max())) + 1
     loops = compile_loops(search_tree) if compiled else None
-    leaf = LEAF if loops else WIDE_LEAF
+    leaf, queries = LEAF if loops else WIDE_LEAF, mine.take(firsts)
     tree = build_tree(space, theirs.take(kinds), np.bincount(kind), blocks, leaf)
-    queries = mine.take(firsts)
     near = (
         _search_compiled(loops[0], space, tree, queries, threads)
         if loops
         else _search_plain(space, tree, queries)
     )
-    place = np.empty_like(tree.rows)
-    place[tree.rows] = np.arange(len(place))
+    place = np.argsort(tree.rows)
     home = np.where(origin >= 0, place[kind[origin]], -1)
     if not space.slack:
         known = np.flatnonzero(home >= 0)

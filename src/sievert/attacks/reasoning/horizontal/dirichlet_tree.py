@@ -102,7 +102,7 @@ class DirichletTree:
         powers = power[up] + step
         inside = np.zeros(len(factor.members))
         seen = np.flatnonzero(self.counts[1:] > 0)
-        places, sizes = _places(factor, forest.labels[seen])
+        places, sizes = label_places(factor, forest.labels[seen])
         atoms, nodes = factor.members[places], np.repeat(seen + 1, sizes)
         inside[places] = _scale(parts[atoms] / part[nodes], powers[atoms] - power[nodes])
         return FactorPosterior(_scale(parts, powers), inside)
@@ -183,7 +183,7 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
     atoms_count = factor.prior.shape[1]
     sizes = factor.starts[labels + 1] - factor.starts[labels]
     labels = labels[np.argsort(-sizes, kind="stable")]  # a set follows those around it
-    places, sizes = _places(factor, labels)
+    places, sizes = label_places(factor, labels)
     atoms, nodes = factor.members[places], np.repeat(np.arange(1, len(labels) + 1), sizes)
     parents, owners = np.zeros(len(labels) + 1, np.int64), np.zeros(atoms_count, np.int64)
     depths = np.ones(len(labels), dtype=np.int64)
@@ -242,7 +242,7 @@ def _tree(factor: Factor, forest: Forest, secret: int) -> DirichletTree:
     return DirichletTree(factor, forest, prior, counts, forest.sums(counts), forest.masses(prior))
 
 
-def _places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
+def label_places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
     """Where the members of some labels are, and how many each has."""
     firsts = factor.starts[labels].astype(np.int64)
     sizes = factor.starts[labels + 1] - firsts

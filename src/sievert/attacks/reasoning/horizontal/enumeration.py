@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, weights_of
+from sievert.attacks.reasoning.horizontal.dirichlet_tree import dirichlets, label_places, weights_of
 from sievert.attacks.reasoning.model import BetaMixture, Factor, FactorPosterior
 
 AT_ONCE = 1 << 22  # numbers held while records are added, where they can be added in pieces
@@ -91,9 +91,8 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
     >>> enumerate_tables(factor, 0).counts
     array([[1, 0]])
     """
-    prior = weights_of(factor, secret)
+    prior, sizes = weights_of(factor, secret), np.diff(factor.starts)
     records = np.asarray(factor.counts[:, secret], dtype=np.int64)
-    sizes = np.diff(factor.starts)
     telling = (records > 0) & (sizes < len(prior))
     single = np.flatnonzero(telling & (sizes == 1))
     sure = np.zeros(len(prior), dtype=np.int64)
@@ -102,22 +101,18 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
     ways = [_ways(int(records[label]), int(sizes[label]), most) for label in several.tolist()]
     if 1 + sum(way - 1 for way in ways) > most:  # sums of two sets have at least |A| + |B| - 1
         return None
-    labels = [several[i] for i in np.argsort(ways, kind="stable").tolist()]
-    atoms = np.unique(np.concatenate([sure[:0], *(factor.label(label) for label in labels)]))
+    labels = several[np.argsort(ways, kind="stable")]
+    places, widths = label_places(factor, labels)
+    atoms, within = np.unique(factor.members[places], return_inverse=True)
     tops = np.zeros(len(atoms), dtype=np.int64)
-    for label in labels:
-        tops[np.searchsorted(atoms, factor.label(label))] += records[label]
-    states = _States.empty(tops, int(sizes[labels].sum()) if labels else 0)
-    left, column, places = most * WORK, 0, []
-    for label in labels:
-        within = np.searchsorted(atoms, factor.label(label))
-        columns = range(column, column + len(within))
-        added = states.with_label(within, int(records[label]), columns, most, left)
+    np.add.at(tops, within, np.repeat(records[labels], widths))
+    states, left = _States.empty(tops, len(places)), most * WORK
+    for end, width, number in zip(np.cumsum(widths), widths, records[labels], strict=True):
+        columns = slice(end - width, end)
+        added = states.with_label(within[columns], int(number), columns, most, left)
         if added is None:
             return None
         states, left = added
-        places.append(np.arange(factor.starts[label], factor.starts[label + 1]))
-        column += len(within)
     varied = states.counts()
     return CompatibleTables(
         factor,
@@ -126,7 +121,7 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
         varied,
         sure,
         _weights(states, varied, (prior + sure)[atoms]),
-        np.concatenate(places) if places else np.zeros(0, dtype=np.int64),
+        places,
         states.means,
     )
 
@@ -165,7 +160,7 @@ class _States:
         return counts
 
     def with_label(
-        self, atoms: Ints, records: int, columns: range, most: int, left: int
+        self, atoms: Ints, records: int, columns: slice, most: int, left: int
     ) -> tuple[_States, int] | None:
         """These with the records of one label, and the work left to do; None if it is too much."""
         states, rest = self, records
@@ -184,7 +179,7 @@ class _States:
             rest -= piece
         return states, left
 
-    def _with_records(self, atoms: Ints, records: int, columns: range, share: float) -> _States:
+    def _with_records(self, atoms: Ints, records: int, columns: slice, share: float) -> _States:
         splits = _splits(records, len(atoms))
         parts, powers = _rising(1.0, records)
         part, power = np.full(len(splits), parts[records]), np.full(len(splits), powers[records])
@@ -196,7 +191,7 @@ class _States:
         part, step = np.frexp((self.parts[:, None] * part).reshape(size))
         power = (self.powers[:, None] + power).reshape(size) + step
         means = np.repeat(self.means[:, None], len(splits), axis=1)
-        means[:, :, columns.start : columns.stop] += splits * share
+        means[:, :, columns] += splits * share
         return self._merge(words, part, power, means.reshape(size, -1))
 
     def _merge(self, words: Ints, parts: Floats, powers: Ints, means: Floats) -> _States:
