@@ -150,11 +150,9 @@ def _grey_box(
         fewest = int(number[matched].min())
         alike = np.flatnonzero(number == fewest)
         i = int(alike[np.argmax(rows[alike])])
-        numbers["candidates"] = value("candidates", fewest)
-        numbers["people"] = value("people", int(rows[alike].sum()))
-        worst = Group(
-            int(rows[i]), {"candidates": value("candidates", fewest)}, values_of(register, i, show)
-        )
+        few = {"candidates": value("candidates", fewest)}
+        numbers |= {**few, "people": value("people", int(rows[alike].sum()))}
+        worst = Group(int(rows[i]), few, values_of(register, i, show))
     if truth is not None:
         numbers |= _true(release, matchings, truth, single)
     return Attack(numbers, _grey_sentence(numbers), worst)

@@ -139,18 +139,12 @@ class Lattice:
         if not self._packable:
             yield from self.up_to(len(self._given))
             return
-        root = self._table
+        root, every = self._table, list(range(len(self.order)))
         yield self._about(root, self._given)
-        every = range(len(self.order))
-        tasks = [(root, list(every), drop) for drop in every]
-        if self._threads == 1 or root[1].size > LARGE or len(self.order) == 1:
-            for task in tasks:
-                yield from self._below(*task)
-            return
         # The largest subtrees first, so that threads end together.
-        with ThreadPoolExecutor(self._threads) as pool:
-            for summaries in list(pool.map(lambda task: list(self._below(*task)), tasks)):
-                yield from summaries
+        with ThreadPoolExecutor(1 if root[1].size > LARGE else self._threads) as pool:
+            subtrees = pool.map(lambda drop: list(self._below(root, every, drop)), every)
+            yield from itertools.chain.from_iterable(list(subtrees))
 
     def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[SubsetSummary]:
         """The subset without one more column, and those below it that drop later ones."""

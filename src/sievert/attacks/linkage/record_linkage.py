@@ -230,7 +230,11 @@ def one_to_one(
     The third array counts places that are left over as well.
     """
     blocks = int(max(mine.block.max(), theirs.block.max())) + 1
-    parts = [_rows_by_block(file.block, blocks) for file in (mine, theirs)]
+    ends = [np.cumsum(np.bincount(each.block, minlength=blocks))[:-1] for each in (mine, theirs)]
+    parts = [  # the rows of each block, upwards
+        np.split(np.argsort(each.block, kind="stable"), end)
+        for each, end in zip((mine, theirs), ends, strict=True)
+    ]
     size = max(max(len(a), len(b)) for a, b in zip(*parts, strict=True) if len(a))
     require(
         size <= MOST_ASSIGNED,
@@ -257,12 +261,6 @@ def one_to_one(
         known = np.flatnonzero(origin[rows] >= 0)
         is_hit[rows[known]] = choice[known, np.searchsorted(others, origin[rows])[known]]
     return nearest, is_hit, among
-
-
-def _rows_by_block(block: Ints, blocks: int) -> list[Ints]:
-    """The rows of each block, upwards."""
-    ends = np.cumsum(np.bincount(block, minlength=blocks))
-    return np.split(np.argsort(block, kind="stable"), ends[:-1])
 
 
 def _choices(cost: NDArray[Any], close: float) -> Bools:

@@ -244,7 +244,3 @@ class ReasoningSettings:
     def observed(self) -> bool:
         """Whether the original's values are the domain."""
         return self.domain == "observed"
-
-    def domain_for(self, column: str) -> Any:
-        """The domain given for a column, if any."""
-        return self.domain.get(column) if isinstance(self.domain, Mapping) else None

@@ -277,7 +277,8 @@ def _domain(
     """The public domain of a column; in a `plain` one released values stand for themselves."""
     column, used = released.columns[place], occurring(released, place)[0]
     seen = None if original is None else occurring(original, place)[0]
-    given, hierarchy = settings.domain_for(column), settings.hierarchies.get(column)
+    given = settings.domain.get(column) if isinstance(settings.domain, Mapping) else None
+    hierarchy = settings.hierarchies.get(column)
     if plain and not settings.observed:
         known = None if given is None else read_domain(given)
         values = dict.fromkeys(known or (hierarchy.labels if hierarchy is not None else ()))

@@ -187,11 +187,7 @@ class _Reader:
 def _texts(texts: Iterable[Text]) -> set[str]:
     """The texts, and the members of those that are sets."""
     every = {text for text in texts if text is not None}
-    for text in list(every):
-        meant = pattern(text)
-        if isinstance(meant, Members):
-            every.update(meant.texts)
-    return every
+    return every.union(*(p.texts for p in map(pattern, every) if isinstance(p, Members)))
 
 
 @dataclass(frozen=True)
