@@ -156,21 +156,19 @@ def _method_text(details: Mapping[str, Any]) -> str:
     sampling = details.get("sampling")
     if sampling is None:
         ways = {"closed form": "in closed form", "exact": "by counting all possible tables"}
-        text = f"Found {ways[details['method']]}; {details['likelihood']} model."
+        how = f"Found {ways[details['method']]}"
     else:
         rhat = "unbounded" if sampling["rhat"] is None else f"{sampling['rhat']:.3f}"
-        text = (
+        how = (
             f"Sampled: {sampling['chains']} chains of {sampling['sweeps']:,} sweeps, R-hat {rhat}, "
-            f"{sampling['effective']:,.0f} effective; {details['likelihood']} model."
+            f"{sampling['effective']:,.0f} effective"
         )
-    most = max(details["prior_records_a_secret"].values())
-    text += (
-        f" A prior counts as up to {most:,.0f} records for each secret, which has "
-        f"{details['records_a_secret']:,.4g} on average."
+    most, records = max(details["prior_records_a_secret"].values()), details["records_a_secret"]
+    heavy = " The prior outweighs the data: the learner may learn little, and GR be large."
+    return (
+        f"{how}; {details['likelihood']} model. A prior counts as up to {most:,.0f} records for "
+        f"each secret, which has {records:,.4g} on average.{heavy if most > records else ''}"
     )
-    if most > details["records_a_secret"]:
-        text += " The prior outweighs the data: the learner may learn little, and GR be large."
-    return text
 
 
 def _attack(attack: Attack, records: int, width: int, indent: str, everything: bool) -> list[str]:

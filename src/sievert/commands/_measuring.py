@@ -228,9 +228,7 @@ class TableMeasures:
 
     def _options(self, measure: Measure) -> dict[str, Any]:
         options = dict(self.settings.parameters.get(measure.id, {}))
-        if isinstance(options.get("k"), int):
-            options["k"] = [options["k"]]
-        return options
+        return options | ({"k": [options["k"]]} if isinstance(options.get("k"), int) else {})
 
     def _order(self, secret: str) -> tuple[list[str] | None, bool]:
         """The order of a secret's values: given, or the type's own; and whether there is one."""
@@ -255,8 +253,7 @@ class TableMeasures:
 
     def _value(self, measure: Measure, target: Any, options: Mapping[str, Any]) -> Value:
         result = measure.compute(target, options)
-        if not isinstance(result, MeasureResult):
-            result = MeasureResult(result)
+        result = result if isinstance(result, MeasureResult) else MeasureResult(result)
         number = None if result.value is None else clamp_to_bounds(measure, result.value)
         return Value(
             measure.id, number, measure.unit, measure.riskier, result.reason, dict(result.details)

@@ -138,8 +138,12 @@ def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], 
         if any(counts.values()):
             by_column[column] = counts
         if questions.engine.kind(column) == "float" and column in quasi:
-            text = "{} is a floating-point quasi-identifier: told apart to the last digit"
-            notes.append(Note(text, Name(column)))
+            notes.append(
+                Note(
+                    "{} is a floating-point quasi-identifier: told apart to the last digit",
+                    Name(column),
+                )
+            )
         notes += value_remarks(column, tally, counts["looks_missing"])
     return by_column, notes
 
@@ -228,15 +232,16 @@ def near_classes(cube: Cube) -> dict[str, Any] | None:
         return None
     code = np.zeros(len(texts), dtype=np.int64)
     code[~np.isnan(numbers)] = place
-    starts, _ = cube.classes
-    table = np.zeros((len(starts), len(values)))
+    table = np.zeros((len(cube.classes[0]), len(values)))
     np.add.at(table, (cube.owner[known], code[cube.codes[-1]][known]), cube.counts[known])
     sizes = table.sum(axis=1)
     table, sizes = table[sizes > 0], sizes[sizes > 0]
     classes = compromises(values, table / sizes[:, None])
     worst = int(np.lexsort((sizes, classes.initial_entropy, classes.area))[0])
-    curve = approximate_compromise(values, table[worst] / sizes[worst], domain=values)
-    whole = approximate_compromise(values, table.sum(axis=0) / sizes.sum(), domain=values)
+    one, whole = (
+        _curve(approximate_compromise(values, shares, domain=values))
+        for shares in (table[worst] / sizes[worst], table.sum(axis=0) / sizes.sum())
+    )
     means = {
         over: {
             name: kernel.total(getattr(classes, name) * weights) / float(weights.sum())
@@ -247,9 +252,9 @@ def near_classes(cube: Cube) -> dict[str, Any] | None:
     return {
         "classes": len(sizes),
         "values": len(values),
-        "worst": {"records": int(sizes[worst]), **_curve(curve)},
+        "worst": {"records": int(sizes[worst]), **one},
         "mean": means,
-        "table": _curve(whole),
+        "table": whole,
         "unit": "bits; area in bits times the unit of the column",
         "riskier": "low",
     }

@@ -77,10 +77,10 @@ def render(assessment: Assessment, *, width: int = 100, everything: bool = False
     lines += [*(_all(assessment) if every_number else []), *_limits(assessment, width)]
     more = "" if every_number else "All numbers: --all. What a number means: sievert measures ID."
     text = whole_text(assessment, lines, width, more)
-    if assessment.attacks is None:
+    attacks, rows = assessment.attacks, assessment.rows
+    if attacks is None:
         return text
-    attacks = attack_lines(assessment.attacks, assessment.rows, width=width, everything=everything)
-    return "\n".join([text, *attacks])
+    return "\n".join([text, *attack_lines(attacks, rows, width=width, everything=everything)])
 
 
 def _under_wildcards(assessment: Assessment) -> bool:
@@ -109,9 +109,11 @@ def _identity(assessment: Assessment, width: int) -> list[str]:
     k, unique, rate = values["k_anonymity"], values["unique_records"], values["discrimination_rate"]
     wildcard, alone = k.details.get("wildcard"), unique.details.get("records")
     share = percent(float(unique.value or 0))
-    lines = ["", "How easily a person is found"]
-    lines += [_row("Classes (combinations that occur)", values["classes"])]
-    lines += [_row("Smallest class (k)", k)]
+    lines = [
+        *("", "How easily a person is found"),
+        _row("Classes (combinations that occur)", values["classes"]),
+        _row("Smallest class (k)", k),
+    ]
     if wildcard is not None:
         lines.append(_row("  if a missing value matches any", replace(k, value=wildcard)))
     lines += [

@@ -167,10 +167,12 @@ def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
         (c.values[at], c.codes[at]) for c in (first, second) for at in [c.columns.index(column)]
     ]
     every = sorted({v for texts, _ in tables for v in texts if v is not None})
-    number: dict[str | None, float] = {None: 0} | {v: i for i, v in enumerate(every, 1)}
     numeric = all(NUMBER.fullmatch(v) for v in every)
-    if numeric:
-        number = {None: np.nan} | {v: float(v) for v in every}
+    number: dict[str | None, float] = (
+        {None: np.nan} | {v: float(v) for v in every}
+        if numeric
+        else {None: 0} | {v: i for i, v in enumerate(every, 1)}
+    )
     kind = np.float64 if numeric else np.int64
     one, other = (np.array([number[v] for v in texts], kind)[codes] for texts, codes in tables)
     return one, other

@@ -9,7 +9,7 @@ from typing import Any
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Beliefs, Reasoning
 from sievert.commands._result import Result
-from sievert.errors import UsageError, require
+from sievert.errors import require
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,10 +34,13 @@ class Attacks(Result):
 
     @property
     def _only_reasoning(self) -> Reasoning:
-        if len(self.reasoning) == 1:
-            return next(iter(self.reasoning.values()))
-        require(not self.reasoning, "there are several secrets", hint=".reasoning[SECRET]")
-        raise UsageError("nobody has reasoned here", hint="sensitive='COLUMN'; .warnings say why")
+        require(len(self.reasoning) <= 1, "there are several secrets", hint=".reasoning[SECRET]")
+        require(
+            self.reasoning,
+            "nobody has reasoned here",
+            hint="sensitive='COLUMN'; .warnings say why",
+        )
+        return next(iter(self.reasoning.values()))
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -116,9 +116,15 @@ def compare(
         check_whole("bins", number, 0, MOST_BINS)
     check_hierarchy_files(hierarchies or {})
     named = named_releases(releases)
-    threads = thread_count(source.get("threads"))
     settings = ComparisonSettings(
-        hierarchies or {}, bins or {}, key, missing, shuffles, seed, threads, limit
+        hierarchies or {},
+        bins or {},
+        key,
+        missing,
+        shuffles,
+        seed,
+        thread_count(source.get("threads")),
+        limit,
     )
     judging = Judging(requested.policy, settings.hierarchies)
     reading = Reading(watch, verify=verify, **source)
@@ -135,7 +141,6 @@ def compare(
                 )
         limits, distances, limit_notes = _limits(first, compared, reading)
     known = first.information().bits()
-    hint = "what a release has lost of them is told no better; fewer or coarser -q"
     dominated_by = dominance([c.release for c in compared.values()])
     finished = tuple(
         replace(c.release, limit=distances.get(name, {}), dominated_by=tuple(dominated_by[name]))
@@ -162,7 +167,11 @@ def compare(
         limits,
         warnings=(
             *first.notes,
-            *chance_notes("the original's", known, hint),
+            *chance_notes(
+                "the original's",
+                known,
+                "what a release has lost of them is told no better; fewer or coarser -q",
+            ),
             *limit_notes,
             *gather_remarks({name: c.remarks for name, c in compared.items()}),
             *gather_remarks(

@@ -149,13 +149,15 @@ def doubts(release: Release, disclosed: Disclosed) -> list[Note]:
     """Notes where a number is mostly noise, or where the records may be paired wrongly."""
     notes = chance_notes("the", disclosed.attribute, "read the corrected value")
     if not any(_beyond_chance(e) for e in disclosed.identity.columns.values()):
-        text = (
-            "I(X';X) looks like chance in every column: are the records in the order of "
-            "the original, or the key the right one?"
-            if any(len(np.unique(c.released)) > 1 for c in release.quasi)
-            else "no quasi-identifier tells anything any more"
+        notes.insert(
+            0,
+            Note(
+                "I(X';X) looks like chance in every column: are the records in the order of "
+                "the original, or the key the right one?"
+                if any(len(np.unique(c.released)) > 1 for c in release.quasi)
+                else "no quasi-identifier tells anything any more"
+            ),
         )
-        notes.insert(0, Note(text))
     return notes
 
 

@@ -123,9 +123,11 @@ class Judging:
             for (secret, measure), why in lacking.items()
             if why != NOT_RELEASED
         ]
-        gone = dict.fromkeys(s for (s, _), why in lacking.items() if why == NOT_RELEASED)
-        text = f"the limits on {{}} were not evaluated: {NOT_RELEASED}"
-        return whole, [*doubts, *(Note(text, Name(secret or "")) for secret in gone)]
+        doubts += [
+            Note(f"the limits on {{}} were not evaluated: {NOT_RELEASED}", Name(secret or ""))
+            for secret in dict.fromkeys(s for (s, _), why in lacking.items() if why == NOT_RELEASED)
+        ]
+        return whole, doubts
 
     def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> str:
         """Why a number is not there."""

@@ -170,8 +170,8 @@ def _policy(comparison: Comparison, width: int, everything: bool) -> list[str]:
             for v in sorted(policy.verdicts, key=lambda v: v.met is not False):
                 if everything or v.met is False:
                     lines += [f"  {line}" for line in limit_lines(v, width - 2)]
-    title = "Limits of the policy, held against each table on its own"
-    return ["", title, *lines] if lines else []
+    title = ["", "Limits of the policy, held against each table on its own"]
+    return title + lines if lines else []
 
 
 def _policy_text(policy: PolicyVerdicts) -> str:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sievert.commands._terminal import tabulate, whole_text
+from sievert.commands.compromise.experiment import ExperimentCurve
+from sievert.commands.compromise.result import Compromises
 from sievert.formatting import percent, plural, printable, significant, wrap
-
-if TYPE_CHECKING:
-    from sievert.commands.compromise.experiment import ExperimentCurve
-    from sievert.commands.compromise.result import Compromises
 
 TITLES = {
     "sampling": "a sample is released",
@@ -72,8 +68,12 @@ def _secret(
         if "low" in domain
         else ""
     )
-    text = f"{plural(domain['values'], 'different number')}{ends}"
-    lines = wrap(f"{printable(secret)}: {text}, {plural(domain['records'], 'record')}", width, "")
+    lines = wrap(
+        f"{printable(secret)}: {plural(domain['values'], 'different number')}{ends}, "
+        f"{plural(domain['records'], 'record')}",
+        width,
+        "",
+    )
     widths = result.settings["epsilon"]
     head = [method, "known", "H0", "5 %", "least", "area", "5 %", "least", "exact"]
     rows = [[*head, *(f"within {significant(e)}" for e in widths)]]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sievert.commands._result import Result
 from sievert.commands.explain.subsets import Subset
-from sievert.errors import UsageError
+from sievert.errors import require
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,22 +25,19 @@ class Explanation(Result):
 
     def subset(self, *columns: str) -> Subset:
         """What these columns give away, if they were measured."""
-        wanted = set(columns)
-        for subset in self.subsets:
-            if set(subset.columns) == wanted:
-                return subset
-        raise UsageError("this subset was not measured", hint="max_size, or a larger budget")
+        measured = {frozenset(subset.columns): subset for subset in self.subsets}
+        require(
+            frozenset(columns) in measured,
+            "this subset was not measured",
+            hint="max_size, or a larger budget",
+        )
+        return measured[frozenset(columns)]
 
     def _content(self) -> dict[str, Any]:
-        content = {
-            **self.chapters,
-        }
-        if self.subsets:
-            content["subsets"] = {
-                **self.chapters["subsets"],
-                "list": [subset.to_dict() for subset in self.subsets],
-            }
-        return content
+        if not self.subsets:
+            return dict(self.chapters)
+        subsets = [subset.to_dict() for subset in self.subsets]
+        return {**self.chapters, "subsets": {**self.chapters["subsets"], "list": subsets}}
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for subset in self.subsets:

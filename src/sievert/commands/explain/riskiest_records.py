@@ -89,9 +89,8 @@ class Scores:
             "suda_score": float(self.score[place]),
             "msus": int(self.msus[place]),
             "smallest_msu": int(self.smallest[place]) or None,
+            **({} if self.dis is None else {"dis_suda_score": float(self.dis[place])}),
         }
-        if self.dis is not None:
-            about["dis_suda_score"] = float(self.dis[place])
         at = np.flatnonzero(self.uniques.unique == place)
         if len(at) and self.score[place] != 0:
             counts = self.uniques.found[:, :, at[0]]
@@ -148,15 +147,21 @@ def record_columns(
 ) -> dict[str, tuple[str, Sequence[Any]]]:
     """The columns of the record file, one value per class."""
     counts = classes.counts
-    columns: dict[str, tuple[str, Sequence[Any]]] = {
+    dis = None if scores is None else scores.dis
+    suda = (
+        {}
+        if scores is None
+        else {
+            "suda_score": ("float", scores.score.tolist()),
+            "msus": ("int", scores.msus.tolist()),
+            "smallest_msu": ("int", [int(s) or None for s in scores.smallest]),
+        }
+    )
+    return {
         "class_size": ("int", counts.tolist()),
         "identity_bits": ("float", kernel.log2_ratio(counts, classes.records).tolist()),
         "risk": ("float", (1.0 / counts).tolist()),
+        **suda,
+        **({} if dis is None else {"dis_suda_score": ("float", dis.tolist())}),
+        **{name: ("float", values.tolist()) for name, values in risks.items()},
     }
-    if scores is not None:
-        columns["suda_score"] = ("float", scores.score.tolist())
-        columns["msus"] = ("int", scores.msus.tolist())
-        columns["smallest_msu"] = ("int", [int(s) or None for s in scores.smallest])
-        if scores.dis is not None:
-            columns["dis_suda_score"] = ("float", scores.dis.tolist())
-    return columns | {name: ("float", values.tolist()) for name, values in risks.items()}

@@ -199,8 +199,8 @@ def _other_sentences(explanation: Explanation) -> Iterator[str]:
             words[0] += " of their values alone"
             yield f"People singled out by few values: {', '.join(words)}."
     if typos := len(chapters["values"]["lookalikes"]):
-        look = "looks" if typos == 1 else "look"
-        yield f"{plural(typos, 'rare value')} {look} like a frequent one misspelt."
+        many = plural(typos, "rare value")
+        yield f"{many} {'looks' if typos == 1 else 'look'} like a frequent one misspelt."
     estimate = chapters["population"].get("population_uniques_dankar")
     if estimate is not None and estimate["value"] is not None:
         model = estimate["details"].get("taken")

@@ -83,10 +83,7 @@ def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
     smallest = np.full(len(texts), n, dtype=np.int64)
     np.minimum.at(smallest, codes, counts)
     one_value = int((records > 0).sum()) == 1
-    rate = None
-    if n > 1:
-        rate = 1.0 - records * np.log2(np.maximum(records, 1)) / (n * np.log2(n))
-        rate = np.where(records == n, 0.0, rate)
+    bits = records * np.log2(np.maximum(records, 1))
     return ColumnTally(
         column,
         texts,
@@ -94,7 +91,7 @@ def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
         total(counts == 1),
         smallest,
         {k: total(np.where(counts < k, counts, 0)) for k in VIOLATIONS},
-        rate,
+        np.where(records == n, 0.0, 1.0 - bits / (n * np.log2(n))) if n > 1 else None,
         {s: _rates(cube, column, n, one_value) for s, cube in combinations.secrets.items()},
     )
 

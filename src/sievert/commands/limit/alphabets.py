@@ -233,10 +233,9 @@ class ReleaseAlphabet:
 
     def record_distortion(self, symbols: Ints) -> Floats:
         """The distortion of each record by the released symbol that was drawn for it."""
-        total = np.zeros(len(symbols))
-        for j, c in enumerate(self.columns):
-            total += c.distances[c.codes, self.released[symbols, j]]
-        return total / len(self.columns)
+        released = self.released[symbols].T
+        far = (c.distances[c.codes, own] for c, own in zip(self.columns, released, strict=True))
+        return np.asarray(sum(far)) / len(self.columns)
 
 
 def alphabets(
@@ -365,7 +364,5 @@ def _noise(channel: Floats, far: Floats, sizes: Floats) -> float:
 
 def distances(columns: Sequence[ReleasedColumn], symbols: Ints, released: Ints) -> Floats:
     """The mean over the columns of how far symbols are from released ones."""
-    total = np.zeros((len(symbols), len(released)))
-    for j, c in enumerate(columns):
-        total += c.distances[np.ix_(symbols[:, j], released[:, j])]
-    return total / len(columns)
+    far = (c.distances[np.ix_(symbols[:, j], released[:, j])] for j, c in enumerate(columns))
+    return np.asarray(sum(far)) / len(columns)

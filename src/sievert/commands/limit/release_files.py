@@ -8,18 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Ints
+from sievert.commands.limit.alphabets import Text
+from sievert.commands.limit.result import AlphabetResult
+from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, UsageError, require
 from sievert.files import KINDS
-
-if TYPE_CHECKING:
-    from sievert.arrays import Ints
-    from sievert.commands.limit.alphabets import Text
-    from sievert.commands.limit.result import AlphabetResult
-    from sievert.counts.questions import Questions
 
 BLOCK = 1 << 16  # records that are written at once
 TEXT = "VARCHAR"

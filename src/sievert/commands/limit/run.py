@@ -219,10 +219,12 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
 
 def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[Note]:
     """How distances are scaled, where that differs from the distortion the user named."""
-    text = "{} does not hold numbers: its distortion is whether a value is changed"
     for c in columns:
         if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING:
-            yield Note(text, Name(c.name))
+            yield Note(
+                "{} does not hold numbers: its distortion is whether a value is changed",
+                Name(c.name),
+            )
     if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
         yield Note("distances of numbers are shares of their column's range")
     if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):

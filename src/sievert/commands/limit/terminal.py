@@ -152,8 +152,12 @@ def _points(part: AlphabetResult, width: int, everything: bool) -> list[str]:
             f"{r.intervals}: {significant(r.risk)} at {significant(r.distortion)}"
             for r in part.recodings[1:6]
         )
-        text = f"Best recodings into intervals, bits disclosed at their distortion: {intervals}"
-        lines += wrap(text, width, "  ", "    ")
+        lines += wrap(
+            f"Best recodings into intervals, bits disclosed at their distortion: {intervals}",
+            width,
+            "  ",
+            "    ",
+        )
     return lines
 
 
@@ -208,13 +212,14 @@ def _whole(result: Limited, width: int) -> list[str]:
     if "table" not in bits:
         return []
     release = f", the release {bits['release']}" if "release" in bits else ""
-    text = f"All columns together: the table tells {bits['table']}{release}"
-    return ["", *wrap(f"{text} about {secrets(result)}.", width, "")]
+    text = (
+        f"All columns together: the table tells {bits['table']}{release} about {secrets(result)}."
+    )
+    return ["", *wrap(text, width, "")]
 
 
 def _meaning(result: Limited, width: int) -> list[str]:
-    text = MEANINGS[result.settings["model"] in CERTAIN]
-    text += (
+    text = MEANINGS[result.settings["model"] in CERTAIN] + (
         " I(X';Y): bits told about the secret; I(X;X'): bits told of who is who; both, and epsilon "
         "(nats), are risky when high. Bits are of these records, chance included."
     )
