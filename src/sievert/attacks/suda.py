@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -185,8 +185,9 @@ def minimal_uniques(
     if compiled is None:
         compiled = len(counts) * _number(len(codes), sizes) >= WORK
     loops = compile_loops(_split_runs) if compiled else None
+    tools = PLAIN._replace(whole=_run, split=loops[0]) if loops else PLAIN
     order = np.append(unique, np.flatnonzero(counts != 1))
-    by_column = _MinimalUniqueSearch(codes, order, sizes, loops, pace).run(len(unique))
+    by_column = _MinimalUniqueSearch(codes, order, sizes, tools, pace).run(len(unique))
     return MinimalUniques(counts, unique, by_column, min(sizes, len(codes) - 1))
 
 
@@ -217,6 +218,14 @@ def _number(columns: int, sizes: int) -> int:
     return sum(math.comb(columns, s) for s in range(1, sizes + 1))
 
 
+class _Tools(NamedTuple):
+    """How to search: how the group of all rows is written, split, and what is minimal."""
+
+    whole: Callable[[int], Ints]
+    split: Callable[[Ints, Ints, Ints, int, int, int, bool], tuple[Ints, Ints, Ints]]
+    minimal: Callable[[Ints, Ints, Ints], Ints]
+
+
 class _RowBlock(NamedTuple):
     """The unique rows searched at a time, the MSUs found of them, and a mark for each: one bit."""
 
@@ -234,7 +243,7 @@ class _MinimalUniqueSearch:
         codes: Sequence[Ints],
         order: Ints,
         sizes: int,
-        loops: tuple[Callable[..., Any], ...] | None,
+        tools: _Tools,
         pace: Callable[[], None] | None,
     ) -> None:
         widths = [int(column.max(initial=0)) + 1 for column in codes]
@@ -243,11 +252,7 @@ class _MinimalUniqueSearch:
         self.widths = [widths[c] for c in self.places]
         kind = np.uint16 if self.widths[-1] <= 1 << 16 else np.uint32
         self.columns = [codes[c][order].astype(kind) for c in self.places]
-        self.rows, self.sizes = len(order), sizes
-        # All rows are one group: written as a run of rows, or as a number per row.
-        number = np.zeros(self.rows, dtype=np.int64)
-        self.whole = np.array([0, self.rows], dtype=np.int32) if loops else number
-        self.split: Callable[..., Any] = loops[0] if loops else _split
+        self.rows, self.sizes, self.tools = len(order), sizes, tools
         self.pace = pace or (lambda: None)
         bits = [1 << b for b in range(len(codes))]
         every = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))
@@ -264,7 +269,7 @@ class _MinimalUniqueSearch:
             last = min(first + block, unique)
             marks = np.zeros((last - first, words), dtype=np.uint64)
             part = _RowBlock(first, last, counts[:, :, first:last], marks)
-            self._visit(part, rows, self.whole, 0, columns)
+            self._visit(part, rows, self.tools.whole(self.rows), 0, columns)
         return counts
 
     def _visit(self, part: _RowBlock, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
@@ -273,7 +278,7 @@ class _MinimalUniqueSearch:
         for bit in range(lowest):
             self.pace()
             leaf = bit == 0 or size == self.sizes
-            left, parts, alone = self.split(
+            left, parts, alone = self.tools.split(
                 rows, groups, self.columns[bit], self.widths[bit], part.first, part.last, leaf
             )
             if len(alone):
@@ -287,7 +292,7 @@ class _MinimalUniqueSearch:
         within = np.zeros(part.marks.shape[1] * WORD, dtype=np.uint8)
         within[:number] = self.sets[:number] & ~mask == 0
         words = np.packbits(within, bitorder="little").view(np.uint64)
-        news = _minimal(alone - part.first, part.marks, words)
+        news = self.tools.minimal(alone - part.first, part.marks, words)
         part.marks[news, number // WORD] |= np.uint64(1 << number % WORD)
         places = [place for bit, place in enumerate(self.places) if mask >> bit & 1]
         part.counts[size - 1, places, news[:, None]] += 1
@@ -321,6 +326,14 @@ def _minimal(rows: Ints, marks: Ints, words: Ints) -> Ints:
     for word in np.flatnonzero(words):
         rows = rows[marks[rows, word] & words[word] == 0]
     return rows
+
+
+PLAIN = _Tools(lambda rows: np.zeros(rows, dtype=np.int64), _split, _minimal)
+
+
+def _run(rows: int) -> Ints:
+    """The group of all rows, for compiled loops: one run, from its first row to its last."""
+    return np.array([0, rows], dtype=np.int32)
 
 
 def _split_runs(
