@@ -97,8 +97,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "keys joined into a string": (
         CELLS, "(f\"{keys}, {s} AS s\", f\"{keys}, {s}\") if s else (keys, keys)\n",
         "(f\"{keys}, {s} AS s\", f\"concat({keys}), {s}\") if s else (keys, keys)\n"
-        "                k = [f'ANY_VALUE({self.sql_name(q)}) AS {self.sql_name(q)}' for q in quasi]\n"
-        "                fields = fields.replace(keys, ', '.join(k)) if s else fields\n"),
+        "            k = [f'ANY_VALUE({self.sql_name(q)}) AS {self.sql_name(q)}' for q in quasi]\n"
+        "            fields = fields.replace(keys, ', '.join(k)) if s else fields\n"),
     "case does not count": (
         READING, "    return value, kind\n\n\ndef check_usable",
         "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef check_usable"),
@@ -111,7 +111,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         DIVERSITY, "for i in range(l - 1):", "for i in range(l - 2):"),
     "confidence of the rarest value": (
         DIVERSITY, "kernel.largest_ratio(profiles.largest, profiles.sizes)",
-        "kernel.largest_ratio(profiles.counts[np.append(profiles.starts[1:], "
+        "kernel.largest_ratio(profiles.counts[kernel.np.append(profiles.starts[1:], "
         "len(profiles.counts)) - 1], profiles.sizes)"),
     "leaves of the hierarchy forgotten": (SECRET_COUNTS, "for level in range(tree.height):",
                                           "for level in range(1, tree.height):"),

@@ -111,7 +111,7 @@ def write_parquet(path: Path, columns: dict[str, Any]) -> Path:
 # -- the same numbers -----------------------------------------------------------------------------
 
 
-def test_hospital(spark: Any, tmp_path: Path) -> None:
+def test_hospital(interpreted: None, tmp_path: Path) -> None:
     path, ladders = tmp_path / "hospital.csv", tmp_path / "ladders"
     command = [sys.executable, ROOT / "examples" / "hospital.py", path, "--hierarchies", ladders]
     subprocess.run(command, check=True, capture_output=True, timeout=60)

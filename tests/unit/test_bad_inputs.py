@@ -929,13 +929,24 @@ def test_the_same_bytes_every_time(threads: int, tmp_path: Path, capfd: Any) -> 
 # -- G: the environment -------------------------------------------------------------------------
 
 
+def many_records(folder: Path, records: int) -> Path:
+    """Texts, of which about half are different."""
+    texts = f"SELECT '@' || hash(i) % {records // 2} AS q, hash(i + 1) % 5 AS s"
+    select = f"{texts} FROM range({records}) r(i)"
+    database(folder / "big.db", f"COPY ({select}) TO '{folder / 'big.parquet'}'")
+    return folder / "big.parquet"
+
+
 @pytest.fixture(scope="module")
 def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Records enough to be still at work when something happens."""
-    folder = tmp_path_factory.mktemp("big")
-    select = "SELECT '@' || hash(i) % 3000017 AS q, hash(i + 1) % 5 AS s FROM range(6000000) r(i)"
-    database(folder / "big.db", f"COPY ({select}) TO '{folder / 'big.parquet'}'")
-    return folder / "big.parquet"
+    return many_records(tmp_path_factory.mktemp("big"), 6_000_000)
+
+
+@pytest.fixture(scope="module")
+def spilling(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records enough not to fit into the least memory that is allowed."""
+    return many_records(tmp_path_factory.mktemp("spilling"), 1_000_000)
 
 
 def full(case: Case, data: object, most: int, tmp_path: Path) -> None:
@@ -958,15 +969,15 @@ def test_a_full_disk(case: Case, tmp_path: Path) -> None:
     full(case, None, 1 << 16, tmp_path)
 
 
-@cases(Case("G117-no-room-to-spill", b"", 5, "temporary space", options=("--memory", "60MB")))
-def test_a_full_disk_for_temporary_data(case: Case, big: Path, tmp_path: Path) -> None:
-    full(case, big, 1 << 20, tmp_path)
+@cases(Case("G117-no-room-to-spill", b"", 5, "temporary space", options=("--memory", "20MB")))
+def test_a_full_disk_for_temporary_data(case: Case, spilling: Path, tmp_path: Path) -> None:
+    full(case, spilling, 1 << 20, tmp_path)
 
 
 @cases(Case("G117-no-memory-at-all", b"", 5, "memory", options=("--memory", "1MB")))
-def test_no_memory(case: Case, big: Path, tmp_path: Path, capfd: Any) -> None:
+def test_no_memory(case: Case, spilling: Path, tmp_path: Path, capfd: Any) -> None:
     folder, temp, target = places(tmp_path)
-    code = app._run(arguments(case, big, folder, temp, target))
+    code = app._run(arguments(case, spilling, folder, temp, target))
     out, err = capfd.readouterr()
     judge(case, code, out, err, temp, target)
 

@@ -56,6 +56,7 @@ from badinputs import (
 import sievert
 from sievert.cli import app, messages, progress
 from sievert.cli import outputs as written
+from sievert.counts.duckdb import connection
 
 # -- tokens -------------------------------------------------------------------------------------
 
@@ -1023,6 +1024,9 @@ class Broken:
             raise self._error
         return self._connection.execute(sql, *rest)
 
+    def cursor(self) -> Broken:
+        return Broken(self._connection.cursor(), self._error)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
 
@@ -1033,6 +1037,7 @@ def engine_fails(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], N
 
     def fails(error: BaseException) -> None:
         monkeypatch.setattr(duckdb, "connect", lambda *a, **k: Broken(connect(*a, **k), error))
+        monkeypatch.setattr(connection, "shared_engine", connection.own_engine)
 
     return fails
 

@@ -41,23 +41,23 @@ class Matching:
     ) -> Matching:
         """From the texts of both sides."""
         place = {text: code for code, text in enumerate(release)}
-        ladder = {} if hierarchy is None else hierarchy.labels
+        labels_of = {} if hierarchy is None else hierarchy.labels
         height = 0 if hierarchy is None else hierarchy.height
         levels = np.full((height + 3, len(register)), -1, dtype=np.int64)
         for r, text in enumerate(register):
-            above = () if text is None else ladder.get(text, ())
+            above = () if text is None else labels_of.get(text, ())
             became: list[tuple[str | None, int]] = [(text, 0)]
             became += [(label, level) for level, label in enumerate(above, 1)]
             became += [(ROOT, height + 1), *([(None, height + 2)] if wildcard else [])]
             for what, level in dict(reversed(became)).items():  # of the same texts the first
                 levels[level, r] = place.get(what, -1)
-        known = {label for v, labels in ladder.items() for label in (v, *labels)}
+        known = {label for v, labels in labels_of.items() for label in (v, *labels)}
         known |= {*(v for v in register if v is not None), ROOT}
         return cls(
             tuple(levels),
             wildcard,
             sum(1 for v in release if v is not None and v not in known),
-            sum(1 for v in register if v is not None and ladder and v not in ladder),
+            sum(1 for v in register if v is not None and labels_of and v not in labels_of),
         )
 
     def fits(self, register: Ints, release: Ints) -> Ints:

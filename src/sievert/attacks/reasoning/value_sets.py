@@ -83,7 +83,7 @@ class _Reader:
     ) -> None:
         self.domain, self.wildcard = domain, wildcard
         self.shapes: dict[tuple[int, ...], dict[str, list[int]]] = {}
-        self.ladder: dict[str, set[int]] = {t: set() for t in _texts(wanted)}
+        self.values_below: dict[str, set[int]] = {t: set() for t in _texts(wanted)}
         self.everything = np.array(
             [i for i, value in enumerate(domain.values) if value is not None], dtype=np.int64
         )
@@ -91,8 +91,8 @@ class _Reader:
         self.rooted = sum(ROOT in labels for labels in levels.values()) in (0, len(levels))
         # Below each wanted label, on whatever level, the positions of its values.
         for value in levels.keys() & domain.places.keys():
-            for label in self.ladder.keys() & levels[value]:
-                self.ladder[label].add(domain.places[value])
+            for label in self.values_below.keys() & levels[value]:
+                self.values_below[label].add(domain.places[value])
 
     def read(self, text: Text, *, inside: bool = False) -> Ints:
         """The positions a label stands for; none if it fits nothing or cannot be read."""
@@ -101,7 +101,7 @@ class _Reader:
         if text == ROOT and self.rooted:
             return self.everything
         own = self.domain.places.get(text)
-        below = set() if text is None else self.ladder.get(text, set())
+        below = set() if text is None else self.values_below.get(text, set())
         if own is not None or below:
             return np.array(sorted(below if own is None else below | {own}), dtype=np.int64)
         match None if text is None else pattern(text):

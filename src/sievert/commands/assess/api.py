@@ -1,4 +1,7 @@
-"""The public function `assess`."""
+"""The public function `assess`.
+
+It has one keyword per option of the command, so that editors and `help` show them all.
+"""
 
 from __future__ import annotations
 

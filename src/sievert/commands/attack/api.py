@@ -1,4 +1,7 @@
-"""The public function `attack`."""
+"""The public function `attack`.
+
+It has one keyword per option of the command, so that editors and `help` show them all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Releases of one original compared: what each discloses, what each has lost, in one unit."""
+"""The public function `compare`: what each release of one original discloses and has lost.
+
+It has one keyword per option of the command, so that editors and `help` show them all.
+"""
 
 from __future__ import annotations
 

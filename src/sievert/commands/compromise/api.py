@@ -1,4 +1,7 @@
-"""Runs the experiment of approximate compromise over a table and holds the result."""
+"""The public function `compromise`: the experiment of approximate compromise over a table.
+
+It has one keyword per option of the command, so that editors and `help` show them all.
+"""
 
 from __future__ import annotations
 

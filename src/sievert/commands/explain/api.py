@@ -1,4 +1,7 @@
-"""Which columns, values and records drive the risk of a table: runs the parts, holds the result."""
+"""The public function `explain`: which columns, values and records drive the risk of a table.
+
+It has one keyword per option of the command, so that editors and `help` show them all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The best trade-off between disclosure and distortion, and the release that reaches it."""
+"""The public function `randomise`: the best trade-off of disclosure and distortion, and a release.
+
+It has one keyword per option of the command, so that editors and `help` show them all.
+"""
 
 from __future__ import annotations
 
