@@ -101,6 +101,7 @@ def recipe() -> str:
     return text.split("## Add a measure\n")[1].split("\n## ")[0]
 
 
+@pytest.mark.slow
 def test_the_recipe_for_a_measure_is_complete(project: Path) -> None:
     steps, source = recipe(), "src/sievert/measures/classes.py"
     edit(project / source, "CLASSES: tuple", FUNCTION)

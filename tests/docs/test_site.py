@@ -256,6 +256,7 @@ def test_slugs_are_those_of_code_hosts() -> None:
 # -- in a browser -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_pages_fit_a_screen_and_ask_for_nothing(built: Path, width: int) -> None:
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")

@@ -387,6 +387,7 @@ def test_outputs(files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureF
     assert "qx" not in capsys.readouterr().out + out.read_text() + timings.read_text()
 
 
+@pytest.mark.slow
 def test_time_is_one_for_all_tables() -> None:
     original = people(50)
     with pytest.raises(ExhaustedError, match=r"not done within 0.001 seconds"):

@@ -338,6 +338,7 @@ def test_timeout(big: Path, tmp_path: Path, capsys) -> None:
     assert run("assess", big, "-q", "s", "--timeout", "0") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_end_a_long_run_and_leave_nothing(
     sent: signal.Signals, code: int, big: Path, tmp_path: Path

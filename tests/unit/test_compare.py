@@ -251,6 +251,7 @@ def test_strangers_in_a_release_are_told() -> None:
     assert any("3 records of the release that the original lacks" in w for w in found.warnings)
 
 
+@pytest.mark.slow
 def test_a_release_with_other_columns() -> None:
     original = people()
     with pytest.raises(UsageError, match="none of the quasi-identifiers"):
@@ -268,6 +269,7 @@ def test_a_release_with_other_columns() -> None:
     assert found.releases[0].disclosed.attribute["disease"].whole.value > 0
 
 
+@pytest.mark.slow
 def test_a_permuted_release_looks_like_chance() -> None:
     original = people(600)
     order = list(range(600))
@@ -454,6 +456,7 @@ def files(tmp_path: Path) -> list[Path]:
     ]
 
 
+@pytest.mark.slow
 def test_the_command(files: list[Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
     code = told("compare", *files, "-q", "age,zip", "-s", "disease", "--json", out,

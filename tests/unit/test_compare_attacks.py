@@ -441,6 +441,7 @@ def test_no_map_without_a_secret(files: list[Path], capfd: Any) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_interrupted_in_the_middle(tmp_path: Path) -> None:
     """Exit 130, no output, nothing left behind."""
     table = {**people(3000), "age": [str(i) for i in range(3000)]}

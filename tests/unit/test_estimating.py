@@ -573,6 +573,7 @@ def test_intervals_of_a_loss_cover(noise: float) -> None:
 # Numbers.
 
 
+@pytest.mark.slow
 def test_ksg_gaussian() -> None:
     """rho = .8: .737 bits; at n = 3,000 .742 +- .025 was measured; 0 for independent columns."""
     found = [ksg(*gaussian(seed, 3000, 0.8)) for seed in range(12)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import sievert
@@ -17,10 +17,10 @@ PRIVATE = ("found", "held", "told")
 MOST_PRIVATE = 150
 
 
-def trees() -> Iterator[tuple[str, str, ast.Module]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        yield str(path.relative_to(SOURCE)), text, ast.parse(text)
+@cache
+def trees() -> list[tuple[str, str, ast.Module]]:
+    texts = {p: p.read_text(encoding="utf-8") for p in sorted(SOURCE.rglob("*.py"))}
+    return [(str(p.relative_to(SOURCE)), text, ast.parse(text)) for p, text in texts.items()]
 
 
 def test_the_top_level_fits_on_a_screen() -> None:

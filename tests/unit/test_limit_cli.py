@@ -40,6 +40,7 @@ def test_the_answer_comes_first(table: Path, capsys: pytest.CaptureFixture[str])
         assert value not in out
 
 
+@pytest.mark.slow
 def test_everything_is_written(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

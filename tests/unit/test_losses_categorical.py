@@ -290,6 +290,7 @@ def test_hellinger_names_the_worst() -> None:
     assert pairs.columns["x"] == 1
 
 
+@pytest.mark.slow
 def test_tables_of_many_cells_are_sorted_instead() -> None:
     """The same numbers by both ways of counting, also where texts have many codes."""
     chance = np.random.default_rng(5)

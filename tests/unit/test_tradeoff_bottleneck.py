@@ -98,6 +98,7 @@ def test_contraction_is_the_largest_distance():
     assert contraction(Joint.of([[1, 0], [0, 1], [1, 1]])) == 1.0
 
 
+@pytest.mark.slow
 def test_curves_of_models_3_and_4():
     for model in (3, 4):
         found = curve(THREE, model=model, points=5)
@@ -117,6 +118,7 @@ def test_the_binary_funnel_erases(rate, told):
     assert found.bound <= found.objective
 
 
+@pytest.mark.slow
 def test_the_funnel_and_a_grid():
     joint = Joint.of(THREE)
     for rate in (0.5, 1.3):

@@ -31,6 +31,7 @@ def check(path: Path) -> list[str]:
     return [line for line in output.splitlines() if path.name in line]
 
 
+@pytest.mark.slow
 def test_a_users_program_has_real_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     names = [n for n in dir(sievert) if not n.startswith("__")]
