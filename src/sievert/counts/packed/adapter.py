@@ -57,21 +57,23 @@ class PackedCells:
         self.low = secret.bits if secret else 0
         self.bounds = class_bounds(keys, self.low)
         self.sizes = np.add.reduceat(counts, self.bounds[:-1])
-        self.present, values = rank_codes(code_field(keys, 0, self.low), self.low)
+        codes = code_field(keys if secret else keys[:0], 0, self.low)
+        self.present, values = rank_codes(codes, self.low)
         self.values = values.astype(np.uint32)
-        self.totals = sum_counts(self.values, counts, len(self.present))
+        self.totals = kernels.sum_counts(self.values, counts, len(self.present))
 
     def tally(self, column: CodedColumn) -> dict[str | None, int]:
         """How many records have each text; of a quasi-identifier's numbers only those missing."""
         present, totals = self.present, self.totals
         if column is not self.secret:
             above = self.quasi[self.quasi.index(column) + 1 :]
-            own = code_field(self.keys, self.low + sum(c.bits for c in above), column.bits)
-            if column.kind == "text" and column.bits <= FEW_BITS:
-                present = np.arange(1 << column.bits)
-                totals = sum_counts(own, self.counts, len(present))
+            shift, few = self.low + sum(c.bits for c in above), column.bits <= FEW_BITS
+            missing = np.unique([0, column.texts.get("", 0)])
+            present = np.arange(1 << column.bits) if few and column.kind == "text" else missing
+            if few:
+                totals = kernels.sum_fields(self.keys, shift, column.bits, self.counts)[present]
             else:
-                present = np.unique([0, column.texts.get("", 0)])
+                own = code_field(self.keys, shift, column.bits)
                 totals = np.array([self.counts[own == code].sum() for code in present])
         there = totals > 0
         return dict(zip(column.spell(present[there]), totals[there].tolist(), strict=True))
@@ -96,11 +98,6 @@ def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
     occurs = np.bincount(codes, minlength=1 << bits) > 0
     occurs[0] = True
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
-
-
-def sum_counts(values: Ints, counts: Ints, size: int) -> Ints:
-    """The sum of the counts of each value: exact, as there are less than 2^53 records."""
-    return np.bincount(values, counts, size).astype(np.int64)
 
 
 def class_bounds(keys: Ints, low: int) -> Ints:

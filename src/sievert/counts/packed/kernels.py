@@ -25,6 +25,25 @@ def add_to(counts: Ints, keys: Ints) -> None:
 
 
 @jit
+def sum_counts(values: Ints, counts: Ints, size: int) -> Ints:
+    """The sum of the counts of each value."""
+    totals = np.zeros(size, dtype=np.int64)
+    for i in range(len(values)):
+        totals[values[i]] += counts[i]
+    return totals
+
+
+@jit
+def sum_fields(keys: Ints, shift: int, bits: int, counts: Ints) -> Ints:
+    """The sum of the counts of each code in the `bits` bits above the `shift` lowest."""
+    totals = np.zeros(1 << bits, dtype=np.int64)
+    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    for i in range(len(keys)):
+        totals[(keys[i] >> by) & mask] += counts[i]
+    return totals
+
+
+@jit
 def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: int) -> bool:
     """Put a column's codes into keys; False if one is too small, or does not fit its bits."""
     by = np.uint64(shift)
