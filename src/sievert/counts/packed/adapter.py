@@ -25,7 +25,7 @@ from sievert.counts.answers import (
     Sizes,
 )
 from sievert.counts.cells import WIDE, Adapter
-from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
+from sievert.counts.cube import DENSE_SIZES, Cube, histogram, merge_cells
 from sievert.counts.packed import kernels
 from sievert.counts.packed.keys import (
     CodedColumn,
@@ -40,7 +40,6 @@ from sievert.counts.questions import MOST_TALLIED, Questions
 
 FEW_BITS = 22
 Counted = tuple[list[CodedColumn], Ints, Ints]
-PIECE = 1 << 20  # cells per piece of work that needs memory for each cell
 
 
 class PackedCells:
@@ -55,10 +54,13 @@ class PackedCells:
     ) -> None:
         self.keys, self.counts, self.quasi, self.secret = keys, counts, quasi, secret
         self.low = secret.bits if secret else 0
-        self.bounds = class_bounds(keys, self.low)
-        self.sizes = np.add.reduceat(counts, self.bounds[:-1])
-        codes = code_field(keys if secret else keys[:0], 0, self.low)
-        self.present, values = rank_codes(codes, self.low)
+        self.bounds = kernels.run_bounds(keys, self.low)
+        self.sizes = kernels.sum_runs(counts, self.bounds)
+        own = keys if secret else keys[:0]
+        self.present = np.arange(1 << self.low if self.low <= FEW_BITS else 0)
+        values = own & np.uint64((1 << self.low) - 1)
+        if self.low > FEW_BITS:
+            self.present, values = rank_codes(values.astype(np.int64), self.low)
         self.values = values.astype(np.uint32)
         self.totals = kernels.sum_counts(self.values, counts, len(self.present))
 
@@ -98,11 +100,6 @@ def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
     occurs = np.bincount(codes, minlength=1 << bits) > 0
     occurs[0] = True
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
-
-
-def class_bounds(keys: Ints, low: int) -> Ints:
-    """The places where a new class begins among sorted keys, above their low bits; and the end."""
-    return np.append(run_starts(keys >> np.uint64(low)), len(keys))
 
 
 class PackedQuestions(Questions):
@@ -239,7 +236,7 @@ class PackedQuestions(Questions):
             gaps=self._gaps(cells, sizes) if "gaps" in needs else None,
             missing=missing,
             known_profiles=self._profiles(
-                cells.counts[known], class_bounds(cells.keys[known], cells.low)
+                cells.counts[known], kernels.run_bounds(cells.keys[known], cells.low)
             )
             if "known" in needs and 0 < missing < self.records
             else None,
@@ -249,15 +246,19 @@ class PackedQuestions(Questions):
         )
 
     def _profiles(self, counts: Ints, bounds: Ints) -> Profiles:
+        """Distinct profiles; classes of one cell, mostly the bulk, need no comparing."""
+
         def work(_: slice, part: slice, bounds: Ints) -> list[tuple[tuple[int, ...], int]]:
-            words = counts[part].copy()
-            kernels.sort_downwards(words, bounds)
-            firsts, times = kernels.distinct(words, bounds)
-            lists = (tuple(words[bounds[f] : bounds[f + 1]].tolist()) for f in firsts)
-            return list(zip(lists, times.tolist(), strict=True))
+            single, words, own = kernels.several(counts[part], bounds)
+            kernels.sort_downwards(words, own)
+            firsts, times = kernels.distinct(words, own)
+            alone = histogram(single)
+            lists = [(size,) for size in alone.sizes.tolist()]
+            lists += [tuple(words[own[f] : own[f + 1]].tolist()) for f in firsts]
+            return list(zip(lists, [*alone.times.tolist(), *times.tolist()], strict=True))
 
         classes: Counter[tuple[int, ...]] = Counter()
-        for kinds in self._each_share(bounds, work, self._threads):
+        for kinds in self._each_share(bounds, work):
             for profile, n in kinds:
                 classes[profile] += n
         profiles = sorted(classes)
@@ -265,12 +266,10 @@ class PackedQuestions(Questions):
 
     def _joint(self, cells: PackedCells) -> JointCounts:
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            sizes = np.repeat(cells.sizes[classes], np.diff(bounds))
-            rows = np.column_stack((sizes, cells.totals[cells.values[part]], cells.counts[part]))
-            firsts, times = kernels.distinct(rows.ravel(), np.arange(0, rows.size + 1, 3))
-            return np.column_stack((rows[firsts], times))
+            of_cells = cells.counts[part], cells.values[part]
+            return kernels.joint_kinds(*of_cells, bounds, cells.sizes[classes], cells.totals)
 
-        rows = np.concatenate(self._each_share(cells.bounds, work, len(cells.keys) // PIECE))
+        rows = np.concatenate(self._each_share(cells.bounds, work))
         *kinds, times = rows.T
         places, sums = merge_cells(
             [k.astype(np.uint64) for k in kinds], [self.records.bit_length()] * 3, times
@@ -279,26 +278,25 @@ class PackedQuestions(Questions):
         return JointCounts.from_arrays(sizes, totals, counts, sums)
 
     def _gaps(self, cells: PackedCells, sizes: Sizes) -> Gaps:
+        quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
+        if len(quick):
+            quick[sizes.sizes] = np.arange(len(sizes.sizes))
+
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            class_sizes = cells.sizes[classes]
-            expected = cells.totals[cells.values[part]] * np.repeat(class_sizes, np.diff(bounds))
-            excess = np.maximum(0, cells.counts[part] * self.records - expected)
+            own, of_cells = cells.sizes[classes], (cells.counts[part], cells.values[part])
+            places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
             largest = np.zeros(len(sizes.sizes), dtype=np.int64)
-            np.maximum.at(
-                largest,
-                np.searchsorted(sizes.sizes, class_sizes),
-                np.add.reduceat(excess, bounds[:-1]),
+            kernels.largest_gaps(
+                *of_cells, bounds, own, cells.totals, places, largest, self.records
             )
             return largest
 
-        shares = self._each_share(cells.bounds, work, len(cells.keys) // PIECE)
+        shares = self._each_share(cells.bounds, work)
         return Gaps.from_arrays(sizes.sizes, np.maximum.reduce(shares))
 
-    def _each_share(
-        self, bounds: Ints, work: Callable[[slice, slice, Ints], Any], shares: int
-    ) -> list[Any]:
-        """The work on each share of the classes, and of their cells, at least one per thread."""
-        edges = np.linspace(0, len(bounds) - 1, max(shares, self._threads) + 1, dtype=np.int64)
+    def _each_share(self, bounds: Ints, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
+        """The work on the share of each thread of the classes, and of their cells."""
+        edges = np.linspace(0, len(bounds) - 1, self._threads + 1, dtype=np.int64)
 
         def one(edge: tuple[int, int]) -> Any:
             first, last = edge

@@ -1,4 +1,4 @@
-"""The compiled loops: packing keys, counting what repeats, and unpacking the pages of Parquet.
+"""The compiled loops: packing keys, and counting what repeats.
 
 Imported only where a table is large enough for it; everything here is integers. The runs of an
 array are given by their bounds: run i goes from `bounds[i]` up to `bounds[i + 1]`.
@@ -14,7 +14,6 @@ from sievert.arrays import Ints
 from sievert.numerics.acceleration import jit
 
 EMPTY = -1
-NO_CODE = 1 << 63
 
 
 @jit
@@ -130,149 +129,118 @@ def _same(words: Ints, bounds: Ints, a: int, b: int) -> bool:
 
 
 @jit
-def _varint(raw: Ints, at: int, end: int) -> tuple[Any, int]:
-    """A number of 7 bits per byte, and where it ends; -1 if it does not."""
-    number = np.int64(0)
-    for septet in range(0, 63, 7):
-        if at >= end:
-            break
-        byte = np.int64(raw[at])
-        at += 1
-        number |= (byte & 127) << septet
-        if byte < 128:
-            return number, at
-    return 0, -1
+def run_bounds(keys: Ints, low: int) -> Ints:
+    """The bounds of the runs of sorted keys that are equal above their low bits."""
+    by, number = np.uint64(low), 0
+    for i in range(len(keys)):
+        number += i == 0 or keys[i] >> by != keys[i - 1] >> by
+    bounds = np.full(number + 1, len(keys), dtype=np.int64)
+    number = 0
+    for i in range(len(keys)):
+        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
+            bounds[number] = i
+            number += 1
+    return bounds
 
 
 @jit
-def headers(raw: Ints) -> Ints:
-    """The headers of a chunk's pages, in Thrift's compact protocol; none if they are unexpected.
-
-    A row holds where the page's bytes begin and the numbers of the header by field, those of a
-    structure in the field at 10 times the field's number.
-    """
-    fields = np.full((16, 100), np.int64(-1))
-    number = np.zeros(4, dtype=np.int64)
-    pages = at = 0
-    while at < len(raw):
-        if pages == len(fields):
-            before, fields = fields, np.full((4 * pages, 100), np.int64(-1))
-            fields[:pages] = before
-        depth, number[0] = 0, 0
-        while True:
-            if not 0 <= at < len(raw):
-                return fields[:0]
-            head = np.int64(raw[at])
-            at += 1
-            if head == 0:
-                depth -= 1
-                if depth < 0:
-                    break
-                continue
-            kind = head & 15
-            if head >> 4:
-                number[depth] += head >> 4
-            else:
-                value, at = _varint(raw, at, len(raw))
-                number[depth] = value >> 1
-            value = np.int64(1 if kind == 1 else 0)
-            if 4 <= kind <= 6 or kind == 8:
-                value, at = _varint(raw, at, len(raw))
-                if at < 0:
-                    return fields[:0]
-            if 4 <= kind <= 6:
-                value = (value >> 1) ^ -(value & 1)
-            elif kind == 8:
-                at += value
-            elif kind == 12 and depth < 3:
-                depth += 1
-                number[depth] = 0
-                continue
-            elif kind > 2:
-                return fields[:0]
-            if depth <= 1 and number[depth] < 10 and number[0] < 10:
-                place = number[0] if depth == 0 else 10 * number[0] + number[1]
-                fields[pages, place] = value
-        fields[pages, 0] = at
-        if not 0 <= fields[pages, 3] <= len(raw) - at:
-            return fields[:0]
-        at += fields[pages, 3]
-        pages += 1
-    return fields[:pages]
+def sum_runs(counts: Ints, bounds: Ints) -> Ints:
+    """The sum of each run of counts."""
+    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
+    for c in range(len(sums)):
+        for i in range(bounds[c], bounds[c + 1]):
+            sums[c] += counts[i]
+    return sums
 
 
 @jit
-def unpack(
-    raw: Ints, words: Ints, at: int, end: int, width: Any, known: Ints, keys: Ints, shift: int
-) -> bool:
-    """Put into keys the codes of Parquet's runs of dictionary places; False if they are unexpected.
-
-    `words` are the same bytes as `raw`, and reach beyond `end`; places have `width` bits; `known`
-    has a code for each place, and ends with one that is none.
-    """
-    mask, by = np.uint64((1 << width) - 1), np.uint64(shift)
-    most, seen = np.uint64(len(known) - 1), np.uint64(0)
-    done = 0
-    while done < len(keys):
-        head, at = _varint(raw, at, end)
-        if at < 0 or head >> 1 == 0:
-            return False
-        groups = head & 1  # of eight places, bit by bit; or one place, many times
-        last = min(len(keys), done + ((head >> 1) << (3 * groups)))
-        size = ((last - done if groups else 1) * width + 7) >> 3
-        if at + size > end:
-            return False
-        bit, step = at << 3, width * groups
-        for i in range(done, last):
-            word, low = bit >> 6, np.uint64(bit & 63)
-            place = (words[word] >> low) | (
-                (words[word + 1] << np.uint64(1)) << (np.uint64(63) - low)
-            )
-            code = known[min(place & mask, most)]
-            seen |= code
-            keys[i] = np.uint64(keys[i]) | (code << by)
-            bit += step
-        at += (head >> 1) * width if groups else size
-        done = last
-    return bool(seen >> np.uint64(63) == 0)
-
-
-@jit
-def unpack_pages(
-    raw: Ints, words: Ints, pages: Ints, optional: bool, known: Ints, keys: Ints, shift: int
-) -> bool:
-    """Put into keys the codes of a chunk's pages; False if they are unexpected.
-
-    A row of `pages`: where its values begin (and the definition levels before them), where they
-    end, how many they are.
-    """
-    present = np.array([0, 1, 1 << 63], dtype=np.uint64)
-    done = 0
-    for p in range(len(pages)):
-        levels, at, end, size = pages[p]
-        if not (0 <= levels <= at < end <= len(raw) and 0 <= size <= len(keys) - done):
-            return False
-        mine, width, whole = keys[done : done + size], np.int64(raw[at]), not optional
-        if width > 32:
-            return False
-        done += size
-        at += 1
-        if optional and levels < at - 1:  # one run of ones, if nothing is missing
-            head, value = _varint(raw, levels, at - 1)
-            whole = value == at - 2 and head & 1 == 0 and head >> 1 >= size and raw[value] == 1
-        if whole:
-            if not unpack(raw, words, at, end, width, known, mine, shift):
-                return False
+def several(counts: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
+    """The counts of classes of one cell; those of the others, and the bounds of these."""
+    single = 0
+    for c in range(len(bounds) - 1):
+        single += bounds[c + 1] - bounds[c] == 1
+    alone = np.empty(single, dtype=np.int64)
+    words = np.empty(len(counts) - single, dtype=np.int64)
+    own = np.zeros(len(bounds) - single, dtype=np.int64)
+    single = cells = klass = 0
+    for c in range(len(bounds) - 1):
+        if bounds[c + 1] - bounds[c] == 1:
+            alone[single] = counts[bounds[c]]
+            single += 1
             continue
-        there = np.zeros(size, dtype=np.uint8)
-        if not unpack(raw, words, levels, at - 1, 1, present, there, 0):
-            return False
-        codes = np.zeros(there.sum(), dtype=np.uint64)
-        if len(codes) and not unpack(raw, words, at, end, width, known, codes, 0):
-            return False
-        taken = 0
-        for i in range(size):
-            if there[i]:
-                mine[i] = np.uint64(mine[i]) | (codes[taken] << np.uint64(shift))
-                taken += 1
-    return done == len(keys)
+        for i in range(bounds[c], bounds[c + 1]):
+            words[cells] = counts[i]
+            cells += 1
+        klass += 1
+        own[klass] = cells
+    return alone, words, own
+
+
+@jit
+def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints) -> Ints:
+    """Rows of the different (class size, total of the value, count) of cells, and their number."""
+    size, number = 1 << 14, 0
+    table = np.full(size, EMPTY, dtype=np.int64)
+    kinds = np.zeros((size, 4), dtype=np.int64)
+    ones = np.zeros(len(totals), dtype=np.int64)  # classes of one record, by their value
+    for c in range(len(bounds) - 1):
+        nq = sizes[c]
+        if nq == 1:
+            ones[values[bounds[c]]] += 1
+            continue
+        for i in range(bounds[c], bounds[c + 1]):
+            n, ns = np.int64(counts[i]), totals[values[i]]
+            slot = _slot(nq, ns, n) & (size - 1)
+            while table[slot] != EMPTY:
+                k = table[slot]
+                if kinds[k, 2] == n and kinds[k, 0] == nq and kinds[k, 1] == ns:
+                    break
+                slot = (slot + 1) & (size - 1)
+            if table[slot] != EMPTY:
+                kinds[table[slot], 3] += 1
+                continue
+            table[slot] = number
+            kinds[number, 0], kinds[number, 1], kinds[number, 2], kinds[number, 3] = nq, ns, n, 1
+            number += 1
+            if 2 * number > size:
+                size *= 2
+                table = np.full(size, EMPTY, dtype=np.int64)
+                before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
+                kinds[:number] = before[:number]
+                for kind in range(number):
+                    slot = _slot(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
+                    while table[slot] != EMPTY:
+                        slot = (slot + 1) & (size - 1)
+                    table[slot] = kind
+    rows = np.ones((number + len(totals), 4), dtype=np.int64)
+    rows[:number] = kinds[:number]
+    rows[number:, 1], rows[number:, 3] = totals, ones
+    return rows[rows[:, 3] > 0]
+
+
+@jit
+def _slot(nq: Any, ns: Any, n: Any) -> Any:
+    h = _mix_bits(np.uint64(nq) ^ _mix_bits(np.uint64(ns) ^ _mix_bits(np.uint64(n))))
+    return np.int64(h >> np.uint64(1))
+
+
+@jit
+def largest_gaps(
+    counts: Ints,
+    values: Ints,
+    bounds: Ints,
+    sizes: Ints,
+    totals: Ints,
+    places: Ints,
+    largest: Ints,
+    records: int,
+) -> None:
+    """For each class size the largest sum over its cells of max(0, n·N - total·size).
+
+    `places[c]` is the place in the result of the size of class c.
+    """
+    for c in range(len(sizes)):
+        gap = np.int64(0)
+        for i in range(bounds[c], bounds[c + 1]):
+            gap += max(np.int64(0), np.int64(counts[i]) * records - totals[values[i]] * sizes[c])
+        largest[places[c]] = max(largest[places[c]], gap)

@@ -20,8 +20,8 @@ import pyarrow as pa
 from pyarrow import compute, parquet
 
 from sievert.arrays import Ints
-from sievert.counts.cube import MOST_BITS, run_starts
-from sievert.counts.packed import kernels
+from sievert.counts.cube import MOST_BITS
+from sievert.counts.packed import kernels, page_kernels
 from sievert.counts.packed.parquet_pages import Chunk
 from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
@@ -76,7 +76,7 @@ class CodedColumn:
             return np.array(self._number_texts(values), dtype=np.uint64)
         codes = values.astype(np.int64) - (self.least - 1)
         fits = (codes >= 1) & (codes < 1 << self.bits)
-        return np.where(fits, codes.astype(np.uint64), np.uint64(kernels.NO_CODE))
+        return np.where(fits, codes.astype(np.uint64), np.uint64(page_kernels.NO_CODE))
 
     def _number_texts(self, texts: Sequence[str | None]) -> list[int]:
         with self.lock:
@@ -364,8 +364,8 @@ def _count_sorted(
     map_threads(fill, pace.start(source.batches()), threads, pace)
     keys.partition(half)
     map_threads(np.ndarray.sort, (keys[:half], keys[half:]), threads)
-    starts = run_starts(keys)
-    return keys[starts], np.diff(starts, append=len(keys))
+    bounds = kernels.run_bounds(keys, 0)
+    return keys[bounds[:-1]], np.diff(bounds)
 
 
 def map_threads(

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sievert.arrays import Ints
-from sievert.counts.packed import kernels
+from sievert.counts.packed import page_kernels
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3  # kinds of pages
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
@@ -24,7 +24,7 @@ NUMBERS = {"INT32": "<i4", "INT64": "<i8"}
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 LARGEST = 1 << 30  # bytes of a chunk, unpacked
 
-# Where kernels.headers puts the fields of a page's header.
+# Where page_kernels.headers puts the fields of a page's header.
 BODY, KIND, WHOLE, PACKED = range(4)
 VALUES, ENCODING, LEVELS = 51, 52, 53
 ENTRIES, ENTRY_ENCODING = 71, 72
@@ -49,10 +49,10 @@ class Chunk:
         """Put the column's codes into the keys; if False, what they hold there means nothing."""
         try:
             raw, pages, values = self._read_pages(self.noted.total_compressed_size)
-            codes = np.append(code_values(values), np.uint64(kernels.NO_CODE))
+            codes = np.append(code_values(values), np.uint64(page_kernels.NO_CODE))
         except (OddError, OSError, ValueError):
             return False
-        return kernels.unpack_pages(
+        return page_kernels.unpack_pages(
             raw, raw.view(np.uint64), pages, self.optional, codes, keys, shift
         )
 
@@ -75,7 +75,7 @@ class Chunk:
         with self.path.open("rb") as file:
             file.seek(noted.dictionary_page_offset)
             packed = file.read(size)
-        heads = kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:pages]
+        heads = page_kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:pages]
         raw, dictionary, places = _decompress_pages(
             packed, heads, CODECS[noted.compression], self.optional
         )
