@@ -137,6 +137,7 @@ def _adapter(
     return DuckDB(table, scratch, memory=memory, threads=threads, outputs=outputs)
 
 
+SMALL = 10_000  # records up to which one statement takes longer than fetching them
 LARGE = 2_000_000  # records from which packed keys are worth their compiled code
 SHARE = 0.6  # of the machine's memory, for packed keys
 
@@ -144,9 +145,13 @@ SHARE = 0.6  # of the machine's memory, for packed keys
 def _questions(
     engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
 ) -> Questions:
-    """Packed keys answer where a table is large and plain, the engine otherwise."""
+    """NumPy answers of a small table, packed keys of a large and plain one, else the engine."""
     questions = Questions(adapter)
     large = LARGE if large is None else large
+    if engine == "duckdb" and questions.records < min(large, SMALL):
+        from sievert.counts.coded import CodedQuestions
+
+        return CodedQuestions(adapter, questions.records, adapter.kinds)
     if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
         return questions
     try:

@@ -1,4 +1,4 @@
-"""Packed keys and the engine's SQL give the same result, to the last bit."""
+"""Packed keys, NumPy and the engine's SQL give the same result, to the last bit."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ from tests import randomtables
 import sievert
 from sievert import session
 from sievert.commands.explain import api as explanation
+from sievert.counts.coded import CodedQuestions
 from sievert.counts.packed import adapter as packed
 from sievert.counts.packed import keys as packed_keys
+from sievert.counts.questions import Questions
 
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
 
 
 def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any) -> dict[str, Any]:
-    """The result of packed keys, after it was compared with that of the engine's SQL."""
-    found = []
-    for large in (10**12, 0):
+    """The result of packed keys, after it was compared with those of NumPy and the engine's SQL."""
+    results = []
+    for small, large in ((0, 10**12), (10**12, 10**12), (0, 0)):
+        monkeypatch.setattr(session, "SMALL", small)
         monkeypatch.setattr(session, "LARGE", large)
-        found.append(sievert.assess(data, *roles, **options).to_dict())
-    assert json.dumps(found[0], sort_keys=True) == json.dumps(found[1], sort_keys=True)
-    return found[1]
+        results.append(sievert.assess(data, *roles, **options).to_dict())
+    sql, coded, packed = (json.dumps(result, sort_keys=True) for result in results)
+    assert sql == coded
+    assert sql == packed
+    return results[-1]
 
 
 def random_table(random: Random) -> pa.Table:
@@ -78,15 +83,22 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(packed_keys.ArrowSource, "texts", lambda *_: [])
     threads = random.choice((1, 2, 3))
     both(data, monkeypatch, quasi, ["secret", "amount"], threads=threads)
-    cubes = []
-    for large in (10**12, 0):
+    cubes, rows = [], []
+    for small, large, kind in (
+        (0, 10**12, Questions),
+        (10**12, 10**12, CodedQuestions),
+        (0, 0, packed.PackedQuestions),
+    ):
+        monkeypatch.setattr(session, "SMALL", small)
         with session.open_source(data, large=large, threads=threads) as (_, questions):
-            assert isinstance(questions, packed.PackedQuestions) == (large == 0)
+            assert type(questions) is kind
             cubes.append(questions.cube([*quasi, "secret"]))
-    slow, fast = cubes
-    assert slow.values == fast.values
-    assert slow.counts.tolist() == fast.counts.tolist()
-    assert [c.tolist() for c in slow.codes] == [c.tolist() for c in fast.codes]
+            rows.append(questions.records_in_order(["real", *quasi]))
+    for first, *others in (cubes, rows):
+        for other in others:
+            assert first.values == other.values
+            assert first.counts.tolist() == other.counts.tolist()
+            assert [c.tolist() for c in first.codes] == [c.tolist() for c in other.codes]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -17,14 +17,13 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.cells import LoadedColumns, quote_identifier
-from sievert.counts.cube import Cube, rank_texts
+from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 
 NO_ORDER = "records have no order on this engine"
-TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
 MOST_DIGITS = 40
 
 # -- row numbers -------------------------------------------------------------------------------
@@ -100,15 +99,7 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
         f"{name}: {engine.name} knows no order of records",
         hint="--key COLUMN",
     )
-    names, ranked = [questions.sql_name(c) for c in columns], []
-    for few in (names[at : at + TOGETHER] for at in range(0, len(names), TOGETHER)):
-        fields = ", ".join(dict.fromkeys(few))
-        records = f"SELECT ROW_NUMBER() OVER () AS record, {fields} FROM input"
-        sql = f"SELECT {{ranks}} FROM ({records}) AS a {{joins}} ORDER BY a.record"
-        ranks, texts = questions.rank_values(few, "input", sql)
-        ranked += [rank_texts(*pair) for pair in zip(ranks, texts, strict=True)]
-    codes, values = zip(*ranked, strict=True)
-    return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+    return questions.records_in_order(columns)
 
 
 def match_keys(first: Cube, second: Cube) -> tuple[Ints, Ints]:

@@ -12,6 +12,8 @@ from sievert.counts.cells import CellTables
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 
+Labels = dict[str | None, list[int]]  # of each value, and of a missing one
+
 
 class SecretCounter:
     """Counts one secret within the classes of some quasi-identifiers."""
@@ -106,7 +108,8 @@ class SecretCounter:
                 f"SELECT s, ns, ROW_NUMBER() OVER (ORDER BY s) - 1 AS r FROM {totals}"
             )
         else:
-            values = self._order_values(order)
+            present = self.tables.values(self.secret, self.quasi)
+            values = order_values(self.secret, order, present)
             loaded = self.tables.load_table(
                 {"v": ("text", values), "r": ("int", range(len(values)))}
             )
@@ -130,17 +133,6 @@ class SecretCounter:
             places.counts, counts.counts, counts.starts, np.asarray(totals_by_rank, dtype=np.int64)
         )
 
-    def _order_values(self, order: Sequence[str]) -> list[str]:
-        """The values that occur, in the order that the user gives; an error if it lacks one."""
-        present = set(self.tables.values(self.secret, self.quasi))
-        require(
-            not (lacking := len(present - set(order))),
-            f"the order of {self.secret!r} lacks {lacking} value(s) of the table",
-            hint="list every value from low to high",
-        )
-        require(len(set(order)) >= len(order), f"the order of {self.secret!r} names a value twice")
-        return [v for v in order if v in present]
-
     def _merge_values(self, labels: Mapping[str | None, list[int]]) -> str:
         """Cells of the labels that each value has; a value may have one label per level."""
         pairs = [(v, label) for v, numbers in labels.items() for label in numbers]
@@ -157,34 +149,19 @@ class SecretCounter:
 
     def _hierarchy_gaps(self, hierarchy: Hierarchy) -> Gaps:
         """Gaps added up over the levels 0 .. height - 1; a missing value is a branch of its own."""
-        tree = hierarchy.with_root()
         present = self.tables.values(self.secret, self.quasi)
-        tree.require(present, self.secret)
-        nodes: dict[tuple[int, str | None], int] = {}
-        labels: dict[str | None, list[int]] = {v: [] for v in (*present, None)}
-        for level in range(tree.height):  # level by level: the leaves get the first numbers
-            for v, numbers in labels.items():
-                node = (level, None if v is None else tree.at(v, level))
-                numbers.append(nodes.setdefault(node, len(nodes)))
+        labels, levels = level_labels(self.secret, hierarchy, present)
         merged = self._merge_values(labels)
         pairs = self._collect_pairs(merged, leaves=len(labels))
-        gaps = self._gaps(pairs, tree.height)
+        gaps = self._gaps(pairs, levels)
         self.tables.drop_tables(pairs)
         self.tables.drop_cells(merged)
         return gaps
 
     def _count_parts(self, partition: Mapping[str, Sequence[str]]) -> SecretCounts:
         """The counts of a secret whose values were merged; what no part names is one more part."""
-        part_of: dict[str | None, int] = {}
-        for number, members in enumerate(partition.values()):
-            for value in members:
-                require(
-                    part_of.setdefault(value, number) == number,
-                    f"the partition of {self.secret!r} names a value in two parts",
-                    hint=f"look at its part {number + 1}",
-                )
-        other, present = len(partition), self.tables.values(self.secret, self.quasi)
-        merged = self._merge_values({v: [part_of.get(v, other)] for v in (*present, None)})
+        present = self.tables.values(self.secret, self.quasi)
+        merged = self._merge_values(part_labels(self.secret, partition, present))
         counts = self._count_cells(merged, frozenset({"joint"}))
         self.tables.drop_cells(merged)
         return SecretCounts(records=self.tables.records, **counts)
@@ -201,3 +178,46 @@ class SecretCounter:
         )
         sizes = ((int(n), max(1, int(known)), int(count)) for n, known, count in rows)
         return Named(*zip(*sizes, strict=True))
+
+
+# -- what the user says about values --------------------------------------------------------------
+
+
+def order_values(secret: str, order: Sequence[str], present: Sequence[str]) -> list[str]:
+    """The values that occur, in the order that the user gives; an error if it lacks one."""
+    require(
+        not (lacking := len(set(present) - set(order))),
+        f"the order of {secret!r} lacks {lacking} value(s) of the table",
+        hint="list every value from low to high",
+    )
+    require(len(set(order)) >= len(order), f"the order of {secret!r} names a value twice")
+    occur = set(present)
+    return [v for v in order if v in occur]
+
+
+def level_labels(secret: str, hierarchy: Hierarchy, present: Sequence[str]) -> tuple[Labels, int]:
+    """The node above each value at every level below the root; the leaves get the first numbers."""
+    tree = hierarchy.with_root()
+    tree.require(present, secret)
+    nodes: dict[tuple[int, str | None], int] = {}
+    labels: Labels = {v: [] for v in (*present, None)}
+    for level in range(tree.height):
+        for v, numbers in labels.items():
+            node = (level, None if v is None else tree.at(v, level))
+            numbers.append(nodes.setdefault(node, len(nodes)))
+    return labels, tree.height
+
+
+def part_labels(
+    secret: str, partition: Mapping[str, Sequence[str]], present: Sequence[str]
+) -> Labels:
+    """The part of each value; what no part names is one more part."""
+    part_of: dict[str | None, int] = {}
+    for number, members in enumerate(partition.values()):
+        for value in members:
+            require(
+                part_of.setdefault(value, number) == number,
+                f"the partition of {secret!r} names a value in two parts",
+                hint=f"look at its part {number + 1}",
+            )
+    return {v: [part_of.get(v, len(partition))] for v in (*present, None)}

@@ -34,7 +34,7 @@ class DuckDB:
         if memory is None and threads is None and not outputs and connection.is_small(table):
             self._connection = connection.shared_engine().cursor()
         else:
-            self._connection = connection.own_engine()
+            self._connection = connection.own_engine(table)
             self.run(connection.lock_down(table, scratch, memory, threads, outputs))
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)

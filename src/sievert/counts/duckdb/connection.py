@@ -15,6 +15,8 @@ CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extens
 LOCK = "SET enable_external_access = false; SET lock_configuration = true"
 SMALL = 100_000  # records of a frame in memory, up to which the engine has nothing to spill
 
+SMALL_FILE = 1 << 20  # bytes
+
 
 @cache
 def shared_engine() -> duckdb.DuckDBPyConnection:
@@ -35,16 +37,24 @@ def is_small(table: Table) -> bool:
     return in_memory and len(values) < SMALL
 
 
-def own_engine() -> duckdb.DuckDBPyConnection:
-    """An engine for one table, not locked yet."""
-    return duckdb.connect(":memory:", config=dict(CONFIGURATION))
+def own_engine(table: Table) -> duckdb.DuckDBPyConnection:
+    """An engine for one table, not locked yet; for small files it starts no threads of its own."""
+    files = _files(table)
+    small = files and sum(path.stat().st_size for path in files if path.exists()) < SMALL_FILE
+    return duckdb.connect(
+        ":memory:", config={**CONFIGURATION, **({"threads": "1"} if small else {})}
+    )
+
+
+def _files(table: Table) -> tuple[Path, ...]:
+    return table.parts or tuple(p for p in (table.path,) if p is not None)
 
 
 def lock_down(
     table: Table, scratch: Path, memory: str | None, threads: int | None, outputs: Sequence[Path]
 ) -> str:
     """Statements that let an engine read the table, write the outputs, spill, and nothing else."""
-    inputs = table.parts or tuple(p for p in (table.path,) if p is not None)
+    inputs = _files(table)
     if table.kind == "duckdb":
         inputs += (Path(f"{table.path}.wal"),)
     settings = {

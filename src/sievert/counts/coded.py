@@ -1,0 +1,326 @@
+"""Small tables: their records are fetched once, as codes, and NumPy answers what is asked of them.
+
+Every answer has the integers that the engine's SQL would give; what is not answered here, the
+engine answers. For a few thousand records one statement of SQL takes longer than all of this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import (
+    Gaps,
+    JointCounts,
+    Named,
+    Profiles,
+    Ranked,
+    RecordCounts,
+    SecretCounts,
+    Sizes,
+)
+from sievert.counts.cells import Adapter
+from sievert.counts.cube import Cube, histogram, merge_cells, rank_texts, run_starts
+from sievert.counts.questions import Questions
+from sievert.counts.secret_counts import level_labels, order_values, part_labels
+from sievert.hierarchies import Hierarchy
+
+# Equal values have equal texts, different ones different texts.
+PLAIN = re.compile(
+    r"VARCHAR|BOOLEAN|ENUM\(.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|DOUBLE|FLOAT|DATE|"
+    r"TIMESTAMP(_S|_MS|_NS)?",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class ClassCells:
+    """Cells in the order of their classes: the class, the code of the secret, the records of each.
+
+    `sizes` has the records of each class, `totals` those of each code.
+    """
+
+    owner: Ints
+    values: Ints
+    counts: Ints
+    sizes: Ints
+    totals: Ints
+
+    @property
+    def joint(self) -> JointCounts:
+        """How many cells have each class size, total of the value and count."""
+        kinds = self.sizes[self.owner], self.totals[self.values], self.counts
+        bits = [int(self.sizes.sum()).bit_length()] * 3
+        ones = np.ones(len(self.counts), dtype=np.int64)
+        places, times = merge_cells([kind.astype(np.uint64) for kind in kinds], bits, ones)
+        sizes, totals, counts = (kind[places] for kind in kinds)
+        return JointCounts.from_arrays(sizes, totals, counts, times)
+
+    def profiles(self) -> Profiles:
+        """The distinct profiles of the classes, in ascending order."""
+        order = np.lexsort((-self.counts, self.owner))
+        kinds = Counter(_runs(self.owner, self.counts[order]))
+        lists = sorted(kinds)
+        return Profiles.from_arrays(lists, [kinds[each] for each in lists])
+
+    def gaps(self, levels: int = 1) -> Gaps:
+        """For each class size the largest sum of max(0, n·N - total·size)."""
+        terms = self.counts * self.sizes.sum() - self.totals[self.values] * self.sizes[self.owner]
+        sums = np.bincount(self.owner, np.maximum(0, terms), len(self.sizes)).astype(np.int64)
+        order = np.lexsort((sums, self.sizes))
+        sizes = self.sizes[order]
+        last = np.append(np.flatnonzero(np.diff(sizes)), len(sizes) - 1)
+        return Gaps.from_arrays(sizes[last], sums[order][last], levels)
+
+    def known(self) -> ClassCells:
+        """Only the cells whose secret is not missing."""
+        kept = self.values > 0
+        return ClassCells(
+            self.owner[kept], self.values[kept], self.counts[kept], self.sizes, self.totals
+        )
+
+    def merge(self, labels: Sequence[list[int]]) -> ClassCells:
+        """The cells of the labels that each code has; a code may have one label per level."""
+        lengths = np.array([len(numbers) for numbers in labels])
+        starts = np.cumsum(lengths) - lengths
+        flat = np.array([number for numbers in labels for number in numbers], dtype=np.int64)
+        times = lengths[self.values]
+        within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        own = flat[np.repeat(starts[self.values], times) + within]
+        owner, counts = np.repeat(self.owner, times), np.repeat(self.counts, times)
+        size = int(flat.max()) + 1
+        keys, place = np.unique(owner * size + own, return_inverse=True)
+        sums = np.bincount(place, counts).astype(np.int64)
+        totals = np.bincount(own, counts, size).astype(np.int64)
+        return ClassCells(keys // size, keys % size, sums, self.sizes, totals)
+
+    def rank(self, ranks: Ints) -> Ranked:
+        """The distinct classes as (rank, count) pairs in the order of the values."""
+        place = ranks[self.values]
+        order = np.lexsort((place, self.owner))
+        both = zip(
+            _runs(self.owner, place[order]), _runs(self.owner, self.counts[order]), strict=True
+        )
+        lists = sorted(set(both))
+        ones = np.ones(len(lists))
+        places = Profiles.from_arrays([ranks for ranks, _ in lists], ones)
+        counts = Profiles.from_arrays([counts for _, counts in lists], ones)
+        totals = np.zeros(len(self.totals) - 1, dtype=np.int64)
+        totals[ranks[1:]] = self.totals[1:]
+        return Ranked(places.counts, counts.counts, counts.starts, totals)
+
+    def count_named(self, code: int) -> Named:
+        """How often classes hold one code; classes without a known secret hold it never."""
+        of_class = (
+            np.bincount(self.owner, self.counts * cells, len(self.sizes)).astype(int).tolist()
+            for cells in (self.values > 0, self.values == code)
+        )
+        rows = sorted(set(zip(self.sizes.tolist(), *of_class, strict=True)))
+        return Named(*zip(*((n, max(1, known), count) for n, known, count in rows), strict=True))
+
+
+def _runs(owner: Ints, numbers: Ints) -> list[tuple[int, ...]]:
+    """The numbers of each class, in the order of the classes."""
+    starts = run_starts(owner)
+    flat, ends = numbers.tolist(), [*starts[1:].tolist(), len(numbers)]
+    return [tuple(flat[a:b]) for a, b in zip(starts.tolist(), ends, strict=True)]
+
+
+class CodedQuestions(Questions):
+    """Questions about a small table; the engine answers what is rarely asked."""
+
+    def __init__(self, engine: Adapter, records: int, types: Mapping[str, str]) -> None:
+        super().__init__(engine, records)
+        self._types = {column: kind for column, kind in types.items() if PLAIN.fullmatch(kind)}
+        self._coded: dict[str, tuple[Ints, tuple[str | None, ...]]] = {}
+        self._counted: dict[tuple[tuple[str, ...], str], ClassCells] = {}
+
+    def _code(self, columns: Iterable[str]) -> bool:
+        """Fetch columns that were not fetched before; False where one of them cannot be coded."""
+        columns = dict.fromkeys(columns)
+        if not all(c in self._types for c in columns):
+            return False
+        if new := [c for c in columns if c not in self._coded]:
+            texts = ", ".join(self.engine.as_text(self.sql_name(c)) for c in new)
+            rows = self.engine.query_records(f"SELECT {texts} FROM {self._input}")
+            for column, values in zip(new, zip(*rows, strict=True), strict=True):
+                present = list(dict.fromkeys(values))
+                place = {text: i for i, text in enumerate(present)}
+                self._coded[column] = rank_texts([place[v] for v in values], present)
+        return True
+
+    def _records(self, columns: Sequence[str]) -> Cube:
+        """One cell per record; the columns have been fetched."""
+        codes, values = zip(*(self._coded[c] for c in columns), strict=True)
+        return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+
+    def _class_cells(self, quasi: tuple[str, ...], secret: str) -> ClassCells:
+        if (quasi, secret) not in self._counted:
+            cube = self._records((*quasi, secret)).roll_up((*quasi, secret))
+            values, sizes = cube.codes[-1].astype(np.int64), cube.classes[1]
+            self._counted[quasi, secret] = ClassCells(
+                cube.owner, values, cube.counts, sizes, cube.totals(-1)
+            )
+        return self._counted[quasi, secret]
+
+    # -- records and columns --------------------------------------------------------------------
+
+    def drop_missing(self, quasi: Sequence[str]) -> int:
+        """Leave out the records that lack a quasi-identifier from now on; returns their number."""
+        self._coded.clear()
+        self._counted.clear()
+        return super().drop_missing(quasi)
+
+    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
+        """How many records lack each quasi-identifier; only those that some record lacks."""
+        if not self._code(quasi):
+            return super().missing(quasi)
+        counts = {q: int(np.count_nonzero(self._coded[q][0] == 0)) for q in quasi}
+        return {q: n for q, n in counts.items() if n}
+
+    def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
+        """How many records have each text; of other than texts only missing and empty."""
+        if not self._code((column,)):
+            return super().tally(column, quasi)
+        codes, texts = self._coded[column]
+        counts = dict(zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True))
+        whole = self.engine.kind(column) == "text"
+        return {text: n for text, n in counts.items() if n and (whole or not text)}
+
+    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+        """The different values of a secret as text, without missing; they stay in this process."""
+        if not self._code((column,)):
+            return super().values(column, quasi)
+        return [text for text in self._coded[column][1] if text is not None]
+
+    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
+        """Records whose every value is the name of its column, as where files were put together."""
+        if not self._code((*quasi, *secrets)):
+            return super().like_the_header(quasi, secrets)
+        same = {}
+        for column in (*quasi, *secrets):
+            codes, texts = self._coded[column]
+            same[column] = codes == texts.index(column) if column in texts else np.zeros(1, bool)
+        keys = np.logical_and.reduce([same[q] for q in quasi])
+        counts = [np.count_nonzero(keys & same[s]) for s in secrets]
+        return int(min(counts, default=np.count_nonzero(keys)))
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many different values each column has; missing is one."""
+        columns = list(columns)
+        if self._input != "input" or not self._code(columns):
+            return super().distinct(columns)
+        coded = {c: self._coded[c] for c in columns}
+        return {c: len(texts) - int(not np.any(codes == 0)) for c, (codes, texts) in coded.items()}
+
+    # -- classes and secrets --------------------------------------------------------------------
+
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes."""
+        quasi = tuple(quasi)
+        if quasi not in self._sizes and self._code(quasi):
+            self._sizes[quasi] = self._records(quasi).roll_up(quasi).sizes()
+            self._sizes[quasi].check(self.records)
+        return super().sizes(quasi)
+
+    def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
+        """The counts behind every measure of re-identification."""
+        if wildcard and self.missing(quasi):
+            return super().record_counts(quasi, wildcard=wildcard)
+        return RecordCounts(self.records, self.sizes(quasi))
+
+    def secret_counts(
+        self,
+        quasi: Sequence[str],
+        secret: str,
+        needs: frozenset[str],
+        *,
+        order: Sequence[str] | None = None,
+        hierarchy: Hierarchy | None = None,
+        partition: Mapping[str, Sequence[str]] | None = None,
+        named: str | None = None,
+    ) -> SecretCounts:
+        """Everything about one secret that `needs` names."""
+        quasi = tuple(quasi)
+        if not self._code((*quasi, secret)):
+            return super().secret_counts(
+                quasi,
+                secret,
+                needs,
+                order=order,
+                hierarchy=hierarchy,
+                partition=partition,
+                named=named,
+            )
+        cells, texts = self._class_cells(quasi, secret), self._coded[secret][1]
+        missing, present = int(cells.totals[0]), [text for text in texts if text is not None]
+        counts: dict[str, Any] = {"missing": missing}
+        if "known" in needs and 0 < missing < self.records:
+            counts["known_profiles"] = cells.known().profiles()
+        if "order" in needs and not missing:
+            counts["ranked"] = cells.rank(self._rank(secret, order))
+        if "hierarchy" in needs and hierarchy is not None:
+            labels, levels = level_labels(secret, hierarchy, present)
+            counts["hierarchy_gaps"] = cells.merge([labels[text] for text in texts]).gaps(levels)
+        if "parts" in needs and partition is not None:
+            parts = part_labels(secret, partition, present)
+            merged = cells.merge([parts[text] for text in texts])
+            counts["parts"] = self._count(merged, frozenset({"joint"}), {})
+        if "named" in needs and named is not None:
+            counts["named"] = cells.count_named(texts.index(named) if named in texts else -1)
+        counted = self._count(cells, needs, counts)
+        self._sizes.setdefault(quasi, counted.sizes)
+        return counted
+
+    def _count(
+        self, cells: ClassCells, needs: frozenset[str], counts: Mapping[str, Any]
+    ) -> SecretCounts:
+        sizes, values = histogram(cells.sizes), histogram(cells.totals[cells.totals > 0])
+        sizes.check(self.records)
+        values.check(self.records)
+        return SecretCounts(
+            records=self.records,
+            sizes=sizes,
+            values=values,
+            profiles=cells.profiles(),
+            joint=cells.joint if "joint" in needs else None,
+            gaps=cells.gaps() if "gaps" in needs else None,
+            **counts,
+        )
+
+    def _rank(self, secret: str, order: Sequence[str] | None) -> Ints:
+        """The rank of each code of a secret, in the order given or that of its type."""
+        texts = self._coded[secret][1]
+        present = [text for text in texts if text is not None]
+        if order is not None:
+            ordered = order_values(secret, order, present)
+        elif self._types[secret] == "VARCHAR":
+            ordered = present
+        else:
+            c = self.sql_name(secret)
+            rows = self.engine.query_records(
+                f"SELECT {self.engine.as_text(c)} FROM {self._input} GROUP BY {c} ORDER BY {c}"
+            )
+            ordered = [text for (text,) in rows]
+        place: dict[str | None, int] = {text: rank for rank, text in enumerate(ordered)}
+        return np.array([place.get(text, -1) for text in texts], dtype=np.int64)
+
+    # -- combinations as codes ------------------------------------------------------------------
+
+    def cube(self, columns: Sequence[str]) -> Cube:
+        """The combinations of some columns' values; the texts stay in this process."""
+        if not self._code(columns):
+            return super().cube(columns)
+        return self._records(columns).roll_up(columns)
+
+    def records_in_order(self, columns: Sequence[str]) -> Cube:
+        """One cell per record, in the order of the input, whether records were left out or not."""
+        if self._input != "input" or not self._code(columns):
+            return super().records_in_order(columns)
+        return self._records(columns)
