@@ -127,7 +127,7 @@ class TableMeasures:
 
     def reidentification(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
-        from sievert.measures.target import RecordTarget
+        from sievert.measures.target import record_target
 
         chosen = [m for m in self.measures if "record" in m.kinds]
         if not chosen:
@@ -146,7 +146,7 @@ class TableMeasures:
                     "no k for missing values that match anything: it would take too long"
                 )
         self.clock("computing", self.questions)
-        target = RecordTarget(counts)
+        target = record_target(counts)
         return {m.id: self._value(m, target, self._options(m)) for m in chosen}
 
     def reidentification_under_wildcards(self) -> dict[str, Value]:

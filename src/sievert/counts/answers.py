@@ -81,16 +81,22 @@ class Profiles:
     counts: Ints
     starts: Ints
     times: Ints
+    people: Ints | None = None  # of each class, where a person may hold several values
 
     @classmethod
-    def from_arrays(cls, lists: Any, times: Any) -> Profiles:
+    def from_arrays(cls, lists: Any, times: Any, people: Any = None) -> Profiles:
         """Flatten lists of counts, in the order they come."""
-        times = _ints(times)
+        times, people = _ints(times), None if people is None else _ints(people)
         lengths = np.fromiter((len(x) for x in lists), dtype=np.int64, count=len(lists))
         counts = np.concatenate(list(lists)).astype(np.int64) if len(lists) else np.zeros(0, int)
         starts = np.zeros(len(lengths), dtype=np.int64)
         np.cumsum(lengths[:-1], out=starts[1:])
-        return cls(counts, starts, times)
+        return cls(counts, starts, times, people)
+
+    @property
+    def members(self) -> Ints:
+        """How many people a class of each profile has: its records, unless they hold several."""
+        return self.sizes if self.people is None else self.people
 
     @property
     def lengths(self) -> Ints:
@@ -171,6 +177,37 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class PeopleCounts:
+    """People, of whom some were seen in several classes; sizes of classes are counts of people.
+
+    `smallest` tells how many people's smallest class has so many people. `times[i]` pairs of a
+    person and a class are of somebody seen in `classes[i]` classes, and of a class of `sizes[i]`.
+    """
+
+    people: int
+    smallest: Sizes
+    classes: Ints
+    sizes: Ints
+    times: Ints
+
+    def check(self, pairs: int) -> None:
+        """Counts that do not cover every person and every pair are a defect, never an answer."""
+        counted = self.smallest.things, int(self.times.sum()), sum(self.by_classes().values())
+        require(
+            counted == (self.people, pairs, self.people),
+            f"{self.people} people in {pairs} pairs were counted as {counted}",
+            error=InvariantError,
+        )
+
+    def by_classes(self) -> dict[int, int]:
+        """How many people were seen in so many classes."""
+        pairs: dict[int, int] = {}
+        for seen, times in zip(self.classes.tolist(), self.times.tolist(), strict=True):
+            pairs[seen] = pairs.get(seen, 0) + times
+        return {seen: times // seen for seen, times in sorted(pairs.items())}
+
+
+@dataclass(frozen=True)
 class RecordCounts:
     """The counts behind every measure of re-identification: the sizes of the classes.
 
@@ -183,6 +220,7 @@ class RecordCounts:
     sizes: Sizes
     missing: int = 0
     wildcard: Sizes | None = None
+    people: PeopleCounts | None = None  # where somebody was seen in several classes
 
 
 @dataclass(frozen=True)
@@ -201,3 +239,6 @@ class SecretCounts:
     hierarchy_gaps: Gaps | None = None
     parts: SecretCounts | None = None
     named: Named | None = None
+    # Of people with several values: cells by the people of the class, those with the value, both.
+    confidence: JointCounts | None = None
+    people: int | None = None

@@ -142,6 +142,10 @@ class CellTables:
             )
         return self._totals[cells]
 
+    def value_holders(self, cells: str) -> str:
+        """The same: as many records as have the value."""
+        return self.value_totals(cells)
+
     def drop_cells(self, cells: str) -> None:
         """Drop cells that were made from other cells, and their totals."""
         self.drop_tables(self._totals.pop(cells), cells)
@@ -151,12 +155,16 @@ class CellTables:
         sql = f"SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM {cells} WHERE {condition}"
         return int(self.engine.rows(sql, parameters)[0][0])
 
-    def histogram(self, size: str, table: str) -> Sizes:
+    def total(self, cells: str) -> int:
+        """How many records some cells cover: all of them."""
+        return self.records
+
+    def histogram(self, size: str, table: str, total: int | None = None) -> Sizes:
         """The number of rows of each size in a table; together they must cover every record."""
         sizes = Sizes.from_arrays(
             *self.engine.arrays(f"SELECT {size}, COUNT(*) AS m FROM {table} GROUP BY {size}")
         )
-        sizes.check(self.records)
+        sizes.check(self.records if total is None else total)
         return sizes
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:

@@ -172,10 +172,13 @@ class Questions(CellTables):
         named: str | None = None,
     ) -> SecretCounts:
         """Everything about one secret that `needs` names."""
-        counter = SecretCounter(self, tuple(quasi), secret)
+        counter = self._secret_counter(tuple(quasi), secret)
         counts = counter.count(needs, order, hierarchy, partition, named)
         self._sizes.setdefault(counter.quasi, counts.sizes)
         return counts
+
+    def _secret_counter(self, quasi: tuple[str, ...], secret: str) -> SecretCounter:
+        return SecretCounter(self, quasi, secret)
 
     # -- combinations as codes ------------------------------------------------------------------
 
@@ -306,7 +309,7 @@ class Questions(CellTables):
         same = " AND ".join(f"a.{c} IS NOT DISTINCT FROM q.{c}" for c in columns)
         return self.keep_table(
             f"SELECT {keys}, a.s{names} FROM {cells} AS a JOIN {classes} AS q ON {same} "
-            f"JOIN {self.value_totals(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
+            f"JOIN {self.value_holders(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
             f"JOIN {marks} AS m ON q.n = m.nq AND b.ns = m.ns AND a.n = m.n"
         )
 

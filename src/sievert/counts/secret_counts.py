@@ -35,11 +35,8 @@ class SecretCounter:
         """Everything that `needs` names."""
         counts = self._count_cells(self.cells, needs)
         counts["missing"] = missing = self.tables.count_where(self.cells, "s IS NULL")
-        if "known" in needs and 0 < missing < self.tables.records:
-            counts["known_profiles"] = self._profiles(
-                f"SELECT {self.engine.list_downwards('n')} AS profile FROM {self.cells} "
-                f"WHERE s IS NOT NULL GROUP BY {self.keys}"
-            )
+        if "known" in needs and 0 < missing < counts["records"]:
+            counts["known_profiles"] = self._known_profiles()
         if "order" in needs and not missing:
             counts["ranked"] = self._rank_values(order)
         if "hierarchy" in needs and hierarchy is not None:
@@ -48,7 +45,7 @@ class SecretCounter:
             counts["parts"] = self._count_parts(partition)
         if "named" in needs and named is not None:
             counts["named"] = self._count_named(named)
-        return SecretCounts(records=self.tables.records, **counts)
+        return SecretCounts(**counts)
 
     def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
         """One row per class: its size, and its (count, total of the value) pairs in a list.
@@ -66,13 +63,12 @@ class SecretCounter:
 
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
         tables, wide = self.tables, self.tables.wide
-        pairs = self._collect_pairs(cells)
+        pairs, total = self._collect_pairs(cells), tables.total(cells)
         counts: dict[str, Any] = {
-            "sizes": tables.histogram("nq", pairs),
-            "values": tables.histogram("ns", tables.value_totals(cells)),
-            "profiles": self._profiles(
-                f"SELECT {self.engine.profile(wide)} AS profile FROM {pairs}"
-            ),
+            "records": total,
+            "sizes": tables.histogram("nq", pairs, total),
+            "values": tables.histogram("ns", tables.value_totals(cells), total),
+            "profiles": self._profiles(self.engine.profile(wide), pairs),
         }
         if "joint" in needs:
             counts["joint"] = JointCounts.from_arrays(
@@ -82,20 +78,28 @@ class SecretCounter:
                 )
             )
         if "gaps" in needs:
-            counts["gaps"] = self._gaps(pairs)
+            counts["gaps"] = self._gaps(pairs, total)
         tables.drop_tables(pairs)
         return counts
 
-    def _profiles(self, inner: str) -> Profiles:
+    def _profiles(self, profile: str, table: str) -> Profiles:
+        """The distinct profiles of classes, of which a table has one row each."""
         return Profiles.from_arrays(
             *self.engine.arrays(
-                f"SELECT profile, COUNT(*) AS m FROM ({inner}) AS d GROUP BY profile "
-                "ORDER BY profile"
+                f"SELECT profile, COUNT(*) AS m FROM (SELECT {profile} AS profile FROM {table}) "
+                "AS d GROUP BY profile ORDER BY profile"
             )
         )
 
-    def _gaps(self, pairs: str, levels: int = 1) -> Gaps:
-        gap = self.engine.gap(self.tables.records, self.tables.wide)
+    def _known_profiles(self) -> Profiles:
+        """The profiles of classes without the records whose secret is missing."""
+        return self._profiles(
+            self.engine.list_downwards("n"),
+            f"{self.cells} WHERE s IS NOT NULL GROUP BY {self.keys}",
+        )
+
+    def _gaps(self, pairs: str, total: int, levels: int = 1) -> Gaps:
+        gap = self.engine.gap(total, self.tables.wide)
         rows = self.engine.rows(
             f"SELECT nq, MAX(g) FROM (SELECT nq, {gap} AS g FROM {pairs}) AS d GROUP BY nq"
         )
@@ -147,13 +151,15 @@ class SecretCounter:
         self.tables.drop_tables(loaded)
         return merged
 
+    _merge_parts = _merge_values
+
     def _hierarchy_gaps(self, hierarchy: Hierarchy) -> Gaps:
         """Gaps added up over the levels 0 .. height - 1; a missing value is a branch of its own."""
         present = self.tables.values(self.secret, self.quasi)
         labels, levels = level_labels(self.secret, hierarchy, present)
         merged = self._merge_values(labels)
         pairs = self._collect_pairs(merged, leaves=len(labels))
-        gaps = self._gaps(pairs, levels)
+        gaps = self._gaps(pairs, self.tables.total(self.cells), levels)
         self.tables.drop_tables(pairs)
         self.tables.drop_cells(merged)
         return gaps
@@ -161,10 +167,10 @@ class SecretCounter:
     def _count_parts(self, partition: Mapping[str, Sequence[str]]) -> SecretCounts:
         """The counts of a secret whose values were merged; what no part names is one more part."""
         present = self.tables.values(self.secret, self.quasi)
-        merged = self._merge_values(part_labels(self.secret, partition, present))
+        merged = self._merge_parts(part_labels(self.secret, partition, present))
         counts = self._count_cells(merged, frozenset({"joint"}))
         self.tables.drop_cells(merged)
-        return SecretCounts(records=self.tables.records, **counts)
+        return SecretCounts(**counts)
 
     def _count_named(self, value: str) -> Named:
         """How often classes hold the named value; classes without a known secret hold it never."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from functools import partial
 
 from sievert.counts.answers import Sizes
-from sievert.measures.kernel import exact_products, ratio, total
+from sievert.measures.kernel import exact_products, ratio, sum_ratios
 from sievert.measures.measure import (
     ALWAYS,
     MONOTONE,
@@ -20,7 +18,7 @@ from sievert.measures.measure import (
     Options,
     undefined,
 )
-from sievert.measures.target import RecordTarget
+from sievert.measures.target import PersonTarget, RecordTarget
 
 DEFAULT_BELOW = (2, 3, 5)
 
@@ -33,24 +31,18 @@ def k_anonymity(target: RecordTarget, _: Options) -> MeasureResult:
     return MeasureResult(target.sizes.least, details=details)
 
 
-def _records_below(sizes: Sizes, k: int) -> int:
-    below = sizes.sizes < k
-    return int((sizes.sizes[below] * sizes.times[below]).sum())
-
-
 def unique_records(target: RecordTarget, _: Options) -> MeasureResult:
-    """Share of the records that are alone in their class, with their number."""
-    alone = _records_below(target.sizes, 2)
-    return MeasureResult(ratio(alone, target.records), details={"records": alone})
+    """Share of the people who are alone in a class, with their number."""
+    alone = target.below(2)
+    return MeasureResult(ratio(alone, target.people), details={"records": alone})
 
 
-def average_class_risk(target: RecordTarget, _: Options) -> Number:
-    """The mean over classes of 1/n_q."""
-    sizes = target.sizes
-    if len(sizes.sizes) > 2000:  # an exact sum of many fractions has no end of digits
-        return total(sizes.times / sizes.sizes) / target.classes
-    pairs = zip(sizes.times.tolist(), sizes.sizes.tolist(), strict=True)
-    return float(sum((Fraction(*pair) for pair in pairs), Fraction(0)) / target.classes)
+def average_risk(target: RecordTarget, _: Options) -> Number | MeasureResult:
+    """The mean over people of the risk in their smallest class; of a random one beside it."""
+    if isinstance(target, PersonTarget):
+        beside = {"of_random_row": target.average_risk_of_random_row}
+        return MeasureResult(target.average_risk, details=beside)
+    return target.average_risk
 
 
 def _below_each(counts: Callable[[int], int], options: Options) -> MeasureResult:
@@ -161,7 +153,7 @@ CLASSES: tuple[Measure, ...] = (
         "average prosecutor and marketer risk, ARX",
         "expected share of the records matched rightly by somebody who knows all keys",
         (*ALWAYS, *MONOTONE),
-        lambda target, _: ratio(target.classes, target.records),
+        average_risk,
         ("record",),
         decided_by=Decides.CLASSES,
     ),
@@ -176,7 +168,7 @@ CLASSES: tuple[Measure, ...] = (
         "pycanon, average_rir",
         "for comparison with pycanon only: it can rise when values are merged",
         ALWAYS,
-        average_class_risk,
+        lambda target, _: sum_ratios(target.sizes.times, target.sizes.sizes, target.classes),
         ("record",),
         decided_by=Decides.CLASS_SIZE,
     ),
@@ -191,7 +183,7 @@ CLASSES: tuple[Measure, ...] = (
         "sdcMicro, violations of k-anonymity",
         "so many people share their quasi-identifiers with fewer than k - 1 others",
         (*ALWAYS, *MONOTONE),
-        lambda target, options: _below_each(partial(_records_below, target.sizes), options),
+        lambda target, options: _below_each(target.below, options),
         ("record",),
         decided_by=Decides.SMALL_CLASSES,
         details={"k": Decides.SETTING, "reading": Decides.SETTING},

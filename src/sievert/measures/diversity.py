@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sievert.counts.answers import Profiles
 from sievert.measures import kernel
 from sievert.measures.measure import (
@@ -36,7 +38,7 @@ def _without(number: Decides) -> dict[str, Decides]:
 
 
 def _fewest(profiles: Profiles | None) -> int | None:
-    return None if profiles is None else int(profiles.lengths.min())
+    return None if profiles is None else int(np.minimum(profiles.lengths, profiles.members).min())
 
 
 def l_diversity(target: SecretTarget, _: Options) -> MeasureResult:
@@ -49,7 +51,7 @@ def recursive_c(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of r_1/(r_l + ... + r_m), counts of a class downwards."""
     l = int(options.get("l", 2))  # noqa: E741  (the published name)
     profiles = target.profiles
-    if int(profiles.lengths.min()) < l:
+    if int(np.minimum(profiles.lengths, profiles.members).min()) < l:
         return undefined(UNBOUNDED, l=l)
     # r_l + ... + r_m is the class without its l - 1 most frequent values.
     first = profiles.sizes.copy()
@@ -63,7 +65,7 @@ def _highest_confidence(profiles: Profiles | None) -> float | None:
     return (
         None
         if profiles is None
-        else kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.sizes))
+        else kernel.ratio(*kernel.largest_ratio(profiles.largest, profiles.members))
     )
 
 

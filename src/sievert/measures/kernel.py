@@ -29,6 +29,7 @@ CANCELLATION = 1e-2
 # A class's entropy is summed term by term in a vector; longer profiles are summed by fsum.
 LONG_PROFILE = 256
 DIGITS = 50
+MOST_FRACTIONS = 2000
 
 
 def exact(values: Iterable[int]) -> Ints:
@@ -126,6 +127,14 @@ def precisely() -> Any:
 def ratio(numerator: int, denominator: int) -> float:
     """A quotient of integers of any size, rounded once."""
     return float(Fraction(numerator, denominator))
+
+
+def sum_ratios(numerators: Ints, denominators: Ints, by: int) -> float:
+    """The sum of many fractions, divided by a whole number."""
+    if len(numerators) > MOST_FRACTIONS:  # an exact sum of many has no end of digits
+        return total(numerators / denominators) / by
+    pairs = zip(numerators.tolist(), denominators.tolist(), strict=True)
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction(0)) / by)
 
 
 def ln(value: Fraction) -> float:

@@ -13,8 +13,10 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from sievert.arrays import Floats
-from sievert.counts.answers import RecordCounts, SecretCounts
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.counts.answers import PeopleCounts, RecordCounts, SecretCounts
 from sievert.measures import kernel
 
 
@@ -41,6 +43,21 @@ class RecordTarget(_Classes):
     def __init__(self, counts: RecordCounts) -> None:
         super().__init__(counts)
         self.counts = counts
+
+    @property
+    def people(self) -> int:
+        """How many people there are: one a record."""
+        return self.records
+
+    @property
+    def average_risk(self) -> float:
+        """The mean over people of 1/n_q."""
+        return kernel.ratio(self.classes, self.records)
+
+    def below(self, k: int) -> int:
+        """How many people are in a class of fewer than k."""
+        below = self.sizes.sizes < k
+        return int((self.sizes.sizes[below] * self.sizes.times[below]).sum())
 
     @cached_property
     def entropy(self) -> float:
@@ -106,12 +123,106 @@ class RecordTarget(_Classes):
         return Fraction(self.classes, self.records)
 
 
+class PersonTarget(RecordTarget):
+    """A person seen in m of the classes: M equally likely pairs of a person and a class.
+
+    `records` is M. H(X) is that of the person; all people of a class are as likely.
+    """
+
+    def __init__(self, counts: RecordCounts, people: PeopleCounts) -> None:
+        super().__init__(counts)
+        self.seen, self._classes_of_people = people, people.by_classes()
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return self.seen.people
+
+    @property
+    def average_risk(self) -> float:
+        """The mean over people of the largest 1/n_q of their classes."""
+        return self._mean_risk(self.seen.smallest.sizes, self.seen.smallest.times)
+
+    @property
+    def average_risk_of_random_row(self) -> float:
+        """The mean over people of the mean of 1/n_q over their classes."""
+        return self._mean_risk(self.seen.classes * self.seen.sizes, self.seen.times)
+
+    def _mean_risk(self, sizes: Ints, times: Ints) -> float:
+        return kernel.sum_ratios(times, sizes, self.people)
+
+    def below(self, k: int) -> int:
+        """How many people have a class of fewer than k."""
+        smallest = self.seen.smallest
+        return int(smallest.times[smallest.sizes < k].sum())
+
+    @cached_property
+    def entropy(self) -> float:
+        classes, people = (
+            np.array(list(each)) for each in zip(*self._classes_of_people.items(), strict=True)
+        )
+        return kernel.entropy(classes, people, self.records)
+
+    def _entropy_precisely(self) -> Decimal:
+        classes = self._classes_of_people
+        return kernel.decimal_entropy(classes, classes.values(), self.records)
+
+    def _left_precisely(self) -> Decimal:
+        """H(X|Q) with 50 digits."""
+        pairs = zip(self.sizes.sizes.tolist(), self.sizes.times.tolist(), strict=True)
+        logs = sum((Decimal(n * t) * Decimal(n).ln() for n, t in pairs), Decimal(0))
+        return logs / self.records / Decimal(2).ln()
+
+    @cached_property
+    def mutual_information(self) -> float:
+        left = kernel.mean_log2(self.sizes.sizes, self.sizes.times, self.records)
+        difference = _difference(
+            self.entropy, left, lambda: self._entropy_precisely() - self._left_precisely()
+        )
+        return max(0.0, difference)
+
+    @cached_property
+    def class_entropy(self) -> float:
+        return kernel.entropy(self.sizes.sizes, self.sizes.times, self.records)
+
+    @cached_property
+    def itpr(self) -> float:
+        """1 - K·min h/H, the ITPR, for H(X) > 0."""
+        k, classes, pairs = self.sizes.least, self.classes, self.records
+        share = Decimal(classes * k) * Decimal(k).ln() / Decimal(2).ln() / pairs
+        return _difference(
+            1.0,
+            classes * self.least_share / self.entropy,
+            lambda: 1 - share / self._entropy_precisely(),
+        )
+
+    @cached_property
+    def entropy_variation(self) -> float:
+        least = Decimal(self.sizes.least)
+        return _difference(
+            self.entropy,
+            self.least_entropy,
+            lambda: self._entropy_precisely() - least.ln() / Decimal(2).ln(),
+        )
+
+    @property
+    def prior(self) -> Fraction:
+        return Fraction(max(self._classes_of_people), self.records)
+
+
+def record_target(counts: RecordCounts) -> RecordTarget:
+    """The target of re-identification: records, or people with several."""
+    return RecordTarget(counts) if counts.people is None else PersonTarget(counts, counts.people)
+
+
 class SecretTarget(_Classes):
     """A sensitive attribute: H(X) = H(S), H(X|q) = H(S | class q)."""
 
     def __init__(self, counts: SecretCounts) -> None:
         super().__init__(counts)
         self.counts, self.values, self.profiles = counts, counts.values, counts.profiles
+        if counts.profiles.people is not None:
+            self.smallest_class = int(counts.profiles.people.min())
 
     @cached_property
     def entropy(self) -> float:
@@ -148,7 +259,13 @@ class SecretTarget(_Classes):
 
     @cached_property
     def effective_values(self) -> float:
-        """2^(min H(S|q)); a whole number where that class holds its values equally often."""
+        """2^(min H(S|q)); a whole number where that class holds its values equally often.
+
+        At most the people of the class: one person who holds three values protects nobody.
+        """
+        capped = np.minimum(members := self.profiles.members, 2.0**self._entropies * (1 - 1e-12))
+        if (least := int(members[capped.argmin()])) == capped.min():
+            return float(least)
         profile = self.profiles.profile(int(self._entropies.argmin()))
         return float(len(profile)) if profile[0] == profile[-1] else 2.0**self.least_entropy
 

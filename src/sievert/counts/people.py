@@ -1,0 +1,302 @@
+"""People with several rows: classes and cells are counted in distinct people.
+
+The engine reduces the records to sightings: the distinct combinations of some columns and the
+person. People do not add up: who was seen in two classes counts in both, so every set of columns
+has sightings of its own. A row without a person counts as a person of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sievert.counts.answers import (
+    JointCounts,
+    Named,
+    PeopleCounts,
+    Profiles,
+    RecordCounts,
+    SecretCounts,
+    Sizes,
+)
+from sievert.counts.cube import Cube
+from sievert.counts.questions import Questions
+from sievert.counts.secret_counts import SecretCounter
+
+
+class PeopleQuestions(Questions):
+    """Questions about people; `rows` answers those about rows."""
+
+    def __init__(self, rows: Questions, person: str) -> None:
+        super().__init__(rows.engine, rows.records)
+        self.rows, self.person = rows, person
+        self._number, self._input = rows._number, rows._input
+        self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
+        self._cell_totals: dict[str, int] = {}
+        self._holders: dict[str, str] = {}
+        p = self.sql_name(person)
+        ((unnamed,),) = self.engine.query_records(
+            f"SELECT SUM(CASE WHEN {p} IS NULL THEN 1 ELSE 0 END) FROM {self._input}"
+        )
+        self.unnamed = int(unnamed)  # rows without a person
+        ((named,),) = self.engine.query_records(
+            f"SELECT COUNT(*) FROM (SELECT {p} FROM {self._input} WHERE {p} IS NOT NULL "
+            f"GROUP BY {p}) AS d"
+        )
+        self.people = self.unnamed + int(named)
+
+    # -- about rows -----------------------------------------------------------------------------
+
+    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
+        """How many records lack each quasi-identifier; only those that some record lacks."""
+        return self.rows.missing(quasi)
+
+    def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
+        """How many records have each text; of other or too many values only missing and empty."""
+        return self.rows.tally(column, quasi)
+
+    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+        """The different values of a secret as text, without missing; they stay in this process."""
+        return self.rows.values(column, quasi)
+
+    def coded_missing(self, columns: Sequence[str]) -> dict[str, int | None]:
+        """How many values of each column are missing only because of a code for missing."""
+        return self.rows.coded_missing(columns)
+
+    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
+        """Records whose every value is the name of its column, as where files were put together."""
+        return self.rows.like_the_header(quasi, secrets)
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many different values each column has; missing is one."""
+        return self.rows.distinct(columns)
+
+    def cube(self, columns: Sequence[str]) -> Cube:
+        """The combinations of some columns' values, counted in rows."""
+        return self.rows.cube(columns)
+
+    # -- sightings ------------------------------------------------------------------------------
+
+    def distinct_people(self, fields: str, table: str, where: str = "") -> str:
+        """The query for distinct people, each with some fields; `p` is the person."""
+        condition = f"{where} AND " if where else ""
+        named = (
+            f"SELECT {fields}, p FROM {table} WHERE {condition}p IS NOT NULL GROUP BY {fields}, p"
+        )
+        unnamed = f"SELECT {fields}, p FROM {table} WHERE {condition}p IS NULL"
+        return f"{named} UNION ALL {unnamed}" if self.unnamed else named
+
+    def sightings(self, quasi: tuple[str, ...], secret: str | None) -> str:
+        """The table of distinct (keys, s, p): the only question that reads the records."""
+        if (quasi, secret) not in self._sightings:
+            keys, p = self.sql_names(quasi), self.sql_name(self.person)
+            s = "" if secret is None else f", {self.sql_name(secret)} AS s"
+            source = f"(SELECT {keys}{s}, {p} AS p FROM {self._input}) AS d"
+            fields = keys if secret is None else f"{keys}, s"
+            self._sightings[quasi, secret] = self.keep_table(
+                self.distinct_people(fields, source), of_records=True
+            )
+        return self._sightings[quasi, secret]
+
+    def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
+        """The table of cells (keys, s, n), n the number of people."""
+        if (quasi, secret) not in self._cells:
+            keys = self.sql_names(quasi) + ("" if secret is None else ", s")
+            sightings = self.sightings(quasi, secret)
+            self._cells[quasi, secret] = self.keep_table(
+                f"SELECT {keys}, COUNT(*) AS n FROM {sightings} GROUP BY {keys}"
+            )
+        return self._cells[quasi, secret]
+
+    def _find_cells(self, quasi: tuple[str, ...]) -> str | None:
+        return None  # people do not add up
+
+    def total(self, cells: str) -> int:
+        """How many people some cells count, each as often as they were seen."""
+        if cells not in self._cell_totals:
+            self._cell_totals[cells] = self.count_where(cells, "1 = 1")
+        return self._cell_totals[cells]
+
+    def drop_cells(self, cells: str) -> None:
+        """Drop cells that were made from other cells, and their totals."""
+        super().drop_cells(cells)
+        self._cell_totals.pop(cells, None)
+
+    def value_holders(self, cells: str) -> str:
+        """The table of the values of a secret and the number of people who have each."""
+        if cells not in self._holders:
+            (key,) = (key for key, table in self._cells.items() if table == cells)
+            people = self.distinct_people("s", self.sightings(*key))
+            self._holders[cells] = self.keep_table(
+                f"SELECT s, COUNT(*) AS ns FROM ({people}) AS d GROUP BY s"
+            )
+        return self._holders[cells]
+
+    def same_class(self, quasi: tuple[str, ...], a: str, b: str) -> str:
+        """The condition that two rows are of one class."""
+        names = (self.sql_name(q) for q in quasi)
+        return " AND ".join(f"{a}.{c} IS NOT DISTINCT FROM {b}.{c}" for c in names)
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes, in people."""
+        quasi = tuple(quasi)
+        if quasi not in self._sizes:
+            cells = self.count_cells(quasi, None)
+            self._sizes[quasi] = self.histogram("n", cells, self.total(cells))
+        return self._sizes[quasi]
+
+    def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
+        """The counts behind every measure of re-identification; no reading of missing keys."""
+        quasi = tuple(quasi)
+        sizes = self.sizes(quasi)
+        pairs = sizes.records
+        missing = max(self.rows.missing(quasi).values(), default=0) and self._lacking(quasi)
+        if pairs == self.people:  # nobody was seen in two classes
+            return RecordCounts(self.people, sizes, missing)
+        people = self._people_counts(quasi)
+        people.check(pairs)
+        return RecordCounts(pairs, sizes, missing, people=people)
+
+    def _lacking(self, quasi: tuple[str, ...]) -> int:
+        """How many rows lack a quasi-identifier."""
+        sql = f"SELECT COUNT(*) FROM {self._input} WHERE {self._any_missing(quasi)}"
+        return int(self.engine.query_records(sql)[0][0])
+
+    def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
+        sightings, classes = self.sightings(quasi, None), self.count_cells(quasi, None)
+        seen = self.keep_table(
+            f"SELECT a.p AS p, q.n AS n FROM {sightings} AS a JOIN {classes} AS q "
+            f"ON {self.same_class(quasi, 'a', 'q')}"
+        )
+        each = self.keep_table(
+            f"SELECT p, COUNT(*) AS m, MIN(n) AS least FROM {seen} WHERE p IS NOT NULL GROUP BY p"
+        )
+        smallest = f"SELECT least AS w, COUNT(*) AS t FROM {each} GROUP BY least"
+        kinds = (
+            f"SELECT b.m AS m, a.n AS n, COUNT(*) AS t FROM {seen} AS a JOIN {each} AS b "
+            "ON a.p = b.p GROUP BY b.m, a.n"
+        )
+        if self.unnamed:
+            alone = f"FROM {seen} WHERE p IS NULL GROUP BY n"
+            smallest += f" UNION ALL SELECT n AS w, COUNT(*) AS t {alone}"
+            kinds += f" UNION ALL SELECT 1 AS m, n, COUNT(*) AS t {alone}"
+        sizes, times = self.engine.arrays(
+            f"SELECT w, CAST(SUM(t) AS BIGINT) AS t FROM ({smallest}) AS d GROUP BY w"
+        )
+        m, n, t = self.engine.arrays(
+            f"SELECT m, n, CAST(SUM(t) AS BIGINT) AS t FROM ({kinds}) AS d GROUP BY m, n "
+            "ORDER BY m, n"
+        )
+        self.drop_tables(seen, each)
+        whole = (np.asarray(column, dtype=np.int64) for column in (m, n, t))
+        return PeopleCounts(self.people, Sizes.from_arrays(sizes, times), *whole)
+
+    def secret_counts(
+        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
+    ) -> SecretCounts:
+        """Everything about one secret that `needs` names."""
+        counter = PeopleSecretCounter(self, tuple(quasi), secret)
+        options = (rare.get(name) for name in ("order", "hierarchy", "partition", "named"))
+        return counter.count(needs, *options)
+
+
+class PeopleSecretCounter(SecretCounter):
+    """Counts one secret in people: who has two values counts for both."""
+
+    def __init__(self, people: PeopleQuestions, quasi: tuple[str, ...], secret: str) -> None:
+        super().__init__(people, quasi, secret)
+        self.people, self.classes = people, people.count_cells(quasi, None)
+        self.sightings = people.sightings(quasi, secret)
+
+    def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
+        counts = super()._count_cells(cells, needs)
+        counts["people"] = self.people.people
+        if cells == self.cells and "joint" in needs:
+            same = self.people.same_class(self.quasi, "a", "q")
+            counts["confidence"] = JointCounts.from_arrays(
+                *self.engine.arrays(
+                    f"SELECT q.n AS nq, b.ns AS ns, a.n AS n, COUNT(*) AS m FROM {cells} AS a "
+                    f"JOIN {self.classes} AS q ON {same} "
+                    f"JOIN {self.people.value_holders(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
+                    "GROUP BY q.n, b.ns, a.n"
+                )
+            )
+        return counts
+
+    def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
+        """The same, with the people of each class beside."""
+        n = "a.n" if leaves is None else f"CASE WHEN a.s < {leaves} THEN a.n ELSE 0 END"
+        return self.tables.keep_table(
+            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, MAX(q.n) AS people, "
+            f"{self.engine.list_pairs('a.n', 'b.ns', self.tables.wide)} AS held "
+            f"FROM {cells} AS a JOIN {self.tables.value_totals(cells)} AS b "
+            f"ON a.s IS NOT DISTINCT FROM b.s "
+            f"JOIN {self.classes} AS q ON {self.people.same_class(self.quasi, 'a', 'q')} "
+            f"GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
+        )
+
+    def _profiles(self, profile: str, table: str) -> Profiles:
+        lists, people, times = self.engine.arrays(
+            "SELECT profile, people, COUNT(*) AS m FROM "
+            f"(SELECT {profile} AS profile, people FROM {table}) AS d "
+            "GROUP BY profile, people ORDER BY profile, people"
+        )
+        return Profiles.from_arrays(lists, times, people)
+
+    def _known_classes(self) -> str:
+        """The table of classes and how many of their people have a known value."""
+        people = self.people.distinct_people(self.keys, self.sightings, "s IS NOT NULL")
+        return self.tables.keep_table(
+            f"SELECT {self.keys}, COUNT(*) AS n FROM ({people}) AS d GROUP BY {self.keys}"
+        )
+
+    def _known_profiles(self) -> Profiles:
+        known = self._known_classes()
+        grouped = self.tables.keep_table(
+            f"SELECT {self.engine.list_downwards('a.n')} AS profile, MAX(q.n) AS people "
+            f"FROM {self.cells} AS a JOIN {known} AS q "
+            f"ON {self.people.same_class(self.quasi, 'a', 'q')} "
+            f"WHERE a.s IS NOT NULL GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
+        )
+        profiles = self._profiles("profile", grouped)
+        self.tables.drop_tables(known, grouped)
+        return profiles
+
+    def _merge_parts(self, labels: Mapping[str | None, list[int]]) -> str:
+        """People are counted once for each part, whatever they have of it."""
+        pairs = [(v, number) for v, (number,) in labels.items()]
+        loaded = self.tables.load_table(
+            {"v": ("text", [v for v, _ in pairs]), "part": ("int", [n for _, n in pairs])}
+        )
+        keys, text = self.tables.sql_names(self.quasi, "a."), self.engine.as_text("a.s")
+        parts = (
+            f"(SELECT {keys}, b.part AS s, a.p AS p FROM {self.sightings} AS a "
+            f"JOIN {loaded} AS b ON {text} IS NOT DISTINCT FROM b.v) AS d"
+        )
+        fields = f"{self.keys}, s"
+        merged = self.tables.keep_table(
+            f"SELECT {fields}, COUNT(*) AS n "
+            f"FROM ({self.people.distinct_people(fields, parts)}) AS e GROUP BY {fields}"
+        )
+        self.tables.drop_tables(loaded)
+        return merged
+
+    def _count_named(self, value: str) -> Named:
+        known, same = self._known_classes(), self.people.same_class
+        rows = self.engine.rows(
+            "SELECT nq, known, held FROM (SELECT MAX(q.n) AS nq, MAX(COALESCE(k.n, 0)) AS known, "
+            f"CAST(SUM(CASE WHEN {self.engine.as_text('a.s')} = ? THEN a.n ELSE 0 END) AS BIGINT) "
+            f"AS held FROM {self.cells} AS a "
+            f"JOIN {self.classes} AS q ON {same(self.quasi, 'a', 'q')} "
+            f"LEFT JOIN {known} AS k ON {same(self.quasi, 'a', 'k')} "
+            f"GROUP BY {self.tables.sql_names(self.quasi, 'a.')}) AS d "
+            "GROUP BY nq, known, held ORDER BY nq, known, held",
+            [value],
+        )
+        self.tables.drop_tables(known)
+        sizes = ((int(n), max(1, int(of)), int(count)) for n, of, count in rows)
+        return Named(*zip(*sizes, strict=True))
