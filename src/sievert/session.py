@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from sievert.counts.cells import Adapter
 from sievert.counts.questions import Questions
@@ -18,6 +18,10 @@ from sievert.numerics.acceleration import physical_memory, thread_count
 from sievert.sources import csv_header, isolation, unpack
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import DATABASES, Table, check_width, open_table, split_member
+
+if TYPE_CHECKING:
+    from sievert.counts.packed.adapter import PackedQuestions
+    from sievert.counts.people import PeopleQuestions
 
 ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = tuple(name for name in ReaderOptions.__annotations__ if name != "timeout")
@@ -167,6 +171,17 @@ def _questions(
     memory, threads = options.get("memory"), thread_count(options.get("threads"))
     room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
     return PackedQuestions(adapter, questions.records, source, room, threads)
+
+
+def count_people(questions: Questions, person: str) -> PeopleQuestions:
+    """The same table, counted in distinct people."""
+    from sievert.counts.people import PeopleQuestions
+
+    if hasattr(questions, "count_keys"):  # packed keys, whose compiled loops are there already
+        from sievert.counts.packed.people import PackedPeopleQuestions
+
+        return PackedPeopleQuestions(cast("PackedQuestions", questions), person)
+    return PeopleQuestions(questions, person)
 
 
 @contextmanager

@@ -129,8 +129,10 @@ class PackedQuestions(Questions):
         """Whether all records of the source are counted, none left out."""
         return self._input == "input" and self.records == self._source.records and not self.wide
 
-    def _count_keys(self, names: Sequence[str]) -> Counted | None:
+    def count_keys(self, names: Sequence[str]) -> Counted | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""
+        if not self._whole:
+            return None
         try:
             coded = code_columns(self._source, names)
             return coded, *count_keys(self._source, coded, self._room, self._threads, self._pace)
@@ -150,7 +152,7 @@ class PackedQuestions(Questions):
             if (finer := next(known, None)) is not None:
                 return finer.roll_up()
         columns = quasi if secret is None else (*quasi, secret)
-        counted = None if secret in quasi else self._count_keys(columns)
+        counted = None if secret in quasi else self.count_keys(columns)
         if counted is None:
             return None
         coded, keys, counts = counted
@@ -168,8 +170,8 @@ class PackedQuestions(Questions):
         counted: Counted | None = None
         if cells is not None and cells.secret is not None:  # counted already
             counted = [*cells.quasi, cells.secret], cells.keys, cells.counts
-        elif self._whole:
-            counted = self._count_keys(columns)
+        else:
+            counted = self.count_keys(columns)
         if counted is None:
             return super().cube(columns)
         coded, keys, counts = counted
@@ -232,15 +234,17 @@ class PackedQuestions(Questions):
             sizes=sizes,
             values=histogram(cells.totals[cells.totals > 0]),
             profiles=self._profiles(cells.counts, cells.bounds),
-            joint=self._joint(cells) if "joint" in needs else None,
-            gaps=self._gaps(cells, sizes) if "gaps" in needs else None,
+            joint=self.joint(cells.counts, cells.values, cells.bounds, cells.sizes, cells.totals)
+            if "joint" in needs
+            else None,
+            gaps=self.gaps(cells, sizes, self.records) if "gaps" in needs else None,
             missing=missing,
             known_profiles=self._profiles(
                 cells.counts[known], kernels.run_bounds(cells.keys[known], cells.low)
             )
             if "known" in needs and 0 < missing < self.records
             else None,
-            ranked=_rank_values(cells)
+            ranked=rank_values(cells)
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")
             else None,
         )
@@ -264,20 +268,25 @@ class PackedQuestions(Questions):
         profiles = sorted(classes)
         return Profiles.from_arrays(profiles, [classes[profile] for profile in profiles])
 
-    def _joint(self, cells: PackedCells) -> JointCounts:
-        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            of_cells = cells.counts[part], cells.values[part]
-            return kernels.joint_kinds(*of_cells, bounds, cells.sizes[classes], cells.totals)
+    def joint(
+        self, counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints
+    ) -> JointCounts:
+        """How many cells have each class size, total of the value and count."""
 
-        rows = np.concatenate(self._each_share(cells.bounds, work))
+        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
+            of_cells = counts[part], values[part]
+            return kernels.joint_kinds(*of_cells, bounds, sizes[classes], totals)
+
+        rows = np.concatenate(self._each_share(bounds, work))
         *kinds, times = rows.T
         places, sums = merge_cells(
             [k.astype(np.uint64) for k in kinds], [self.records.bit_length()] * 3, times
         )
-        sizes, totals, counts = rows[places, :3].T
-        return JointCounts.from_arrays(sizes, totals, counts, sums)
+        class_sizes, value_sizes, cells = rows[places, :3].T
+        return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)
 
-    def _gaps(self, cells: PackedCells, sizes: Sizes) -> Gaps:
+    def gaps(self, cells: PackedCells, sizes: Sizes, records: int) -> Gaps:
+        """For each class size the largest sum over its cells of max(0, n·N - total·size)."""
         quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
         if len(quick):
             quick[sizes.sizes] = np.arange(len(sizes.sizes))
@@ -286,9 +295,7 @@ class PackedQuestions(Questions):
             own, of_cells = cells.sizes[classes], (cells.counts[part], cells.values[part])
             places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
             largest = np.zeros(len(sizes.sizes), dtype=np.int64)
-            kernels.largest_gaps(
-                *of_cells, bounds, own, cells.totals, places, largest, self.records
-            )
+            kernels.largest_gaps(*of_cells, bounds, own, cells.totals, places, largest, records)
             return largest
 
         shares = self._each_share(cells.bounds, work)
@@ -307,7 +314,7 @@ class PackedQuestions(Questions):
         return map_threads(one, pairs, self._threads)
 
 
-def _rank_values(cells: PackedCells) -> Ranked:
+def rank_values(cells: PackedCells) -> Ranked:
     """Codes of numbers are in their order; a word holds the rank and the count."""
     ranks = np.cumsum(cells.totals > 0) - 1
     words = (ranks[cells.values] << 32) | cells.counts

@@ -177,6 +177,19 @@ def several(counts: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 @jit
+def people_seen(people: Ints, sizes: Ints, size: int) -> tuple[Ints, Ints]:
+    """Of each person but 0: in how many classes they were seen, and the smallest of these."""
+    classes, smallest = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for i in range(len(people)):
+        person = people[i]
+        if person > 0:
+            classes[person] += 1
+            if classes[person] == 1 or sizes[i] < smallest[person]:
+                smallest[person] = sizes[i]
+    return classes, smallest
+
+
+@jit
 def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints) -> Ints:
     """Rows of the different (class size, total of the value, count) of cells, and their number."""
     size, number = 1 << 14, 0
@@ -186,7 +199,8 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
     for c in range(len(bounds) - 1):
         nq = sizes[c]
         if nq == 1:
-            ones[values[bounds[c]]] += 1
+            for i in range(bounds[c], bounds[c + 1]):  # one person may hold several values
+                ones[values[i]] += 1
             continue
         for i in range(bounds[c], bounds[c + 1]):
             n, ns = np.int64(counts[i]), totals[values[i]]

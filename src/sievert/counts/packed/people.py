@@ -1,0 +1,147 @@
+"""People with several rows, from packed keys whose lowest field is the person.
+
+Sorted keys are the distinct sightings already. What is not answered here, the engine answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import PeopleCounts, Profiles, SecretCounts, Sizes
+from sievert.counts.cube import DENSE_SIZES, histogram
+from sievert.counts.packed import kernels
+from sievert.counts.packed.adapter import PackedCells, PackedQuestions, code_field, rank_values
+from sievert.counts.packed.keys import CodedColumn
+from sievert.counts.people import PeopleQuestions
+
+
+class Sightings:
+    """Distinct keys whose lowest field is the person, and the people of each run above it."""
+
+    def __init__(self, keys: Ints, counts: Ints, bits: int) -> None:
+        self.keys, self.bits = keys, bits
+        self.bounds = kernels.run_bounds(keys, bits)
+        self.person = code_field(keys, 0, bits)
+        # A row without a person, whose code is 0, counts as a person of its own.
+        self.times = np.where(self.person == 0, counts, 1)
+        self.people = kernels.sum_runs(self.times, self.bounds)
+
+    @property
+    def runs(self) -> Ints:
+        """The key of each run, without the person."""
+        return self.keys[self.bounds[:-1]] >> np.uint64(self.bits)
+
+
+class PackedPeopleQuestions(PeopleQuestions):
+    """Questions about the people of a large table of plain columns."""
+
+    def __init__(self, rows: PackedQuestions, person: str) -> None:
+        super().__init__(rows, person)
+        self._packed_rows = rows
+        self._class_people: dict[tuple[str, ...], tuple[Ints, PeopleCounts] | None] = {}
+        self._value_people: dict[str, tuple[Ints, Ints]] = {}
+
+    def _sighted(self, columns: tuple[str, ...]) -> tuple[list[CodedColumn], Sightings] | None:
+        """The sightings of some columns; None where they cannot be packed."""
+        if self.person in columns or len(set(columns)) < len(columns):
+            return None
+        counted = self._packed_rows.count_keys((*columns, self.person))
+        if counted is None:
+            return None
+        coded, keys, counts = counted
+        return coded, Sightings(keys, counts, coded[-1].bits)
+
+    def _classes(self, quasi: tuple[str, ...]) -> tuple[Ints, PeopleCounts] | None:
+        """The people of each class, and how they were seen."""
+        if quasi not in self._class_people:
+            sighted = self._sighted(quasi)
+            self._class_people[quasi] = None
+            if sighted is not None:
+                people = sighted[1].people
+                self._sizes[quasi] = sizes = histogram(people)
+                self._class_people[quasi] = people, _count_people(sighted[1], sizes, self.people)
+        return self._class_people[quasi]
+
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes, in people."""
+        self._classes(tuple(quasi))
+        return super().sizes(quasi)
+
+    def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
+        classes = self._classes(quasi)
+        return super()._people_counts(quasi) if classes is None else classes[1]
+
+    def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
+        """The codes of a secret that occur, and how many people have each."""
+        if secret not in self._value_people and (sighted := self._sighted((secret,))) is not None:
+            self._value_people[secret] = sighted[1].runs.astype(np.int64), sighted[1].people
+        return self._value_people.get(secret)
+
+    def secret_counts(
+        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
+    ) -> SecretCounts:
+        """Everything about one secret that `needs` names; the engine answers what is rare."""
+        quasi, special = tuple(quasi), any(option is not None for option in rare.values())
+        classes = None if special else self._classes(quasi)
+        holders = None if classes is None else self._holders_of(secret)
+        sighted = None if holders is None else self._sighted((*quasi, secret))
+        if classes is None or holders is None or sighted is None or holders[0][0] == 0:
+            return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
+        (*coded, own, _), seen = sighted
+        cells, people = PackedCells(seen.runs, seen.people, coded, own), classes[0]
+        sizes, total, rows = histogram(cells.sizes), int(cells.totals.sum()), self._packed_rows
+        having = np.zeros(len(cells.totals), dtype=np.int64)
+        having[np.searchsorted(cells.present, holders[0])] = holders[1]
+        every = cells.counts, cells.values, cells.bounds
+        return SecretCounts(
+            records=total,
+            sizes=sizes,
+            values=histogram(cells.totals[cells.totals > 0]),
+            profiles=_profiles(cells, people),
+            joint=rows.joint(*every, cells.sizes, cells.totals) if "joint" in needs else None,
+            gaps=rows.gaps(cells, sizes, total) if "gaps" in needs else None,
+            ranked=rank_values(cells) if "order" in needs and own.kind in ("int", "date") else None,
+            confidence=rows.joint(*every, people, having) if "joint" in needs else None,
+            people=self.people,
+        )
+
+
+def _count_people(seen: Sightings, present: Sizes, people: int) -> PeopleCounts:
+    """How many classes people were seen in, and how small these are."""
+    sizes, named = np.repeat(seen.people, np.diff(seen.bounds)), seen.person > 0
+    classes, smallest = kernels.people_seen(seen.person, sizes, 1 << seen.bits)
+    unnamed = np.repeat(sizes[~named], seen.times[~named])
+    least = histogram(np.concatenate([smallest[classes > 0], unnamed]))
+    of_pairs = np.where(named, classes[seen.person], 1)
+    return PeopleCounts(people, least, *_pair_kinds(of_pairs, sizes, seen.times, present))
+
+
+def _pair_kinds(classes: Ints, sizes: Ints, times: Ints, present: Sizes) -> tuple[Ints, ...]:
+    """The different pairs of a person's number of classes and a class's size, and their number."""
+    if int(classes.max()) * len(present.sizes) <= DENSE_SIZES:
+        place = np.searchsorted(present.sizes, sizes)
+        sums = np.bincount(classes * len(present.sizes) + place, times).astype(np.int64)
+        keys = np.flatnonzero(sums)
+        return keys // len(present.sizes), present.sizes[keys % len(present.sizes)], sums[keys]
+    words, place = np.unique((classes << 32) | sizes, return_inverse=True)
+    return words >> 32, words & 0xFFFFFFFF, np.bincount(place, times).astype(np.int64)
+
+
+def _profiles(cells: PackedCells, people: Ints) -> Profiles:
+    """The distinct profiles, each with the people of its classes."""
+    counts = cells.counts.astype(np.int64)
+    kernels.sort_downwards(counts, cells.bounds)
+    # The people of the class stand before the counts of its values.
+    bounds = cells.bounds + np.arange(len(cells.bounds))
+    words = np.insert(counts, cells.bounds[:-1], people)
+    firsts, times = kernels.distinct(words, bounds)
+    kinds = sorted(
+        ((*words[bounds[f] + 1 : bounds[f + 1]].tolist(),), int(words[bounds[f]]), int(t))
+        for f, t in zip(firsts.tolist(), times.tolist(), strict=True)
+    )
+    lists, members, numbers = zip(*kinds, strict=True)
+    return Profiles.from_arrays(lists, numbers, members)
