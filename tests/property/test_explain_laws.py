@@ -13,11 +13,11 @@ from randomtables import case
 from test_oracle_agreement import agree
 
 import sievert
+from sievert.commands.explain.combinations import count_combinations
 from sievert.commands.explain.subsets import (
     ABOUT_RECORDS,
     ABOUT_SECRETS,
     Subsets,
-    count_combinations,
 )
 from sievert.measures import BY_ID
 from sievert.session import open_source

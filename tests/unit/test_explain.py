@@ -17,10 +17,9 @@ import pytest
 import sievert
 from sievert.cli import app
 from sievert.commands.explain import columns, population, values
+from sievert.commands.explain.combinations import CombinationCounts, count_combinations
 from sievert.commands.explain.subsets import (
-    CombinationCounts,
     Subsets,
-    count_combinations,
     largest_size,
 )
 from sievert.commands.explain.terminal import render

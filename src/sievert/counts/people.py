@@ -8,6 +8,7 @@ has sightings of its own. A row without a person counts as a person of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,9 +74,16 @@ class PeopleQuestions(Questions):
         """How many different values each column has; missing is one."""
         return self.rows.distinct(columns)
 
+    # -- combinations as codes ------------------------------------------------------------------
+
+    def sighting_cube(self, columns: Sequence[str]) -> Cube:
+        """The combinations of some columns and the person, last; rows without one are counted."""
+        cube = self.rows.cube((*columns, self.person))
+        return replace(cube, counts=np.where(cube.codes[-1] == 0, cube.counts, 1))
+
     def cube(self, columns: Sequence[str]) -> Cube:
-        """The combinations of some columns' values, counted in rows."""
-        return self.rows.cube(columns)
+        """The combinations of some columns' values, and how many people have each."""
+        return self.sighting_cube(columns).roll_up(columns)
 
     # -- sightings ------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.answers import Sizes
+from sievert.counts.answers import PeopleCounts, Sizes
 from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, pack_codes, run_starts
 from sievert.measures import kernel
 from sievert.numerics.acceleration import compile_loops
@@ -32,7 +32,8 @@ class SubsetSummary:
 
     `left` is N·H(S|Q) in bits, `least` the smallest n_q·H(S|q) of a class, `fewest` the fewest
     values of a class, `most` the largest share of a value in a class (as two integers),
-    `dependence` the mutual information where it is too small to be had as a difference.
+    `dependence` the mutual information where it is too small to be had as a difference. Where
+    people have several rows, `records` (in people) and `prior` differ from subset to subset.
     """
 
     columns: tuple[str, ...]
@@ -42,6 +43,9 @@ class SubsetSummary:
     fewest: int = 0
     most: tuple[int, int] = (0, 1)
     dependence: float | None = None
+    records: int | None = None
+    prior: float | None = None
+    people: PeopleCounts | None = None
 
 
 class Lattice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 
@@ -308,3 +309,18 @@ def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:
         if abs(down * up - 1.0) < 4e-16:
             return fraction
     raise InvariantError("the continued fraction of a Beta distribution did not settle")
+
+
+def wilson(successes: float, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share.
+
+    >>> [round(end, 6) for end in wilson(23, 100)]
+    [0.158433, 0.321544]
+    """
+    z = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    share = successes / trials
+    middle = share + z * z / (2 * trials)
+    half = z * math.sqrt(max(0.0, share * (1.0 - share)) / trials + (z / (2 * trials)) ** 2)
+    whole = 1.0 + z * z / trials
+    low = (middle - half) / whole if successes > 0 else 0.0
+    return max(0.0, low), (middle + half) / whole if successes < trials else 1.0

@@ -10,6 +10,7 @@ largest number and the codes below them: what cannot be nearest is left out unse
 
 from __future__ import annotations
 
-from sievert.attacks.linkage.record_linkage import Linkage, distances, link, wilson
+from sievert.attacks.linkage.record_linkage import Linkage, distances, link
+from sievert.numerics.special_functions import wilson
 
 __all__ = ["Linkage", "link", "distances", "wilson"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from sievert.attacks.linkage.space import (
 from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import plural
 from sievert.numerics.acceleration import thread_count
+from sievert.numerics.special_functions import wilson
 
 Matching = Literal["nearest", "one-to-one"]
 
@@ -202,21 +202,6 @@ def distances(
     """
     space, mine, theirs = build_space(released, original, distance, scale)
     return space.table(mine, theirs) * float(space.unit)
-
-
-def wilson(successes: float, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share.
-
-    >>> [round(end, 6) for end in wilson(23, 100)]
-    [0.158433, 0.321544]
-    """
-    z = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    share = successes / trials
-    middle = share + z * z / (2 * trials)
-    half = z * math.sqrt(max(0.0, share * (1.0 - share)) / trials + (z / (2 * trials)) ** 2)
-    whole = 1.0 + z * z / trials
-    low = (middle - half) / whole if successes > 0 else 0.0
-    return max(0.0, low), (middle + half) / whole if successes < trials else 1.0
 
 
 # -- one to one -----------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.attack import to_hierarchy
-from sievert.commands.explain.subsets import CombinationCounts, about_records, about_secret
+from sievert.commands.explain.combinations import CombinationCounts
+from sievert.commands.explain.subsets import about_records, about_secret, measure_whole
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.hierarchies import NUMBER
@@ -53,7 +54,7 @@ def measure_coarser(
     combinations: CombinationCounts, columns: Sequence[CoarserColumn]
 ) -> dict[str, Any]:
     """The measures of the table with these columns coarsened, as they stand in the JSON."""
-    whole = combinations.merge_values({c.column: c.codes for c in columns}).measure().to_dict()
+    whole = measure_whole(combinations.merge_values({c.column: c.codes for c in columns})).to_dict()
     whole["coarsened"] = [{"column": c.column, "how": c.how, "values": c.values} for c in columns]
     return {name: whole[name] for name in ("coarsened", "reidentification", "inference")}
 

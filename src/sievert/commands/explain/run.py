@@ -14,11 +14,13 @@ from sievert.arrays import Floats
 from sievert.commands._common import MOST_LISTED, Clock, Notes, check_known
 from sievert.commands.explain import columns as column_shares
 from sievert.commands.explain import population, riskiest_records, values
-from sievert.commands.explain.subsets import (
+from sievert.commands.explain.combinations import (
     CombinationCounts,
+    count_combinations,
+)
+from sievert.commands.explain.subsets import (
     Subset,
     Subsets,
-    count_combinations,
     knowledge,
     largest_size,
     undefined_reasons,

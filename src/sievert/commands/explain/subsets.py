@@ -11,22 +11,17 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from sievert.arrays import Ints
-from sievert.attacks.attack import with_target
-from sievert.counts.answers import RecordCounts, Sizes
-from sievert.counts.cube import Cube
-from sievert.counts.questions import Questions
+from sievert.commands.explain.combinations import CombinationCounts
+from sievert.counts.answers import PeopleCounts, RecordCounts, Sizes
 from sievert.lattice import Lattice, SubsetSummary
+from sievert.lattice.people import PeopleLattice
 from sievert.measures import BY_ID, MeasureResult
 from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
-from sievert.measures.target import RecordTarget
+from sievert.measures.target import record_target
 
 Number = int | float
 Numbers = Mapping[str, Number | None]
@@ -63,7 +58,6 @@ CURVE_ABOUT_RECORDS = (
 RATES = ("discrimination_rate", "itpr", "itpr_unnormalized")  # undefined where H(X) = 0
 ALL_SUBSETS = 12  # all subsets of so many columns are measured unless the caller limits them
 MOST_SUBSETS = (1 << ALL_SUBSETS) - 1
-WORK = 3 * 10**6  # cells times subsets from which compiled loops are worth their loading
 NOT_ALL = "not all subsets of this size were measured"
 
 
@@ -88,80 +82,6 @@ class Subset:
         }
 
 
-@dataclass(frozen=True)
-class CombinationCounts:
-    """The combinations of the quasi-identifiers, alone and with each sensitive attribute."""
-
-    quasi: tuple[str, ...]
-    classes: Cube
-    secrets: Mapping[str, Cube]
-
-    @property
-    def records(self) -> int:
-        """The number of records."""
-        return self.classes.records
-
-    @cached_property
-    def sizes(self) -> Sizes:
-        """The histogram of the class sizes."""
-        return self.classes.sizes()
-
-    def merge_values(self, codes: Mapping[str, Ints]) -> CombinationCounts:
-        """The counts after values are merged: `codes[column][old]` is the new code of a value."""
-
-        def merge(cube: Cube) -> Cube:
-            columns = list(cube.codes)
-            for column, new in codes.items():
-                at = cube.columns.index(column)
-                columns[at] = np.asarray(new)[columns[at]]
-            return Cube(cube.columns, tuple(columns), cube.counts, cube.values)
-
-        # Merged cells are classes again only after they are rolled up.
-        classes = merge(self.classes).roll_up(self.quasi)
-        return CombinationCounts(
-            self.quasi, classes, {s: merge(c) for s, c in self.secrets.items()}
-        )
-
-    def drop_value(self, column: str, code: int) -> CombinationCounts:
-        """The counts without the records that have one value."""
-
-        def drop(cube: Cube) -> Cube:
-            return cube.select_cells(cube.codes[cube.columns.index(column)] != code)
-
-        return CombinationCounts(
-            self.quasi, drop(self.classes), {s: drop(c) for s, c in self.secrets.items()}
-        )
-
-    def measure(self) -> Subset:
-        """What all columns together disclose."""
-        return Subsets(self, threads=1, expected=1).whole
-
-
-def count_combinations(
-    questions: Questions, quasi: Sequence[str], secrets: Sequence[str]
-) -> CombinationCounts:
-    """Ask an engine: one pass over the records for each sensitive attribute."""
-    cubes = {s: _with_secret(questions, tuple(quasi), s) for s in secrets}
-    finest = next(iter(cubes.values()), None)
-    return CombinationCounts(
-        tuple(quasi), questions.cube(quasi) if finest is None else finest.roll_up(quasi), cubes
-    )
-
-
-def secret_column(column: str) -> str:
-    """The name of a cube's last column: a sensitive attribute may be a quasi-identifier as well."""
-    return f"{column}\0"
-
-
-def _with_secret(questions: Questions, quasi: tuple[str, ...], secret: str) -> Cube:
-    cube = (
-        with_target(questions.cube(quasi), secret)
-        if secret in quasi
-        else questions.cube((*quasi, secret))
-    )
-    return replace(cube, columns=(*quasi, secret_column(secret)))
-
-
 class Subsets:
     """The subsets measured so far: `results` by columns, which are in the order of `quasi`."""
 
@@ -169,16 +89,9 @@ class Subsets:
         self, combinations: CombinationCounts, threads: int = 2, expected: int = MOST_SUBSETS
     ) -> None:
         self.combinations, self.quasi = combinations, combinations.quasi
-        cubes: dict[str | None, Cube] = {s: c for s, c in combinations.secrets.items()}  # noqa: C416
-        cubes = cubes or {None: combinations.classes}
-        cells = sum(len(cube.counts) for cube in cubes.values())
-        compiled = None if cells * min(expected, (1 << len(self.quasi)) - 1) >= WORK else False
-        self._lattices = {
-            s: Lattice(cube, None if s is None else secret_column(s), threads, compiled=compiled)
-            for s, cube in cubes.items()
-        }
+        self._lattices = combinations.lattices(threads, expected)
         self.results: dict[tuple[str, ...], Subset] = {}
-        self._record({s: self._nothing_known(s) for s in cubes})
+        self._record({s: self._nothing_known(s) for s in self._lattices})
 
     @property
     def whole(self) -> Subset:
@@ -256,37 +169,45 @@ class Subsets:
     # -- from counts to numbers -----------------------------------------------------------------
 
     def _nothing_known(self, secret: str | None) -> SubsetSummary:
-        n = self.combinations.records
+        n, lattice = self.combinations.records, self._lattices[secret]
+        if isinstance(lattice, PeopleLattice):
+            return next(lattice.some([()]))
         everybody = Sizes.from_arrays([n], [1])
         if secret is None:
             return SubsetSummary((), everybody)
         totals = self.combinations.secrets[secret].totals(-1)
-        left, most = n * self._lattices[secret].prior, (int(totals.max()), n)
+        left, most = n * lattice.prior, (int(totals.max()), n)
         return SubsetSummary((), everybody, left, left, int((totals > 0).sum()), most, 0.0)
 
     def _record(self, rolled: Mapping[str | None, SubsetSummary]) -> None:
         first, records = next(iter(rolled.values())), self.combinations.records
         self.results[first.columns] = Subset(
             first.columns,
-            about_records(first.sizes, records),
+            about_records(first.sizes, first.records or records, first.people),
             {
-                s: about_secret(counts, records, self._lattices[s].prior)
+                s: about_secret(counts, counts.records or records, self._prior(s, counts))
                 for s, counts in rolled.items()
                 if s is not None
             },
         )
 
+    def _prior(self, secret: str, rolled: SubsetSummary) -> float:
+        lattice = self._lattices[secret]
+        return lattice.prior if isinstance(lattice, Lattice) else rolled.prior or 0.0
 
-def about_records(sizes: Sizes, records: int) -> dict[str, Number | None]:
+
+def about_records(
+    sizes: Sizes, records: int, people: PeopleCounts | None = None
+) -> dict[str, Number | None]:
     """The measures of re-identification, and the number of unique records.
 
     >>> about_records(Sizes.from_arrays([1, 3], [1, 1]), 4)["unique_count"]
     1
     """
-    target = RecordTarget(RecordCounts(records, sizes))
+    target = record_target(RecordCounts(records, sizes, people=people))
     values = {name: BY_ID[name].compute(target, {}) for name in ABOUT_RECORDS}
     numbers = {name: v.value if isinstance(v, MeasureResult) else v for name, v in values.items()}
-    return numbers | {"unique_count": int(sizes.times[0]) if sizes.least == 1 else 0}
+    return numbers | {"unique_count": target.below(2)}
 
 
 def about_secret(rolled: SubsetSummary, records: int, prior: float) -> dict[str, Number | None]:
@@ -327,6 +248,11 @@ def undefined_reasons(nothing: Subset) -> dict[str, str]:
         for name, value in numbers.items()
         if value is None
     }
+
+
+def measure_whole(combinations: CombinationCounts) -> Subset:
+    """What all columns together disclose."""
+    return Subsets(combinations, threads=1, expected=1).whole
 
 
 # -- the curve by number of known columns -------------------------------------------------------

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.explain.subsets import CombinationCounts, Subset
+from sievert.commands.explain.combinations import CombinationCounts
+from sievert.commands.explain.subsets import Subset, measure_whole
 from sievert.counts.cube import Cube
 from sievert.measures import kernel
 
@@ -173,7 +174,7 @@ def rare_values(
         | {"gain": gain(whole, rest) | {f"records_below_{k}": int(n[code]) for k, n in below}}
         for *_, place, code in sorted(candidates)[:MOST_SUSPECTS]
         for tally, below in [(columns[place], columns[place].below.items())]
-        for rest in [combinations.drop_value(tally.column, code).measure()]
+        for rest in [measure_whole(combinations.drop_value(tally.column, code))]
     ]
 
 
@@ -218,7 +219,9 @@ def lookalikes(
                 "differs_by": how,
                 "like": {"records": int(tally.records[other])}
                 | ({"value": tally.texts[other]} if show else {}),
-                "gain": gain(whole, combinations.merge_values({tally.column: codes}).measure()),
+                "gain": gain(
+                    whole, measure_whole(combinations.merge_values({tally.column: codes}))
+                ),
             }
         )
     return similar

@@ -1,0 +1,173 @@
+"""The combinations of the quasi-identifiers, from which everything else is made; values merged.
+
+Where people have several rows, combinations carry the person and are counted in people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.attacks.attack import with_target
+from sievert.counts.answers import Sizes
+from sievert.counts.cube import Cube
+from sievert.counts.people import PeopleQuestions
+from sievert.counts.questions import Questions
+from sievert.lattice import Lattice
+from sievert.lattice.people import PeopleLattice
+
+WORK = 3 * 10**6  # cells times subsets from which compiled loops are worth their loading
+
+
+@dataclass(frozen=True)
+class CombinationCounts:
+    """The combinations of the quasi-identifiers, alone and with each sensitive attribute."""
+
+    quasi: tuple[str, ...]
+    classes: Cube
+    secrets: Mapping[str, Cube]
+
+    @property
+    def records(self) -> int:
+        """The number of records; of sightings, where people have several."""
+        return self.classes.records
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """The histogram of the class sizes."""
+        return self.classes.sizes()
+
+    def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
+        """What measures subsets: of each sensitive attribute, or of the classes alone."""
+        cubes: dict[str | None, Cube] = {s: c for s, c in self.secrets.items()}  # noqa: C416
+        cubes = cubes or {None: self.classes}
+        cells = sum(len(cube.counts) for cube in cubes.values())
+        compiled = None if cells * min(expected, (1 << len(self.quasi)) - 1) >= WORK else False
+        return {
+            s: Lattice(cube, None if s is None else secret_column(s), threads, compiled=compiled)
+            for s, cube in cubes.items()
+        }
+
+    def merge_values(self, codes: Mapping[str, Ints]) -> CombinationCounts:
+        """The counts after values are merged: `codes[column][old]` is the new code of a value."""
+        # Merged cells are classes again only after they are rolled up.
+        classes = _merge(self.classes, codes).roll_up(self.quasi)
+        return CombinationCounts(
+            self.quasi, classes, {s: _merge(c, codes) for s, c in self.secrets.items()}
+        )
+
+    def drop_value(self, column: str, code: int) -> CombinationCounts:
+        """The counts without the records that have one value."""
+        return CombinationCounts(
+            self.quasi,
+            _drop(self.classes, column, code),
+            {s: _drop(c, column, code) for s, c in self.secrets.items()},
+        )
+
+
+@dataclass(frozen=True)
+class PeopleCombinations(CombinationCounts):
+    """The same, counted in people; the last column of sightings is the person."""
+
+    sightings: Cube
+    secret_sightings: Mapping[str, Cube]
+
+    @classmethod
+    def from_sightings(
+        cls, quasi: tuple[str, ...], sightings: Cube, secrets: Mapping[str, Cube]
+    ) -> PeopleCombinations:
+        """Count the people of every combination."""
+        counted = {s: _count_people(cube) for s, cube in secrets.items()}
+        return cls(quasi, _count_people(sightings), counted, sightings, secrets)
+
+    def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
+        """What measures subsets: of people, and of each sensitive attribute."""
+        lattices: dict[str | None, Lattice | PeopleLattice] = {None: PeopleLattice(self.sightings)}
+        for secret, cube in self.secret_sightings.items():
+            lattices[secret] = PeopleLattice(cube, secret_column(secret))
+        return lattices
+
+    def _change(self, change: Callable[[Cube], Cube]) -> PeopleCombinations:
+        secrets = {s: change(cube) for s, cube in self.secret_sightings.items()}
+        return self.from_sightings(self.quasi, change(self.sightings), secrets)
+
+    def merge_values(self, codes: Mapping[str, Ints]) -> CombinationCounts:
+        """The counts after values are merged; who was seen with both counts once."""
+        return self._change(lambda cube: _merge(cube, codes))
+
+    def drop_value(self, column: str, code: int) -> CombinationCounts:
+        """The counts without the rows that have one value."""
+        return self._change(lambda cube: _drop(cube, column, code))
+
+
+def _merge(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
+    columns = list(cube.codes)
+    for column, new in codes.items():
+        at = cube.columns.index(column)
+        columns[at] = np.asarray(new)[columns[at]]
+    return Cube(cube.columns, tuple(columns), cube.counts, cube.values)
+
+
+def _drop(cube: Cube, column: str, code: int) -> Cube:
+    return cube.select_cells(cube.codes[cube.columns.index(column)] != code)
+
+
+def _count_people(sightings: Cube) -> Cube:
+    """The people of the combinations of all columns but the last; rows without one are counted."""
+    distinct = sightings.roll_up(sightings.columns)
+    once = np.where(distinct.codes[-1] == 0, distinct.counts, 1)
+    return replace(distinct, counts=once).roll_up(sightings.columns[:-1])
+
+
+def count_combinations(
+    questions: Questions, quasi: Sequence[str], secrets: Sequence[str]
+) -> CombinationCounts:
+    """Ask an engine: one pass over the records for each sensitive attribute."""
+    quasi = tuple(quasi)
+    if isinstance(questions, PeopleQuestions):
+        sightings = {
+            s: _name_secret(_person_last(questions.sighting_cube, quasi, s), s, -2) for s in secrets
+        }
+        return PeopleCombinations.from_sightings(quasi, questions.sighting_cube(quasi), sightings)
+    cubes = {s: _name_secret(_with_secret(questions, quasi, s), s, -1) for s in secrets}
+    finest = next(iter(cubes.values()), None)
+    return CombinationCounts(
+        quasi, questions.cube(quasi) if finest is None else finest.roll_up(quasi), cubes
+    )
+
+
+def secret_column(column: str) -> str:
+    """The name of a cube's column: a sensitive attribute may be a quasi-identifier as well."""
+    return f"{column}\0"
+
+
+def _name_secret(cube: Cube, secret: str, place: int) -> Cube:
+    names = list(cube.columns)
+    names[place] = secret_column(secret)
+    return replace(cube, columns=tuple(names))
+
+
+def _with_secret(questions: Questions, quasi: tuple[str, ...], secret: str) -> Cube:
+    if secret in quasi:
+        return with_target(questions.cube(quasi), secret)
+    return questions.cube((*quasi, secret))
+
+
+def _person_last(ask: Callable[[Sequence[str]], Cube], quasi: tuple[str, ...], secret: str) -> Cube:
+    """Sightings with a secret before the person, which may be a quasi-identifier as well."""
+    if secret not in quasi:
+        return ask((*quasi, secret))
+    cube = ask(quasi)
+    person = cube.columns[-1]
+    doubled = (*quasi, secret, person)
+    places = [cube.columns.index(c) for c in doubled]
+    return Cube(
+        doubled,
+        tuple(cube.codes[p] for p in places),
+        cube.counts,
+        tuple(cube.values[p] for p in places),
+    )

@@ -1,0 +1,110 @@
+"""Subsets of the quasi-identifiers counted in people: made distinct again for every subset.
+
+People do not add up: two classes that become one share the people who were seen in both. So every
+subset is made from the finest sightings, which carry the person.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import PeopleCounts
+from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
+from sievert.lattice import SubsetSummary
+from sievert.measures import kernel
+
+
+class PeopleLattice:
+    """Subsets of the columns of sightings, whose last column is the person.
+
+    The column before the person is a secret where one is named.
+    """
+
+    def __init__(self, sightings: Cube, secret: str | None = None) -> None:
+        self._cube, self._secret = sightings, secret
+        self._given = [c for c in sightings.columns[:-1] if c != secret]
+
+    def all(self) -> dict[tuple[str, ...], SubsetSummary]:
+        """Every subset but the empty one."""
+        return {r.columns: r for r in self.up_to(len(self._given))}
+
+    def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
+        """Only these subsets."""
+        for subset in subsets:
+            columns = tuple(c for c in self._given if c in set(subset))
+            yield self._about_people(columns) if self._secret is None else self._about(columns)
+
+    def up_to(self, size: int) -> Iterator[SubsetSummary]:
+        """Every subset of at most so many columns, small ones first."""
+        for n in range(1, min(size, len(self._given)) + 1):
+            yield from self.some(itertools.combinations(self._given, n))
+
+    def _sightings(self, columns: Sequence[str]) -> tuple[Cube, Ints]:
+        """The distinct sightings of some columns, and the people of each."""
+        cube = self._cube.roll_up((*columns, self._cube.columns[-1]))
+        return cube, np.where(cube.codes[-1] == 0, cube.counts, 1)
+
+    def _about_people(self, columns: tuple[str, ...]) -> SubsetSummary:
+        cube, times = self._sightings(columns)
+        sizes, owner = _sum_runs(cube.codes[:-1], times)
+        person, of_class = cube.codes[-1].astype(np.int64), sizes[owner]
+        named = person > 0
+        seen = np.bincount(person[named], minlength=len(cube.values[-1]))
+        smallest = np.full(len(seen), np.iinfo(np.int64).max)
+        np.minimum.at(smallest, person[named], of_class[named])
+        alone = np.repeat(of_class[~named], times[~named])
+        least = histogram(np.concatenate([smallest[seen > 0], alone]))
+        classes = np.where(named, seen[person], 1)
+        widths = [int(each.max()).bit_length() for each in (classes, of_class)]
+        kinds = [classes.astype(np.uint64), of_class.astype(np.uint64)]
+        places, sums = merge_cells(kinds, widths, times)
+        people = PeopleCounts(least.things, least, classes[places], of_class[places], sums)
+        total = int(times.sum())
+        people.check(total)
+        several = people if total > people.people else None
+        return SubsetSummary(columns, histogram(sizes), records=total, people=several)
+
+    def _about(self, columns: tuple[str, ...]) -> SubsetSummary:
+        assert self._secret is not None
+        cube, times = self._sightings((*columns, self._secret))
+        counts, _ = _sum_runs(cube.codes[:-1], times)
+        starts = run_starts(np.zeros(len(times)), *cube.codes[:-1])
+        keys = [codes[starts] for codes in cube.codes[:-2]]
+        values = cube.codes[-2][starts].astype(np.int64)
+        sizes, owner = _sum_runs(keys, counts)
+        members, _ = _sum_runs(*self._class_people(columns))
+        totals = np.bincount(values, counts, len(cube.values[-2])).astype(np.int64)
+        records, present = int(counts.sum()), totals[totals > 0]
+        prior = kernel.entropy(present, np.ones_like(present), records)
+        terms = counts * kernel.log2_ratio(counts, sizes[owner])
+        by_class = np.bincount(owner, terms, len(sizes))
+        fewest = np.minimum(np.bincount(owner, minlength=len(sizes)), members)
+        most = np.zeros(len(sizes), dtype=np.int64)
+        np.maximum.at(most, owner, counts)
+        once = np.ones(len(counts), dtype=np.int64)
+        return SubsetSummary(
+            columns,
+            histogram(sizes),
+            kernel.total(terms),
+            float(by_class.min()),
+            int(fewest.min()),
+            kernel.largest_ratio(most, members),
+            kernel.mutual_information(counts, sizes[owner], totals[values], once, records),
+            records=records,
+            prior=prior,
+        )
+
+    def _class_people(self, columns: tuple[str, ...]) -> tuple[Sequence[Ints], Ints]:
+        cube, times = self._sightings(columns)
+        return cube.codes[:-1], times
+
+
+def _sum_runs(columns: Sequence[Ints], counts: Ints) -> tuple[Ints, Ints]:
+    """The sums of sorted cells that are equal in some columns, and the place of each cell's."""
+    starts = run_starts(np.zeros(len(counts)), *columns)
+    lengths = np.diff(np.append(starts, len(counts)))
+    return np.add.reduceat(counts, starts), np.repeat(np.arange(len(starts)), lengths)
