@@ -207,7 +207,7 @@ class CodedQuestions(Questions):
         for column in (*quasi, *secrets):
             codes, texts = self._coded[column]
             same[column] = codes == texts.index(column) if column in texts else np.zeros(1, bool)
-        keys = np.logical_and.reduce([same[q] for q in quasi])
+        keys = np.all(np.broadcast_arrays(*(same[q] for q in quasi)), axis=0)
         counts = [np.count_nonzero(keys & same[s]) for s in secrets]
         return int(min(counts, default=np.count_nonzero(keys)))
 
