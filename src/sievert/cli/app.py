@@ -28,9 +28,9 @@ app = App(
     version=__version__,
     help=(
         "Measure how much a data release exposes the people in it.\n\n"
-        "Exit codes: 0 done; 1 a limit is breached; 2 usage; 3 input unreadable; 5 memory, disk or "
-        "time ran out; 6 the engine failed; 7 refused for safety; 70 a defect of sievert; 130, 143 "
-        "interrupted."
+        "Exit codes: 0 done; 1 a policy is not met or undecided; 2 usage; 3 input unreadable; 5 "
+        "memory, disk or time ran out; 6 the engine failed; 7 refused for safety; 70 a defect of "
+        "sievert; 130, 143 interrupted."
     ),
     help_format="plaintext",
     default_parameter=Parameter(negative=()),

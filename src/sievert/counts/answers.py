@@ -197,6 +197,7 @@ class SecretCounts:
     gaps: Gaps | None = None
     missing: int = 0
     known_profiles: Profiles | None = None
+    known_joint: JointCounts | None = None
     ranked: Ranked | None = None
     hierarchy_gaps: Gaps | None = None
     parts: SecretCounts | None = None

@@ -38,6 +38,12 @@ class SecretCounter:
                 f"SELECT {self.engine.list_downwards('n')} AS profile FROM {self.cells} "
                 f"WHERE s IS NOT NULL GROUP BY {self.keys}"
             )
+        if "known_joint" in needs and 0 < missing < self.tables.records:
+            known = self.tables.keep_table(f"SELECT * FROM {self.cells} WHERE s IS NOT NULL")
+            pairs = self._collect_pairs(known)
+            counts["known_joint"] = self._joint(pairs)
+            self.tables.drop_tables(pairs)
+            self.tables.drop_cells(known)
         if "order" in needs and not missing:
             counts["ranked"] = self._rank_values(order)
         if "hierarchy" in needs and hierarchy is not None:
@@ -73,16 +79,19 @@ class SecretCounter:
             ),
         }
         if "joint" in needs:
-            counts["joint"] = JointCounts.from_arrays(
-                *self.engine.arrays(
-                    "SELECT nq, ns, n, COUNT(*) AS m FROM "
-                    f"({self.engine.each_pair(pairs, wide)}) AS d GROUP BY nq, ns, n"
-                )
-            )
+            counts["joint"] = self._joint(pairs)
         if "gaps" in needs:
             counts["gaps"] = self._gaps(pairs)
         tables.drop_tables(pairs)
         return counts
+
+    def _joint(self, pairs: str) -> JointCounts:
+        return JointCounts.from_arrays(
+            *self.engine.arrays(
+                "SELECT nq, ns, n, COUNT(*) AS m FROM "
+                f"({self.engine.each_pair(pairs, self.tables.wide)}) AS d GROUP BY nq, ns, n"
+            )
+        )
 
     def _profiles(self, inner: str) -> Profiles:
         return Profiles.from_arrays(

@@ -187,8 +187,10 @@ def _round_to_step(value: float, step: float) -> float:
 def masks(roles: Mapping[str, Any], texts: Texts) -> dict[str, str]:
     """Names that reveal the role of a column and nothing else."""
     names: dict[str, str] = {}
-    for role in ("quasi", "sensitive", "identifier", "unassessed"):
-        for number, column in enumerate(roles.get(role) or (), 1):
+    single = ("person", "household", "weight")
+    for role in ("quasi", "sensitive", "identifier", *single, "ignored", "unassessed"):
+        columns = roles.get(role) or ()
+        for number, column in enumerate([columns] if role in single and columns else columns, 1):
             names.setdefault(column, texts(f"words.mask_{role}", number=number))
     return names
 

@@ -227,18 +227,29 @@ class PackedQuestions(Questions):
         sizes.check(self.records)
         self._sizes.setdefault(quasi, sizes)
         missing, known = int(cells.totals[0]), cells.values != 0
+        some_known = 0 < missing < self.records
+        bounds = kernels.run_bounds(cells.keys[known], cells.low) if some_known else None
         return SecretCounts(
             records=self.records,
             sizes=sizes,
             values=histogram(cells.totals[cells.totals > 0]),
             profiles=self._profiles(cells.counts, cells.bounds),
-            joint=self._joint(cells) if "joint" in needs else None,
+            joint=self._joint(cells.counts, cells.values, cells.bounds, cells.sizes, cells.totals)
+            if "joint" in needs
+            else None,
             gaps=self._gaps(cells, sizes) if "gaps" in needs else None,
             missing=missing,
-            known_profiles=self._profiles(
-                cells.counts[known], kernels.run_bounds(cells.keys[known], cells.low)
+            known_profiles=self._profiles(cells.counts[known], bounds)
+            if "known" in needs and bounds is not None
+            else None,
+            known_joint=self._joint(
+                own := cells.counts[known],
+                cells.values[known],
+                bounds,
+                kernels.sum_runs(own, bounds),
+                cells.totals,
             )
-            if "known" in needs and 0 < missing < self.records
+            if "known_joint" in needs and bounds is not None
             else None,
             ranked=_rank_values(cells)
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")
@@ -264,18 +275,20 @@ class PackedQuestions(Questions):
         profiles = sorted(classes)
         return Profiles.from_arrays(profiles, [classes[profile] for profile in profiles])
 
-    def _joint(self, cells: PackedCells) -> JointCounts:
+    def _joint(
+        self, counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints
+    ) -> JointCounts:
         def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            of_cells = cells.counts[part], cells.values[part]
-            return kernels.joint_kinds(*of_cells, bounds, cells.sizes[classes], cells.totals)
+            of_cells = counts[part], values[part]
+            return kernels.joint_kinds(*of_cells, bounds, sizes[classes], totals)
 
-        rows = np.concatenate(self._each_share(cells.bounds, work))
+        rows = np.concatenate(self._each_share(bounds, work))
         *kinds, times = rows.T
         places, sums = merge_cells(
             [k.astype(np.uint64) for k in kinds], [self.records.bit_length()] * 3, times
         )
-        sizes, totals, counts = rows[places, :3].T
-        return JointCounts.from_arrays(sizes, totals, counts, sums)
+        class_sizes, value_sizes, cells = rows[places, :3].T
+        return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)
 
     def _gaps(self, cells: PackedCells, sizes: Sizes) -> Gaps:
         quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
