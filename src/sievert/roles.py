@@ -222,7 +222,7 @@ def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> U
     lines = []
     likely: dict[str, list[str]] = {"-i": [], "-q": [], "-s": [], "": []}
     for column, values in distinct.items():
-        option, why = _suggest(column, values, records)
+        option, why = suggest_role(column, values, records)
         likely[option].append(column)
         lines.append(f"  {printable(column):<{width}}  {values:>9,} values  {why}")
     if more:
@@ -249,7 +249,13 @@ def _for_a_shell(columns: list[str]) -> str:
     return shlex.quote(text) if text else ""
 
 
-def _suggest(column: str, values: int, records: int) -> tuple[str, str]:
+def looks_like_identifier(column: str) -> bool:
+    """Whether a column is called as identifiers are."""
+    name = column.casefold()
+    return name.endswith("id") or any(part in name for part in _USUAL["-i"])
+
+
+def suggest_role(column: str, values: int, records: int) -> tuple[str, str]:
     """The likely role of a column, from its name and how many values it has."""
     if values <= 1:
         return "", "the same for everybody: tells nothing"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cyclopts import App, Parameter
 
-from sievert.cli import analyses, documents, messages
+from sievert.cli import analyses, documents, messages, policies
 from sievert.cli.options import STDIN
 from sievert.errors import SievertError
 from sievert.sources import isolation
@@ -48,6 +48,9 @@ for command in (
     documents.measures,
 ):
     app.command(command)
+policy = App(name="policy", help="Check a policy against a table.")
+policy.command(policies.check)
+app.command(policy)
 
 _stopped: list[int] = []
 _swallowed: list[int] = []

@@ -165,7 +165,7 @@ class RequestedRoles:
             return None
         from sievert.policy import Gate
 
-        gate = Gate(self.policy, self._basis(roles, missing))
+        gate = Gate(self.policy, self._basis(columns, roles, missing))
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
@@ -178,24 +178,24 @@ class RequestedRoles:
             gate.undecided("records_left_out")
         return gate
 
-    def _basis(self, roles: Roles, missing: str) -> str:
+    def _basis(self, columns: Sequence[str], roles: Roles, missing: str) -> str:
         """What a verdict rests on, in one sentence without names."""
         assert self.policy is not None
         stated = self.policy.roles.rows_are_people
         whose = "as the policy says" if stated else "which the policy does not say"
         numbers = [
-            plural(len(columns), what)
-            for what, columns in (
+            plural(number, what)
+            for what, names in (
                 ("quasi-identifier", roles.quasi),
                 ("secret", roles.sensitive),
                 ("identifier", roles.identifier),
                 ("ignored column", roles.ignored),
             )
-            if columns
+            if (number := sum(c in columns for c in names))
         ]
         return (
-            f"each row is taken for one person, {whose}; {', '.join(numbers)}; identifiers are "
-            f"dropped before release; {MISSING_RULES[missing]}"
+            f"each row is taken for one person, {whose}; {', '.join(numbers)}; "
+            f"{MISSING_RULES[missing]}"
         )
 
     def prepare(

@@ -233,6 +233,11 @@ class TableMeasures:
             )
         return {m.id: self._value(m, target, {**self._options(m), **beside}) for m in chosen}
 
+    def count_values(self, secret: str) -> None:
+        """Count how often each value of a secret occurs, and nothing else."""
+        counts = self.questions.secret_counts(self.roles.quasi, secret, frozenset())
+        self.values[secret] = counts.values, counts.missing
+
     def best_numbers(self) -> dict[str | None, dict[str, Value]]:
         """The numbers of the same records in one class: no release can do better."""
         from sievert.measures.target import RecordTarget, SecretTarget

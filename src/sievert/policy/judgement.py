@@ -164,11 +164,11 @@ def judge(
     `best` has the numbers of a table with the same records in one class, None for the record: no
     release can do better.
     """
-    for secret in policy.inference:
+    for name in policy.inference:
         require(
-            secret in inference,
-            f"limits.inference: {secret!r} is not a sensitive attribute of this assessment",
-            hint=nearest(secret, inference) or "name it with -s",
+            name in inference,
+            f"limits.inference: {name!r} is not a sensitive attribute of this assessment",
+            hint=nearest(name, inference) or "name it with -s",
         )
     verdicts = []
     places: list[tuple[str | None, Numbers, Mapping[str, MeasureLimit]]] = [
@@ -265,9 +265,12 @@ def _compare(
 
 
 def impossible_limit(
-    where: str, measure: str, limit: MeasureLimit, best: Value | None
+    where: str, measure: str, limit: MeasureLimit, best: Value | None, *, number: bool = True
 ) -> str | None:
-    """Why no release of the table can meet a limit, given the best number of any; else None."""
+    """Why no release of the table can meet a limit, given the best number of any; else None.
+
+    The reason holds that number, unless it is to be written where numbers do not belong.
+    """
     if limit.min is not None and limit.max is not None and limit.min > limit.max:
         return "no number can be at least and at most that"
     risky = BY_ID[measure].riskier
@@ -276,11 +279,11 @@ def impossible_limit(
     )
     if best is None or (side.min is None and side.max is None):
         return None
-    number, _, met = _compare(where, best, side)
+    best_number, _, met = _compare(where, best, side)
     if met is not False:
         return None
     if best.reason == NOTHING_TO_LEARN and where.startswith("inference"):
         return "the secret has one value only"
     why = WHY_IMPOSSIBLE.get(measure, "no release that keeps the column does better")
-    shown = "unbounded" if number is None else significant(float(number))
-    return f"with all records in one class it is {shown}: {why}"
+    shown = "unbounded" if best_number is None else significant(float(best_number))
+    return f"with all records in one class it is {shown}: {why}" if number else why

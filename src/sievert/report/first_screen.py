@@ -20,7 +20,7 @@ from sievert.report.chapters.numbers import (
     within,
 )
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.redaction import Data, ReportPart
+from sievert.report.redaction import Data, ReportPart, role_columns
 from sievert.report.texts import Texts
 
 ABREAST = 4  # releases beside each other
@@ -32,14 +32,7 @@ REASON_MARKS = {False: "not_met", None: "doubtful"}
 def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
     """The blocks below the title."""
     texts, redactor = parts[0].texts, parts[0].redactor
-    judged = [part for part in parts if part.data.get("policy")]
-    compared = [
-        part
-        for part in parts
-        if part.kind == "compare" and any(r.get("policy") for r in part.data["releases"])
-    ]
-    leads = [_lead(parts[0], judged, bool(compared))] if judged or not compared else []
-    leads += [_releases_lead(part) for part in compared]
+    judged, compared = _judged(parts)
     lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
     chapters: dict[str, Sequence[Block]] = {
         "short": [BulletList(tuple(sentences))] if sentences else [],
@@ -51,7 +44,7 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
     shared = Paragraph(texts("front.shared", least=redactor.least), "note")
     return (
         *warning,
-        Paragraph(" ".join(leads), "lead"),
+        Paragraph(policy_lead(parts), "lead"),
         *(
             Chapter(texts(f"front.{key}"), key.replace("_", "-"), tuple(blocks))
             for key, blocks in chapters.items()
@@ -59,6 +52,28 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
         ),
         *([] if redactor.internal else [shared]),
     )
+
+
+def _judged(parts: Sequence[ReportPart]) -> tuple[list[ReportPart], list[ReportPart]]:
+    """The parts whose table a policy was held against, and those whose releases."""
+    compared = [
+        part
+        for part in parts
+        if part.kind == "compare" and any(r.get("policy") for r in part.data["releases"])
+    ]
+    return [part for part in parts if part.data.get("policy")], compared
+
+
+def policy_lead(parts: Sequence[ReportPart]) -> str:
+    """Whether the policy is met, and if not, why; or that there is none."""
+    judged, compared = _judged(parts)
+    leads = [_lead(parts[0], judged, bool(compared))] if judged or not compared else []
+    return " ".join([*leads, *map(_releases_lead, compared)])
+
+
+def has_policy(part: ReportPart) -> bool:
+    """Whether a policy was held against something in a part."""
+    return any(_judged([part]))
 
 
 def _lead(part: ReportPart, judged: Sequence[ReportPart], compared: bool) -> str:
@@ -133,8 +148,7 @@ def _table(part: ReportPart) -> Iterator[str]:
         ("ignored", "ignored"),
         ("unassessed", "unassessed"),
     ):
-        if columns := part.data["roles"].get(role):
-            columns = [columns] if isinstance(columns, str) else columns
+        if columns := role_columns(part.data["roles"])[role]:
             yield texts(f"front.{key}", columns=redactor.names(columns))
 
 
@@ -154,15 +168,15 @@ def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iter
         items = [_reason(part, r) for part, r in reasons]
         items += [_limit(part, v) for part, v in limits]
         yield BulletList(tuple(items), tuple(marks))
-    yield from _basis([part.data for part in parts], texts)
     for part in compared:
         if parts:
             yield Paragraph(texts("front.limits_releases"))
         yield _points(part)
         if any(map(_limits_of, part.data["releases"])):
             yield from _grids(part)
-        yield from _basis(part.data["releases"], texts)
         yield Paragraph(texts("compared.policy_reading"), "reading")
+    releases = [release for part in compared for release in part.data["releases"]]
+    yield from _basis([*(part.data for part in parts), *releases], texts)
     if any(not part.internal for part in (*(part for part, _ in limits), *compared)):
         yield Paragraph(texts("front.exact"), "note")
 

@@ -178,11 +178,11 @@ def _policy(comparison: Comparison, width: int, everything: bool) -> list[str]:
                     lines += [f"  {line}" for line in limit_lines(v, width - 2)]
     if not lines:
         return []
-    basis = next(p.rests_on for p in policies if p is not None)
+    bases = dict.fromkeys(p.rests_on for p in policies[1:] if p is not None and p.rests_on)
     return [
         *("", "Limits of the policy, held against each table on its own"),
         *lines,
-        *wrap(f"This rests on: {basis}.", width, "  "),
+        *wrap_all((f"This rests on: {basis}." for basis in bases), width, "  "),
     ]
 
 
