@@ -278,6 +278,8 @@ def inference(
     result.update(_delta(p_s, p_s_in_q))
     result.update(_beta(p_s, p_s_in_q))
 
+    result.update(_gains(_column(rows, secret), list(classes.values())))
+
     known = [row for row in rows if _cell(row, secret) is not None]
     if 0 < len(known) < n:
         n_qs_known = {
@@ -285,12 +287,29 @@ def inference(
             for q, members in _classes(known, quasi).items()
         }
         result["l_diversity_without_missing"] = _l_diversity(n_qs_known)
+        gains = _gains([_cell(row, secret) for row in known], list(_classes(known, quasi).values()))
+        result.update({f"{name}_without_missing": gain for name, gain in gains.items()})
         result["max_confidence_without_missing"] = max(
             Fraction(count, sum(counts.values()))
             for counts in n_qs_known.values()
             for count in counts.values()
         )
     return result
+
+
+def _gains(target: Target, classes: Sequence[Sequence[int]]) -> dict[str, Fraction]:
+    """How much more likely a value becomes in some class, and how much better a guess."""
+    prior = _distribution(target)
+    if len(prior) == 1:
+        return {"confidence_gain": Fraction(0), "guess_gain": Fraction(0)}
+    highest, right = Fraction(0), Fraction(0)
+    for members in classes:
+        inside = _distribution([target[i] for i in members])
+        right += max(inside.values()) * Fraction(len(members), len(target))
+        for value, p in prior.items():
+            highest = max(highest, (inside.get(value, Fraction(0)) - p) / (1 - p))
+    guess = max(prior.values())
+    return {"confidence_gain": highest, "guess_gain": (right - guess) / (1 - guess)}
 
 
 def _merge(target: Target, partition: Mapping[str, Sequence[Any]]) -> Target:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sievert.commands.limit.distribution import Limit, limit
     from sievert.commands.limit.result import Limited
     from sievert.commands.measure_functions import *
+    from sievert.commands.policy.api import check_policy
+    from sievert.commands.policy.result import PolicyCheck
     from sievert.commands.report.api import write_report
     from sievert.errors import SievertError
     from sievert.hierarchies import Hierarchy
@@ -46,12 +48,14 @@ __all__ = [
     "Hierarchy",
     "Limit",
     "Limited",
+    "PolicyCheck",
     "SievertError",
     "Value",
     "__version__",
     "approximate_compromise",
     "assess",
     "attack",
+    "check_policy",
     "compare",
     "compromise",
     "discrimination_rate_by_value",
@@ -70,11 +74,13 @@ _HOMES = {
     "Hierarchy": "hierarchies",
     "Limit": "commands.limit.distribution",
     "Limited": "commands.limit.result",
+    "PolicyCheck": "commands.policy.result",
     "SievertError": "errors",
     "Value": "measures.measure",
     "approximate_compromise": "measures.approximate.compromise",
     "assess": "commands.assess.api",
     "attack": "commands.attack.api",
+    "check_policy": "commands.policy.api",
     "compare": "commands.compare.api",
     "compromise": "commands.compromise.api",
     "discrimination_rate_by_value": "commands.functions",

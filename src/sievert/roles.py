@@ -1,10 +1,11 @@
-"""The roles of the columns: identifiers, quasi-identifiers, secrets. Never guessed silently."""
+"""The roles of the columns: who is found, what is secret, what is dropped. Never guessed."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from sievert.errors import UsageError, require, unknown
 from sievert.formatting import printable
@@ -18,18 +19,38 @@ class Roles:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
+    person: str | None = None
+    household: str | None = None
+    weight: str | None = None
+    ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
 
     @property
     def measured_columns(self) -> tuple[str, ...]:
         """Columns that are measured, each once."""
         return tuple(dict.fromkeys((*self.quasi, *self.sensitive)))
 
-    def to_dict(self, unassessed: Iterable[str]) -> dict[str, list[str]]:
+    @property
+    def single_columns(self) -> dict[str, str]:
+        """The columns of the roles that one column can have, by role."""
+        single = {"person": self.person, "household": self.household, "weight": self.weight}
+        return {role: column for role, column in single.items() if column is not None}
+
+    @property
+    def every_column(self) -> frozenset[str]:
+        """Every column that has a role."""
+        single = self.single_columns.values()
+        return frozenset((*self.measured_columns, *self.identifier, *single, *self.ignored))
+
+    def to_dict(self, unassessed: Iterable[str]) -> dict[str, Any]:
         """As they stand in the JSON, with the columns that have none."""
         return {
             "quasi": list(self.quasi),
             "sensitive": list(self.sensitive),
             "identifier": list(self.identifier),
+            "person": self.person,
+            "household": self.household,
+            "weight": self.weight,
+            "ignored": dict(self.ignored),
             "unassessed": list(unassessed),
         }
 
@@ -74,13 +95,28 @@ def assign(
     quasi: str | Iterable[str] | None,
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
+    *,
+    person: str | None = None,
+    household: str | None = None,
+    weight: str | None = None,
+    ignored: Mapping[str, str] | None = None,
 ) -> tuple[Roles, list[Note]]:
     """Check the given roles against the columns; returns them with warnings."""
-    roles = Roles(*(names(given, columns) for given in (quasi, sensitive, identifier)))
+    roles = Roles(
+        names(quasi, columns),
+        names(sensitive, columns),
+        names(identifier, columns),
+        person,
+        household,
+        weight,
+        ignored or {},
+    )
     for what, given in (
         ("quasi-identifier", roles.quasi),
         ("sensitive attribute", roles.sensitive),
         ("identifier", roles.identifier),
+        *((role, (column,)) for role, column in roles.single_columns.items()),
+        ("ignored", tuple(roles.ignored)),
     ):
         for name in given:
             require(
@@ -96,12 +132,33 @@ def assign(
             f"column {name!r} is an identifier and cannot be measured as well",
             hint="identifiers are dropped from a release; name it in one role only",
         )
+    _check_single_roles(roles)
     warnings = [
         Note("column {} is both quasi-identifier and secret: knowing it is learning it", Name(n))
         for n in roles.sensitive
         if n in roles.quasi
     ]
     return roles, warnings
+
+
+def _check_single_roles(roles: Roles) -> None:
+    """Nothing is measured of a column with another role; the person may be an identifier too."""
+    for role, column in roles.single_columns.items():
+        others = [c for r, c in roles.single_columns.items() if r != role]
+        others += roles.measured_columns
+        others += () if role == "person" else roles.identifier
+        require(
+            column not in others,
+            f"column {column!r} is the {role} and has another role as well",
+            hint="name it in one role only",
+        )
+    for column in roles.ignored:
+        others = [*roles.measured_columns, *roles.identifier, *roles.single_columns.values()]
+        require(
+            column not in others,
+            f"column {column!r} is ignored and has another role as well",
+            hint="name it in one role only",
+        )
 
 
 # Parts of names that people give to such columns, in a few languages of the field.
@@ -165,7 +222,7 @@ def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> U
     lines = []
     likely: dict[str, list[str]] = {"-i": [], "-q": [], "-s": [], "": []}
     for column, values in distinct.items():
-        option, why = _suggest(column, values, records)
+        option, why = suggest_role(column, values, records)
         likely[option].append(column)
         lines.append(f"  {printable(column):<{width}}  {values:>9,} values  {why}")
     if more:
@@ -192,7 +249,13 @@ def _for_a_shell(columns: list[str]) -> str:
     return shlex.quote(text) if text else ""
 
 
-def _suggest(column: str, values: int, records: int) -> tuple[str, str]:
+def looks_like_identifier(column: str) -> bool:
+    """Whether a column is called as identifiers are."""
+    name = column.casefold()
+    return name.endswith("id") or any(part in name for part in _USUAL["-i"])
+
+
+def suggest_role(column: str, values: int, records: int) -> tuple[str, str]:
     """The likely role of a column, from its name and how many values it has."""
     if values <= 1:
         return "", "the same for everybody: tells nothing"

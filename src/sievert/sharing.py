@@ -17,7 +17,8 @@ from sievert.errors import require
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import SUPPRESSED, Value
 from sievert.notes import Count, Name, Note, Reason
-from sievert.policy import Verdict
+from sievert.policy import Judgement, Verdict
+from sievert.policy.judgement import READINGS
 from sievert.roles import Roles
 
 LEAST = 10
@@ -72,7 +73,7 @@ class _Assessment(Protocol):
     @property
     def inference(self) -> Mapping[str, Mapping[str, Value]]: ...
     @property
-    def verdicts(self) -> tuple[Verdict, ...] | None: ...
+    def policy(self) -> Judgement | None: ...
     @property
     def warnings(self) -> tuple[str, ...]: ...
     @property
@@ -93,15 +94,14 @@ def make_shareable(assessment: A, *, min_cell: int = LEAST, mask_names: bool = F
         None: rules.chapter(assessment.reidentification, record=True),
         **{s: rules.chapter(v, record=False) for s, v in assessment.inference.items()},
     }
-    roles, verdicts = assessment.roles, assessment.verdicts
-    columns = roles.quasi, roles.sensitive, roles.identifier
+    policy = assessment.policy
     return replace(
         assessment,
         table=rules.table(assessment.table),
-        roles=Roles(*(tuple(map(rules.name, names)) for names in columns)),
+        roles=rules.roles(assessment.roles),
         reidentification=chapters[None],
         inference={rules.name(s): chapters[s] for s in assessment.inference},
-        verdicts=None if verdicts is None else tuple(rules.verdict(v, chapters) for v in verdicts),
+        policy=None if policy is None else rules.judgement(policy, chapters),
         warnings=tuple(
             rules.note(w)
             for w in assessment.warnings
@@ -134,6 +134,22 @@ class _SharingRules:
     def name(self, column: str) -> str:
         """The column's name, or its mask."""
         return self.masks.get(column, "..." if self.mask else column)
+
+    def roles(self, roles: Roles) -> Roles:
+        """The roles by names that may be shown; the policy itself says why a column is ignored."""
+
+        def one(column: str | None) -> str | None:
+            return None if column is None else self.name(column)
+
+        return Roles(
+            tuple(map(self.name, roles.quasi)),
+            tuple(map(self.name, roles.sensitive)),
+            tuple(map(self.name, roles.identifier)),
+            one(roles.person),
+            one(roles.household),
+            one(roles.weight),
+            {self.name(c): "..." if self.mask else why for c, why in roles.ignored.items()},
+        )
 
     # -- numbers --------------------------------------------------------------------------------
 
@@ -274,16 +290,31 @@ class _SharingRules:
     def _whole_cells(self, count: int) -> int | None:
         return None if self.tiny_table else count // self.least * self.least
 
+    def judgement(self, policy: Judgement, chapters: Mapping[str | None, Any]) -> Judgement:
+        """The verdicts beside numbers that may be shown, and the reasons."""
+        return replace(
+            policy,
+            verdicts=tuple(self.verdict(v, chapters) for v in policy.verdicts),
+            reasons=tuple(
+                replace(r, names=tuple(n if n in BY_ID else self.name(n) for n in r.names))
+                for r in policy.reasons
+            ),
+        )
+
     def verdict(self, verdict: Verdict, chapters: Mapping[str | None, Any]) -> Verdict:
         """The verdict as it was, beside the number that may be shown."""
         chapter, _, secret = verdict.where.partition(".")
-        value: Value = chapters[secret or None][verdict.measure]
-        number = value.value
-        if number is not None and verdict.reading:  # the reading without missing secrets
-            number = value.details.get("without_missing")
         where = f"{chapter}.{self.name(secret)}" if secret else chapter
+        value: Value | None = chapters[secret or None].get(verdict.measure)
+        if value is None:  # it lacks what it needs, such as an order
+            return replace(verdict, where=where)
+        number = value.value
+        if number is not None and verdict.reading:  # the worse reading
+            detail = next(d for d, words in READINGS.items() if words == verdict.reading)
+            number = value.details.get(detail)
         reason = SUPPRESSED if number is None and verdict.value is not None else value.reason
-        return replace(verdict, where=where, value=number, reason=reason)
+        # Why a limit is impossible would tell of the number of records, or of a value.
+        return replace(verdict, where=where, value=number, reason=reason, impossible=None)
 
     def about_few_records(self, note: Note) -> bool:
         """Whether a remark exists because of a few records: that they exist is withheld."""
@@ -329,6 +360,8 @@ def _role_names(assessment: _Assessment) -> dict[str, str]:
         ("quasi-identifier", roles.quasi),
         ("secret", roles.sensitive),
         ("identifier", roles.identifier),
+        *((role, (column,)) for role, column in roles.single_columns.items()),
+        ("ignored column", tuple(roles.ignored)),
         ("column", assessment.unassessed),
     ):
         for number, column in enumerate(columns, 1):

@@ -94,7 +94,7 @@ def compare(c: Case, found: sievert.Assessment, named: bool) -> None:
     secrets = found.inference[c.secret]
     satisfiable = due.pop("enhanced_beta_satisfiable")
     assert secrets["enhanced_beta_likeness"].details["satisfiable"] is satisfiable
-    for name in ("l_diversity", "max_confidence"):
+    for name in ("l_diversity", "max_confidence", "confidence_gain", "guess_gain"):
         known = due.pop(f"{name}_without_missing", None)
         shown = secrets[name].details.get("without_missing")
         if known is None:

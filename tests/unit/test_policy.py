@@ -21,7 +21,10 @@ TABLE = {
 
 
 def judged(limits: dict[str, Any], sensitive: str | None = "s", **more: Any) -> sievert.Assessment:
-    return sievert.assess(TABLE, "zip", sensitive, policy={"limits": limits, **more})
+    roles = {"ignored": {c: "not released" for c in TABLE if c not in ("zip", sensitive)}}
+    return sievert.assess(
+        TABLE, "zip", sensitive, policy={"roles": roles, "limits": limits, **more}
+    )
 
 
 def test_met_and_breached() -> None:
@@ -50,11 +53,12 @@ def test_unbounded_and_constant_are_breached() -> None:
     assert found.met is False
 
 
-def test_undefined_for_another_reason_is_a_warning() -> None:
-    one = {"zip": ["1"], "s": ["x"]}
+def test_undefined_for_another_reason_is_undecided() -> None:
+    one = {"zip": ["1"]}
     limits = {"limits": {"reidentification": {"separation": {"max": 0.5}}}}
     found = sievert.assess(one, "zip", policy=limits)
-    assert found.met is True
+    assert found.met is None and not found.passed
+    assert found.to_dict()["policy"]["met"] is None
     assert any("not evaluated" in w for w in found.warnings)
     assert (found.verdicts or ())[0].met is None
 
@@ -69,10 +73,11 @@ def test_the_worse_reading_decides() -> None:
     assert found.met is False
 
 
-def test_a_limit_on_the_harmless_side_is_noted() -> None:
+def test_a_limit_on_the_harmless_side_decides_nothing() -> None:
     found = judged({"k_anonymity": {"max": 5}})
-    assert found.met is True
+    assert found.met is None and [v.met for v in found.verdicts or ()] == [True]
     assert any("harmless side" in w for w in found.warnings)
+    assert judged({"k_anonymity": {"min": 1, "max": 5}}).met is True
 
 
 def test_roles_of_the_policy_are_not_replaced_silently() -> None:
@@ -144,6 +149,24 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "unknown secret": ("[limits.inference.t]\nitpr = { max = 1 }", "not a sensitive attribute"),
     "80 for 80 %": ("[limits]\nmax_confidence = { max = 80 }", "80 lies outside [0, 1]"),
     "true is no number": ("[limits]\nk_anonymity = { min = true }", "limits.k_anonymity.min"),
+    "a limit at the top level": ("[reidentification]\nk_anonymity = { min = 5 }", "[limits.reid"),
+    "ignored without a reason": ('[roles]\nignored = { n = " " }', "no reason is given for 'n'"),
+    "ignored and a role": ("[roles]\nignored = { zip = 'x' }\nquasi = ['zip']", "another role"),
+    "ignored role is a list": ('[roles]\nignored = ["zip"]', "roles.ignored"),
+    "unknown role ignored": (
+        '[roles]\nquasi = ["zip"]\nignored = { t = "x" }',
+        "'t' does not exist",
+    ),
+    "person role and rows": (
+        '[roles]\nquasi = ["zip"]\nperson = "s"\nrows_are_people = true',
+        "exclude each other",
+    ),
+    "role of people": ('[roles]\nquasi = ["zip"]\nrows_are_people = "yes"', "rows_are_people"),
+    "role twice, person": ('[roles]\nquasi = ["zip"]\nperson = "zip"', "another role as well"),
+    "role twice, weight": (
+        '[roles]\nquasi = ["zip"]\nweight = "s"\nidentifier = ["s"]',
+        "another role as well",
+    ),
     "nan is no number": ("[limits]\nk_anonymity = { min = nan }", "limits.k_anonymity.min"),
     "a role of text": ('[roles]\nquasi = "zip"', "not a list"),
     "order of nothing": ('[orders]\nt = ["flu"]', "does not exist"),
@@ -157,8 +180,8 @@ def test_mistakes_exit_2(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     text, words = MISTAKES[name]
     (tmp_path / "house.toml").write_text(text)
     (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
-    arguments = ["assess", str(tmp_path / "t.csv"), "-s", "s", "--policy"]
-    roles = [] if "role" in name else ["-q", "zip"]
+    arguments = ["assess", str(tmp_path / "t.csv"), "--policy"]
+    roles = [] if "role" in name else ["-q", "zip", "-s", "s"]
     assert app._run([*arguments, str(tmp_path / "house.toml"), *roles]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cyclopts import App, Parameter
 
-from sievert.cli import analyses, documents, messages
+from sievert.cli import analyses, documents, messages, policies
 from sievert.cli.options import STDIN
 from sievert.errors import SievertError
 from sievert.sources import isolation
@@ -28,9 +28,9 @@ app = App(
     version=__version__,
     help=(
         "Measure how much a data release exposes the people in it.\n\n"
-        "Exit codes: 0 done; 1 a limit is breached; 2 usage; 3 input unreadable; 5 memory, disk or "
-        "time ran out; 6 the engine failed; 7 refused for safety; 70 a defect of sievert; 130, 143 "
-        "interrupted."
+        "Exit codes: 0 done; 1 a policy is not met or undecided; 2 usage; 3 input unreadable; 5 "
+        "memory, disk or time ran out; 6 the engine failed; 7 refused for safety; 70 a defect of "
+        "sievert; 130, 143 interrupted."
     ),
     help_format="plaintext",
     default_parameter=Parameter(negative=()),
@@ -48,6 +48,9 @@ for command in (
     documents.measures,
 ):
     app.command(command)
+policy = App(name="policy", help="Check a policy against a table.")
+policy.command(policies.check)
+app.command(policy)
 
 _stopped: list[int] = []
 _swallowed: list[int] = []

@@ -58,7 +58,7 @@ class RoleOptions(Options):
     identifier
         Columns that are dropped before release; never measured.
     policy
-        A TOML file with roles, partitions, orders, parameters and limits; exit 1 if breached.
+        A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
     hierarchy
         COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance;
         how a quasi-identifier was made coarser (attack, compare) or could be (explain).

@@ -21,12 +21,18 @@ from sievert.sources.table import Table
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
-    from sievert.policy import Policy
+    from sievert.policy import Gate, Policy
 
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 MOST_LISTED = 60  # columns
-MISSING = ("value", "wildcard", "drop", "error")
+MISSING_RULES = {
+    "value": "a missing quasi-identifier is a value of its own",
+    "wildcard": "a missing quasi-identifier matches anything, and the worse reading decides",
+    "drop": "records without a quasi-identifier are left out",
+    "error": "no quasi-identifier is missing",
+}
+MISSING = tuple(MISSING_RULES)
 
 
 class Notes(list[Note]):
@@ -129,7 +135,68 @@ class RequestedRoles:
         quasi, sensitive, identifier = self.names(questions.columns)
         if not quasi and quasi_needed:
             raise no_quasi(questions)
-        return role.assign(questions.columns, quasi, () if secrets_apart else sensitive, identifier)
+        return role.assign(
+            questions.columns,
+            quasi,
+            () if secrets_apart else sensitive,
+            identifier,
+            **self._single_roles({*quasi, *sensitive, *identifier}),
+        )
+
+    def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
+        """The other roles of the policy; a column that the caller measures is no longer ignored."""
+        if self.policy is None:
+            return {}
+        roles = self.policy.roles
+        own = {c for names in self._own for c in names or ()}
+        ignored = {c: why for c, why in roles.ignored.items() if c not in given or c in own}
+        return {
+            "person": roles.person,
+            "household": roles.household,
+            "weight": roles.weight,
+            "ignored": ignored,
+        }
+
+    def gate(
+        self, columns: Sequence[str], roles: Roles, missing: str = "value", dropped: int = 0
+    ) -> Gate | None:
+        """The policy's gate for a table with these columns, with the reasons that roles give."""
+        if self.policy is None:
+            return None
+        from sievert.policy import Gate
+
+        gate = Gate(self.policy, self._basis(columns, roles, missing))
+        if bare := [c for c in columns if c not in roles.every_column]:
+            gate.not_met("columns_without_role", bare)
+        own, used = self.policy.roles, roles.every_column
+        less = {*own.quasi} - {*roles.quasi} | {*own.sensitive} - {*roles.sensitive}
+        if weaker := [c for c in columns if c in less and c in used]:
+            gate.not_met("roles_replaced", weaker)
+        if roles.person is not None and roles.person in columns:
+            gate.undecided("people_not_counted", [roles.person])
+        if dropped:
+            gate.undecided("records_left_out")
+        return gate
+
+    def _basis(self, columns: Sequence[str], roles: Roles, missing: str) -> str:
+        """What a verdict rests on, in one sentence without names."""
+        assert self.policy is not None
+        stated = self.policy.roles.rows_are_people
+        whose = "as the policy says" if stated else "which the policy does not say"
+        numbers = [
+            plural(number, what)
+            for what, names in (
+                ("quasi-identifier", roles.quasi),
+                ("secret", roles.sensitive),
+                ("identifier", roles.identifier),
+                ("ignored column", roles.ignored),
+            )
+            if (number := sum(c in columns for c in names))
+        ]
+        return (
+            f"each row is taken for one person, {whose}; {', '.join(numbers)}; "
+            f"{MISSING_RULES[missing]}"
+        )
 
     def prepare(
         self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()
@@ -209,7 +276,7 @@ def columns_without_role(
     questions: Questions, roles: Roles, *others: str | None
 ) -> tuple[str, ...]:
     """The columns that are not assessed; `others` have a role besides the three."""
-    used = {*roles.measured_columns, *roles.identifier, *others}
+    used = {*roles.every_column, *others}
     return tuple(c for c in questions.columns if c not in used)
 
 

@@ -15,11 +15,12 @@ from sievert.errors import ExhaustedError, InputError, InvariantError, require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.measure import MeasureResult, Number, Value
+from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 
 if TYPE_CHECKING:
-    from sievert.counts.answers import JointCounts
+    from sievert.counts.answers import JointCounts, Sizes
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
 
@@ -51,11 +52,15 @@ def measure_table(
     ids: Iterable[str],
     clock: Clock,
     settings: MeasureSettings | None = None,
-) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
-    """Some measures of a table that is open already: of re-identification, and of each secret."""
+) -> tuple[dict[str, Value], dict[str, dict[str, Value]], dict[str | None, dict[str, Value]]]:
+    """Some measures of a table that is open already: of re-identification, and of each secret.
+
+    The third are the best numbers that any release could have.
+    """
     table = TableMeasures(questions, roles, settings or MeasureSettings(), ids, clock)
     inference = {s: table.inference(s) for s in roles.sensitive}
-    return table.reidentification(), inference
+    best = {} if settings is None else table.best_numbers()
+    return table.reidentification(), inference, best
 
 
 def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
@@ -124,6 +129,7 @@ class TableMeasures:
         self.warnings = Notes()
         self.joint: dict[str, JointCounts] = {}  # by secret
         self.value_counts: dict[str, int] = {}  # by secret
+        self.values: dict[str, tuple[Sizes, int]] = {}  # how often each occurs, how many lack one
 
     def reidentification(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
@@ -154,14 +160,16 @@ class TableMeasures:
         from sievert.measures.classes import under_wildcards
 
         self.clock("matching wildcards", self.questions)
-        frequencies = self.questions.record_counts(self.roles.quasi, wildcard=True).wildcard
+        counts = self.questions.record_counts(self.roles.quasi, wildcard=True)
+        frequencies = counts.wildcard
         if frequencies is None:
             raise ExhaustedError(
                 "matching wildcards would take too long (patterns of missing keys, classes)",
                 hint="fewer quasi-identifiers, or --missing value",
             )
         self.warnings.add("a missing value matches anything: only k and records_below are defined")
-        results = under_wildcards(frequencies, self._options(BY_ID["records_below"]))
+        options = self._options(BY_ID["records_below"])
+        results = under_wildcards(frequencies, options, counts.sizes)
         return {
             m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
             for m in self.measures
@@ -200,6 +208,7 @@ class TableMeasures:
             named=self._named_value(secret),
         )
         self.value_counts[secret] = counts.values.things
+        self.values[secret] = counts.values, counts.missing
         if counts.joint is not None:
             self.joint[secret] = counts.joint
         if counts.missing:
@@ -213,9 +222,46 @@ class TableMeasures:
         self.clock("computing", self.questions)
         target = SecretTarget(counts)
         merged = SecretTarget(counts.parts) if counts.parts is not None else None
-        return {
-            m.id: self._value(m, target, {**self._options(m), "merged": merged}) for m in chosen
+        beside = {
+            "merged": merged,
+            "order": "of the values themselves" if order is None else "given",
         }
+        if order is None and any("order" in m.needs for m in chosen):
+            self.warnings.add(
+                "t_closeness_ordered of {} takes the values in their own order: no order is given",
+                Name(secret),
+            )
+        return {m.id: self._value(m, target, {**self._options(m), **beside}) for m in chosen}
+
+    def count_values(self, secret: str) -> None:
+        """Count how often each value of a secret occurs, and nothing else."""
+        counts = self.questions.secret_counts(self.roles.quasi, secret, frozenset())
+        self.values[secret] = counts.values, counts.missing
+
+    def best_numbers(self) -> dict[str | None, dict[str, Value]]:
+        """The numbers of the same records in one class: no release can do better."""
+        from sievert.measures.target import RecordTarget, SecretTarget
+
+        bounded = [m for m in self.measures if has_bound(m)]
+        record = RecordTarget(records_in_one_class(self.questions.records))
+        best: dict[str | None, dict[str, Value]] = {
+            None: {
+                m.id: self._value(m, record, self._options(m))
+                for m in bounded
+                if "record" in m.kinds
+            }
+        }
+        for secret, (values, missing) in self.values.items():
+            value, named = self._named_value(secret), None
+            if value is not None:
+                named = self.questions.tally(secret, self.roles.quasi).get(value)
+            target = SecretTarget(secret_in_one_class(values, missing, named))
+            best[secret] = {
+                m.id: self._value(m, target, self._options(m))
+                for m in bounded
+                if "secret" in m.kinds and (m.id != "alpha_k" or value is None or named is not None)
+            }
+        return best
 
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))

@@ -13,7 +13,7 @@ from sievert.sources.csv_header import SHOWN
 
 if TYPE_CHECKING:
     from sievert.measures.measure import Value
-    from sievert.policy import Verdict
+    from sievert.policy import Judgement, Verdict
 
 LONGEST = 28  # letters of a release's name in a table
 SHORTEST = 14
@@ -100,6 +100,8 @@ def _heading_lines(result: Result, width: int) -> list[str]:
         ("Quasi-identifiers (an outsider may know)", roles.quasi),
         ("Sensitive (secret)", roles.sensitive),
         ("Identifiers (to be dropped)", roles.identifier),
+        *((f"{r.capitalize()} (a column)", (c,)) for r, c in roles.single_columns.items()),
+        ("Ignored (the policy says why)", tuple(roles.ignored)),
         ("Not assessed (if released, an outsider may know them too)", result.unassessed),
     ):
         if names:
@@ -110,7 +112,7 @@ def _heading_lines(result: Result, width: int) -> list[str]:
 
 def limit_lines(v: Verdict, width: int) -> list[str]:
     """One limit, what it asks and what was found."""
-    word = {True: "met", False: "BREACHED", None: "not evaluated"}[v.met]
+    word = {True: "met", False: "BREACHED", None: "undecided"}[v.met]
     bounds = " and ".join(
         f"{sign} {bound:,.12g}"
         for sign, bound in [(">=", v.min), ("<=", v.max)]
@@ -125,9 +127,19 @@ def limit_lines(v: Verdict, width: int) -> list[str]:
     place = printable(f"{v.measure} ({v.where.removeprefix('inference.')})")
     after = f"{unit}; limit {bounds}{f', {v.reading}' if v.reading else ''}"
     line = f"  {word:<13} {place:<44} {value:>10}{after}"
-    if len(line) <= width:
-        return [line]
-    return [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{after}"]
+    lines = [line]
+    if len(line) > width:
+        lines = [f"  {word:<13} {place}"[:width], f"  {'':<13} {value}{after}"]
+    if v.impossible is not None:
+        lines += wrap(f"impossible: {v.impossible}", width, " " * 16)
+    return lines
+
+
+def reason_lines(policy: Judgement, width: int, indent: str = "  ") -> list[str]:
+    """Why a policy is not met or undecided, besides its limits."""
+    words = {False: "not met: ", None: "undecided: "}
+    reasons = (words[r.met] + printable(r.text) for r in policy.reasons if r.met is not True)
+    return wrap_all(reasons, width, indent, indent + "  ")
 
 
 def tabulate(

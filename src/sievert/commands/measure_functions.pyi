@@ -193,6 +193,18 @@ def alpha_k(
     value: str | None = None,
     **options: Any,
 ) -> int | float | None: ...
+def confidence_gain(
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: str | Sequence[str],
+    **options: Any,
+) -> int | float | None: ...
+def guess_gain(
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: str | Sequence[str],
+    **options: Any,
+) -> int | float | None: ...
 def t_closeness(
     data: Any,
     quasi: str | Iterable[str],

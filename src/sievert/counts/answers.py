@@ -62,6 +62,11 @@ class Sizes:
         """The largest size."""
         return int(self.sizes[-1])
 
+    def records_below(self, k: int) -> int:
+        """How many records are in classes of fewer than k."""
+        below = self.sizes < k
+        return int((self.sizes[below] * self.times[below]).sum())
+
     def check(self, records: int) -> None:
         """A histogram that does not cover every record is a defect, never an answer."""
         require(
@@ -235,6 +240,7 @@ class SecretCounts:
     gaps: Gaps | None = None
     missing: int = 0
     known_profiles: Profiles | None = None
+    known_joint: JointCounts | None = None
     ranked: Ranked | None = None
     hierarchy_gaps: Gaps | None = None
     parts: SecretCounts | None = None
@@ -242,3 +248,4 @@ class SecretCounts:
     # Of people with several values: cells by the people of the class, those with the value, both.
     confidence: JointCounts | None = None
     people: int | None = None
+    known_people: int | None = None  # with at least one value that is not missing

@@ -79,11 +79,11 @@ class ClassCells:
         return Gaps.from_arrays(sizes[last], sums[order][last], levels)
 
     def known(self) -> ClassCells:
-        """Only the cells whose secret is not missing."""
+        """Only the cells whose secret is not missing, and only their records."""
         kept = self.values > 0
-        return ClassCells(
-            self.owner[kept], self.values[kept], self.counts[kept], self.sizes, self.totals
-        )
+        owner, counts = self.owner[kept], self.counts[kept]
+        sizes = np.bincount(owner, counts, len(self.sizes)).astype(np.int64)
+        return ClassCells(owner, self.values[kept], counts, sizes, self.totals)
 
     def merge(self, labels: Sequence[list[int]]) -> ClassCells:
         """The cells of the labels that each code has; a code may have one label per level."""
@@ -263,6 +263,8 @@ class CodedQuestions(Questions):
         counts: dict[str, Any] = {"missing": missing}
         if "known" in needs and 0 < missing < self.records:
             counts["known_profiles"] = cells.known().profiles()
+        if "known_joint" in needs and 0 < missing < self.records:
+            counts["known_joint"] = cells.known().joint
         if "order" in needs and not missing:
             counts["ranked"] = cells.rank(self._rank(secret, order))
         if "hierarchy" in needs and hierarchy is not None:

@@ -224,16 +224,28 @@ class PeopleSecretCounter(SecretCounter):
         counts = super()._count_cells(cells, needs)
         counts["people"] = self.people.people
         if cells == self.cells and "joint" in needs:
-            same = self.people.same_class(self.quasi, "a", "q")
-            counts["confidence"] = JointCounts.from_arrays(
-                *self.engine.arrays(
-                    f"SELECT q.n AS nq, b.ns AS ns, a.n AS n, COUNT(*) AS m FROM {cells} AS a "
-                    f"JOIN {self.classes} AS q ON {same} "
-                    f"JOIN {self.people.value_holders(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
-                    "GROUP BY q.n, b.ns, a.n"
-                )
-            )
+            counts["confidence"] = self._confidence(self.classes)
         return counts
+
+    def _confidence(self, classes: str, where: str = "1 = 1") -> JointCounts:
+        """Cells by the people of their class, those who have the value, and those who are both."""
+        return JointCounts.from_arrays(
+            *self.engine.arrays(
+                f"SELECT q.n AS nq, b.ns AS ns, a.n AS n, COUNT(*) AS m FROM {self.cells} AS a "
+                f"JOIN {classes} AS q ON {self.people.same_class(self.quasi, 'a', 'q')} "
+                f"JOIN {self.people.value_holders(self.cells)} AS b "
+                f"ON a.s IS NOT DISTINCT FROM b.s WHERE {where} GROUP BY q.n, b.ns, a.n"
+            )
+        )
+
+    def _known_joint(self) -> dict[str, Any]:
+        known = self._known_classes()
+        joint = self._confidence(known, "a.s IS NOT NULL")
+        self.tables.drop_tables(known)
+        anyone = "SELECT 1 AS one, p, s FROM " + self.sightings
+        people = self.people.distinct_people("one", f"({anyone}) AS d", "s IS NOT NULL")
+        ((number,),) = self.engine.rows(f"SELECT COUNT(*) FROM ({people}) AS e")
+        return {"known_joint": joint, "known_people": int(number)}
 
     def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
         """The same, with the people of each class beside."""

@@ -37,6 +37,8 @@ class SecretCounter:
         counts["missing"] = missing = self.tables.count_where(self.cells, "s IS NULL")
         if "known" in needs and 0 < missing < counts["records"]:
             counts["known_profiles"] = self._known_profiles()
+        if "known_joint" in needs and 0 < missing < counts["records"]:
+            counts |= self._known_joint()
         if "order" in needs and not missing:
             counts["ranked"] = self._rank_values(order)
         if "hierarchy" in needs and hierarchy is not None:
@@ -71,16 +73,28 @@ class SecretCounter:
             "profiles": self._profiles(self.engine.profile(wide), pairs),
         }
         if "joint" in needs:
-            counts["joint"] = JointCounts.from_arrays(
-                *self.engine.arrays(
-                    "SELECT nq, ns, n, COUNT(*) AS m FROM "
-                    f"({self.engine.each_pair(pairs, wide)}) AS d GROUP BY nq, ns, n"
-                )
-            )
+            counts["joint"] = self._joint(pairs)
         if "gaps" in needs:
             counts["gaps"] = self._gaps(pairs, total)
         tables.drop_tables(pairs)
         return counts
+
+    def _joint(self, pairs: str) -> JointCounts:
+        return JointCounts.from_arrays(
+            *self.engine.arrays(
+                "SELECT nq, ns, n, COUNT(*) AS m FROM "
+                f"({self.engine.each_pair(pairs, self.tables.wide)}) AS d GROUP BY nq, ns, n"
+            )
+        )
+
+    def _known_joint(self) -> dict[str, Any]:
+        """The cells of the records whose secret is known."""
+        known = self.tables.keep_table(f"SELECT * FROM {self.cells} WHERE s IS NOT NULL")
+        pairs = self._collect_pairs(known)
+        joint = self._joint(pairs)
+        self.tables.drop_tables(pairs)
+        self.tables.drop_cells(known)
+        return {"known_joint": joint}
 
     def _profiles(self, profile: str, table: str) -> Profiles:
         """The distinct profiles of classes, of which a table has one row each."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from sievert.measures.classes import CLASSES
 from sievert.measures.closeness import CLOSENESS
 from sievert.measures.diversity import DIVERSITY
+from sievert.measures.gains import GAINS
 from sievert.measures.information import INFORMATION
 from sievert.measures.measure import Decides, Law, Measure, MeasureResult
 
-MEASURES: tuple[Measure, ...] = (*CLASSES, *INFORMATION, *DIVERSITY, *CLOSENESS)
+MEASURES: tuple[Measure, ...] = (*CLASSES, *INFORMATION, *DIVERSITY, *GAINS, *CLOSENESS)
 BY_ID = {m.id: m for m in MEASURES}
 
 

@@ -52,16 +52,21 @@ def _below_each(counts: Callable[[int], int], options: Options) -> MeasureResult
     return MeasureResult(by_k[last], details={"k": int(last), "by_k": by_k})
 
 
-def under_wildcards(frequencies: Sizes, options: Options) -> dict[str, MeasureResult]:
+def under_wildcards(frequencies: Sizes, options: Options, sizes: Sizes) -> dict[str, MeasureResult]:
     """What is defined where a missing value matches anything: that relation makes no classes.
 
-    `frequencies` tells how many records match so many records, themselves included.
+    `frequencies` tells how many records match so many records, themselves included. Beside each
+    number is that of the classes (`sizes`) where missing is a value of its own: a few records
+    without any value would else make everybody match many.
     """
     below = _below_each(lambda k: int(frequencies.times[frequencies.sizes < k].sum()), options)
     reading = {"reading": "wildcard"}
+    k, as_value = below.details["k"], "missing_as_value"
     return {
-        "k_anonymity": MeasureResult(frequencies.least, details=reading),
-        "records_below": replace(below, details={**below.details, **reading}),
+        "k_anonymity": MeasureResult(frequencies.least, details={**reading, as_value: sizes.least}),
+        "records_below": replace(
+            below, details={**below.details, **reading, as_value: sizes.records_below(k)}
+        ),
     }
 
 
@@ -93,6 +98,7 @@ CLASSES: tuple[Measure, ...] = (
         details={
             "records_with_missing_quasi": Decides.COUNT,
             "wildcard": Decides.SMALLEST_CLASS,
+            "missing_as_value": Decides.SMALLEST_CLASS,
             "reading": Decides.SETTING,
         },
     ),

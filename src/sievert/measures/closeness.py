@@ -39,17 +39,19 @@ def _gap(gaps: Gaps | None, records: int) -> float:
     return kernel.ratio(*kernel.largest_ratio(gaps.gap, bottom))
 
 
-def t_closeness_ordered(target: SecretTarget, _: Options) -> Number | MeasureResult:
+def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of 1/(m-1) · sum over i < m of |cumulated p(.|q) - cumulated p|."""
+    which = {"order": options["order"]} if "order" in options else {}
     if target.counts.missing:
-        return undefined(UNORDERED_MISSING)
+        return undefined(UNORDERED_MISSING, **which)
     ranked = target.counts.ranked
     assert ranked is not None
     if len(ranked.totals) <= 1:
-        return 0.0
+        return MeasureResult(0.0, details=which)
     rough = _ordered_distances(ranked, target.records)
     worst = np.flatnonzero(rough >= float(rough.max()) - 1e-9).tolist()
-    return float(max(_ordered_distance(ranked, i, target.records) for i in worst))
+    distance = max(_ordered_distance(ranked, i, target.records) for i in worst)
+    return MeasureResult(float(distance), details=which)
 
 
 def _ordered_distances(ranked: Ranked, records: int) -> Floats:
@@ -188,6 +190,7 @@ CLOSENESS: tuple[Measure, ...] = (
         ("secret",),
         frozenset({"order"}),
         decided_by=Decides.CLASS_SHARE,
+        details={"order": Decides.SETTING},
     ),
     Measure(
         "t_closeness_hierarchical",

@@ -56,8 +56,7 @@ class RecordTarget(_Classes):
 
     def below(self, k: int) -> int:
         """How many people are in a class of fewer than k."""
-        below = self.sizes.sizes < k
-        return int((self.sizes.sizes[below] * self.sizes.times[below]).sum())
+        return self.sizes.records_below(k)
 
     @cached_property
     def entropy(self) -> float:

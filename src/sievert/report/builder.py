@@ -21,7 +21,7 @@ from sievert.report import html, markdown
 from sievert.report.chapters import attack, explain
 from sievert.report.chapters.numbers import unit
 from sievert.report.declarations import keep_declared
-from sievert.report.first_screen import front, limit_text, subject
+from sievert.report.first_screen import front, has_policy, limit_text, policy_lead, subject
 from sievert.report.page import (
     Block,
     BulletList,
@@ -33,7 +33,14 @@ from sievert.report.page import (
     Picture,
     walk,
 )
-from sievert.report.redaction import Data, Redactor, ReportPart, command_name, masks
+from sievert.report.redaction import (
+    Data,
+    Redactor,
+    ReportPart,
+    command_name,
+    masks,
+    role_columns,
+)
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import FEWEST, LEAST
 from sievert.version import __version__
@@ -109,7 +116,7 @@ def make_part(result: Any, number: int, texts: Texts, settings: ReportSettings) 
         result = replace(result, attacks=None)
     fit = result.share(min_cell=redactor.least, mask_names=settings.mask_names).to_dict()
     if redactor.masks is not None:  # names are masked in the shared one already
-        names = (name for columns in fit["roles"].values() for name in columns)
+        names = (name for columns in role_columns(fit["roles"]).values() for name in columns)
         redactor = replace(redactor, masks={name: name for name in names})
     return replace(part, data=fit, exact=keep_declared(data), redactor=redactor)
 
@@ -242,7 +249,8 @@ def notebook_html(result: Any) -> str:
     part = make_part(result, 1, read_texts(None), ReportSettings(internal=True))
     chapter = module(part)
     blocks = [b for b in walk(chapter.blocks(part)) if not isinstance(b, Chapter)]
-    excerpt: list[Block] = [BulletList(tuple(chapter.sentences(part)))]
+    verdict = [policy_lead([part])] if has_policy(part) else []
+    excerpt: list[Block] = [BulletList((*verdict, *chapter.sentences(part)))]
     for kind in (Picture, Grid):
         excerpt += [b for b in blocks if isinstance(b, kind)][:1]
     if len(excerpt) == 1:

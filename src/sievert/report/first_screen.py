@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from sievert.formatting import significant
 from sievert.measures import BY_ID, Decides, decided_by
 from sievert.measures.measure import SUPPRESSED
+from sievert.policy.judgement import AS_VALUE
 from sievert.report.chapters.numbers import (
     SHARES,
     measure_title,
@@ -19,36 +20,31 @@ from sievert.report.chapters.numbers import (
     within,
 )
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.redaction import Data, ReportPart
+from sievert.report.redaction import Data, ReportPart, role_columns
+from sievert.report.texts import Texts
 
 ABREAST = 4  # releases beside each other
 BOUND = ".12g"
 MARKS = {True: "met", False: "breached", None: "doubtful"}
+REASON_MARKS = {False: "not_met", None: "doubtful"}
 
 
 def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
     """The blocks below the title."""
     texts, redactor = parts[0].texts, parts[0].redactor
-    verdicts = [v for part in parts for v in _limits_of(part.data)]
-    compared = [
-        part
-        for part in parts
-        if part.kind == "compare" and any(map(_limits_of, part.data["releases"]))
-    ]
-    leads = [_lead(parts[0], verdicts, bool(compared))] if verdicts or not compared else []
-    leads += [_releases_lead(part) for part in compared]
+    judged, compared = _judged(parts)
     lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
     chapters: dict[str, Sequence[Block]] = {
         "short": [BulletList(tuple(sentences))] if sentences else [],
         "assessed": [BulletList(tuple(_what(parts)))],
-        "limits": tuple(_limits(parts, compared)) if verdicts or compared else (),
+        "limits": tuple(_limits(judged, compared)) if judged or compared else (),
         "not_measured": [BulletList(tuple(lacking))],
     }
     warning = [Paragraph(texts("front.internal"), "warning")] if redactor.internal else []
     shared = Paragraph(texts("front.shared", least=redactor.least), "note")
     return (
         *warning,
-        Paragraph(" ".join(leads), "lead"),
+        Paragraph(policy_lead(parts), "lead"),
         *(
             Chapter(texts(f"front.{key}"), key.replace("_", "-"), tuple(blocks))
             for key, blocks in chapters.items()
@@ -58,16 +54,45 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
     )
 
 
-def _lead(part: ReportPart, verdicts: Sequence[Data], compared: bool) -> str:
-    if not verdicts:
+def _judged(parts: Sequence[ReportPart]) -> tuple[list[ReportPart], list[ReportPart]]:
+    """The parts whose table a policy was held against, and those whose releases."""
+    compared = [
+        part
+        for part in parts
+        if part.kind == "compare" and any(r.get("policy") for r in part.data["releases"])
+    ]
+    return [part for part in parts if part.data.get("policy")], compared
+
+
+def policy_lead(parts: Sequence[ReportPart]) -> str:
+    """Whether the policy is met, and if not, why; or that there is none."""
+    judged, compared = _judged(parts)
+    leads = [_lead(parts[0], judged, bool(compared))] if judged or not compared else []
+    return " ".join([*leads, *map(_releases_lead, compared)])
+
+
+def has_policy(part: ReportPart) -> bool:
+    """Whether a policy was held against something in a part."""
+    return any(_judged([part]))
+
+
+def _lead(part: ReportPart, judged: Sequence[ReportPart], compared: bool) -> str:
+    if not judged:
         return part.texts("front.open")
+    verdicts = [v for each in judged for v in _limits_of(each.data)]
+    reasons = [_reason(each, r) for each in judged for r in _reasons_of(each.data)]
+    why = "".join(f" {reason}" for reason in reasons)
     if breached := sum(v["met"] is False for v in verdicts):
         key = "front.one_breached" if breached == 1 else "front.some_breached"
         key = "front.table_breached" if compared else key
-        return part.texts(key, breached=breached, number=len(verdicts))
+        return part.texts(key, breached=breached, number=len(verdicts)) + why
+    if False in (states := [_state(each.data) for each in judged]):
+        return part.texts("front.not_met_policy") + why
     doubtful = sum(v["met"] is None for v in verdicts)
+    if None in states and not doubtful:
+        return part.texts("front.undecided_policy") + why
     key = "front.some_doubtful" if doubtful else "front.all_met"
-    lead = part.texts(key, doubtful=doubtful, number=len(verdicts))
+    lead = part.texts(key, doubtful=doubtful, number=len(verdicts)) + why
     if not (others := len(part.data["roles"].get("unassessed") or ())):
         return lead
     key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
@@ -117,9 +142,13 @@ def _table(part: ReportPart) -> Iterator[str]:
         ("outsider", "quasi"),
         ("secrets", "sensitive"),
         ("dropped", "identifier"),
+        ("person", "person"),
+        ("household", "household"),
+        ("weight", "weight"),
+        ("ignored", "ignored"),
         ("unassessed", "unassessed"),
     ):
-        if columns := part.data["roles"].get(role):
+        if columns := role_columns(part.data["roles"])[role]:
             yield texts(f"front.{key}", columns=redactor.names(columns))
 
 
@@ -127,33 +156,62 @@ def _table(part: ReportPart) -> Iterator[str]:
 
 
 def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iterator[Block]:
-    texts = parts[0].texts
+    texts = (*parts, *compared)[0].texts
     limits = [(part, v) for part in parts for v in _limits_of(part.data)]
     limits.sort(key=lambda pair: pair[1]["met"] is not False)
-    if limits and compared:
+    reasons = [(part, r) for part in parts for r in _reasons_of(part.data)]
+    if parts and compared:
         yield Paragraph(texts("front.limits_table"))
-    if limits:
-        marks = tuple(texts(f"front.{MARKS[v['met']]}") for _, v in limits)
-        yield BulletList(tuple(_limit(part, v) for part, v in limits), marks)
+    if limits or reasons:
+        marks = [texts(f"front.{REASON_MARKS[r['met']]}") for _, r in reasons]
+        marks += [texts(f"front.{MARKS[v['met']]}") for _, v in limits]
+        items = [_reason(part, r) for part, r in reasons]
+        items += [_limit(part, v) for part, v in limits]
+        yield BulletList(tuple(items), tuple(marks))
     for part in compared:
-        if limits:
+        if parts:
             yield Paragraph(texts("front.limits_releases"))
         yield _points(part)
-        yield from _grids(part)
+        if any(map(_limits_of, part.data["releases"])):
+            yield from _grids(part)
         yield Paragraph(texts("compared.policy_reading"), "reading")
+    releases = [release for part in compared for release in part.data["releases"]]
+    yield from _basis([*(part.data for part in parts), *releases], texts)
     if any(not part.internal for part in (*(part for part, _ in limits), *compared)):
         yield Paragraph(texts("front.exact"), "note")
 
 
+def _basis(tables: Sequence[Data], texts: Texts) -> Iterator[Block]:
+    """What verdicts rest on: people or rows, roles, the rule for missing values."""
+    sentences = ((table.get("policy") or {}).get("rests_on") for table in tables)
+    for sentence in dict.fromkeys(s for s in sentences if s):
+        yield Paragraph(texts("front.rests_on", basis=sentence), "note")
+
+
+def _reason(part: ReportPart, reason: Data) -> str:
+    """Why a policy is not met or undecided, besides its limits."""
+    texts, names = part.texts, reason["names"]
+    shown = part.redactor.names([n for n in names if n not in BY_ID])
+    measures = texts.join([measure_title(texts, n) for n in names if n in BY_ID])
+    key = f"front.reason_{reason['what']}"
+    if key not in texts:
+        return texts("front.reason_other")
+    return texts(key, names=shown or measures)
+
+
 def _limit(part: ReportPart, verdict: Data) -> str:
-    without = f", {part.texts('front.without_missing')}" if verdict["reading"] else ""
-    return part.texts(
+    reading = {AS_VALUE: "front.as_value"}.get(verdict["reading"], "front.without_missing")
+    without = f", {part.texts(reading)}" if verdict["reading"] else ""
+    impossible = verdict.get("impossible") if part.internal else None
+    after = f" {part.texts('front.impossible', why=impossible)}" if impossible else ""
+    sentence = part.texts(
         "front.limit",
         what=measure_title(part.texts, verdict["measure"]),
         where=_where(part, verdict) + without,
         value=_value(part, verdict),
         asked=limit_text(part, verdict),
     )
+    return sentence + after
 
 
 def _value(part: ReportPart, verdict: Data) -> str:
@@ -161,7 +219,7 @@ def _value(part: ReportPart, verdict: Data) -> str:
         return _figure(part, verdict)
     chapter, _, secret = verdict["where"].partition(".")
     values = part.data[chapter][secret] if secret else part.data[chapter]
-    entry = {**values[verdict["measure"]], "reason": verdict["reason"]}
+    entry = {**values.get(verdict["measure"], {}), "reason": verdict["reason"]}
     beside = _side(part, verdict) if verdict["reason"] == SUPPRESSED else None
     return beside or why(part.texts, entry)
 
@@ -231,7 +289,10 @@ def _releases_lead(part: ReportPart) -> str:
         counts = {MARKS[m]: sum(v["met"] is m for v in limits) for m in MARKS}
         key = f"compared.policy_one_{MARKS[states[0]]}"
         key += "_one" if states[0] is False and counts["breached"] == 1 else ""
-        return texts(key, number=len(limits), **counts)
+        if states[0] is not True and not counts[MARKS[states[0]]]:
+            key = f"front.{'not_met' if states[0] is False else 'undecided'}_policy"
+        reasons = (f" {_reason(part, r)}" for r in _reasons_of(releases[0]))
+        return texts(key, number=len(limits), **counts) + "".join(reasons)
     if len(set(states)) == 1 and states[0] is not None:
         every = "all" if states[0] else "none"
         return texts(f"compared.policy_{every}", number=len(releases))
@@ -247,10 +308,15 @@ def _limits_of(table: Data) -> list[Data]:
     return list((table.get("policy") or {"limits": ()})["limits"])
 
 
-def _state(release: Data) -> bool | None:
-    """Met, breached, or neither for sure."""
-    met = {v["met"] for v in _limits_of(release)}
-    return False if False in met else None if None in met else True
+def _reasons_of(table: Data) -> list[Data]:
+    return list((table.get("policy") or {}).get("reasons", ()))
+
+
+def _state(table: Data) -> bool | None:
+    """Met, not met, or neither for sure."""
+    limits = _limits_of(table)
+    met = {each["met"] for each in (*limits, *_reasons_of(table))}
+    return False if False in met else None if None in met or not limits else True
 
 
 def _points(part: ReportPart) -> BulletList:
@@ -268,6 +334,7 @@ def _points(part: ReportPart) -> BulletList:
             for v in _limits_of(release)
             if v["met"] is state
         ]
+        limits += [_reason(part, r).rstrip(".") for r in _reasons_of(release) if r["met"] is state]
         some = some_names(part, "compared.policy_more", limits)
         items.append(texts(f"compared.{words[state]}", release=name, limits=some))
         marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
@@ -307,4 +374,6 @@ def _cell(part: ReportPart, verdict: Data) -> str:
     value = why(texts, verdict) if verdict["value"] is None else _figure(part, verdict)
     if verdict["reading"]:
         value = f"{value}, {texts('front.without_missing')}"
+    if verdict.get("impossible"):
+        value = f"{value}; {texts('front.impossible', why=verdict['impossible'])}".rstrip(".")
     return texts("compared.policy_cell", mark=mark, value=value)

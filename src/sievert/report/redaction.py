@@ -184,11 +184,24 @@ def _round_to_step(value: float, step: float) -> float:
     return round(round(value / step) * step, 9) + 0.0
 
 
+def role_columns(roles: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The columns of each role in the JSON of a result, and those that have none."""
+    single = ("person", "household", "weight")
+    given = {
+        role: roles.get(role) or ()
+        for role in ("quasi", "sensitive", "identifier", *single, "ignored", "unassessed")
+    }
+    return {
+        role: [columns] if isinstance(columns, str) else list(columns)
+        for role, columns in given.items()
+    }
+
+
 def masks(roles: Mapping[str, Any], texts: Texts) -> dict[str, str]:
     """Names that reveal the role of a column and nothing else."""
     names: dict[str, str] = {}
-    for role in ("quasi", "sensitive", "identifier", "unassessed"):
-        for number, column in enumerate(roles.get(role) or (), 1):
+    for role, columns in role_columns(roles).items():
+        for number, column in enumerate(columns, 1):
             names.setdefault(column, texts(f"words.mask_{role}", number=number))
     return names
 

@@ -12,7 +12,7 @@ from sievert.measures.measure import Value
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
-    from sievert.policy import Verdict
+    from sievert.policy import Judgement, Verdict
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,14 +21,24 @@ class Assessment(Result):
 
     reidentification: Mapping[str, Value]
     inference: Mapping[str, Mapping[str, Value]]
-    verdicts: tuple[Verdict, ...] | None = None
+    policy: Judgement | None = None
     attacks: Attacks | None = None
     approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...] | None:
+        """The limits of the policy, each compared with a number; None without a policy."""
+        return None if self.policy is None else self.policy.verdicts
+
+    @property
     def met(self) -> bool | None:
-        """Whether every limit of the policy is met; None without a policy."""
-        return None if self.verdicts is None else all(v.met is not False for v in self.verdicts)
+        """Whether the policy is met; None where it is undecided, and without a policy."""
+        return None if self.policy is None else self.policy.met
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing stands against a release: the policy is met, or there is none."""
+        return self.policy is None or self.met is True
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -37,9 +47,7 @@ class Assessment(Result):
                 s: {k: v.to_dict() for k, v in values.items()}
                 for s, values in self.inference.items()
             },
-            "policy": None
-            if self.verdicts is None
-            else {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]},
+            "policy": None if self.policy is None else self.policy.to_dict(),
         }
 
     def to_dict(self) -> dict[str, Any]:

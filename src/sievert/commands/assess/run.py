@@ -57,7 +57,7 @@ def assess_table(
     target: Path | None,
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
-    missing, attacks, verdicts = settings.missing, None, None
+    missing, attacks = settings.missing, None
     roles, warnings = requested.assign(questions)
     unused = unused_settings(settings.measuring, roles, questions.columns)
     dropped, notes = requested.prepare(questions, roles, missing)
@@ -91,17 +91,20 @@ def assess_table(
         ):
             warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
     approximate = approximate_disclosure(measures)
-    if requested.policy is not None:  # before the record file takes its place
+    gate = requested.gate(questions.columns, roles, missing, dropped)
+    policy = None
+    if gate is not None:  # before the record file takes its place
         from sievert.policy import judge
 
-        verdicts, doubts = judge(requested.policy, reidentification, inference)
-        warnings += doubts
+        best = measures.best_numbers()
+        verdicts, doubts = judge(gate.policy, reidentification, inference, best)
+        policy, warnings = gate.judge(verdicts), [*warnings, *doubts]
     return Assessment(
         description,
         roles,
         reidentification,
         inference,
-        None if verdicts is None else tuple(verdicts),
+        policy,
         attacks,
         approximate,
         warnings=tuple(warnings),

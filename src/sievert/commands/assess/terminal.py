@@ -13,6 +13,7 @@ from sievert.commands._terminal import (
     limit_lines,
     number_line,
     number_text,
+    reason_lines,
     reason_text,
     unit_text,
     whole_text,
@@ -262,12 +263,19 @@ def _all(assessment: Assessment) -> list[str]:
 
 
 def _limits(assessment: Assessment, width: int) -> list[str]:
-    if not assessment.verdicts:
+    policy = assessment.policy
+    if policy is None:
         return []
-    verdicts = sorted(assessment.verdicts, key=lambda v: v.met is not False)
-    breached = sum(v.met is False for v in verdicts)
-    return ["", f"Limits of the policy: {breached} of {len(verdicts)} breached"] + [
-        line for v in verdicts for line in limit_lines(v, width)
+    order = {False: 0, None: 1, True: 2}
+    verdicts = sorted(policy.verdicts, key=lambda v: order[v.met])
+    counts = f"{policy.breached} of {len(verdicts)} limits breached"
+    counts += f", {policy.doubtful} undecided" if policy.doubtful else ""
+    word = {True: "met", False: "NOT MET", None: "UNDECIDED"}[policy.met]
+    return [
+        *("", f"The policy: {word} ({counts})"),
+        *reason_lines(policy, width),
+        *(line for v in verdicts for line in limit_lines(v, width)),
+        *(wrap(f"This rests on: {policy.rests_on}.", width, "  ") if policy.rests_on else ()),
     ]
 
 

@@ -129,7 +129,7 @@ def compare(
         thread_count(source.get("threads")),
         limit,
     )
-    judging = Judging(requested.policy, settings.hierarchies)
+    judging = Judging(requested, settings.hierarchies, missing)
     reading = Reading(watch, verify=verify, **source)
     clock, compared = reading.clock, dict[str, ComparedRelease]()
     with settings.workers() as each:

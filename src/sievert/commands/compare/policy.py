@@ -1,8 +1,8 @@
-"""The limits of a policy held against each table of a comparison: the original and every release.
+"""A policy held against each table of a comparison: the original and every release.
 
 The measures that limits are on are computed besides those that are always compared. A release may
-lack a secret, and a measure may lack what it needs: such limits are not evaluated, and that is
-said. What would be a mistake in an assessment is one here.
+lack a secret, and a measure may lack what it needs: such limits are undecided, and that is said.
+What would be a mistake in an assessment is one here.
 """
 
 from __future__ import annotations
@@ -12,34 +12,31 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sievert.commands._common import Clock
+from sievert.commands._common import Clock, RequestedRoles
 from sievert.commands._measuring import MeasureSettings, measure_table
-from sievert.commands.compare.result import Assessed, PolicyVerdicts
+from sievert.commands.compare.result import Assessed
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
 from sievert.notes import Name, Note
+from sievert.policy.judgement import NEEDS
 from sievert.roles import Roles
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
-    from sievert.policy import MeasureLimit, Policy
+    from sievert.policy import Judgement, MeasureLimit, Policy
 
 NOT_RELEASED = "the release does not have this column"
 NOT_PLACED = "values of the release have no place in the order or hierarchy"
-NEEDS = {
-    "order": "it needs an order of the values",
-    "hierarchy": "it needs a hierarchy of the values",
-    "parts": "it needs a partition of the values",
-}
 
 
 class Judging:
-    """The limits of a policy, if it has any, and what measures need to be held against them."""
+    """A policy, if there is one, and what measures need to be held against its limits."""
 
-    def __init__(self, policy: Policy | None, hierarchies: Mapping[str, Any]) -> None:
-        limits = policy and (policy.everywhere or policy.reidentification or policy.inference)
-        self.policy = policy if limits else None
+    def __init__(
+        self, requested: RequestedRoles, hierarchies: Mapping[str, Any], missing: str
+    ) -> None:
+        self.requested, self.policy, self.missing = requested, requested.policy, missing
         # as an assessment with this policy would have them
         self.settings = MeasureSettings(hierarchies).with_policy(self.policy)
 
@@ -57,40 +54,39 @@ class Judging:
         if self.policy is None:
             return Assessed(*measure_table(questions, roles, beside, clock))
         settings = replace(self.settings, orders={**table.orders, **self.settings.orders})
-        limited = (
-            self.policy.everywhere,
-            self.policy.reidentification,
-            *self.policy.inference.values(),
-        )
-        ids = tuple(dict.fromkeys((*beside, *(m for limits in limited for m in limits))))
+        limited = (measure for _, measure, _ in self.policy.every_limit())
+        ids = tuple(dict.fromkeys((*beside, *limited)))
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
             return Assessed(*measure_table(questions, roles, ids, clock, settings))
         except (InputError, UsageError):
             if not placed or original:  # of the original it is a mistake
                 raise
-        records, inference = measure_table(
+        records, inference, best = measure_table(
             questions, roles, [i for i in ids if i not in placed], clock, settings
         )
         for secret in roles.sensitive:
             for name in placed:
                 one = Roles(roles.quasi, (secret,))
                 with suppress(InputError, UsageError):
-                    _, values = measure_table(questions, one, (name,), clock, settings)
+                    _, values, _ = measure_table(questions, one, (name,), clock, settings)
                     inference[secret].update(values[secret])
-        return Assessed(records, inference)
+        return Assessed(records, inference, best)
 
     def judge(
-        self, name: str | None, assessed: Assessed, secrets: Sequence[str]
-    ) -> tuple[PolicyVerdicts | None, list[Note]]:
-        """Hold the limits against one table; `secrets` are those of the original.
+        self, name: str | None, assessed: Assessed, roles: Roles, columns: Sequence[str]
+    ) -> tuple[Judgement | None, list[Note]]:
+        """Hold the policy against one table with these columns; the roles are the original's.
 
-        Returns the verdicts, None without limits, and what is to be said of them.
+        Returns the judgement, None without a policy, and what is to be said of it.
         """
-        if self.policy is None:
+        gate = self.requested.gate(columns, roles, self.missing)
+        if self.policy is None or gate is None:
             return None, []
         from sievert.policy import Verdict, judge
+        from sievert.policy.judgement import verdict_remarks
 
+        secrets = roles.sensitive
         limits = list(_placed_limits(self.policy, secrets))
         lacking = {
             (secret, measure): self._reason_missing(assessed, secret, measure)
@@ -105,19 +101,21 @@ class Judging:
                 hint="give what it needs (--type, an order, a hierarchy, a partition), or drop the "
                 "limit",
             )
-        verdicts, doubts = judge(
+        verdicts, _ = judge(
             _evaluable(self.policy, assessed, secrets, lacking),
             assessed.reidentification,
             assessed.inference,
+            assessed.best,
         )
         judged = {(v.where, v.measure): v for v in verdicts}
-        whole = PolicyVerdicts(
-            tuple(
-                judged.get((_place(s), m))
-                or Verdict(m, _place(s), limit.min, limit.max, None, None, lacking[s, m])
-                for s, m, limit in limits
-            )
-        )
+        whole = [
+            Verdict(m, _place(s), limit.min, limit.max, None, None, lacking[s, m])
+            if (s, m) in lacking
+            else judged[_place(s), m]
+            for s, m, limit in limits
+        ]
+        absent = {(_place(s), m) for s, m in lacking}
+        doubts = verdict_remarks([v for v in whole if (v.where, v.measure) not in absent])
         doubts += [
             Note(f"the limit on {measure} ({{}}) was not evaluated: {why}", Name(secret or ""))
             for (secret, measure), why in lacking.items()
@@ -127,7 +125,7 @@ class Judging:
             Note(f"the limits on {{}} were not evaluated: {NOT_RELEASED}", Name(secret or ""))
             for secret in dict.fromkeys(s for (s, _), why in lacking.items() if why == NOT_RELEASED)
         ]
-        return whole, doubts
+        return gate.judge(whole), doubts
 
     def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> str:
         """Why a number is not there."""

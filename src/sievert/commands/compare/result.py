@@ -14,7 +14,7 @@ from sievert.measures.measure import Value
 from sievert.tradeoff import Tradeoff
 
 if TYPE_CHECKING:
-    from sievert.policy import Verdict
+    from sievert.policy import Judgement
 
 FRAME_COLUMNS = ("number", "target", "column", "what", "value", "unit", "reason")
 ESTIMATE_UNITS = dict.fromkeys(("value", "corrected", "chance", "miller_madow"), "bits")
@@ -29,6 +29,7 @@ class Assessed:
 
     reidentification: Mapping[str, Value]
     inference: Mapping[str, Mapping[str, Value]]
+    best: Mapping[str | None, Mapping[str, Value]] = field(default_factory=dict)  # of any release
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -178,32 +179,6 @@ class LeastDisclosure:
 
 
 @dataclass(frozen=True)
-class PolicyVerdicts:
-    """Every limit held against one table."""
-
-    verdicts: tuple[Verdict, ...]
-
-    @property
-    def met(self) -> bool:
-        """Whether no limit is breached, as in an assessment."""
-        return not self.breached
-
-    @property
-    def breached(self) -> int:
-        """How many limits are breached."""
-        return sum(v.met is False for v in self.verdicts)
-
-    @property
-    def doubtful(self) -> int:
-        """How many limits were not evaluated."""
-        return sum(v.met is None for v in self.verdicts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
-        return {"met": self.met, "limits": [v.to_dict() for v in self.verdicts]}
-
-
-@dataclass(frozen=True)
 class Compared:
     """One release beside its original."""
 
@@ -218,7 +193,7 @@ class Compared:
     limit: Mapping[str, ReleaseDistance] = field(
         default_factory=dict
     )  # by secret, where it was asked for
-    policy: PolicyVerdicts | None = None  # its limits, where there are any
+    policy: Judgement | None = None  # the policy held against it, where there is one
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -246,8 +221,8 @@ class Compared:
         }
 
 
-def _limits_of(policy: PolicyVerdicts | None) -> dict[str, Any]:
-    """The limits of a policy in the JSON; nothing where there are none."""
+def _limits_of(policy: Judgement | None) -> dict[str, Any]:
+    """The policy in the JSON; nothing where there is none."""
     return {} if policy is None else {"policy": policy.to_dict()}
 
 
@@ -281,9 +256,14 @@ class Comparison(Result):
 
     @property
     def met(self) -> bool | None:
-        """Whether some release breaches no limit of the policy; None without limits."""
-        verdicts = [r.policy.met for r in self.releases if r.policy is not None]
-        return any(verdicts) if verdicts else None
+        """Whether some release meets the policy; None where that is open, or without a policy."""
+        states = {r.policy.met for r in self.releases if r.policy is not None}
+        return True if True in states else False if states == {False} else None
+
+    @property
+    def passed(self) -> bool:
+        """Whether some release meets the policy, or there is none."""
+        return self.met is True or all(r.policy is None for r in self.releases)
 
     def __getitem__(self, name: str) -> Compared:
         return {release.name: release for release in self.releases}[name]

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sievert import roles as role
 from sievert.attacks.attack import to_hierarchy
@@ -31,7 +31,7 @@ from sievert.commands.compare.estimation import (
     neighbour_information,
 )
 from sievert.commands.compare.policy import Judging
-from sievert.commands.compare.result import Assessed, Compared, PolicyVerdicts
+from sievert.commands.compare.result import Assessed, Compared
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, require
 from sievert.estimators import (
@@ -43,6 +43,9 @@ from sievert.losses.loss import Release, as_numbers, combination_codes
 from sievert.notes import Count, Name, Note, SectionName
 from sievert.roles import Roles
 from sievert.sources.table import Table
+
+if TYPE_CHECKING:
+    from sievert.policy import Judgement
 
 BESIDE = (  # measures that are shown before and after
     "classes",
@@ -116,7 +119,7 @@ class Original:
     information: Callable[[], OriginalInformation]  # waits for the estimates
     limits: Callable[[], Limits | None]
     assessment: Assessed
-    policy: PolicyVerdicts | None
+    policy: Judgement | None
     doubts: list[Note]  # about the policy
     notes: list[Note]
     unassessed: tuple[str, ...]
@@ -177,7 +180,7 @@ def read_original(
         information,
         cache(lambda: Limits(information()) if settings.limit else None),
         assessment,
-        *judging.judge(None, assessment, roles.sensitive),
+        *judging.judge(None, assessment, roles, columns),
         notes,
         columns_without_role(questions, roles, *predicted, key),
     )
@@ -291,7 +294,7 @@ def compare_release(
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
-    policy, policy_doubts = judging.judge(name, assessment, roles.sensitive)
+    policy, policy_doubts = judging.judge(name, assessment, roles, columns)
     clock(f"estimating {name}", questions)
     disclosed = disclosing(
         neighbour_information(release, original.edges, roles.sensitive, settings.threads)

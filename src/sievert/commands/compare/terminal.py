@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from sievert.commands._terminal import (
     join_words,
     limit_lines,
     number_text,
+    reason_lines,
     shorten,
     tabulate,
     whole_text,
@@ -20,11 +22,14 @@ from sievert.commands.compare.release_lines import (
     signed_text,
     without_noise,
 )
-from sievert.commands.compare.result import Comparison, PolicyVerdicts, ReleaseDistance
+from sievert.commands.compare.result import Comparison, ReleaseDistance
 from sievert.estimators import InformationEstimate
 from sievert.formatting import percent, plural, printable, significant, wrap
 from sievert.losses import BY_ID
 from sievert.measures.measure import Value
+
+if TYPE_CHECKING:
+    from sievert.policy import Judgement
 
 SHOWN = (
     "generalization_loss",
@@ -167,20 +172,29 @@ def _policy(comparison: Comparison, width: int, everything: bool) -> list[str]:
     for name, policy in zip(names, policies, strict=True):
         if policy is not None:
             lines.append(f"  {name}: {_policy_text(policy)}")
+            lines += reason_lines(policy, width, "    ")
             for v in sorted(policy.verdicts, key=lambda v: v.met is not False):
                 if everything or v.met is False:
                     lines += [f"  {line}" for line in limit_lines(v, width - 2)]
-    title = ["", "Limits of the policy, held against each table on its own"]
-    return title + lines if lines else []
+    if not lines:
+        return []
+    bases = dict.fromkeys(p.rests_on for p in policies[1:] if p is not None and p.rests_on)
+    return [
+        *("", "Limits of the policy, held against each table on its own"),
+        *lines,
+        *wrap_all((f"This rests on: {basis}." for basis in bases), width, "  "),
+    ]
 
 
-def _policy_text(policy: PolicyVerdicts) -> str:
-    """Met, or how many are not."""
+def _policy_text(policy: Judgement) -> str:
+    """Met, or how many limits are not."""
     many = len(policy.verdicts)
-    if not policy.breached and not policy.doubtful:
+    if policy.met is True:
         return f"met ({many} of {many})"
+    word = "not met" if policy.met is False else "undecided"
     breached = f"{policy.breached} of {many} breached" if policy.breached else "none breached"
-    return f"{breached}, {policy.doubtful} not evaluated" if policy.doubtful else breached
+    doubtful = f", {policy.doubtful} undecided" if policy.doubtful else ""
+    return f"{word} ({breached}{doubtful})"
 
 
 def _limits(comparison: Comparison, width: int) -> list[str]:

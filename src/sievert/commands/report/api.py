@@ -13,7 +13,7 @@ from sievert import files
 from sievert.commands.assess.result import Assessment
 from sievert.errors import InputError, require
 from sievert.measures.measure import Value
-from sievert.policy import Verdict
+from sievert.policy import GateReason, Judgement, Verdict
 from sievert.report import builder
 from sievert.report.builder import Place, write
 from sievert.report.page import Page
@@ -122,12 +122,34 @@ class SavedResult:
         roles, policy = self.data["roles"], self.data.get("policy")
         return Assessment(
             table=self.data["table"],
-            roles=Roles(*(tuple(roles[r]) for r in ("quasi", "sensitive", "identifier"))),
+            roles=_read_roles(roles),
             reidentification=_read_values(self.data["reidentification"]),
             inference={s: _read_values(v) for s, v in self.data["inference"].items()},
-            verdicts=None if policy is None else tuple(Verdict(**v) for v in policy["limits"]),
+            policy=None if policy is None else _read_judgement(policy),
             unassessed=tuple(roles.get("unassessed", ())),
         ).share(min_cell=min_cell, mask_names=mask_names)
+
+
+def _read_roles(roles: Mapping[str, Any]) -> Roles:
+    """Roles as they stand in the JSON, of this or an older version."""
+    return Roles(
+        tuple(roles["quasi"]),
+        tuple(roles["sensitive"]),
+        tuple(roles["identifier"]),
+        roles.get("person"),
+        roles.get("household"),
+        roles.get("weight"),
+        roles.get("ignored", {}),
+    )
+
+
+def _read_judgement(policy: Mapping[str, Any]) -> Judgement:
+    reasons = policy.get("reasons", ())
+    return Judgement(
+        tuple(Verdict(**v) for v in policy["limits"]),
+        tuple(GateReason(r["what"], r["met"], tuple(r["names"])) for r in reasons),
+        policy.get("rests_on"),
+    )
 
 
 def _read_values(numbers: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:

@@ -229,6 +229,8 @@ class PackedQuestions(Questions):
         sizes.check(self.records)
         self._sizes.setdefault(quasi, sizes)
         missing, known = int(cells.totals[0]), cells.values != 0
+        some_known = 0 < missing < self.records
+        bounds = kernels.run_bounds(cells.keys[known], cells.low) if some_known else None
         return SecretCounts(
             records=self.records,
             sizes=sizes,
@@ -239,10 +241,17 @@ class PackedQuestions(Questions):
             else None,
             gaps=self.gaps(cells, sizes, self.records) if "gaps" in needs else None,
             missing=missing,
-            known_profiles=self._profiles(
-                cells.counts[known], kernels.run_bounds(cells.keys[known], cells.low)
+            known_profiles=self._profiles(cells.counts[known], bounds)
+            if "known" in needs and bounds is not None
+            else None,
+            known_joint=self.joint(
+                own := cells.counts[known],
+                cells.values[known],
+                bounds,
+                kernels.sum_runs(own, bounds),
+                cells.totals,
             )
-            if "known" in needs and 0 < missing < self.records
+            if "known_joint" in needs and bounds is not None
             else None,
             ranked=rank_values(cells)
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")

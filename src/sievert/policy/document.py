@@ -1,15 +1,9 @@
-"""A policy: a TOML file with roles, partitions, orders, parameters and limits.
-
-A limit on a value that is unbounded on the risky side, or undefined because the secret is
-constant, is breached. Undefined for another reason: not evaluated, with a warning. On a measure
-that is absent: an error.
-"""
+"""A policy as it is written: a TOML file with roles, partitions, orders, parameters and limits."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sievert.errors import UsageError, require
 from sievert.formatting import nearest
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
-from sievert.notes import Name, Note, Reason, SectionName
 
 MOST_BYTES = 1 << 20
 
@@ -29,11 +21,29 @@ class _Strict(BaseModel):
 
 
 class RolesTable(_Strict):
-    """[roles]"""
+    """[roles]: under a policy every column of a table has one."""
 
     quasi: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
+    person: str | None = None
+    household: str | None = None
+    weight: str | None = None
+    ignored: dict[str, str] = {}  # the reason of each
+    rows_are_people: bool = Field(False, strict=True)
+
+    @model_validator(mode="after")
+    def _one_role(self) -> RolesTable:
+        if self.person is not None and self.rows_are_people:
+            raise ValueError("person and rows_are_people exclude each other")
+        single = (self.person, self.household, self.weight)
+        others = {*self.quasi, *self.sensitive, *self.identifier, *single}
+        for column, reason in self.ignored.items():
+            if not reason.strip():
+                raise ValueError(f"ignored: no reason is given for {column!r}")
+            if column in others:
+                raise ValueError(f"column {column!r} is ignored and has another role as well")
+        return self
 
 
 class Recursive(_Strict):
@@ -79,9 +89,9 @@ class MeasureLimit(_Strict):
 
 
 class Policy(_Strict):
-    """A policy file, checked."""
+    """A policy: roles, what measures need, and limits."""
 
-    roles: RolesTable = RolesTable()
+    roles: RolesTable = Field(default_factory=RolesTable.model_construct)
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
     parameters: Parameters = Parameters()
@@ -96,14 +106,32 @@ class Policy(_Strict):
         limits = raw.get("limits", {})
         if not isinstance(limits, dict):
             raise ValueError("limits is not a table")
+        for key in ("everywhere", "reidentification", "inference"):
+            if key in raw:  # else it would be read as if it were not there
+                raise ValueError(f"{key} is not a table of its own: [limits.{key}]")
         rest = {key: table for key, table in raw.items() if key != "limits"}
         narrower = {key: limits.get(key, {}) for key in ("reidentification", "inference")}
         everywhere = {key: limit for key, limit in limits.items() if key not in narrower}
         return {**rest, **narrower, "everywhere": everywhere}
 
+    def every_limit(self) -> Iterator[tuple[str, str, MeasureLimit]]:
+        """Each limit with the table of the file that it stands in and its measure."""
+        for table, limits in (
+            ("limits", self.everywhere),
+            ("limits.reidentification", self.reidentification),
+            *((f"limits.inference.{s}", limits) for s, limits in self.inference.items()),
+        ):
+            for measure, limit in limits.items():
+                yield table, measure, limit
+
 
 def read_policy(path: str | Path) -> Policy:
     """Read and check a policy file; every mistake is one line that says where."""
+    return parse_policy(read_tables(path)[1], Path(path).name)
+
+
+def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:
+    """The text of a policy file and its tables, not checked yet."""
     path = Path(path)
     try:
         require(not path.exists() or path.is_file(), f"{path.name or path}: not a regular file")
@@ -111,7 +139,8 @@ def read_policy(path: str | Path) -> Policy:
             path.stat().st_size <= MOST_BYTES,
             f"{path.name}: not a policy (a TOML file of at most {MOST_BYTES >> 20} MiB)",
         )
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_bytes().decode("utf-8")
+        return text, tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -120,34 +149,40 @@ def read_policy(path: str | Path) -> Policy:
         raise UsageError(f"{path.name}: not TOML: {error}") from None
     except RecursionError:
         raise UsageError(f"{path.name}: nested too deeply") from None
-    return parse_policy(raw, path.name)
 
 
 def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
     """Check a policy given as plain tables."""
+    policy = parse_tables(raw, name)
+    for mistake, hint in limit_mistakes(policy).values():
+        raise UsageError(f"{name}: {mistake}", hint=hint)
+    return policy
+
+
+def parse_tables(raw: Mapping[str, Any], name: str = "policy") -> Policy:
+    """A policy whose limits may still be on measures that do not exist."""
     try:
-        policy = Policy.model_validate(dict(raw))
+        return Policy.model_validate(dict(raw))
     except ValidationError as error:
         raise _mistake(error, name) from None
-    for table, limits in (
-        ("limits", policy.everywhere),
-        ("limits.reidentification", policy.reidentification),
-        *((f"limits.inference.{s}", limits) for s, limits in policy.inference.items()),
-    ):
-        for measure, limit in limits.items():
-            require(
-                measure in BY_ID,
-                f"{name}: {table}: no measure is called {measure!r}",
-                hint=nearest(measure, BY_ID) or "sievert measures",
-            )
-            low, high = BY_ID[measure].low, BY_ID[measure].high
-            for bound in (b for b in (limit.min, limit.max) if b is not None):
-                require(  # 80 for 80 % can never be breached: such a limit is a mistake
-                    (low is None or bound >= low) and (high is None or bound <= high),
-                    f"{name}: {table}: {measure}: a limit of {bound:g} lies outside "
-                    f"{BY_ID[measure].bounds}",
-                )
-    return policy
+
+
+def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | None]]:
+    """Limits that make no sense for any table, by table and measure: what is wrong, and a hint."""
+    mistakes: dict[tuple[str, str], tuple[str, str | None]] = {}
+    for table, measure, limit in policy.every_limit():
+        if measure not in BY_ID:
+            what = f"{table}: no measure is called {measure!r}"
+            mistakes[table, measure] = what, nearest(measure, BY_ID) or "sievert measures"
+            continue
+        low, high = BY_ID[measure].low, BY_ID[measure].high
+        for bound in (b for b in (limit.min, limit.max) if b is not None):
+            if (low is not None and bound < low) or (high is not None and bound > high):
+                # 80 for 80 % can never be breached: such a limit is a mistake
+                bounds = BY_ID[measure].bounds
+                what = f"{table}: {measure}: a limit of {bound:g} lies outside {bounds}"
+                mistakes[table, measure] = what, None
+    return mistakes
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -189,93 +224,3 @@ def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> 
     known = ["roles", "partitions", "orders", "parameters", "limits"]
     known = known if model is Policy else list(model.model_fields)
     return nearest(str(loc[-1]), known) or f"one of {', '.join(known)}"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One limit compared with one number."""
-
-    measure: str
-    where: str
-    min: float | None
-    max: float | None
-    value: float | None
-    met: bool | None
-    reason: str | None = None
-    reading: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
-        return dict(vars(self))
-
-
-def judge(
-    policy: Policy,
-    reidentification: Mapping[str, Value],
-    inference: Mapping[str, Mapping[str, Value]],
-) -> tuple[list[Verdict], list[Note]]:
-    """Compare every limit with every number it applies to; returns verdicts and warnings."""
-    for secret in policy.inference:
-        require(
-            secret in inference,
-            f"limits.inference: {secret!r} is not a sensitive attribute of this assessment",
-            hint=nearest(secret, inference) or "name it with -s",
-        )
-    verdicts = []
-    places = [("reidentification", reidentification, policy.reidentification)]
-    places += [(f"inference.{s}", v, policy.inference.get(s, {})) for s, v in inference.items()]
-    for where, values, narrower in places:
-        for measure in narrower:
-            _require_number(measure in values, measure, f"limits.{where}")
-        limits = {**{m: x for m, x in policy.everywhere.items() if m in values}, **narrower}
-        verdicts += [_verdict(where, values[m], limit) for m, limit in limits.items()]
-    for measure in policy.everywhere:
-        _require_number(any(v.measure == measure for v in verdicts), measure, "limits")
-    warnings = [
-        Note(
-            f"the limit on {v.measure} ({{}}) was not evaluated: {{}}",
-            _place(v.where),
-            Reason(v.reason),
-        )
-        for v in verdicts
-        if v.met is None
-    ]
-    warnings += [
-        Note(
-            f"the limit on {v.measure} ({{}}) is on its harmless side: risky when {risky}",
-            _place(v.where),
-        )
-        for v in verdicts
-        for risky, bound in (("low", v.min), ("high", v.max))
-        if BY_ID[v.measure].riskier == risky and bound is None
-    ]
-    return verdicts, warnings
-
-
-def _place(where: str) -> Name | SectionName:
-    chapter, _, secret = where.partition(".")
-    return Name(secret) if secret else SectionName(chapter)
-
-
-def _require_number(present: bool, measure: str, where: str) -> None:
-    kinds = BY_ID[measure].kinds
-    hint = "give what it needs (an order, a hierarchy, a partition), or drop the limit"
-    if "secret" not in kinds:
-        hint = "it is about finding a person: [limits.reidentification]"
-    elif "record" not in kinds and not where.startswith("limits.inference"):
-        hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
-    what = f"{where}: {measure} is not among the numbers of this assessment"
-    require(present, what, hint=hint)
-
-
-def _verdict(where: str, value: Value, limit: MeasureLimit) -> Verdict:
-    number, reading = value.value, None
-    if number is None:
-        constant = value.reason == NOTHING_TO_LEARN and where.startswith("inference")
-        met = False if constant or value.reason == UNBOUNDED else None
-        return Verdict(value.id, where, limit.min, limit.max, None, met, value.reason)
-    known = value.details.get("without_missing")
-    if known is not None and (known < number if value.riskier == "low" else known > number):
-        number, reading = known, "without missing secrets"  # the worse reading decides
-    met = (limit.min is None or number >= limit.min) and (limit.max is None or number <= limit.max)
-    return Verdict(value.id, where, limit.min, limit.max, number, met, None, reading)

@@ -1,0 +1,1 @@
+"""`sievert policy`: what a policy lacks for a table."""

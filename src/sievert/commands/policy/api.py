@@ -1,0 +1,69 @@
+"""The public function `check_policy`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Unpack
+
+from sievert import files
+from sievert.commands._common import LARGE, Reading, describe_table
+from sievert.commands.policy.result import PolicyCheck
+from sievert.commands.policy.run import find_gaps
+from sievert.errors import require
+from sievert.session import Steps, no_progress
+from sievert.sources.options import ReaderOptions
+
+
+def check_policy(
+    policy: str | os.PathLike[str],
+    data: Any,
+    *,
+    fix: bool = False,
+    verify: bool = False,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
+) -> PolicyCheck:
+    """Say what a policy file lacks for a table, and write it into the file as comments.
+
+    Parameters
+    ----------
+    policy
+        The TOML file.
+    data
+        The table, as for `assess`.
+    fix
+        Whether to write what is lacking into the file, as comments with suggestions. They change
+        nothing: no column gets a role and no limit is changed until somebody has decided.
+    verify
+        Check the page checksums of Parquet files.
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+    """
+    from sievert.policy import read_tables
+    from sievert.policy.repair import repair_text
+
+    path = Path(policy)
+    text, tables = read_tables(path)
+    require(not fix or not path.is_symlink(), f"{path.name} is a symbolic link: --fix its target")
+    require(not fix or not files.is_same(path, data), "the policy is the table")
+    reading = Reading(watch, LARGE, verify=verify, **source)
+    with reading(data) as (table, questions):
+        gaps = find_gaps(questions, tables, path.name, table.orders, reading.clock)
+        description = describe_table(table, questions)
+    reading.clock.stop()
+    repaired = text
+    if fix:
+        repaired = repair_text(text, [_comment(gap.text, gap.suggestion) for gap in gaps])
+    if repaired != text:
+        mode = path.stat().st_mode & 0o777
+        require(path.read_bytes().decode("utf-8") == text, f"{path.name} was changed meanwhile")
+        with files.write_whole(path, sources=[data], force=True) as temporary:
+            assert temporary is not None
+            temporary.write_bytes(repaired.encode("utf-8"))
+            temporary.chmod(mode)
+    return PolicyCheck(description, path.name, gaps, repaired != text)
+
+
+def _comment(text: str, suggestion: str) -> str:
+    return f"{text}. Try: {suggestion}" if suggestion else text

@@ -1,0 +1,211 @@
+"""What a policy lacks for a table: roles, columns, numbers that its limits are on, a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sievert.commands._common import Clock
+from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands.policy.result import PolicyGap
+from sievert.counts.questions import Questions
+from sievert.formatting import nearest
+from sievert.measures import BY_ID
+from sievert.policy import Policy, impossible_limit, limit_mistakes, parse_tables
+from sievert.policy.judgement import NEEDS
+from sievert.policy.repair import toml_key
+from sievert.roles import Roles, looks_like_identifier, suggest_role
+
+GAINS = {
+    "max_confidence": "confidence_gain = { max = 0.5 }",
+    "alpha_k": "confidence_gain = { max = 0.5 }",
+    "bayes_vulnerability_posterior": "guess_gain = { max = 0.2 }",
+}
+
+
+def find_gaps(
+    questions: Questions,
+    tables: Mapping[str, Any],
+    name: str,
+    orders: Mapping[str, Iterable[str]],
+    clock: Clock,
+) -> tuple[PolicyGap, ...]:
+    """Everything that keeps this policy from being held against this table."""
+    policy = parse_tables(tables, name)
+    columns = questions.columns
+    roles = _known_roles(policy, columns)
+    mistakes = limit_mistakes(policy)
+    limits = [(t, m, x) for t, m, x in policy.every_limit() if (t, m) not in mistakes]
+    gaps = [*_unknown_columns(policy, columns), *_without_role(questions, roles)]
+    gaps += [
+        PolicyGap("unknown_measures", table, measure, what, "" if hint is None else hint)
+        for (table, measure), (what, hint) in mistakes.items()
+    ]
+    gaps += _misplaced(policy, limits, roles)
+    gaps += _impossible(questions, policy, limits, roles, clock)
+    gaps += _undecidable(questions, {**orders, **policy.orders}, policy, limits, roles)
+    gaps += _people(questions, policy, roles)
+    if not limits and not mistakes:
+        gaps.append(
+            PolicyGap("no_limits", "limits", "", "the policy has no limits", "sievert measures")
+        )
+    return tuple(gaps)
+
+
+def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
+    """The roles of the policy, without columns that the table does not have."""
+    own = policy.roles
+
+    def known(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(n for n in names if n in columns))
+
+    person, household, weight = (
+        c if c in columns else None for c in (own.person, own.household, own.weight)
+    )
+    return Roles(
+        known(own.quasi),
+        known(own.sensitive),
+        known(own.identifier),
+        person,
+        household,
+        weight,
+        {c: why for c, why in own.ignored.items() if c in columns},
+    )
+
+
+def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyGap]:
+    own = policy.roles
+    named: dict[str, Iterable[str | None]] = {
+        "roles.quasi": own.quasi,
+        "roles.sensitive": own.sensitive,
+        "roles.identifier": own.identifier,
+        "roles.person": [own.person],
+        "roles.household": [own.household],
+        "roles.weight": [own.weight],
+        "roles.ignored": own.ignored,
+        "partitions": policy.partitions,
+        "orders": policy.orders,
+        "limits.inference": policy.inference,
+    }
+    for where, names in named.items():
+        for name in (n for n in names if n is not None and n not in columns):
+            close = nearest(name, columns)
+            hint = f"the table has {toml_key(close)}" if close else "remove it, if it was dropped"
+            text = f"{where}: the table has no column {toml_key(name)}"
+            yield PolicyGap("unknown_columns", where, name, text, hint)
+
+
+def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
+    bare = [c for c in questions.columns if c not in roles.every_column]
+    distinct = questions.distinct(bare) if bare else {}
+    for column in bare:
+        key = toml_key(column)
+        _, why = suggest_role(column, distinct[column], questions.records)
+        text = f"column {key} has no role ({why})"
+        hint = f'a list of [roles], or ignored = {{ {key} = "say why" }}'
+        yield PolicyGap("columns_without_role", "roles", column, text, hint)
+
+
+def _misplaced(policy: Policy, limits: Sequence[Any], roles: Roles) -> Iterator[PolicyGap]:
+    """Limits on numbers that no table has at that place."""
+    for table, measure, _ in limits:
+        kinds = BY_ID[measure].kinds
+        wrong = not kinds or {"limits.reidentification": "record"}.get(table, kinds[0]) not in kinds
+        if table.startswith("limits.inference."):
+            secret = table.removeprefix("limits.inference.")
+            wrong = "secret" not in kinds
+            if secret not in roles.sensitive and not wrong:
+                text = f"{table}: {toml_key(secret)} is not sensitive in [roles]"
+                yield PolicyGap("misplaced_limits", table, measure, text, "name it there")
+        elif table == "limits" and kinds == ("secret",) and not policy.roles.sensitive:
+            text = f"{table}: {measure} is about a secret, and [roles] names none"
+            yield PolicyGap("misplaced_limits", table, measure, text, "sensitive = [...]")
+        if wrong:
+            other = "reidentification" if "record" in kinds else "inference.SECRET"
+            text = f"{table}: {measure} is no number of this place"
+            yield PolicyGap("misplaced_limits", table, measure, text, f"[limits.{other}]")
+
+
+def _places(table: str, measure: str, roles: Roles) -> list[str | None]:
+    """What a limit is about: None for finding a person, and secrets."""
+    if table == "limits.reidentification":
+        return [None]
+    kinds = BY_ID[measure].kinds
+    secrets: list[str | None] = list(roles.sensitive if "secret" in kinds else ())
+    if table == "limits":
+        return [*([None] if "record" in kinds else []), *secrets]
+    return [s for s in secrets if table == f"limits.inference.{s}"]
+
+
+def _impossible(
+    questions: Questions, policy: Policy, limits: Sequence[Any], roles: Roles, clock: Clock
+) -> Iterator[PolicyGap]:
+    """Limits that even one class of all records breaches, and limits on the harmless side only."""
+    ids = [m for _, m, _ in limits]
+    apart = [c for c in questions.columns if c not in roles.sensitive]
+    quasi = roles.quasi or tuple(apart[:1]) or questions.columns[:1]
+    counted = Roles(tuple(quasi), roles.sensitive)
+    for column in counted.measured_columns:
+        questions.engine.check_usable(column)
+    settings = MeasureSettings().with_policy(policy)
+    table = TableMeasures(questions, counted, settings, dict.fromkeys(ids), clock)
+    for secret in counted.sensitive:
+        table.count_values(secret)
+    best = table.best_numbers()
+    for where, measure, limit in limits:
+        risky = BY_ID[measure].riskier
+        if {"low": limit.min, "high": limit.max}.get(risky, 0.0) is None:
+            text = f"{where}: {measure} is risky when {risky}, and has no limit on that side"
+            hint = f"{measure} = {{ {'min' if risky == 'low' else 'max'} = ... }}"
+            yield PolicyGap("harmless_side", where, measure, text, hint)
+        for place in _places(where, measure, roles):
+            chapter = "reidentification" if place is None else f"inference.{place}"
+            at_best = best.get(place, {}).get(measure)
+            why = impossible_limit(chapter, measure, limit, at_best, number=False)
+            if why is not None:
+                about = "" if place is None else f" of {toml_key(place)}"
+                text = f"{where}: no release can meet the limit on {measure}{about}; {why}"
+                yield PolicyGap("impossible_limits", where, measure, text, GAINS.get(measure, ""))
+
+
+def _undecidable(
+    questions: Questions,
+    orders: Mapping[str, Any],
+    policy: Policy,
+    limits: Sequence[Any],
+    roles: Roles,
+) -> Iterator[PolicyGap]:
+    """Limits on measures that lack what they need of a secret."""
+    for where, measure, _ in limits:
+        for secret in (s for s in _places(where, measure, roles) if s is not None):
+            ordered = questions.engine.kind(secret) in ("float", "ordered")
+            there = {
+                "order": secret in orders or ordered,
+                "hierarchy": False,  # it is given beside the policy
+                "parts": secret in policy.partitions,
+            }
+            hints = {
+                "order": f'[orders] {toml_key(secret)} = ["lowest", ..., "highest"]',
+                "hierarchy": "--hierarchy COLUMN=FILE beside --policy",
+                "parts": f"[partitions.{toml_key(secret)}]",
+            }
+            for need in (n for n in NEEDS if n in BY_ID[measure].needs and not there[n]):
+                text = f"{where}: {measure} of {toml_key(secret)}: {NEEDS[need]}"
+                yield PolicyGap("undecidable_limits", where, measure, text, hints[need])
+
+
+def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[PolicyGap]:
+    """Identifiers that repeat, where nothing says whether rows are people."""
+    if policy.roles.person is not None or policy.roles.rows_are_people:
+        return
+    likely = [
+        c
+        for c in questions.columns
+        if c in roles.identifier or (c not in roles.every_column and looks_like_identifier(c))
+    ]
+    for column, values in (questions.distinct(likely) if likely else {}).items():
+        if values < questions.records:
+            key = toml_key(column)
+            text = f"the values of {key} repeat: are rows people, or has a person several?"
+            hint = f"person = {key}, or rows_are_people = true"
+            yield PolicyGap("people_unstated", "roles", column, text, hint)

@@ -1,0 +1,123 @@
+"""Gains over the base rate: what the classes tell of a secret beyond how frequent its values are.
+
+A limit on a confidence below the share of the most frequent value is met by no release that keeps
+the column; a limit on a gain is within reach of every table.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sievert.counts.answers import JointCounts, Profiles, Sizes
+from sievert.measures import kernel
+from sievert.measures.measure import (
+    BLIND,
+    MONOTONE,
+    NOTHING_TO_LEARN,
+    Decides,
+    Measure,
+    MeasureResult,
+    Options,
+)
+from sievert.measures.target import SecretTarget
+
+
+def _highest_gain(cells: JointCounts, records: int) -> float:
+    """max over q and s of (n_qs·N - n_q·n_s)/(n_q·(N - n_s)); 0 where everybody has the value."""
+    every = kernel.exact_products(records, cells.count, cells.class_size, cells.value_size)
+    n, q, s = (column[every[2] < records] for column in every)
+    if not len(n):
+        return 0.0
+    if bool((n == q).any()):
+        return 1.0
+    return max(0.0, kernel.ratio(*kernel.largest_ratio(n * records - q * s, q * (records - s))))
+
+
+def _guess_gain(profiles: Profiles, most: int, records: int) -> float:
+    """(V_post - V_prior)/(1 - V_prior), of which `most` records have the most frequent value."""
+    right = int((profiles.largest * profiles.times).sum())
+    return 0.0 if most == records else float(Fraction(right - most, records - most))
+
+
+def _most_known(target: SecretTarget) -> int:
+    """How many records have the most frequent value that is not missing."""
+    values: Sizes = target.values
+    missing = target.counts.missing
+    if values.most != missing or int(values.times[-1]) > 1:
+        return values.most
+    return int(values.sizes[-2])
+
+
+def _gain(target: SecretTarget, gain: float, known: float | None) -> MeasureResult:
+    """A gain, beside it that of the records whose secret is known, and whether it is constant."""
+    missing, records = target.counts.missing, target.records
+    if not missing:
+        constant, details = target.values.things == 1, {}
+    else:
+        constant = missing == records or target.values.things == 2  # one value beside missing
+        details = {"without_missing": known, "records_with_missing_secret": missing}
+    return MeasureResult(gain, NOTHING_TO_LEARN if constant else None, details)
+
+
+def confidence_gain(target: SecretTarget, _: Options) -> MeasureResult:
+    """max over q and s of (p(s|q) - p(s))/(1 - p(s)); 0 for a constant secret."""
+    counts, known = target.counts, None
+    cells, people = counts.joint, target.records
+    if counts.confidence is not None and counts.people is not None:
+        cells, people = counts.confidence, counts.people
+    assert cells is not None
+    if counts.known_joint is not None:
+        holders = counts.known_people or target.records - counts.missing
+        known = _highest_gain(counts.known_joint, holders)
+    return _gain(target, _highest_gain(cells, people), known)
+
+
+def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
+    """(V_post - V_prior)/(1 - V_prior) of the Bayes vulnerabilities; 0 for a constant secret."""
+    counts, records = target.counts, target.records
+    known = None
+    if (profiles := counts.known_profiles) is not None:
+        known = _guess_gain(profiles, _most_known(target), records - counts.missing)
+    return _gain(target, _guess_gain(target.profiles, target.values.most, records), known)
+
+
+def _without(number: Decides) -> dict[str, Decides]:
+    return {"without_missing": number, "records_with_missing_secret": Decides.COUNT}
+
+
+GAINS: tuple[Measure, ...] = (
+    Measure(
+        "confidence_gain",
+        "Highest gain in confidence",
+        "1",
+        0,
+        1,
+        "high",
+        "max_q,s (p(s|q) - p(s))/(1 - p(s))",
+        "certainty factor of a rule (Shortliffe and Buchanan 1975), of the worst class and value",
+        "0: no class makes any value more likely; 1: in some class a value is certain",
+        (*BLIND, *MONOTONE),
+        confidence_gain,
+        ("secret",),
+        frozenset({"joint", "known", "known_joint"}),
+        decided_by=Decides.CELL,
+        details=_without(Decides.CELL),
+    ),
+    Measure(
+        "guess_gain",
+        "Gain of the best guess",
+        "1",
+        0,
+        1,
+        "high",
+        "(V_post - V_prior)/(1 - V_prior)",
+        "Goodman and Kruskal 1954 (lambda); Bayes vulnerabilities (Smith 2009)",
+        "share of the wrong guesses without the class that the class puts right",
+        (*BLIND, *MONOTONE),
+        guess_gain,
+        ("secret",),
+        frozenset({"known"}),
+        decided_by=Decides.UNCERTAINTY,
+        details=_without(Decides.UNCERTAINTY),
+    ),
+)

@@ -1,0 +1,66 @@
+"""The same records in one class: what is left of the risk when no quasi-identifier is released.
+
+Measures that never rise when values of quasi-identifiers are merged (`Law.COARSENING`) are nowhere
+better: a limit that is breached there is breached by every release that keeps the column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sievert.counts.answers import (
+    JointCounts,
+    Named,
+    Profiles,
+    RecordCounts,
+    SecretCounts,
+    Sizes,
+)
+from sievert.measures.measure import Law, Measure
+
+# What can be counted from the values of a secret alone; measures that need more are 0 in one class.
+COUNTABLE = {"joint", "known", "known_joint", "wildcard", "named"}
+
+
+def has_bound(measure: Measure) -> bool:
+    """Whether one class bounds what the measure can be in any release."""
+    return Law.COARSENING in measure.laws and measure.needs <= COUNTABLE
+
+
+def records_in_one_class(records: int) -> RecordCounts:
+    """The counts of a table without quasi-identifiers."""
+    return RecordCounts(records, _one(records))
+
+
+def secret_in_one_class(values: Sizes, missing: int, named: int | None = None) -> SecretCounts:
+    """The counts of a secret whose values occur so often, `named` times the named one."""
+    records = values.records
+    known = None
+    if 0 < missing < records:
+        rest = values.times - (values.sizes == missing)  # one of them is the missing value
+        known = Sizes(values.sizes[rest > 0], rest[rest > 0])
+    return SecretCounts(
+        records,
+        _one(records),
+        values,
+        _profile(values),
+        _joint(values),
+        missing=missing,
+        known_profiles=None if known is None else _profile(known),
+        known_joint=None if known is None else _joint(known),
+        named=None if named is None else Named((records,), (max(1, records - missing),), (named,)),
+    )
+
+
+def _one(records: int) -> Sizes:
+    return Sizes.from_arrays([records], [1])
+
+
+def _joint(values: Sizes) -> JointCounts:
+    sizes = values.sizes
+    return JointCounts(np.full_like(sizes, values.records), sizes, sizes, values.times)
+
+
+def _profile(values: Sizes) -> Profiles:
+    """One class with these values, the most frequent first."""
+    return Profiles.from_arrays([np.repeat(values.sizes, values.times)[::-1]], [1])

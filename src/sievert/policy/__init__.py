@@ -1,0 +1,39 @@
+"""A policy for releases: roles, parameters and limits, held against a table; it fails closed."""
+
+from __future__ import annotations
+
+from sievert.policy.document import (
+    MeasureLimit,
+    Policy,
+    check_parameters,
+    limit_mistakes,
+    parse_policy,
+    parse_tables,
+    read_policy,
+    read_tables,
+)
+from sievert.policy.judgement import (
+    Gate,
+    GateReason,
+    Judgement,
+    Verdict,
+    impossible_limit,
+    judge,
+)
+
+__all__ = [
+    "Gate",
+    "GateReason",
+    "Judgement",
+    "MeasureLimit",
+    "Policy",
+    "Verdict",
+    "check_parameters",
+    "impossible_limit",
+    "judge",
+    "limit_mistakes",
+    "parse_policy",
+    "parse_tables",
+    "read_policy",
+    "read_tables",
+]

@@ -1,0 +1,289 @@
+"""A policy held against a table: verdicts on its limits, and what else keeps it from being met.
+
+A limit on a value that is unbounded on the risky side, or that says nothing because the secret is
+constant, is breached; undefined for another reason, it is undecided. A policy is met if every limit
+is met and no reason stands against it. On a measure that is absent a limit is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.errors import require
+from sievert.formatting import nearest, significant
+from sievert.measures import BY_ID
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
+from sievert.notes import Name, Note, Reason, SectionName
+from sievert.policy.document import MeasureLimit, Policy
+
+# Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
+# no number in these sentences: they may be shown wherever a verdict may.
+REASONS = {
+    "columns_without_role": "columns have no role: {}; give each one in [roles], if need be as "
+    "ignored with a reason",
+    "roles_replaced": "the roles given here measure less than the policy does: {}",
+    "no_limits": "the policy has no limits: nothing was decided",
+    "harmless_side": "a limit bounds its measure on the harmless side only: {}",
+    "records_left_out": "records without a quasi-identifier were left out: nothing is known of "
+    "them",
+    "people_not_counted": "rows were counted, not people ({})",
+}
+NEEDS = {
+    "order": "it needs an order of the values",
+    "hierarchy": "it needs a hierarchy of the values",
+    "parts": "it needs a partition of the values",
+}
+WHY_IMPOSSIBLE = {
+    "k_anonymity": "the table has too few records",
+    "records_below": "the table has too few records",
+    "max_confidence": "the most frequent value alone is more frequent",
+    "alpha_k": "the value alone is more frequent",
+    "bayes_vulnerability_posterior": "guessing the most frequent value does better",
+    "bayes_vulnerability_prior": "guessing the most frequent value does better",
+    "l_diversity": "the secret has too few values",
+    "entropy_l": "the values of the secret are too uneven or too few",
+    "recursive_c": "the values of the secret are too uneven or too few",
+}
+WITHOUT_MISSING = "without missing secrets"
+AS_VALUE = "a missing value as a value of its own"
+READINGS = {"without_missing": WITHOUT_MISSING, "missing_as_value": AS_VALUE}  # by their details
+
+Numbers = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One limit compared with one number."""
+
+    measure: str
+    where: str
+    min: float | None
+    max: float | None
+    value: float | None
+    met: bool | None
+    reason: str | None = None
+    reading: str | None = None
+    impossible: str | None = None  # why no release of the table can meet the limit
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class GateReason:
+    """Why a policy is not met (False) or undecided (None), besides its limits."""
+
+    what: str
+    met: bool | None
+    names: tuple[str, ...] = ()  # of columns, or of measures
+
+    @property
+    def text(self) -> str:
+        """The reason in a sentence."""
+        sentence = REASONS.get(self.what, self.what.replace("_", " "))
+        return sentence.format(", ".join(map(repr, self.names)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {"what": self.what, "met": self.met, "names": list(self.names), "text": self.text}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A policy held against one table."""
+
+    verdicts: tuple[Verdict, ...]
+    reasons: tuple[GateReason, ...] = ()
+    rests_on: str | None = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every limit is met and nothing else stands against it; None if undecided."""
+        states = {v.met for v in self.verdicts} | {r.met for r in self.reasons}
+        return False if False in states else None if None in states or not self.verdicts else True
+
+    @property
+    def breached(self) -> int:
+        """How many limits are breached."""
+        return sum(v.met is False for v in self.verdicts)
+
+    @property
+    def doubtful(self) -> int:
+        """How many limits are undecided."""
+        return sum(v.met is None for v in self.verdicts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "met": self.met,
+            "limits": [v.to_dict() for v in self.verdicts],
+            "reasons": [r.to_dict() for r in self.reasons],
+            "rests_on": self.rests_on,
+        }
+
+
+class Gate:
+    """A policy, and all reasons besides its limits why one table does not meet it.
+
+    A command that finds such a reason adds it here; each is a sentence of `REASONS`.
+    """
+
+    def __init__(self, policy: Policy, rests_on: str | None = None) -> None:
+        self.policy, self.rests_on = policy, rests_on
+        self.reasons: list[GateReason] = []
+
+    def not_met(self, what: str, names: Iterable[str] = ()) -> None:
+        """Add a reason for which the policy is not met."""
+        self.reasons.append(GateReason(what, False, tuple(names)))
+
+    def undecided(self, what: str, names: Iterable[str] = ()) -> None:
+        """Add a reason for which it cannot be decided whether the policy is met."""
+        self.reasons.append(GateReason(what, None, tuple(names)))
+
+    def judge(self, verdicts: Iterable[Verdict]) -> Judgement:
+        """The verdicts on the limits together with these reasons."""
+        verdicts, reasons = tuple(verdicts), list(self.reasons)
+        if not verdicts:
+            reasons.append(GateReason("no_limits", None))
+        if harmless := dict.fromkeys(v.measure for v in verdicts if _harmless_side(v)):
+            reasons.append(GateReason("harmless_side", None, tuple(harmless)))
+        return Judgement(verdicts, tuple(reasons), self.rests_on)
+
+
+def judge(
+    policy: Policy,
+    reidentification: Numbers,
+    inference: Mapping[str, Numbers],
+    best: Mapping[str | None, Numbers] | None = None,
+) -> tuple[list[Verdict], list[Note]]:
+    """Compare every limit with every number it applies to; returns verdicts and warnings.
+
+    `best` has the numbers of a table with the same records in one class, None for the record: no
+    release can do better.
+    """
+    for name in policy.inference:
+        require(
+            name in inference,
+            f"limits.inference: {name!r} is not a sensitive attribute of this assessment",
+            hint=nearest(name, inference) or "name it with -s",
+        )
+    verdicts = []
+    places: list[tuple[str | None, Numbers, Mapping[str, MeasureLimit]]] = [
+        (None, reidentification, policy.reidentification)
+    ]
+    places += [(s, v, policy.inference.get(s, {})) for s, v in inference.items()]
+    for secret, values, narrower in places:
+        where = "reidentification" if secret is None else f"inference.{secret}"
+        for measure in narrower:
+            _require_number(measure in values, measure, f"limits.{where}")
+        at_best = (best or {}).get(secret, {})
+        for m, limit in {**policy.everywhere, **narrower}.items():
+            if m in values:
+                verdicts.append(_verdict(where, values[m], limit, at_best.get(m)))
+            elif values and secret is not None and (why := _lacking(m)) is not None:
+                verdicts.append(Verdict(m, where, limit.min, limit.max, None, None, why))
+    for measure in policy.everywhere:
+        evaluated = any(v.measure == measure and v.reason not in NEEDS.values() for v in verdicts)
+        _require_number(evaluated, measure, "limits")
+    return verdicts, verdict_remarks(verdicts)
+
+
+def _lacking(measure: str) -> str | None:
+    """What a measure needs of a secret that it was not computed for, such as an order."""
+    return next((why for need, why in NEEDS.items() if need in BY_ID[measure].needs), None)
+
+
+def verdict_remarks(verdicts: Sequence[Verdict]) -> list[Note]:
+    """What is to be said of limits that are undecided, or on the side that is not risky."""
+    remarks = [
+        Note(
+            f"the limit on {v.measure} ({{}}) was not evaluated: {{}}",
+            _place(v.where),
+            Reason(v.reason),
+        )
+        for v in verdicts
+        if v.met is None
+    ]
+    remarks += [
+        Note(
+            f"the limit on {v.measure} ({{}}) is on its harmless side: risky when "
+            f"{BY_ID[v.measure].riskier}",
+            _place(v.where),
+        )
+        for v in verdicts
+        if _harmless_side(v)
+    ]
+    return remarks
+
+
+def _harmless_side(verdict: Verdict) -> bool:
+    """Whether a limit bounds the side only that is not risky."""
+    bounds = {"low": verdict.min, "high": verdict.max}
+    return bounds.get(BY_ID[verdict.measure].riskier, 0.0) is None
+
+
+def _place(where: str) -> Name | SectionName:
+    chapter, _, secret = where.partition(".")
+    return Name(secret) if secret else SectionName(chapter)
+
+
+def _require_number(present: bool, measure: str, where: str) -> None:
+    kinds = BY_ID[measure].kinds
+    hint = "give what it needs (an order, a hierarchy, a partition), or drop the limit"
+    if "secret" not in kinds:
+        hint = "it is about finding a person: [limits.reidentification]"
+    elif "record" not in kinds and not where.startswith("limits.inference"):
+        hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
+    what = f"{where}: {measure} is not among the numbers of this assessment"
+    require(present, what, hint=hint)
+
+
+def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None = None) -> Verdict:
+    number, reading, met = _compare(where, value, limit)
+    impossible = impossible_limit(where, value.id, limit, best)
+    reason = value.reason if number is None or met is False else None
+    return Verdict(value.id, where, limit.min, limit.max, number, met, reason, reading, impossible)
+
+
+def _compare(
+    where: str, value: Value, limit: MeasureLimit
+) -> tuple[float | None, str | None, bool | None]:
+    """The number that a limit is held against, of which reading it is, and whether it is met."""
+    number, reading = value.value, None
+    constant = value.reason == NOTHING_TO_LEARN and where.startswith("inference")
+    if number is None:
+        return None, None, False if constant or value.reason == UNBOUNDED else None
+    for detail, words in READINGS.items():  # the worse reading decides
+        other = value.details.get(detail)
+        if other is not None and (other < number if value.riskier == "low" else other > number):
+            number, reading = other, words
+    met = (limit.min is None or number >= limit.min) and (limit.max is None or number <= limit.max)
+    return number, reading, met and not constant
+
+
+def impossible_limit(
+    where: str, measure: str, limit: MeasureLimit, best: Value | None, *, number: bool = True
+) -> str | None:
+    """Why no release of the table can meet a limit, given the best number of any; else None.
+
+    The reason holds that number, unless it is to be written where numbers do not belong.
+    """
+    if limit.min is not None and limit.max is not None and limit.min > limit.max:
+        return "no number can be at least and at most that"
+    risky = BY_ID[measure].riskier
+    side = MeasureLimit.model_construct(
+        min=limit.min if risky == "low" else None, max=limit.max if risky == "high" else None
+    )
+    if best is None or (side.min is None and side.max is None):
+        return None
+    best_number, _, met = _compare(where, best, side)
+    if met is not False:
+        return None
+    if best.reason == NOTHING_TO_LEARN and where.startswith("inference"):
+        return "the secret has one value only"
+    why = WHY_IMPOSSIBLE.get(measure, "no release that keeps the column does better")
+    shown = "unbounded" if best_number is None else significant(float(best_number))
+    return f"with all records in one class it is {shown}: {why}" if number else why

@@ -1,0 +1,525 @@
+"""Attempts to make a gate say that a release is safe: none may end with a policy that is met.
+
+Each attempt is a table and a policy that a hurried or a cunning user could write. A mistake is an
+error (exit 2), everything else *not met* or *undecided* (exit 1).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.cli import app
+from sievert.errors import InputError, UsageError
+
+Table = dict[str, list[Any]]
+N = 40
+
+
+def table() -> Table:
+    """Forty people in four classes of ten; the secret has three values in every class."""
+    return {
+        "zip": [str(i // 10) for i in range(N)],
+        "ill": [["flu", "hiv", "cold"][i % 3] for i in range(N)],
+    }
+
+
+def policy(**limits: Any) -> dict[str, Any]:
+    return {
+        "roles": {"quasi": ["zip"], "sensitive": ["ill"]},
+        "limits": limits or {"k_anonymity": {"min": 5}, "l_diversity": {"min": 2}},
+    }
+
+
+def with_roles(**roles: Any) -> dict[str, Any]:
+    whole = policy()
+    return {**whole, "roles": {**whole["roles"], **roles}}
+
+
+def test_the_honest_case_is_met() -> None:
+    """Else nothing below would show anything."""
+    found = sievert.assess(table(), policy=policy())
+    assert found.met is True and found.passed and found.to_dict()["policy"]["reasons"] == []
+    whole = {**table(), "batch": [i % 7 for i in range(N)]}
+    assert sievert.assess(whole, policy=with_roles(ignored={"batch": "not released"})).met is True
+
+
+# -- roles ----------------------------------------------------------------------------------------
+
+
+def reasons(found: sievert.Assessment) -> dict[str, tuple[Any, list[str]]]:
+    return {r["what"]: (r["met"], r["names"]) for r in found.to_dict()["policy"]["reasons"]}
+
+
+def test_a_column_without_a_role() -> None:
+    whole = {**table(), "age": [str(i) for i in range(N)], "income": list(range(N))}
+    found = sievert.assess(whole, policy=policy())
+    assert found.met is False
+    assert reasons(found) == {"columns_without_role": (False, ["age", "income"])}
+    for text in (repr(found), found._repr_html_(), json.dumps(found.to_dict())):
+        assert "age" in text and "income" in text and "have no role" in text
+
+
+@pytest.mark.parametrize("role", ["person", "household", "weight"])
+def test_other_roles_are_roles(role: str) -> None:
+    whole = {**table(), "x": list(range(N))}
+    found = sievert.assess(whole, policy=with_roles(**{role: "x"}))
+    assert "columns_without_role" not in reasons(found)
+    assert found.to_dict()["roles"][role] == "x"
+    assert found.to_dict()["roles"]["unassessed"] == []
+
+
+def test_q_on_the_command_line_that_leaves_a_column_of_the_policy_out() -> None:
+    whole = {**table(), "age": [str(i) for i in range(N)]}
+    strict = policy()
+    strict["roles"]["quasi"] = ["zip", "age"]
+    assert sievert.assess(whole, policy=strict).met is False  # everybody is unique
+    found = sievert.assess(whole, "zip", policy=strict)
+    assert found.met is False and reasons(found) == {"columns_without_role": (False, ["age"])}
+
+
+@pytest.mark.parametrize("role", ["identifier", "sensitive"])
+def test_a_quasi_identifier_of_the_policy_given_another_role(role: str) -> None:
+    whole = {**table(), "age": [str(i) for i in range(N)]}
+    strict = policy(k_anonymity={"min": 5})
+    strict["roles"]["quasi"] = ["zip", "age"]
+    given = {"quasi": "zip", "sensitive": ["ill"], "identifier": []}
+    given[role] = [*given[role], "age"]
+    found = sievert.assess(whole, **given, policy=strict)
+    assert found.met is False and reasons(found) == {"roles_replaced": (False, ["age"])}
+
+
+def test_a_secret_of_the_policy_left_out() -> None:
+    found = sievert.assess(table(), "zip", [], policy=policy(k_anonymity={"min": 5}))
+    assert found.met is False and reasons(found) == {"columns_without_role": (False, ["ill"])}
+
+
+def test_roles_on_the_command_line_do_not_cover_the_rest() -> None:
+    whole = {**table(), "age": [str(i) for i in range(N)]}
+    for roles in ({}, {"quasi": [], "sensitive": []}):
+        empty = {"roles": roles, "limits": policy()["limits"]}
+        found = sievert.assess(whole, "zip", "ill", policy=empty)
+        assert found.met is False and reasons(found)["columns_without_role"][1] == ["age"]
+    with pytest.raises(UsageError, match="no quasi-identifiers"):
+        sievert.assess(whole, policy={"roles": {}, "limits": policy()["limits"]})
+
+
+def test_a_role_for_a_column_that_is_not_there() -> None:
+    for role in ({"ignored": {"age": "x"}}, {"person": "age"}, {"identifier": ["age"]}):
+        with pytest.raises(UsageError, match="'age' does not exist"):
+            sievert.assess(table(), policy=with_roles(**role))
+
+
+def test_ignoring_without_a_reason() -> None:
+    whole = {**table(), "age": [str(i) for i in range(N)]}
+    with pytest.raises(UsageError, match="no reason"):
+        sievert.assess(whole, policy=with_roles(ignored={"age": ""}))
+
+
+def test_a_column_that_is_ignored_by_the_policy_and_measured_here() -> None:
+    whole = {**table(), "age": [str(i) for i in range(N)]}
+    found = sievert.assess(whole, ["zip", "age"], policy=with_roles(ignored={"age": "x"}))
+    assert found.met is False and dict(found.roles.ignored) == {}
+    assert found.reidentification["k_anonymity"].value == 1
+
+
+def test_a_person_is_not_counted_as_rows() -> None:
+    """Whoever names the person wants people counted: rows do not stand in for them."""
+    whole = {**table(), "who": [i // 5 for i in range(N)]}
+    found = sievert.assess(whole, policy=with_roles(person="who"))
+    assert found.met is not True
+
+
+# -- limits ---------------------------------------------------------------------------------------
+
+
+def test_a_policy_without_limits() -> None:
+    for limits in ({}, {"reidentification": {}}, {"inference": {"ill": {}}}):
+        bare = {"roles": policy()["roles"], "limits": limits}
+        found = sievert.assess(table(), policy=bare)
+        assert found.met is None and reasons(found) == {"no_limits": (None, [])}
+
+
+def test_a_limit_in_the_wrong_direction() -> None:
+    found = sievert.assess({**table(), "zip": [str(i) for i in range(N)]}, policy=policy(
+        k_anonymity={"max": 5}, max_confidence={"min": 0.1}))  # fmt: skip
+    assert found.met is None
+    assert reasons(found) == {"harmless_side": (None, ["k_anonymity", "max_confidence"])}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"k_anonimity": {"min": 5}},
+        {"reidentification": {"k_anon": {"min": 5}}},
+        {"k_anonymity": {"minimum": 5}},
+        {"k_anonymity": {"min": float("nan")}},
+        {"k_anonymity": {"min": float("-inf")}},
+        {"max_confidence": {"max": float("inf")}},
+        {"max_confidence": {"max": 80}},
+        {"k_anonymity": {"min": -5}},
+        {"t_closeness": {"max": -0.1}},
+        {"k_anonymity": {}},
+        {"k_anonymity": 5},
+        {"k_anonymity": {"min": True}},
+        {"discrimination_rate_of_value": {"max": 0.5}},
+        {"inference": {"il": {"l_diversity": {"min": 2}}}},
+        {"inference": {"ill": {"k_anonymity": {"min": 2}}}},
+        {"reidentification": {"l_diversity": {"min": 2}}},
+        {"t_closeness_ordered": {"max": 1.0}},  # no order is given
+        {"semantic_discrimination_rate": {"max": 1.0}},  # nor a partition
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_an_error(limits: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        sievert.assess(table(), policy=policy(**limits))
+
+
+def test_limits_beside_their_table() -> None:
+    """[reidentification] instead of [limits.reidentification] was read as if it were not there."""
+    beside = {**policy(l_diversity={"min": 2}), "reidentification": {"k_anonymity": {"min": 50}}}
+    with pytest.raises(UsageError, match=r"\[limits.reidentification\]"):
+        sievert.assess(table(), policy=beside)
+
+
+def test_a_limit_on_a_measure_that_was_not_computed() -> None:
+    with pytest.raises(UsageError, match="not among the numbers"):
+        sievert.assess(table(), policy=policy(), measures=["k_anonymity"])
+
+
+def test_a_limit_that_one_of_two_secrets_lacks_an_order_for() -> None:
+    """It was held against the ordered secret, and the other passed unseen."""
+    whole = {**table(), "pay": [i % 3 for i in range(N)]}
+    both = policy(t_closeness_ordered={"max": 1.0})
+    both["roles"]["sensitive"] = ["ill", "pay"]
+    found = sievert.assess(whole, policy=both)
+    assert found.met is None
+    states = {v.where: (v.met, v.reason) for v in found.verdicts or ()}
+    assert states["inference.pay"] == (True, None)
+    assert states["inference.ill"] == (None, "it needs an order of the values")
+    assert found.inference["pay"]["t_closeness_ordered"].details["order"] != "given"
+    assert any("no order is given" in w for w in found.warnings)
+
+
+# -- numbers that are not there -------------------------------------------------------------------
+
+
+def test_an_undefined_measure_is_undecided() -> None:
+    whole = {"zip": ["1"] * N, "pay": [None, *range(N - 1)]}
+    limits = {"t_closeness_ordered": {"max": 1.0}, "k_anonymity": {"min": 5}}
+    roles = {"quasi": ["zip"], "sensitive": ["pay"]}
+    found = sievert.assess(whole, policy={"roles": roles, "limits": limits})
+    assert found.met is None
+    assert {v.measure: v.met for v in found.verdicts or ()} == {
+        "k_anonymity": True,
+        "t_closeness_ordered": None,
+    }
+
+
+def test_one_record() -> None:
+    limits = {"reidentification": {"separation": {"max": 1.0}}}
+    found = sievert.assess({"zip": ["1"]}, "zip", policy={"limits": limits})
+    assert found.met is None
+
+
+def test_no_record_at_all(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("zip,ill\n")
+    with pytest.raises(InputError):
+        sievert.assess(tmp_path / "t.csv", policy=policy())
+    with pytest.raises(InputError):
+        sievert.assess({"zip": [], "ill": []}, policy=policy())
+
+
+def secret_gains() -> dict[str, Any]:
+    return policy(
+        k_anonymity={"min": 5}, confidence_gain={"max": 0.9}, guess_gain={"max": 0.9},
+        mutual_information={"max": 9.0},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["hiv"] * N, [None] * N, ["hiv" if i % 2 else None for i in range(N)]],
+    ids=["one value", "all missing", "one value and missing"],
+)
+def test_a_constant_secret(values: list[Any]) -> None:
+    """Everybody whose value is known has the same: no gain, and nothing is hidden either."""
+    found = sievert.assess({**table(), "ill": values}, policy=secret_gains())
+    assert found.met is False
+    gain = found.inference["ill"]["confidence_gain"]
+    assert gain.value == 0 and gain.reason == "H(X) = 0"
+    breached = {v.measure for v in found.verdicts or () if v.met is False}
+    assert breached == {"confidence_gain", "guess_gain"}
+
+
+def test_missing_secrets_are_no_diversity() -> None:
+    """In each class one value and as many missing: half sure, but of those known, certain."""
+    values = [None if i % 2 else f"ill {i // 10}" for i in range(N)]
+    for limits in (
+        {"l_diversity": {"min": 2}},
+        {"max_confidence": {"max": 0.5}},
+        {"confidence_gain": {"max": 0.5}},
+        {"guess_gain": {"max": 0.6}},
+    ):
+        found = sievert.assess({**table(), "ill": values}, policy=policy(**limits))
+        (verdict,) = found.verdicts or ()
+        assert verdict.reading == "without missing secrets" and found.met is False, limits
+
+
+# -- missing keys under each reading --------------------------------------------------------------
+
+
+def with_missing_keys() -> Table:
+    """Unique people, and five rows without any key, which match everybody."""
+    return {
+        "zip": [*map(str, range(N - 5)), *[None] * 5],
+        "age": [*map(str, range(N - 5)), *[None] * 5],
+        "ill": table()["ill"],
+    }
+
+
+@pytest.mark.parametrize("missing", ["value", "wildcard", "drop"])
+def test_missing_keys(missing: str) -> None:
+    few = policy(k_anonymity={"min": 5})
+    few["roles"]["quasi"] = ["zip", "age"]
+    found = sievert.assess(with_missing_keys(), policy=few, missing=missing)
+    assert found.met is False
+    (verdict,) = found.verdicts or ()
+    assert verdict.value == 1  # with wildcards everybody matches six
+    if missing == "wildcard":
+        assert found.reidentification["k_anonymity"].value == 6
+        assert verdict.reading == "a missing value as a value of its own"
+
+
+def test_missing_keys_that_are_an_error() -> None:
+    few = policy(k_anonymity={"min": 5})
+    few["roles"]["quasi"] = ["zip", "age"]
+    with pytest.raises(InputError):
+        sievert.assess(with_missing_keys(), policy=few, missing="error")
+
+
+def test_dropping_the_people_at_risk() -> None:
+    whole = {**table(), "zip": [None, *table()["zip"][1:]]}
+    assert sievert.assess(whole, policy=policy()).met is False  # one unique
+    found = sievert.assess(whole, policy=policy(), missing="drop")
+    assert found.met is None and reasons(found) == {"records_left_out": (None, [])}
+
+
+# -- impossible limits ----------------------------------------------------------------------------
+
+
+def skewed(classes: int = 5) -> Table:
+    """95 of 100 people have the same value, in every class."""
+    return {
+        "zip": [str(i % classes) for i in range(100)],
+        "ill": ["yes" if i < 5 else "no" for i in range(100)],
+    }
+
+
+IMPOSSIBLE: dict[str, dict[str, float]] = {
+    "max_confidence": {"max": 0.8},
+    "alpha_k": {"max": 0.9},
+    "bayes_vulnerability_posterior": {"max": 0.9},
+    "bayes_vulnerability_prior": {"max": 0.5},
+    "l_diversity": {"min": 3},
+    "entropy_l": {"min": 2},
+    "entropy_l_diversity": {"max": 0.5},
+    "recursive_c": {"max": 3},
+    "entropy": {"min": 1},
+    "conditional_entropy": {"min": 1},
+    "reciprocal_entropy": {"max": 1},
+}
+IMPOSSIBLE_RECORDS: dict[str, dict[str, float]] = {
+    "k_anonymity": {"min": 101},
+    "average_risk": {"max": 0.009},
+    "highest_risk": {"max": 0.009},
+    "entropy": {"min": 7},
+    "conditional_entropy": {"min": 7},
+    "bayes_vulnerability_posterior": {"max": 0.001},
+    "distinction": {"max": 0.001},
+}
+
+
+@pytest.mark.parametrize("measure", IMPOSSIBLE)
+def test_a_limit_that_no_release_can_meet(measure: str) -> None:
+    limits = {"inference": {"ill": {measure: IMPOSSIBLE[measure]}}}
+    for data in (skewed(), {**skewed(), "zip": ["*"] * 100}):  # the second is the best there is
+        found = sievert.assess(data, policy=policy(**limits))
+        (verdict,) = found.verdicts or ()
+        assert found.met is False and verdict.impossible, measure
+        assert "impossible: " in repr(found)
+        assert "Impossible for this table" in sievert_page(found)
+        assert found.to_dict()["policy"]["limits"][0]["impossible"] == verdict.impossible
+
+
+def sievert_page(found: sievert.Assessment) -> str:
+    from sievert.report import builder, markdown
+
+    return markdown.render(builder.build([found], builder.ReportSettings(internal=True)))
+
+
+@pytest.mark.parametrize("measure", IMPOSSIBLE_RECORDS)
+def test_a_limit_on_records_that_no_release_can_meet(measure: str) -> None:
+    limits = {"reidentification": {measure: IMPOSSIBLE_RECORDS[measure]}}
+    found = sievert.assess(skewed(), policy=policy(**limits))
+    (verdict,) = found.verdicts or ()
+    assert found.met is False and verdict.impossible
+
+
+def test_possible_limits_are_not_called_impossible() -> None:
+    """Whatever one class of all records reaches is possible."""
+    best = sievert.assess({**skewed(), "zip": ["*"] * 100}, "zip", "ill")
+    limits: dict[str, Any] = {"inference": {"ill": {}}, "reidentification": {}}
+    for place, values in (("ill", best.inference["ill"]), (None, best.reidentification)):
+        for name, value in values.items():
+            if value.value is not None and value.riskier != "neither":
+                where = limits["reidentification"] if place is None else limits["inference"][place]
+                where[name] = {"min" if value.riskier == "low" else "max": float(value.value)}
+    found = sievert.assess(skewed(50), policy=policy(**limits))
+    assert [v.measure for v in found.verdicts or () if v.impossible] == []
+    assert found.met is False
+
+
+def test_contradictory_bounds() -> None:
+    found = sievert.assess(table(), policy=policy(k_anonymity={"min": 20, "max": 5}))
+    (verdict,) = found.verdicts or ()
+    assert found.met is False and verdict.impossible
+
+
+def test_a_shareable_assessment_does_not_say_why() -> None:
+    limits = {"inference": {"ill": {"max_confidence": {"max": 0.8}}}}
+    found = sievert.assess(skewed(), policy=policy(**limits)).share()
+    assert found.met is False and "impossible" not in repr(found)
+    assert found.to_dict()["policy"]["limits"][0]["impossible"] is None
+
+
+def test_a_gain_can_be_limited_where_a_confidence_cannot() -> None:
+    limits = policy(k_anonymity={"min": 5}, confidence_gain={"max": 0.3}, guess_gain={"max": 0.1})
+    found = sievert.assess(skewed(), policy=limits)
+    assert found.met is True and not any(v.impossible for v in found.verdicts or ())
+    uneven = {**skewed(), "zip": [str(i // 10) for i in range(100)]}  # some class has no yes
+    found = sievert.assess(uneven, policy=limits)
+    assert found.met is False and found.inference["ill"]["confidence_gain"].value == 1
+
+
+# -- comparisons ----------------------------------------------------------------------------------
+
+
+HOW: dict[str, Any] = {"shuffles": 0, "threads": 1}
+
+
+def test_a_release_that_lacks_the_secret() -> None:
+    release = {"zip": table()["zip"]}
+    found = sievert.compare(table(), {"r": release}, policy=policy(), **HOW)
+    assert found.met is None and not found.passed
+    assert found["r"].policy.to_dict()["met"] is None
+
+
+def test_a_release_with_a_column_more() -> None:
+    release = {**table(), "name": [str(i) for i in range(N)]}
+    found = sievert.compare(table(), {"r": release}, policy=policy(), **HOW)
+    assert found.met is False and not found.passed
+    (reason,) = found["r"].policy.reasons
+    assert (reason.what, reason.names) == ("columns_without_role", ("name",))
+    assert "'name'" in repr(found) and "name" in found._repr_html_()
+
+
+def test_a_release_with_a_column_renamed() -> None:
+    release = {"zip": table()["zip"], "illness": table()["ill"]}
+    found = sievert.compare(table(), {"r": release}, policy=policy(), **HOW)
+    assert found.met is False
+
+
+def test_the_key_of_a_comparison_has_no_role() -> None:
+    whole = {**table(), "id": [str(i) for i in range(N)]}
+    found = sievert.compare(whole, {"r": whole}, policy=policy(), key="id", **HOW)
+    assert found.met is False
+    whole_policy = with_roles(identifier=["id"])
+    assert sievert.compare(whole, {"r": whole}, policy=whole_policy, key="id", **HOW).met is True
+
+
+def test_a_comparison_without_limits() -> None:
+    bare = {"roles": policy()["roles"]}
+    found = sievert.compare(table(), {"r": table()}, policy=bare, **HOW)
+    assert found.met is None and not found.passed
+
+
+# -- exit codes -----------------------------------------------------------------------------------
+
+
+def write(path: Path, columns: Table) -> str:
+    rows = zip(*columns.values(), strict=True)
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+ROLES = "[roles]\nquasi = ['zip']\nsensitive = ['ill']\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "code"),
+    [
+        (ROLES + "[limits]\nk_anonymity = { min = 5 }\n", [], 0),
+        (ROLES + "[limits]\nk_anonymity = { min = 11 }\n", [], 1),
+        (ROLES, [], 1),
+        (ROLES + "[limits]\nk_anonymity = { max = 50 }\n", [], 1),
+        (ROLES + "[limits]\nk_anonymity = { min = 5 }\n", ["-s", "zip"], 1),
+        (ROLES + "[limits]\nk_anonymity = { min = 500 }\n", [], 1),
+        (ROLES + "[limits]\nt_closeness_ordered = { max = 1 }\n", [], 2),
+        (ROLES + "[limits]\nk_anon = { min = 5 }\n", [], 2),
+        ("", [], 2),
+    ],
+)
+@pytest.mark.parametrize("command", ["assess", "compare"])
+def test_exit_codes(
+    text: str, more: list[str], code: int, command: str, tmp_path: Path, capfd: Any
+) -> None:
+    data = write(tmp_path / "t.csv", table())
+    (tmp_path / "p.toml").write_text(text)
+    tables = [data] if command == "assess" else [data, data, "--shuffles", "0"]
+    out = tmp_path / "out.json"
+    arguments = [command, *tables, "--policy", str(tmp_path / "p.toml"), "--json", str(out)]
+    assert app._run([*arguments, *more]) == code
+    if code < 2:
+        result = json.loads(out.read_text())
+        judged = result if command == "assess" else result["releases"][0]
+        assert (judged["policy"]["met"] is True) == (code == 0)
+        assert "This rests on: each row is taken for one person" in " ".join(
+            capfd.readouterr().out.split()
+        )
+
+
+def test_every_reason_has_words_on_a_page() -> None:
+    from sievert.policy.judgement import REASONS
+    from sievert.report.texts import english
+
+    assert {f"front.reason_{what}" for what in REASONS} <= set(english())
+
+
+def test_reasons_are_masked_where_names_are(tmp_path: Path) -> None:
+    whole = {**table(), "surname": [str(i) for i in range(N)]}
+    found = sievert.assess(whole, policy=policy()).share(mask_names=True)
+    assert "surname" not in json.dumps(found.to_dict()) and "surname" not in repr(found)
+    assert found.met is False
+
+
+def test_a_command_can_add_reasons() -> None:
+    from sievert.policy import Gate, Verdict, parse_policy
+
+    add: list[Callable[[Gate], None]] = [
+        lambda gate: gate.undecided("pairing_unknown"),
+        lambda gate: gate.not_met("people_repeat", ["id"]),
+    ]
+    states = []
+    for each in add:
+        gate = Gate(parse_policy(policy()))
+        each(gate)
+        met = Verdict("k_anonymity", "reidentification", 5, None, 9, True)
+        states.append(gate.judge([met]).met)
+    assert states == [None, False]
