@@ -28,7 +28,10 @@ Cell = str | Link
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; `kind` is plain, lead (what matters most), reading, note or warning."""
+    """A paragraph; `kind` is plain, reading, note, warning, or lead (what matters most).
+
+    A lead that is a verdict has a second word: met, breached or doubtful.
+    """
 
     text: str
     kind: str = "plain"
@@ -62,7 +65,14 @@ class Picture:
     behind: Grid
 
 
-Block = Paragraph | BulletList | Grid | Picture
+@dataclass(frozen=True)
+class Figures:
+    """A few numbers beside each other, each with the words that say what it is."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+Block = Paragraph | BulletList | Grid | Picture | Figures
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,7 @@ def summarise(page: Page) -> str:
     """The answer of a page for a terminal: its title, its verdict and the sentences below it."""
     lines = wrap(page.title, WIDTH, "")
     for block in page.front:
-        if isinstance(block, Paragraph) and block.kind == "lead":
+        if isinstance(block, Paragraph) and block.kind.startswith("lead"):
             lines += wrap(block.text, WIDTH, "")
         elif isinstance(block, Chapter) and block.anchor == "short":
             points = (b for b in block.blocks if isinstance(b, BulletList))
