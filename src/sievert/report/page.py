@@ -39,10 +39,14 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class BulletList:
-    """A list of sentences; with `marks`, one word before each (met, breached, ...)."""
+    """A list of sentences; with `marks`, one word before each (met, breached, ...).
+
+    `states` are the same in our own words: met, breached or doubtful.
+    """
 
     items: tuple[str, ...]
     marks: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class Page:
     foot: tuple[str, ...] = ()
     contents: str = "Contents"
     warning: str = ""  # once more at the end, and on every printed page
+    shared: bool = False  # the short page of --share
 
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""

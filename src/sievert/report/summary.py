@@ -29,6 +29,7 @@ from sievert.version import __version__
 
 LONGEST = 60  # letters of a name
 LONGEST_TITLE = 200
+ABREAST = 4  # releases beside each other
 BOUND = ".12g"
 SHARES = {"unique_records"}  # limits in per cent
 STATES = {True: "met", False: "breached", None: "doubtful"}
@@ -52,7 +53,7 @@ def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
 
 def build_summary(results: Sequence[Data], texts: Texts, title: str | None = None) -> Page:
     """One page of shareable JSON."""
-    chapters = [tuple(_blocks(result, texts)) for result in results]
+    chapters = [tuple(_blocks(result, texts, i)) for i, result in enumerate(results, 1)]
     front: list[Block | Chapter] = list(chapters[0])
     for number, blocks in enumerate(chapters[1:], 2):
         heading = texts("shared.part", number=number)
@@ -69,6 +70,7 @@ def build_summary(results: Sequence[Data], texts: Texts, title: str | None = Non
         ),
         chapters=(),
         foot=(texts("front.made", version=__version__),),
+        shared=True,
     )
 
 
@@ -79,21 +81,22 @@ def check_title(given: str) -> str:
     return title
 
 
-def _blocks(result: Data, texts: Texts) -> Iterator[Block | Chapter]:
+def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter]:
+    anchor = f"limits{number}"
     policies = [result["original"], *result["releases"]] if "releases" in result else [result]
     verdicts = [table["policy"] for table in policies if table["policy"] is not None]
-    yield Paragraph(" ".join(_table(result, texts)))
+    yield Paragraph(" ".join(_table(result, texts)), "reading")
     if "releases" in result:
         yield _releases_verdict(texts, verdicts[1:])
-        yield Chapter(texts("front.limits"), "limits", tuple(_releases(result, texts, verdicts)))
+        yield Chapter(texts("front.limits"), anchor, tuple(_releases(result, texts, verdicts)))
         return
     yield _verdict(texts, verdicts[0] if verdicts else None)
     figures = tuple(_figures(result, texts))
     key = "shared.small" if result["table"]["rows"] is None else "shared.withheld"
     yield Figures(figures) if figures else Paragraph(texts(key, enough=f"{ENOUGH:,}"))
     if verdicts and verdicts[0]["limits"]:
-        limits = tuple(_limits(verdicts[0], texts))
-        yield Chapter(texts("front.limits"), "limits", limits)
+        limits = tuple(_limits(verdicts[0], texts, anchor))
+        yield Chapter(texts("front.limits"), anchor, limits)
 
 
 def _table(result: Data, texts: Texts) -> Iterator[str]:
@@ -170,15 +173,17 @@ def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> Paragraph:
     return Paragraph(text, f"lead {STATES[True if met else None if undecided else False]}")
 
 
-def _limits(policy: Data, texts: Texts) -> Iterator[Block | Chapter]:
+def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:
     """Limits by what they are about, breached ones first."""
     places = dict.fromkeys(limit["where"] for limit in policy["limits"])
     for number, where in enumerate(places, 1):
         limits = [limit for limit in policy["limits"] if limit["where"] == where]
         limits.sort(key=lambda limit: (limit["met"] is True, limit["met"] is None))
         items = tuple(_limit(texts, limit) for limit in limits)
-        marks = tuple(texts(f"front.{STATES[limit['met']]}") for limit in limits)
-        yield Chapter(_where(texts, where), f"limits{number}", (BulletList(items, marks),))
+        states = tuple(STATES[limit["met"]] for limit in limits)
+        marks = tuple(texts(f"front.{state}") for state in states)
+        inner = BulletList(items, marks, states)
+        yield Chapter(_where(texts, where), f"{anchor}-{number}", (inner,))
 
 
 def _where(texts: Texts, where: str) -> str:
@@ -189,6 +194,11 @@ def _where(texts: Texts, where: str) -> str:
 def _limit(texts: Texts, limit: Data) -> str:
     title = texts.get(f"measures.{limit['measure']}.title", printable(limit["measure"]))
     return texts("shared.limit", what=title, asked=_bounds(texts, limit))
+
+
+def _limit_on(texts: Texts, limit: Data) -> str:
+    where = _where(texts, limit["where"])
+    return texts("shared.limit_on", limit=_limit(texts, limit), where=where)
 
 
 def _bounds(texts: Texts, limit: Data) -> str:
@@ -204,23 +214,19 @@ def _bound(limit: Data, end: str) -> str:
 
 
 def _releases(result: Data, texts: Texts, policies: Sequence[Data]) -> Iterator[Grid]:
-    """Limits as rows, the original and the releases as columns."""
-    numbers = range(1, len(result["releases"]) + 1)
-    head = (
-        *texts.each("compared.policy_head", ("limit", "where", "asked")),
-        texts("compared.original"),
-        *(texts("compared.release", number=number) for number in numbers),
-    )
-    rows = (
-        (
-            texts.get(f"measures.{limits[0]['measure']}.title", printable(limits[0]["measure"])),
-            _where(texts, limits[0]["where"]),
-            _bounds(texts, limits[0]),
-            *(texts(f"front.{STATES[limit['met']]}") for limit in limits),
+    """Limits as rows, the original and a few releases as columns."""
+    caption, number = texts("compared.policy_caption"), len(result["releases"])
+    for start in range(0, number, ABREAST):
+        last = min(start + ABREAST, number)
+        names = [texts("compared.release", number=n + 1) for n in range(start, last)]
+        some = (policies[0], *policies[start + 1 : last + 1])
+        rows = (
+            (_limit_on(texts, limits[0]), *(texts(f"front.{STATES[v['met']]}") for v in limits))
+            for limits in zip(*(policy["limits"] for policy in some), strict=True)
         )
-        for limits in zip(*(policy["limits"] for policy in policies), strict=True)
-    )
-    yield make_grid(texts("compared.policy_caption"), head, rows, ())
+        title = texts("compared.several", caption=caption, first=start + 1, last=last)
+        head = (texts("compared.policy_head_limit"), texts("compared.original"), *names)
+        yield make_grid(title if number > ABREAST else caption, head, rows, ())
 
 
 # -- terminal -------------------------------------------------------------------------------------
@@ -237,7 +243,7 @@ def _lines(blocks: Iterable[Block | Chapter], indent: str = "") -> Iterator[str]
         if isinstance(block, Chapter):
             yield from ("", f"{indent}{block.title}", *_lines(block.blocks, indent))
         elif isinstance(block, Paragraph):
-            yield from ("", *wrap(printable(block.text), WIDTH, indent))
+            yield from ("", *wrap(block.text, WIDTH, indent))
         elif isinstance(block, BulletList):
             marks = block.marks or ("-",) * len(block.items)
             for mark, item in zip(marks, block.items, strict=True):
@@ -247,8 +253,8 @@ def _lines(blocks: Iterable[Block | Chapter], indent: str = "") -> Iterator[str]
             for number, words in block.items:
                 yield from wrap(f"{number}: {words}", WIDTH, f"{indent}  ", f"{indent}    ")
         elif isinstance(block, Grid):
-            for row in block.rows:
-                cells = zip(block.head[3:], map(str, row[3:]), strict=True)
-                verdicts = "; ".join(f"{name} {cell}" for name, cell in cells)
-                text = f"{row[0]} ({row[1]}), {row[2]}: {verdicts}"
-                yield from wrap(printable(text), WIDTH, f"{indent}  ", f"{indent}    ")
+            for what, *cells in block.rows:
+                pairs = zip(block.head[1:], cells, strict=True)
+                verdicts = (f"{name} {cell}" for name, cell in pairs)
+                text = f"{what}: {', '.join(verdicts)}"
+                yield from wrap(text, WIDTH, f"{indent}  ", f"{indent}    ")
