@@ -21,7 +21,7 @@ from typing import Any
 
 from sievert.cli.app import _run
 from sievert.measures.influence import INFLUENCE
-from sievert.sharing import shown_records
+from sievert.sharing import round_share, shown_records
 
 Row = tuple[str, ...]
 HEADER = ("age", "zip", "ill", "pay")
@@ -323,7 +323,7 @@ def _numbers(
         for measure in one.keys() & two.keys():
             if one[measure] != two[measure]:
                 values = [chapters[i][place][measure]["value"] for i in (2, 3)]
-                _check_step(measure, one[measure], two[measure], values)
+                _check_step(measure, one[measure], two[measure], values, coarser=rows[0] != rows[1])
                 yield measure
                 two[measure] = one[measure]
     if rows[0] != rows[1] and None in rows:  # numbers of a small table are withheld
@@ -337,21 +337,29 @@ def _chapters(data: dict[str, Any]) -> dict[int, dict[str, Any]]:
     return dict(enumerate((data["reidentification"], *data["inference"].values())))
 
 
-def _check_step(measure: str, one: Any, two: Any, values: list[float]) -> None:
+def _check_step(
+    measure: str, one: Any, two: Any, values: list[float], *, coarser: bool = False
+) -> None:
+    """One step, over its edge; the step is another one only where the records are."""
     steps = [entry.get("step") for entry in (one, two)]
-    places = [_place(entry) for entry in (one, two)]
     if measure not in INFLUENCE or None in steps:
         raise Finding(f"{measure}: {one} {two}")
-    if abs(places[0] - places[1]) > 1.5 * max(steps) or values[0] == values[1]:
+    if coarser and steps[0] != steps[1]:
+        for entry, value in zip((one, two), values, strict=True):
+            if entry != entry | round_share(value, entry["step"]):
+                raise Finding(f"{measure} is not what its step makes of it: {entry}")
+        return
+    if steps[0] != steps[1] or abs(_place(one) - _place(two)) > 1.01 * steps[0]:
         raise Finding(f"{measure} moved by more than a step: {one} {two}")
-    if abs(values[0] - values[1]) > min(steps):
-        raise Finding(f"{measure}: one person moved it by more than its step: {values}")
+    if values[0] == values[1] or abs(values[0] - values[1]) > steps[0]:
+        raise Finding(f"{measure}: one person did not move it over an edge: {values}")
 
 
 def _place(entry: Any) -> float:
+    """Where a number stands on its grid; below and above are one step beyond."""
     if entry["value"] is not None:
         return float(entry["value"])
-    return float(entry["below"] / 2 if "below" in entry else (1 + entry["above"]) / 2)
+    return 0.0 if "below" in entry else 1.0
 
 
 def _verdicts(

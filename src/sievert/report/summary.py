@@ -24,7 +24,7 @@ from sievert.report.page import (
     make_grid,
 )
 from sievert.report.texts import Texts, read_texts
-from sievert.sharing import ENOUGH, NOT_SHAREABLE, command_name, shareable
+from sievert.sharing import ENOUGH, FOUND, NOT_SHAREABLE, command_name, shareable, shown_records
 from sievert.version import __version__
 
 LONGEST = 60  # letters of a name
@@ -101,7 +101,7 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
 
 def _table(result: Data, texts: Texts) -> Iterator[str]:
     table, roles = result["table"], result["roles"]
-    rows, columns = table["rows"], f"{table['columns']:,}"
+    columns, rows = f"{table['columns']:,}", shown_records(table["rows"] or 0, table["shared"])
     if rows is None:
         yield texts("shared.table_small", enough=f"{ENOUGH:,}", columns=columns)
     else:
@@ -126,8 +126,9 @@ def _name(column: str) -> str:
 def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
     """Numbers with their words; a number that is withheld everywhere is not there."""
     found = result["reidentification"]
-    for measure in found:
-        yield _share(texts, found[measure]), texts(f"shared.{measure}")
+    for measure in FOUND:
+        if measure in found:
+            yield _share(texts, found[measure]), texts(f"shared.{measure}")
     for secret, values in result["inference"].items():
         guesses = [
             _share(texts, values[f"bayes_vulnerability_{when}"])
@@ -143,6 +144,9 @@ def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
 
 
 def _share(texts: Texts, entry: Data) -> str:
+    """A share as it is shown; withheld where no step says how it was rounded."""
+    if "step" not in entry:
+        return texts("words.withheld")
     if entry["value"] is not None:
         return percent(entry["value"])
     for end in ("below", "above"):
