@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sievert.formatting import plural
 
@@ -67,9 +65,3 @@ class Note(str):
         note = super().__new__(cls, template.format(*parts) if parts else template)
         note.template, note.parts = template, parts
         return note
-
-    def render(self, ways: Mapping[type, Callable[[Any], str]]) -> str:
-        """The same remark with some kinds of its pieces told in another way."""
-        if not self.parts:
-            return str(self)
-        return self.template.format(*(ways.get(type(p), str)(p) for p in self.parts))

@@ -1,8 +1,7 @@
-"""A number of which nobody has said what decides it is not passed on, whatever it is.
+"""A number of which nobody has declared how far one person moves it is not shared, whatever it is.
 
-Numbers are added the way CONTRIBUTING tells, without a declaration. What is passed on has to be
-the same to the letter, whatever they are: so it tells nothing of them. The chapters that are tried
-are careless ones: they print every number that they are handed.
+Measures are added the way CONTRIBUTING tells, without a declaration. What is shared has to be the
+same to the letter, whatever they are: so it tells nothing of them.
 """
 
 from __future__ import annotations
@@ -17,40 +16,33 @@ import pytest
 
 import sievert
 import sievert.commands.assess.run  # its MEASURES are replaced too
-from sievert import losses, measures
-from sievert.attacks.attack import UNITS
-from sievert.commands.assess.terminal import render
-from sievert.commands.report.api import SavedResult
-from sievert.commands.report.api import build_page as build
-from sievert.losses.loss import Kind, Loss
+from sievert import measures
+from sievert.commands.report.api import build_page
 from sievert.measures import BY_ID, MEASURES, Decides, Measure
+from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import ALWAYS, MeasureResult, undefined
 from sievert.report import html, markdown, texts
-from sievert.report.builder import ReportSettings, make_part, module
-from sievert.report.chapters import attack_identity as identity
-from sievert.report.declarations import BY_COLUMN
-from sievert.report.page import Paragraph
-from sievert.report.redaction import CHAPTERS, Redactor, ReportPart
+from sievert.report.builder import ReportSettings
+from sievert.sharing import FOUND, LEARNT, shareable
 
 QUASI = ["age", "zip"]
-ROWS = 600
+ROWS = 1040
 NUMBERS: tuple[Any, ...] = (3, 4567, 0.575, 1e-6, 1.0)
 
 
 def table() -> dict[str, list[Any]]:
-    """A smallest class of three among classes of about thirty."""
+    """A smallest class of three among classes of about fifty."""
     return {
         "age": ["20"] * 3 + [str(30 + i % 5) for i in range(ROWS - 3)],
         "zip": ["1"] * 3 + [str(i % 4) for i in range(ROWS - 3)],
         "ill": [("flu", "flu", "cold", "gout")[i * i % 7 % 4] for i in range(ROWS)],
-        "pay": [str(1000 + 100 * (7 * i % 11)) for i in range(ROWS)],
     }
 
 
 def measure(compute: Callable[[Any, Any], Any], **fields: Any) -> Measure:
     return Measure(
         "hostile", "Hostile", "1", 0, None, "high", "f", "-", "tells of one class", ALWAYS, compute,
-        **fields,
+        decided_by=Decides.UNDECLARED, **fields,
     )  # fmt: skip
 
 
@@ -71,20 +63,20 @@ def add(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Measure], None]]:
     texts.english.cache_clear()
 
 
-def passed_on(found: Any) -> dict[str, str]:
-    """Everything that is made of an assessment to be passed on."""
-    fit = found.share()
-    page = build([found])
-    saved = build([json.loads(json.dumps(found.to_dict()))])
-    shared = build([json.loads(json.dumps(fit.to_dict()))])
+def shared(found: Any) -> dict[str, str]:
+    """Everything that is shared of an assessment, also of one that was saved."""
+    fit, settings = found.share(), ReportSettings(share=True)
+    saved, saved_fit = (json.loads(json.dumps(r.to_dict())) for r in (found, fit))
+    page = build_page([found], settings)
     return {
         "json": json.dumps(fit.to_dict()),
-        "terminal": render(fit, everything=True),
+        "of a saved one": json.dumps(shareable(saved)),
+        "terminal": repr(fit),
         "notebook": fit._repr_html_(),
         "html": html.render(page),
         "markdown": markdown.render(page),
-        "of a saved one": markdown.render(saved),
-        "of a saved one that was shared": markdown.render(shared),
+        "page of a saved one": markdown.render(build_page([saved], settings)),
+        "page of a shared one": markdown.render(build_page([saved_fit])),
     }
 
 
@@ -92,12 +84,9 @@ def assess(**more: Any) -> Any:
     return sievert.assess(table(), QUASI, "ill", **more)
 
 
-# -- measures -------------------------------------------------------------------------------------
-
 HOSTILE: dict[str, Callable[[Any, Any], Any]] = {
     "root of 1/k": lambda target, _: float(target.sizes.least) ** -0.5,
     "largest class": lambda target, _: int(target.sizes.sizes.max()),
-    "smallest class": lambda target, _: int(target.sizes.least),
     "one cell": lambda target, _: float(target.counts.profiles.counts.min()) / 7,
     "undefined": lambda target, _: undefined("a reason that tells of somebody", people=3),
     "details": lambda target, _: MeasureResult(
@@ -107,238 +96,121 @@ HOSTILE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("declared", [Decides.UNDECLARED, None, "everybody"])
-def test_an_undeclared_measure_is_withheld(
-    name: str, declared: Any, add: Callable[[Measure], None]
-) -> None:
+def test_an_undeclared_measure_is_not_shared(name: str, add: Callable[[Measure], None]) -> None:
+    before = shared(assess())
     kinds: Any = ("secret",) if name == "one cell" else ("record",)
-    add(measure(HOSTILE[name], kinds=kinds, decided_by=declared))
+    add(measure(HOSTILE[name], kinds=kinds))
     found = assess()
-    chapters = [found.reidentification, found.inference["ill"]]
-    exact = [c["hostile"] for c in chapters if "hostile" in c]
+    exact = [
+        c["hostile"] for c in (found.reidentification, found.inference["ill"]) if "hostile" in c
+    ]
     assert len(exact) == 1 and (exact[0].value is not None) == (name != "undefined")
-    fit = found.share()
-    told = {**fit.reidentification, **fit.inference["ill"]}["hostile"]
-    assert told.value is None and told.reason == "suppressed" and told.details == {}
-    outputs = passed_on(found)
-    (line,) = [t for t in outputs["terminal"].splitlines() if "hostile" in t]
-    assert line.split()[1] == "withheld"
-    for way in ("markdown", "of a saved one", "of a saved one that was shared"):
-        (line,) = [t for t in outputs[way].splitlines() if "Hostile" in t]
-        assert line.startswith("Withheld"), (way, line)
+    assert shared(found) == before
 
 
-def test_the_output_does_not_depend_on_an_undeclared_measure(
+def test_a_limit_on_an_undeclared_measure_gives_a_verdict_and_no_number(
     add: Callable[[Measure], None],
 ) -> None:
     outputs = []
-    limits = {"reidentification": {"hostile": {"max": 1e9}}}
-    for number in (*NUMBERS, None):
-        answer = MeasureResult(number, None if number is not None else "none", {"people": number})
-        add(measure(lambda *_, answer=answer: answer, decided_by=Decides.UNDECLARED))
-        found = assess(policy={"limits": limits} if number is not None else None)
-        outputs.append(passed_on(replace(found, verdicts=None)))
-        if number is not None:
-            assert "hostile" in json.dumps(found.share().to_dict()["policy"])
-            assert "0.575" not in "".join(passed_on(found).values())
-    for output in outputs:
-        assert output == outputs[0]
+    for number in NUMBERS:
+        add(measure(lambda *_, number=number: MeasureResult(number, None, {"people": number})))
+        limits = {"reidentification": {"hostile": {"max": 1e9}}}
+        outputs.append(shared(assess(policy={"limits": limits})))
+        assert '"hostile"' in outputs[-1]["json"] and "Hostile" in outputs[-1]["terminal"]
+    assert all(output == outputs[0] for output in outputs)
 
 
-def test_an_undeclared_detail_is_withheld(add: Callable[[Measure], None]) -> None:
-    """Of measures that are passed on, by any name that another measure may have declared."""
-    table_ = {c: [*v, *v] * 2 for c, v in table().items()}  # so that k is passed on
-    outputs = []
-    for name in ("k_anonymity", "discrimination_rate", "bayes_vulnerability_prior"):
+@pytest.mark.parametrize("name", ["unique_records", "bayes_vulnerability_prior"])
+def test_a_measure_that_loses_its_bound_is_withheld(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chapter = "reidentification" if name == "unique_records" else "inference"
+
+    def entry() -> dict[str, Any]:
+        data = assess().share().to_dict()[chapter]
+        return dict((data if name in data else data["ill"])[name])
+
+    assert "step" in entry()
+    without = {m: bound for m, bound in INFLUENCE.items() if m != name}
+    monkeypatch.setattr("sievert.sharing.INFLUENCE", without)
+    assert entry() == {"value": None, "reason": "suppressed", "unit": "1", "riskier": "high"}
+
+
+def test_details_are_not_shared(add: Callable[[Measure], None]) -> None:
+    """Of measures that are shared, by any name."""
+    before = shared(assess())
+    for name in ("unique_records", "bayes_vulnerability_prior"):
         old = BY_ID[name]
-        for number in (None, 3, 4567, True, "3 people"):
 
-            def compute(
-                target: Any, options: Any, old: Any = old, number: Any = number
-            ) -> MeasureResult:
-                found = old.compute(target, options)
-                value = found.value if isinstance(found, MeasureResult) else found
-                names = ("people", "records", "k", "l", "by_k", "without_missing", "named_value")
-                reason = found.reason if isinstance(found, MeasureResult) else None
-                details = {} if number is None else dict.fromkeys(names, number)
-                return MeasureResult(value, reason, details)
+        def compute(target: Any, options: Any, old: Any = old) -> MeasureResult:
+            found = old.compute(target, options)
+            value = found.value if isinstance(found, MeasureResult) else found
+            names = ("people", "records", "k", "step", "below", "above", "without_missing")
+            return MeasureResult(value, None, dict.fromkeys(names, 3))
 
-            add(replace(old, compute=compute))
-            found = sievert.assess(table_, QUASI, "ill")
-            assert found.share().reidentification[name].value is not None
-            outputs.append(passed_on(found))
+        add(replace(old, compute=compute))
+        assert shared(assess()) == before
         add(old)
-    for output in outputs:
-        assert output == outputs[0]
 
 
-def test_a_measure_of_another_version_is_withheld() -> None:
+def test_a_measure_of_another_version_is_not_shared() -> None:
     """Its id is not known here; the page is made all the same."""
-    saved, pages = json.loads(json.dumps(assess().to_dict())), []
-    shared = json.loads(json.dumps(assess().share().to_dict()))
+    exact, fit = assess(), assess().share()
+    before = shared(exact)["page of a saved one"]
     for number in NUMBERS:
         value = {"value": number, "unit": "1", "riskier": "high", "reason": None, "people": number}
-        for given in (saved, shared):
-            given["reidentification"]["of_tomorrow"] = value
-            given["inference"]["ill"]["of_tomorrow"] = value
-        pages.append((markdown.render(build([saved])), markdown.render(build([shared]))))
-    assert all(page == pages[0] for page in pages)
-    assert "tomorrow" in pages[0][0] and "tomorrow" in pages[0][1]
+        for result, settings in ((exact, ReportSettings(share=True)), (fit, None)):
+            saved = json.loads(json.dumps(result.to_dict()))
+            saved["reidentification"] |= {"of_tomorrow": value, "k_anonymity": value}
+            saved["inference"]["ill"]["of_tomorrow"] = value
+            assert markdown.render(build_page([saved], settings)) == before
 
 
-def test_a_shared_result_that_tells_too_much_is_withheld() -> None:
-    """Of one cell there is never a number, not even where a saved result has one."""
-    shared, pages = json.loads(json.dumps(assess().share().to_dict())), []
-    for number in NUMBERS:
-        shared["inference"]["ill"]["recursive_c"] |= {"value": number, "reason": None}
-        pages.append(markdown.render(build([shared])))
-    assert all(page == pages[0] for page in pages)
+def test_a_shared_result_without_its_steps_is_withheld() -> None:
+    """As an older version wrote them: of the exact number of records, too."""
+    saved = json.loads(json.dumps(assess().share().to_dict()))
+    saved["table"]["rows"] = ROWS
+    del saved["reidentification"]["unique_records"]["step"]
+    saved["reidentification"]["unique_records"]["value"] = 0.0123
+    text = markdown.render(build_page([saved]))
+    assert f"{ROWS:,}" not in text and "1.23" not in text and "at least 1,000 records" in text
 
 
-def test_every_number_declares_what_decides_it() -> None:
-    assert all(isinstance(m.decided_by, Decides) for m in MEASURES)
-    declared = [m.decided_by for m in MEASURES] + [k.decided_by for k in losses.KINDS]
-    declared += [decides for *_, decides in UNITS.values()]
-    assert Decides.UNDECLARED not in declared
-    with pytest.raises(TypeError, match="decided_by"):
-        measure(lambda *_: 1)
-
-
-def test_of_the_table_and_in_remarks_nothing_undeclared_is_passed_on() -> None:
+def test_of_the_table_and_its_remarks_nothing_else_is_shared() -> None:
     found = assess()
     odd = replace(found, table={**found.table, "oldest": 103}, warnings=("3 people are old",))
-    assert passed_on(odd) == passed_on(found)
+    assert shared(odd) == shared(found)
 
 
-# -- losses, attacks, everything else -------------------------------------------------------------
-
-
-def results() -> dict[str, Any]:
-    held = table()
-    coarser = {**held, "age": [a[:1] for a in held["age"]]}
-    register = {c: held[c][:300] for c in QUASI}
-    found = {
-        "assess": sievert.assess(held, QUASI, "ill", attacks=True),
-        "explain": sievert.explain(held, QUASI, "ill", population_size=30 * ROWS),
-        "ranking": sievert.explain({c: held[c] for c in (*QUASI, "ill")}),
-        "attack": sievert.attack(coarser, held, QUASI, "ill", register=register),
-        "compare": sievert.compare(held, [coarser], QUASI, "ill", shuffles=9),
-        "compromise": sievert.compromise(
-            held, QUASI, "pay", parameters=[1.0], epsilon=[100], replicates=1
-        ),
-        "limit": sievert.randomise(held, "zip", "ill", at=0.1, points=3),
-    }
-    return {name: json.loads(json.dumps(result.to_dict())) for name, result in found.items()}
-
-
-@pytest.fixture(scope="module")
-def saved() -> dict[str, Any]:
-    return results()
-
-
-MADE = ("assess", "explain", "ranking", "attack", "compare", "compromise", "limit")
-
-
-def salted(tree: Any, number: Any, name: str = "") -> Any:
-    """A result with one more number wherever there is one, alone and as a value.
-
-    What has the names of columns is left: there it would be a column.
-    """
+def leaves(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(tree, Mapping):
-        salt = {"hostile": number, "nearest": {"value": number, "unit": "1", "riskier": "high"}}
-        named = {k: salted(v, number, k) for k, v in tree.items()}
-        leaf = any(isinstance(v, int | float) and not isinstance(v, bool) for v in tree.values())
-        return {**named, **salt} if leaf and name not in BY_COLUMN else named
-    return [salted(v, number, name) for v in tree] if isinstance(tree, list) else tree
-
-
-def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(tree, Mapping):
-        for key, held in tree.items():
-            yield from leaves(held, f"{name}.{key}")
-    elif isinstance(tree, list | tuple):
-        for held in tree:
-            yield from leaves(held, name)
+        for key, branch in tree.items():
+            yield from leaves(branch, (*path, key))
+    elif isinstance(tree, list):
+        for branch in tree:
+            yield from leaves(branch, path)
     else:
-        yield name, tree
+        yield path, tree
 
 
-def careless(part: ReportPart) -> tuple[Paragraph, ...]:
-    """A chapter that prints whatever it is handed."""
-    return tuple(Paragraph(f"{name}: {leaf}") for name, leaf in leaves(part.data))
+def test_nothing_but_declared_numbers_and_settings_is_in_the_json() -> None:
+    """Every number of the JSON has its place in this list."""
+    limits = {"reidentification": {"k_anonymity": {"min": 3}}}
+    shown = assess(policy={"limits": limits}).share().to_dict()
+    numbers = {
+        path for path, leaf in leaves(shown)
+        if isinstance(leaf, int | float) and not isinstance(leaf, bool)
+    }  # fmt: skip
+    entry = ("value", "below", "above", "step")
+    assert numbers <= {
+        ("table", "rows"), ("table", "columns"), ("table", "shared"),
+        ("policy", "limits", "min"), ("policy", "limits", "max"),
+        *(("reidentification", m, key) for m in FOUND for key in entry),
+        *(("inference", "ill", m, key) for m in LEARNT for key in entry),
+    }  # fmt: skip
+    assert {*FOUND, *LEARNT} == set(INFLUENCE)
 
 
-@pytest.mark.parametrize("made", MADE)
-def test_no_chapter_gets_to_see_an_undeclared_number(
-    made: str, saved: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages = []
-    for number in NUMBERS:
-        with monkeypatch.context() as patch:
-            data = salted(saved[made], number)
-            if made == "assess":  # its attacks have a chapter of their own
-                data = {**saved[made], "attacks": salted(saved[made]["attacks"], number)}
-                patch.setattr(identity, "chapters", careless)
-            else:
-                part = make_part(SavedResult(data), 1, texts.read_texts(None), ReportSettings())
-                patch.setattr(module(part), "blocks", careless)
-            pages.append(markdown.render(build([data])))
-    assert "hostile" in pages[0] and "nearest" in pages[0]
-    assert all(page == pages[0] for page in pages)
-
-
-@pytest.mark.parametrize("made", MADE)
-def test_what_is_admitted_is_all_that_the_page_needs(made: str, saved: dict[str, Any]) -> None:
-    """An added number changes no page, and an operator's chapters still get all of them."""
-    assert set(CHAPTERS) <= set(MADE)
-    page = markdown.render(build([saved[made]]))
-    data = salted(saved[made], 3)
-    data |= {k: saved[made][k] for k in ("reidentification", "inference") if made == "assess"}
-    assert markdown.render(build([data])) == page
-    inside = make_part(
-        SavedResult(saved[made]), 1, texts.read_texts(None), ReportSettings(internal=True)
-    )
-    assert inside.data == saved[made]
-
-
-@pytest.mark.parametrize("declared", [Decides.UNDECLARED, Decides.RECORD, Decides.CLASSES, None])
-def test_an_undeclared_loss_is_withheld(
-    declared: Any, saved: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kind = Kind(
-        "hostile", "Hostile", "1", 0.0, None, "high", "f", "-", "tells of one record",
-        lambda _: Loss(0.575), decided_by=declared,
-    )  # fmt: skip
-    before = markdown.render(build([saved["compare"]]))
-    monkeypatch.setitem(losses.BY_ID, "hostile", kind)
-    for number in NUMBERS:
-        data = json.loads(json.dumps(saved["compare"]))
-        for release in data["releases"]:
-            release["losses"]["hostile"] = {"value": number, "share": number, "columns": {}}
-        assert markdown.render(build([data])) == before
-    monkeypatch.setitem(losses.BY_ID, "pmse", replace(losses.BY_ID["pmse"], decided_by=declared))
-    assert "def-pmse" in html.render(build([saved["compare"]], ReportSettings(internal=True)))
-    assert "def-pmse" not in html.render(build([saved["compare"]]))
-
-
-def test_an_attack_s_number_that_is_undeclared_is_withheld(
-    saved: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without its declaration a number of today's pages goes, too."""
-    name = "correct_linkage"
-
-    def lines() -> list[str]:
-        return [t for t in markdown.render(build([saved["attack"]])).splitlines() if "%" in t]
-
-    before = lines()
-    for entry in (("1", "high", Decides.UNDECLARED), ("1", "high", Decides.CELL), ("1", "high")):
-        monkeypatch.setitem(UNITS, name, entry)  # type: ignore[arg-type]
-        assert len(lines()) < len(before)
-
-
-def test_only_declared_settings_are_written_as_they_are() -> None:
-    redactor = Redactor(texts.read_texts(None), ROWS)
-    assert redactor.setting("epsilon", 100).number == 100
-    for name in ("hostile", "k_anonymity", "records", ""):
-        assert redactor.setting(name, 3) == redactor.withheld_text()
-        assert replace(redactor, internal=True).setting(name, 3).number == 3
+def test_every_measure_declares_what_decides_it() -> None:
+    assert all(isinstance(m.decided_by, Decides) for m in MEASURES)
+    assert Decides.UNDECLARED not in [m.decided_by for m in MEASURES]

@@ -1,4 +1,4 @@
-"""Pages: their files, their texts, their redactor; what may go wrong with each."""
+"""Pages: their files, their texts; what may go wrong with each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -20,7 +19,6 @@ from sievert.cli import app
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, html, markdown, texts
 from sievert.report.page import BulletList, Chapter, Grid, Link, Page, Paragraph
-from sievert.report.redaction import Redactor
 
 CSV = "age,zip,disease\n" + "".join(
     f"{20 + i % 9},{i % 4},{'flu' if i % 3 else 'hiv'}\n" for i in range(200)
@@ -86,11 +84,9 @@ def test_files_of_others_stay(table: Path, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--internal"], "go with --html or --markdown"),
         (["--title", "x"], "go with --html or --markdown"),
-        (["--mask-names"], "go with --share, --html or --markdown"),
-        (["--html", "a.html", "--internal", "--mask-names"], "do not go with --internal"),
-        (["--html", "a.html", "--min-cell", "2"], "at least 3"),
+        (["--mask-names"], "go with --share"),
+        (["--html", "a.html", "--min-cell", "5"], "go with --share"),
         (["--html", "a.html", "--title", " "], "1 to 200 letters"),
         (["--html", "a.html", "--texts", "no.toml"], "no.toml: No such file"),
     ],
@@ -116,17 +112,17 @@ def test_several_saved_results(table: Path, tmp_path: Path, capsys: pytest.Captu
     capsys.readouterr()
     assert run("report", *kept) == 0
     told = capsys.readouterr().out
-    assert "(part 1)" in told and "(part 2)" in told and "ward.csv" not in told
+    assert "(part 1)" in told and "(part 2)" in told and "ward.csv" in told
     assert run("report", *kept, "--markdown", tmp_path / "r.md", "--title", "Both") == 0
     assert (tmp_path / "r.md").read_text() == told.replace(
-        "# How exposed are the people in this table?", "# Both"
+        "# How exposed are the people in ward.csv?", "# Both"
     )
     assert run("report", *kept, "--html", kept[0]) == 7  # an input
     sievert.write_report([*kept], markdown=tmp_path / "p.md", title="Both")
     assert (tmp_path / "p.md").read_bytes() == (tmp_path / "r.md").read_bytes()
-    internal = tmp_path / "i.html"
-    assert run("report", *kept, "--internal", "--html", internal) == 0
-    assert "ward.csv" in internal.read_text()
+    shared = tmp_path / "s.html"
+    assert run("report", *kept, "--share", "--html", shared) == 0
+    assert "ward.csv" not in shared.read_text() and "(part" not in shared.read_text()
 
 
 @pytest.mark.parametrize(
@@ -163,22 +159,12 @@ def test_reports_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> No
         sievert.write_report(tmp_path / "none.json", html=tmp_path / "a.html")
 
 
-def test_an_edited_share_stays_shared(table: Path, tmp_path: Path) -> None:
-    """A result that was made shareable cannot become exact again."""
-    kept, page = tmp_path / "a.json", tmp_path / "a.md"
-    assert run("assess", table, *ROLES, "--share", "--json", kept) == 0
-    assert run("report", kept, "--internal", "--markdown", page) == 0
-    assert "Shareable" in page.read_text()
-
-
 def test_masked_names(table: Path, tmp_path: Path) -> None:
     page = tmp_path / "a.html"
-    for command in (["assess", "--attacks"], ["explain"]):
-        given = [command[0], table, *ROLES, *command[1:], "--html", page, "--mask-names"]
-        assert run(*given) == 0
-        text = page.read_text()
-        assert "quasi-identifier 1" in text and "secret 1" in text
-        assert not re.search(r"\b(zip|disease)\b", text)
+    assert run("assess", table, *ROLES, "--html", page, "--share", "--mask-names") == 0
+    text = page.read_text()
+    assert "quasi-identifier 1" in text and "secret 1" in text
+    assert not re.search(r"\b(zip|disease)\b", text)
 
 
 # -- texts ----------------------------------------------------------------------------------------
@@ -187,7 +173,7 @@ def test_masked_names(table: Path, tmp_path: Path) -> None:
 def test_a_translation_is_one_file(table: Path, tmp_path: Path) -> None:
     words, page = tmp_path / "de.toml", tmp_path / "a.md"
     words.write_text(
-        '[words]\nlanguage = "de"\n[front]\ntitle = "Wie offen?"\nopen = "Sie entscheiden."\n'
+        '[words]\nlanguage = "de"\n[front]\ntitle_named = "Wie offen?"\nopen = "Sie entscheiden."\n'
         '[measures.k_anonymity]\ntitle = "Kleinste Klasse"\n'
     )
     assert run("assess", table, *ROLES, "--markdown", page, "--texts", words) == 0
@@ -202,10 +188,10 @@ def test_a_translation_is_one_file(table: Path, tmp_path: Path) -> None:
         ("nonsense", "not a TOML file"),
         ('[front]\ntitel = "x"', "no text is called 'front.titel'. Try: front.title"),
         ("[front]\ntitle = 3", "front.title is not a text"),
-        ('[words]\nfew = "{leest}"', "no place is called 'leest'. Try: least"),
-        ('[words]\nfew = "{least.__class__}"', "no place is called"),
-        ('[words]\nfew = "{least!r}"', "no place is called"),
-        ('[words]\nfew = "{least"', "a brace is left open"),
+        ('[words]\nand = "{furst}"', "no place is called 'furst'. Try: first"),
+        ('[words]\nand = "{first.__class__}"', "no place is called"),
+        ('[words]\nand = "{first!r}"', "no place is called"),
+        ('[words]\nand = "{first"', "a brace is left open"),
     ],
 )
 def test_mistakes_of_a_translation(
@@ -223,7 +209,7 @@ def test_the_template_is_a_translation(tmp_path: Path) -> None:
     path = tmp_path / "en.toml"
     path.write_text(texts.template(), encoding="utf-8")
     again = texts.read_texts(path)
-    assert again("words.few", least=10) == "fewer than 10"
+    assert again("shared.at_least", least=10) == "at least 10"
     assert again._by_key == texts.english()
 
 
@@ -244,45 +230,6 @@ def test_every_text_is_used() -> None:
         if not (starts | ends) & words:
             lacking.append(key)
     assert not lacking
-
-
-# -- redaction ----------------------------------------------------------------------------------
-
-
-def test_a_pen_for_others_tells_no_small_count() -> None:
-    redactor = Redactor(ENGLISH, rows=2000)
-    assert [str(redactor.count(n)) for n in (0, 1, 9)] == ["fewer than 10"] * 3
-    assert [str(redactor.count(n)) for n in (10, 19, 1305, 2000)] == [
-        "about 10", "about 10", "about 1,300", "about 1,990",
-    ]  # fmt: skip
-    assert [str(redactor.share(n / 2000)) for n in (0, 9, 10, 1995, 2000)] == [
-        "under 0.5 %", "under 0.5 %", "0.5 %", "over 99.5 %", "over 99.5 %",
-    ]  # fmt: skip
-    assert str(redactor.identity(0.94968)) == "95 %"
-    assert redactor.count(7).number is None and redactor.count(17).number == 10
-    assert str(Redactor(ENGLISH, rows=2000, internal=True).count(7)) == "7"
-    assert all(str(p) == "withheld" for p in _few(Redactor(ENGLISH, rows=49)))
-
-
-def _few(redactor: Redactor) -> list[Any]:
-    return [
-        redactor.count(30),
-        redactor.share(0.5),
-        redactor.rate(0.5),
-        redactor.bits(1.0),
-        redactor.mean(0.3),
-    ]
-
-
-@given(st.integers(50, 10**6), st.floats(0, 1), st.integers(3, 50))
-def test_a_share_moves_by_whole_cells(rows: int, part: float, least: int) -> None:
-    """Fewer records than a cell move a told share by at most one step."""
-    redactor = Redactor(ENGLISH, rows=rows, least=least)
-    one, other = redactor.share(part), redactor.share(min(1.0, part + (least - 1) / rows))
-    if one.number is None or other.number is None:
-        return
-    step = redactor._step(None)
-    assert step is not None and abs(one.number - other.number) <= step * (1 + 1e-6)
 
 
 # -- renderers ------------------------------------------------------------------------------------
@@ -361,7 +308,7 @@ def test_results_in_a_notebook(found: sievert.Assessment) -> None:
     for result in results:
         shown = result._repr_html_()
         assert "<table" in shown and "<svg" in shown and "<script" not in shown
-        page = builder.build([result], builder.ReportSettings(internal=True))
+        page = builder.build([result], builder.ReportSettings())
         first = next(page.pictures())
         assert " ".join(first.spec["title"]["text"]) in _unescaped(shown)
 
@@ -378,10 +325,3 @@ def test_the_json_has_class_sizes(found: sievert.Assessment) -> None:
     assert sum(s["classes"] for s in spans) == found.reidentification["classes"].value
     assert "class_sizes" not in found.share().to_dict()["table"]
     assert json.dumps(spans)
-
-
-def test_the_share_of_uniques_tells_no_more_than_their_number() -> None:
-    """1,308 of 2,000 are told as 1,300: 65.5 % beside it would halve the cell."""
-    column = [str(i) for i in range(1308)] + ["pair"] * 692
-    unique = sievert.assess({"q": column}, ["q"]).share().reidentification["unique_records"]
-    assert (unique.details["records"], unique.value) == (1300, 0.65)

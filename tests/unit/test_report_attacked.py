@@ -1,4 +1,4 @@
-"""Chapters on attacks: numbers of the JSON for the operator, nothing small for anybody else."""
+"""Chapters on attacks: the numbers of the JSON, in words, tables and pictures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sievert.report import texts
 from sievert.report.chapters import attack as attacked
 from sievert.report.chapters import attack_reasoning as reasoning
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
-from sievert.report.redaction import Redactor, ReportPart
+from sievert.report.parts import NumberWriter, ReportPart
 
 QUASI = ["age", "zip"]
 CELL = "wvy"  # begins every cell that is a text
@@ -81,9 +81,9 @@ def results() -> dict[str, dict[str, Any]]:
     return {name: made(name) for name in NAMES}
 
 
-def part_of(data: dict[str, Any], *, internal: bool, **more: Any) -> ReportPart:
+def part_of(data: dict[str, Any]) -> ReportPart:
     kind = "assess" if "reidentification" in data else "attack"
-    return ReportPart(kind, data, Redactor(TEXTS, data["table"]["rows"], internal=internal, **more))
+    return ReportPart(kind, data, NumberWriter(TEXTS))
 
 
 def said(blocks: tuple[Block | Chapter, ...]) -> Iterator[str]:
@@ -120,14 +120,13 @@ def chapter(part: ReportPart, word: str) -> Chapter:
     return found
 
 
-# -- both kinds of page ---------------------------------------------------------------------------
+# -- every page ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("internal", [True, False])
 @pytest.mark.slow
-def test_a_page(name: str, internal: bool, results: dict[str, Any]) -> None:
-    part = part_of(results[name], internal=internal)
+def test_a_page(name: str, results: dict[str, Any]) -> None:
+    part = part_of(results[name])
     blocks = attacked.blocks(part)
     anchors = [b.anchor for b in walk(blocks) if isinstance(b, Chapter)]
     assert len(anchors) == len(set(anchors)) > 1 and all(
@@ -143,16 +142,12 @@ def test_a_page(name: str, internal: bool, results: dict[str, Any]) -> None:
                 assert f"definitions.{key}.text" in TEXTS or key in sievert.measures.BY_ID
     for text in said(blocks):
         assert not re.search(r"anonymous|Said\(|\{\w*\}", text)
-    assert ("internal page" in everything(part)) is not internal
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("internal", [True, False])
-def test_pictures_show_what_their_tables_say(
-    name: str, internal: bool, results: dict[str, Any]
-) -> None:
-    found = pictures(part_of(results[name], internal=internal))
-    assert found or not internal
+def test_pictures_show_what_their_tables_say(name: str, results: dict[str, Any]) -> None:
+    found = pictures(part_of(results[name]))
+    assert found
     for picture in found:
         values, rows = picture.spec["data"]["values"], picture.behind.rows
         if "line" in values[0]:
@@ -171,16 +166,15 @@ def test_pictures_show_what_their_tables_say(
             assert any(c.split(" (")[0] == value["shown"] for c in told)
             assert any(value["said"] == f"{first}: {c}" for c in told)
             if value["number"] is not None:
-                over = not internal and value["number"] == 1 and value["shown"].startswith("over ")
-                assert over or value["shown"] == percent(value["number"])
+                assert value["shown"] == percent(value["number"])
 
 
-# -- for the operator -----------------------------------------------------------------------------
+# -- numbers --------------------------------------------------------------------------------------
 
 
 def test_numbers_are_those_of_the_json(results: dict[str, Any]) -> None:
     data = results["register"]
-    part = part_of(data, internal=True)
+    part = part_of(data)
     attacks = data["attacks"]
     drawn = {p.spec["title"]["text"][0]: p.spec["data"]["values"] for p in pictures(part)}
     for title, held in (
@@ -214,15 +208,14 @@ def test_numbers_are_those_of_the_json(results: dict[str, Any]) -> None:
 
 def test_values_are_not_named_unless_they_were_asked_for(results: dict[str, Any]) -> None:
     for name in ("sampled", "hopes", "assess"):
-        assert CELL not in everything(part_of(results[name], internal=True))
-    assert CELL in everything(part_of(results["register"], internal=True))
-    assert CELL not in everything(part_of(results["register"], internal=False))
+        assert CELL not in everything(part_of(results[name]))
+    assert CELL in everything(part_of(results["register"]))
 
 
 def test_intervals_and_chains(results: dict[str, Any]) -> None:
     data = results["sampled"]
     told = data["attacks"]["reasoning"]["disease"]
-    part = part_of(data, internal=True)
+    part = part_of(data)
     drawn = {p.spec["title"]["text"][0]: p.spec["data"]["values"] for p in pictures(part)}
     bars = drawn["Attacker against learner: disease"]
     for bar, who in zip(bars, ("attacker", "learner"), strict=False):
@@ -235,34 +228,26 @@ def test_intervals_and_chains(results: dict[str, Any]) -> None:
     ]
     text = everything(part)
     assert f"R-hat is {told['sampling']['rhat']:.3f}" in text and "which agree" in text
-    shared = everything(part_of(data, internal=False))
-    assert "R-hat" not in shared and "Convergence" not in shared and "which agree" in shared
-    assert not any("low" in v for p in pictures(part_of(data, internal=False))
-                   for v in p.spec["data"]["values"])  # fmt: skip
 
 
 def test_chains_that_do_not_agree_give_no_headline(results: dict[str, Any]) -> None:
     data = results["apart"]
     assert data["converged"] is False
-    for internal in (True, False):
-        part = part_of(data, internal=internal)
-        held = chapter(part, "reason1")
-        assert isinstance(held.blocks[0], Paragraph) and held.blocks[0].kind == "warning"
-        assert "do not agree" in held.blocks[0].text
-        assert "did not settle" in attacked.sentences(part)[-1]
-        assert not any("Attacker against" in p.caption + p.spec["title"]["text"][0]
-                       for p in pictures(part))  # fmt: skip
-        row = next(b for b in attacked.blocks(part) if isinstance(b, Grid)).rows[-1]
-        assert row[2:] == ("", "")
-    assert "By chain the attacker is right for 0 % to 100 %" in everything(
-        part_of(data, internal=True)
-    )
-    assert "By chain" not in everything(part_of(data, internal=False))
+    part = part_of(data)
+    held = chapter(part, "reason1")
+    assert isinstance(held.blocks[0], Paragraph) and held.blocks[0].kind == "warning"
+    assert "do not agree" in held.blocks[0].text
+    assert "did not settle" in attacked.sentences(part)[-1]
+    assert not any("Attacker against" in p.caption + p.spec["title"]["text"][0]
+                   for p in pictures(part))  # fmt: skip
+    row = next(b for b in attacked.blocks(part) if isinstance(b, Grid)).rows[-1]
+    assert row[2:] == ("", "")
+    assert "By chain the attacker is right for 0 % to 100 %" in everything(part_of(data))
 
 
 def test_without_the_original(results: dict[str, Any]) -> None:
     data = results["hopes"]
-    part = part_of(data, internal=True)
+    part = part_of(data)
     assert reasoning.state(data["attacks"]["reasoning"]["disease"]) == "expects"
     text = everything(part)
     assert "cannot be told without the original" in text and "white-box" not in text
@@ -275,15 +260,14 @@ def test_tables_that_do_not_fit() -> None:
     domain = {"zip": [f"{CELL}z{i}" for i in range(6)] + [f"{CELL}other"]}
     data = sievert.attack(ORIGINAL, other, QUASI, "disease", domain=domain).to_dict()
     assert data["attacker_accuracy"] is None and data["converged"]
-    for internal in (True, False):
-        part = part_of(data, internal=internal)
-        assert "fit no released class" in chapter(part, "reason1").blocks[0].text  # type: ignore
-        assert "do not fit" in attacked.sentences(part)[-1]
+    part = part_of(data)
+    assert "fit no released class" in chapter(part, "reason1").blocks[0].text  # type: ignore
+    assert "do not fit" in attacked.sentences(part)[-1]
 
 
 def test_assess(results: dict[str, Any]) -> None:
     data = results["assess"]
-    part = part_of(data, internal=True)
+    part = part_of(data)
     held = chapter(part, "secret1-semantic")
     (grid,) = (b for b in held.blocks if isinstance(b, Grid))
     told = data["attacks"]["semantic"]["disease"]
@@ -291,109 +275,14 @@ def test_assess(results: dict[str, Any]) -> None:
     assert grid.rows[0][1] == str(told["partition"]["people"]["value"])
     assert "the named value of disease" in everything(part)
     assert attacked.blocks(part)
-    bare = part_of({**data, "attacks": None}, internal=True)
+    bare = part_of({**data, "attacks": None})
     assert attacked.blocks(bare) == () == attacked.sentences(bare)
-
-
-# -- for anybody else -----------------------------------------------------------------------------
-
-
-def planted(alone: int, people: int = 450) -> dict[str, list[str]]:
-    """People in four large groups, but for some who are alone with a secret of their own."""
-    many = people - alone
-    return {
-        "age": [f"{i % 2}" for i in range(many)] + [f"old{i}" for i in range(alone)],
-        "zip": [f"{i % 4}" for i in range(many)] + ["z"] * alone,
-        "disease": [f"d{i // 4 % 3}" for i in range(many)] + ["rare"] * alone,
-    }
-
-
-def test_few_people_are_not_told_from_none() -> None:
-    """Pages of tables with none, one or few such people are the same page.
-
-    So many people that no large count of the page crosses a step when nine of them change places;
-    a rate may, by one step and not by more.
-    """
-
-    def apart(text: list[str]) -> tuple[list[str], list[float]]:
-        held = "\n".join(text)
-        rates = [float(r) for r in re.findall(r"([\d.]+) %", held)]
-        held = re.sub(r"(number|end)\": [\d.]+", r"\1", re.sub(r"[\d.]+ %", "%", held))
-        return held.split("\n"), rates
-
-    def page(many: int) -> tuple[Any, list[str]]:
-        data = sievert.attack(planted(many), None, QUASI, "disease").to_dict()
-        return data["attacks"], everything(part_of(data, internal=False)).split("\n")
-
-    _, none = page(0)
-    none.remove(TEXTS("attacked.black_ten", least=10))
-    for alone in (1, 7, 9):
-        exact, text = page(alone)
-        assert exact["identity"]["black_box"]["people"]["value"] == alone
-        assert exact["homogeneity"]["disease"]["people"]["value"] == alone
-        assert any("Of 450 people fewer than 10 are alone, or nobody is." in t for t in text)
-        assert any("For fewer than 10 people, or for nobody, disease" in t for t in text)
-        (words, rates), (as_none, none_rates) = apart(text), apart(none)
-        assert words == as_none
-        assert all(abs(a - b) <= 5.001 for a, b in zip(rates, none_rates, strict=True))
-
-
-def test_many_people_are_rounded() -> None:
-    table = planted(27, 6000)
-    data = sievert.attack(table, table, QUASI, "disease").to_dict()
-    part = part_of(data, internal=False)
-    text = everything(part)
-    assert "Of 6,000 people about 20 are alone" in text and not re.search(r"\b27\b", text)
-    drawn = pictures(part)
-    assert {p.spec["title"]["text"][0] for p in drawn} >= {
-        "Whose record it is, by column", "The original values, by column",
-        "Attacker against learner: disease",
-    }  # fmt: skip
-    exact = re.findall(r"\d\.\d{5,}", json.dumps(data))
-    assert exact and not any(number[:6] in text for number in exact)
-    for value in (v for p in drawn for v in p.spec["data"]["values"]):
-        shown = value["number"]
-        assert shown is None or abs(shown * 500 - round(shown * 500)) < 1e-9
-
-
-def test_a_small_register_and_few_hidden_records() -> None:
-    few = {c: v[:30] for c, v in REGISTER.items()}
-    data = sievert.attack(ORIGINAL, quasi=QUASI, register=few, reasoning=False).to_dict()
-    part = part_of(data, internal=False)
-    assert [b.text for b in chapter(part, "grey-box").blocks] == [  # type: ignore[union-attr]
-        TEXTS("attacked.grey_small")
-    ]
-    assert "register" not in attacked.sentences(part)[0]
-    for hidden, shown in ((4, False), (40, True)):
-        stars = {c: ["*"] * hidden + v[hidden:] if c in QUASI else v for c, v in ORIGINAL.items()}
-        data = sievert.attack(stars, quasi=QUASI, register=REGISTER, reasoning=False).to_dict()
-        assert "without_suppressed" in data["attacks"]["identity"]["grey_box"]
-        told = everything(part_of(data, internal=False))
-        assert (TEXTS("attacked.grey_without") in told) is shown
-        assert TEXTS("attacked.grey_without") in everything(part_of(data, internal=True))
-
-
-def test_groups_that_are_large_are_said_to_be() -> None:
-    text = everything(part_of(sievert.attack(planted(0), quasi=QUASI).to_dict(), internal=False))
-    assert "Everybody looks like 10 people or more" in text
-    text = everything(part_of(sievert.attack(planted(3), quasi=QUASI).to_dict(), internal=False))
-    assert "Everybody looks like" not in text
-
-
-def test_a_table_that_is_too_small_says_nothing() -> None:
-    small = {c: v[:49] for c, v in ORIGINAL.items()}
-    data = sievert.attack(small, small, QUASI, "disease").to_dict()
-    part = part_of(data, internal=False)
-    (only,) = attacked.blocks(part)
-    assert only == Paragraph(TEXTS("attacked.silent"), "note") and attacked.sentences(part) == ()
-    assert attacked.sentences(part_of(data, internal=True))
 
 
 # -- odd tables -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("internal", [True, False])
-def test_odd_tables(internal: bool) -> None:
+def test_odd_tables() -> None:
     rng = random.Random(1)
     hostile = [
         "<script>alert(1)</script>",
@@ -420,18 +309,14 @@ def test_odd_tables(internal: bool) -> None:
         data = sievert.attack(
             table, quasi=quasi, sensitive=secret, reasoning=False, show_values=True
         ).to_dict()
-        part = part_of(data, internal=internal)
+        part = part_of(data)
         assert everything(part)
         for picture in pictures(part):
             rows = [v["row"] for v in picture.spec["data"]["values"]]
             assert len(rows) == len(set(rows)) and max(map(len, rows)) <= 70
     wild = {"age": [None, "a", "b", "c"] * 20, "s": ["x", "y"] * 40}
     data = sievert.attack(wild, quasi="age", sensitive="s", missing="wildcard").to_dict()
-    assert attacked.blocks(part_of(data, internal=internal)) is not None
-    masks = {"age": "quasi-identifier 1", "same": "secret 1"}
-    data = sievert.attack(one, one, quasi="age", sensitive="same", reasoning=False).to_dict()
-    text = everything(part_of(data, internal=internal, masks=masks))
-    assert "quasi-identifier 1" in text and "age" not in re.findall(r"\w+", text)
+    assert attacked.blocks(part_of(data)) is not None
 
 
 def test_rarer_sentences() -> None:
@@ -439,25 +324,25 @@ def test_rarer_sentences() -> None:
     many = {f"s{i}": [str((i + j) % 3) for j in range(80)] for i in range(5)} | {
         "age": ["a"] * 40 + ["b"] * 39 + ["c"]
     }
-    part = part_of(sievert.attack(many, many, "age", list(many)[:5]).to_dict(), internal=True)
+    part = part_of(sievert.attack(many, many, "age", list(many)[:5]).to_dict())
     text = everything(part)
     assert "Of 80 people 1 is alone" in text and "For 1 person s0 is certain" in text
     assert "The original values of" in text and "the first 3 secrets of 5" in text
     table = {"age": ["1", "2"] * 4, "s": list("xyyxxyyx"), "group": list("aabbccdd")}
     data = sievert.attack(table, quasi="age", sensitive="s", group="group").to_dict()
     assert data["method"] == "exact"
-    assert "by counting all possible tables" in everything(part_of(data, internal=True))
+    assert "by counting all possible tables" in everything(part_of(data))
     data = sievert.attack(ORIGINAL, ORIGINAL, QUASI, "disease", domain="observed").to_dict()
-    assert "Nobody outside has that list" in everything(part_of(data, internal=False))
+    assert "Nobody outside has that list" in everything(part_of(data))
     turned = {
         **ORIGINAL,
         "disease": [f"{CELL}d{(int(d[-1]) + 1) % 4}" for d in ORIGINAL["disease"]],
     }
     data = sievert.attack(ORIGINAL, turned, QUASI, "disease").to_dict()
     assert data["attacker_accuracy"] < data["baseline"]
-    assert "less than guessing" in everything(part_of(data, internal=True))
+    assert "less than guessing" in everything(part_of(data))
     unknown = sievert.assess(ORIGINAL, QUASI, "disease", attacks=True, value={"disease": "no"})
-    text = everything(part_of(unknown.to_dict(), internal=True))
+    text = everything(part_of(unknown.to_dict()))
     assert "The named value of disease does not occur." in text
 
 
@@ -480,7 +365,7 @@ def test_every_text_is_there() -> None:
 def test_charts_can_be_drawn(results: dict[str, Any]) -> None:
     from sievert.charts import svg
 
-    for picture in pictures(part_of(results["sampled"], internal=True)):
+    for picture in pictures(part_of(results["sampled"])):
         if "Convergence" in picture.spec["title"]["text"][0] or "Attacker" in str(picture.spec):
             drawn = svg(picture.spec, for_page=True)
             assert "aria-label" in drawn and "%" in drawn

@@ -1,4 +1,4 @@
-"""The chapter of approximate compromise: numbers as in the JSON, only means are passed on."""
+"""The chapter of approximate compromise: the numbers of the JSON, in words and pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sievert.formatting import percent, significant
 from sievert.report import texts
 from sievert.report.chapters import compromise as compromised
 from sievert.report.page import Chapter, Grid, Link, Paragraph, Picture, walk
-from sievert.report.redaction import Redactor, ReportPart
+from sievert.report.parts import NumberWriter, ReportPart
 
 ROWS = 623
 
@@ -70,10 +70,8 @@ KINDS = (
 )  # fmt: skip
 
 
-def part(kind: str, *, internal: bool) -> ReportPart:
-    return ReportPart(
-        "compromise", found(kind), Redactor(texts.read_texts(None), ROWS, internal=internal)
-    )
+def part(kind: str) -> ReportPart:
+    return ReportPart("compromise", found(kind), NumberWriter(texts.read_texts(None)))
 
 
 def grids(held: ReportPart) -> Iterator[Grid]:
@@ -106,10 +104,9 @@ def said(held: ReportPart) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("internal", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_has_its_chapter(kind: str, internal: bool) -> None:
-    held = part(kind, internal=internal)
+def test_every_kind_has_its_chapter(kind: str) -> None:
+    held = part(kind)
     assert 1 <= len(compromised.sentences(held)) <= 3
     assert len(pictures(held)) <= 6
     for g in grids(held):
@@ -120,13 +117,12 @@ def test_every_kind_has_its_chapter(kind: str, internal: bool) -> None:
     assert "None" not in text and "\x1b" not in text
 
 
-@pytest.mark.parametrize("internal", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_pictures_say_what_their_tables_say(kind: str, internal: bool) -> None:
-    for picture in pictures(part(kind, internal=internal)):
+def test_pictures_say_what_their_tables_say(kind: str) -> None:
+    for picture in pictures(part(kind)):
         cells = [[str(c) for c in row] for row in picture.behind.rows]
         for mark in picture.spec["data"]["values"]:
-            told = {significant(mark["y"]), f"about {significant(mark['y'])}"}
+            told = {significant(mark["y"])}
             if "useful" in picture.caption:
                 assert any(percent(mark["x"]) == row[1] and row[2] in told for row in cells)
             else:
@@ -136,7 +132,7 @@ def test_pictures_say_what_their_tables_say(kind: str, internal: bool) -> None:
 
 
 def test_internal_numbers_are_those_of_the_json() -> None:
-    data, held = found("sampling"), part("sampling", internal=True)
+    data, held = found("sampling"), part("sampling")
     curves = data["curves"]["pay"]
     entropy, area = pictures(held)[:2]
     for picture, number in ((entropy, "initial_entropy"), (area, "area")):
@@ -155,9 +151,9 @@ def test_internal_numbers_are_those_of_the_json() -> None:
     ]
 
 
-def told_exactly(kind: str, *, internal: bool) -> set[str]:
+def told_exactly(kind: str) -> set[str]:
     """Numbers over combinations, least ones and exact means that the page tells."""
-    tokens = set(re.findall(r"[0-9][0-9,.]*", said(part(kind, internal=internal))))
+    tokens = set(re.findall(r"[0-9][0-9,.]*", said(part(kind))))
     hits = set()
     for curves in found(kind)["curves"].values():
         for point in (p for c in curves for p in c["points"]):
@@ -170,63 +166,17 @@ def told_exactly(kind: str, *, internal: bool) -> set[str]:
     return hits
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_exact_is_passed_on(kind: str) -> None:
-    assert not told_exactly(kind, internal=False)
-
-
 def test_an_internal_page_is_exact() -> None:
-    assert len(told_exactly("sampling", internal=True)) > 20
-
-
-def test_what_is_of_combinations_is_internal() -> None:
-    text = said(part("sampling", internal=False))
-    assert "mean over combinations" not in text and "least" not in "".join(
-        h for g in grids(part("sampling", internal=False)) for h in g.head
-    )
-    assert "Only in the internal page" in text
-
-
-def test_shares_of_people_are_of_whole_cells() -> None:
-    data = json.loads(json.dumps(found("release")))
-    over = percent((ROWS - 9) // 10 * 10 / ROWS)  # all and nearly all are not told apart
-    for people, told in ((0, "under"), (7, "under"), (13, percent(10 / ROWS)), (ROWS, over)):
-        data["targets"]["pay"][0]["exact"]["records"] = people / ROWS
-        held = ReportPart("compromise", data, Redactor(texts.read_texts(None), ROWS))
-        assert str(list(grids(held))[1].rows[0][2]).startswith(told)
-
-
-def test_that_few_lack_a_number_is_not_told() -> None:
-    pages = []
-    for lacking in (0, 3):
-        data = json.loads(json.dumps(found("sampling")))
-        data["domains"]["pay"]["records"] -= lacking
-        pages.append(said(ReportPart("compromise", data, Redactor(texts.read_texts(None), ROWS))))
-    assert pages[0] == pages[1]
-
-
-def test_few_with_a_number_have_no_numbers() -> None:
-    data = json.loads(json.dumps(found("sampling")))
-    data["domains"]["pay"]["records"] = 40
-    held = ReportPart("compromise", data, Redactor(texts.read_texts(None), ROWS))
-    assert set(list(grids(held))[1].rows[0][2:]) == {"withheld"}
-    assert not pictures(held)
-
-
-def test_a_small_table_is_silent() -> None:
-    held = ReportPart("compromise", found("sampling"), Redactor(texts.read_texts(None), 49))
-    (only,) = compromised.blocks(held)
-    assert isinstance(only, Paragraph) and only.kind == "note"
-    assert compromised.sentences(held) == ()
+    assert len(told_exactly("sampling")) > 20
 
 
 def test_usefulness_stands_beside_protection() -> None:
-    text = said(part("sampling", internal=True))
+    text = said(part("sampling"))
     assert "off by" in text
-    assert "Usefulness was not measured" in said(part("release", internal=True))
+    assert "Usefulness was not measured" in said(part("release"))
 
 
 def test_pictures_are_drawn() -> None:
     pytest.importorskip("vl_convert")
-    for picture in pictures(part("hostile", internal=False)):
+    for picture in pictures(part("hostile")):
         assert "<svg" in sievert.charts.svg(picture.spec)

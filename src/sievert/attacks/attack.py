@@ -18,54 +18,54 @@ from sievert.counts.cube import Cube, histogram, run_starts
 from sievert.formatting import percent
 from sievert.hierarchies import Hierarchy, parse
 from sievert.measures import BY_ID, kernel
-from sievert.measures.measure import NOTHING_TO_LEARN, Decides, MeasureResult, Value
+from sievert.measures.measure import NOTHING_TO_LEARN, MeasureResult, Value
 from sievert.measures.target import RecordTarget, SecretTarget
 
 MOST_LISTED = 100  # values of a column, worst first
 SAME = 1e-12  # of an entropy: what only rounding tells apart
 
-# id -> unit, which way is risky, what decides it; measures have their own
+# id -> unit, which way is risky; measures have their own
 UNITS = {
-    "people": ("people", "high", Decides.COUNT),
-    "candidates": ("records", "low", Decides.SMALLEST_CLASS),
-    "confidence": ("1", "high", Decides.CLASS_SHARE),
-    "missing": ("1", "low", Decides.UNCERTAINTY),
-    "missing_after": ("1", "low", Decides.UNCERTAINTY),
-    "gain": ("1", "high", Decides.EVERYBODY),
-    "ratio": ("1", "high", Decides.CELL),
-    "prior": ("1", "neither", Decides.EVERYBODY),
-    "posterior": ("1", "high", Decides.CLASS_SHARE),
-    "parts": ("parts", "neither", Decides.COUNT),
-    "certain": ("people", "high", Decides.COUNT),
-    "rows": ("rows", "neither", Decides.COUNT),
-    "unmatched": ("rows", "neither", Decides.COUNT),
-    "single": ("rows", "high", Decides.COUNT),
-    "suppressed": ("records", "neither", Decides.COUNT),
-    "register_discrimination_rate": ("1", "high", Decides.UNCERTAINTY),
-    "known": ("rows", "neither", Decides.COUNT),
-    "true_matches": ("rows", "high", Decides.COUNT),
-    "false_matches": ("rows", "neither", Decides.COUNT),
-    "lost": ("rows", "neither", Decides.COUNT),
-    "right_guesses": ("rows", "high", Decides.COUNT),
-    "correct_linkage": ("1", "high", Decides.EVERYBODY),
-    "spruill_confidentiality": ("1", "low", Decides.EVERYBODY),
-    "baseline": ("1", "neither", Decides.EVERYBODY),
-    "attacker_accuracy": ("1", "high", Decides.EVERYBODY),
-    "attacker_accuracy_literal": ("1", "high", Decides.EVERYBODY),
-    "attacker_expects": ("1", "high", Decides.EVERYBODY),
-    "learner_accuracy": ("1", "neither", Decides.EVERYBODY),
-    "learner_accuracy_literal": ("1", "neither", Decides.EVERYBODY),
-    "global_relative_risk": ("1", "high", Decides.RECORD),
-    "global_relative_risk_literal": ("1", "high", Decides.RECORD),
-    "max_relative_risk": ("1", "high", Decides.RECORD),
-    "at_risk": ("people", "high", Decides.COUNT),
-    "undecided": ("people", "neither", Decides.COUNT),
+    "people": ("people", "high"),
+    "candidates": ("records", "low"),
+    "confidence": ("1", "high"),
+    "missing": ("1", "low"),
+    "missing_after": ("1", "low"),
+    "gain": ("1", "high"),
+    "ratio": ("1", "high"),
+    "prior": ("1", "neither"),
+    "posterior": ("1", "high"),
+    "parts": ("parts", "neither"),
+    "certain": ("people", "high"),
+    "rows": ("rows", "neither"),
+    "unmatched": ("rows", "neither"),
+    "single": ("rows", "high"),
+    "suppressed": ("records", "neither"),
+    "register_discrimination_rate": ("1", "high"),
+    "known": ("rows", "neither"),
+    "true_matches": ("rows", "high"),
+    "false_matches": ("rows", "neither"),
+    "lost": ("rows", "neither"),
+    "right_guesses": ("rows", "high"),
+    "correct_linkage": ("1", "high"),
+    "spruill_confidentiality": ("1", "low"),
+    "baseline": ("1", "neither"),
+    "attacker_accuracy": ("1", "high"),
+    "attacker_accuracy_literal": ("1", "high"),
+    "attacker_expects": ("1", "high"),
+    "learner_accuracy": ("1", "neither"),
+    "learner_accuracy_literal": ("1", "neither"),
+    "global_relative_risk": ("1", "high"),
+    "global_relative_risk_literal": ("1", "high"),
+    "max_relative_risk": ("1", "high"),
+    "at_risk": ("people", "high"),
+    "undecided": ("people", "neither"),
 }
 
 
 def value(name: str, number: float | None, reason: str | None = None) -> Value:
     """A number with its unit and its risky side."""
-    unit, riskier = UNITS[name][:2] if name in UNITS else (BY_ID[name].unit, BY_ID[name].riskier)
+    unit, riskier = UNITS[name] if name in UNITS else (BY_ID[name].unit, BY_ID[name].riskier)
     return Value(name, number, unit, riskier, reason)
 
 

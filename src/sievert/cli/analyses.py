@@ -20,7 +20,6 @@ from sievert.cli.command_options import (
     ReasoningOptions,
     SubsetOptions,
 )
-from sievert.cli.messages import NOT_SHAREABLE
 from sievert.cli.options import (
     STDIN,
     EngineOptions,
@@ -31,6 +30,7 @@ from sievert.cli.options import (
     pairs,
 )
 from sievert.errors import RefusedError, require
+from sievert.sharing import NOT_SHAREABLE
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
@@ -50,8 +50,8 @@ class Command:
 
     def check_tables(self, *tables: str | None) -> list[str]:
         """The tables: no password in sight, and standard input holds one table only."""
-        if self.output.share and self.name in NOT_SHAREABLE:
-            raise NOT_SHAREABLE[self.name]
+        if self.output.share:
+            self._check_sharing()
         given = [t for t in tables if t is not None]
         require(
             not any(PASSWORD.search(t) for t in given),
@@ -63,6 +63,15 @@ class Command:
             given.count(STDIN) <= 1, "standard input holds one table", hint="files for the others"
         )
         return given
+
+    def _check_sharing(self) -> None:
+        """Nothing is shareable of a command that gives no verdict, nor of its charts."""
+        if self.name not in ("assess", "compare"):
+            raise NOT_SHAREABLE[self.name]
+        if self.charts is not None:
+            raise NOT_SHAREABLE["charts"]
+        if self.name == "compare" and self.roles.policy is None:
+            raise NOT_SHAREABLE["compare"]
 
     def check_roles(self) -> dict[str, Any]:
         """The roles as the library takes them; some options go with other commands only."""
@@ -104,14 +113,21 @@ class Command:
                 **self.reading.arguments(),
                 **self.engine.arguments(),
             )
+            code = 0 if getattr(result, "passed", True) else 1
             if output.share:
                 min_cell = 10 if output.min_cell is None else output.min_cell
                 result = result.share(min_cell=min_cell, mask_names=output.mask_names)
         outputs.write(result, getattr(result, "charts", lambda: _assessment_charts(result)))
         if output.json_ != "-":
-            terminal = import_module(f"sievert.commands.{self.name}.terminal")
-            sys.stdout.write(terminal.render(result, everything=output.all_) + "\n")
-        return 0 if getattr(result, "passed", True) else 1
+            sys.stdout.write(self._text(result) + "\n")
+        return code
+
+    def _text(self, result: Any) -> str:
+        """The output of a terminal."""
+        if self.output.share:
+            return repr(result)
+        terminal = import_module(f"sievert.commands.{self.name}.terminal")
+        return str(terminal.render(result, everything=self.output.all_))
 
 
 def _assessment_charts(assessment: Any) -> dict[str, Any]:
@@ -154,14 +170,9 @@ def assess(
         number, as SVG files in this directory.
     """
     command = Command("assess", roles, reading, output, page, engine, charts)
-    if output.share and attacks:
-        raise NOT_SHAREABLE["attack"]
-    require(
-        not output.share or records is None,
-        "a record file tells about single persons: it is not shareable",
-        hint="--share without --records",
-        error=RefusedError,
-    )
+    for given, what in ((attacks, "attacks"), (records, "records")):
+        if output.share and given:
+            raise NOT_SHAREABLE[what]
     require(
         not output.share or roles.quasi is not None or roles.policy is not None,
         "no quasi-identifiers given",

@@ -146,7 +146,7 @@ def _report_interrupt() -> int:
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     """Print the line of an error; with --share it names no file, no column and no small count."""
     text = f"{error}"
-    if messages.to_be_shared(arguments) and error not in messages.NOT_SHAREABLE.values():
+    if messages.to_be_shared(arguments) and error not in messages.ABOUT_SHARING:
         plainly = messages.PLAINLY[error.exit_code]
         text = f"{plainly}. Try: the same without --share, which says more"
     sys.stderr.write(f"error: {text}\n")

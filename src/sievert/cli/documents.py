@@ -15,6 +15,7 @@ from sievert.version import __version__
 def report(
     *results: Path,
     page: PageOptions = PageOptions(),
+    share: bool = False,
     min_cell: int | None = None,
     mask_names: bool = False,
     force: bool = False,
@@ -27,10 +28,12 @@ def report(
     results
         JSON files of assess, explain, attack, compare, compromise and limit, in the order of their
         chapters.
+    share
+        Make the page short and shareable; without it, it is exact and internal.
     min_cell
-        The smallest count that may be shown; 10 unless given.
+        With --share: so many people must change to move a number by a step; 10 unless given.
     mask_names
-        Hide the names of columns too.
+        With --share: hide the names of columns too.
     force
         Replace existing files that sievert has not written.
     debug
@@ -43,8 +46,9 @@ def report(
 
     require(results, "no result given", hint="sievert report RESULT.json --html FILE")
     sources = [*results, page.texts]
+    page.check_internal(share=share)
     check_outputs((page.html, page.markdown), sources, force=force)
-    settings = builder.ReportSettings(page.internal, page.title, page.texts, min_cell, mask_names)
+    settings = builder.ReportSettings(share, page.title, page.texts, min_cell, mask_names)
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)

@@ -15,24 +15,19 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from sievert.errors import ExhaustedError, InvariantError, RefusedError, SievertError, UsageError
+from sievert.errors import ExhaustedError, InvariantError, SievertError, UsageError
 from sievert.formatting import nearest
+from sievert.sharing import NOT_SHAREABLE
 
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
-PAGE = "--html FILE without --share: a shareable page; or sievert assess --share"
-NUMBERS = "holds exact numbers of the original: it is"
-# Why results cannot be shared; nothing of the data in them.
-NOT_SHAREABLE = {
-    command: RefusedError(f"{why} not shareable", hint=PAGE)
-    for command, why in {
-        "attack": "attacks point at single classes: they are",
-        "compare": f"a comparison {NUMBERS}",
-        "compromise": f"a comparison {NUMBERS}",
-        "limit": f"a limit {NUMBERS}",
-        "explain": "explain points at columns, values and records: it is",
-    }.items()
-}
+INTERNAL_AND_SHARED = UsageError(
+    "an output is internal or shareable: --internal and --share exclude each other",
+    hint="--share alone",
+)
+# Errors that say nothing of the data: with --share they are shown as they are.
+ABOUT_SHARING = (*NOT_SHAREABLE.values(), INTERNAL_AND_SHARED)
+INTERNAL = "note: --internal is no longer needed: every output is internal without --share\n"
 PLAINLY = {
     2: "an option, a role or the policy does not make sense",
     3: "the data cannot be read as they stand",

@@ -2,6 +2,7 @@
 
 # Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED
 from sievert.errors import require
 from sievert.roles import Typed
+from sievert.sharing import NOT_SHAREABLE
 
 Names = list[str] | None
 STDIN = "stdin:"
@@ -153,11 +156,12 @@ class OutputOptions:
     force
         Replace existing files that sievert has not written.
     share
-        Make the output shareable: no count below --min-cell, no file name.
+        Write one short, shareable version: verdicts, and numbers that one person can hardly move.
+        Without it every output is exact and internal.
     min_cell
-        With --share or a page: the smallest count that may be shown; 10 unless given.
+        With --share: so many people must change to move a number by a step; 10 unless given.
     mask_names
-        With --share or a page: hide the names of columns too.
+        With --share: hide the names of columns too.
     show_values
         Let explain and attacks name values of the data, and --debug messages that contain them.
     debug
@@ -175,9 +179,9 @@ class OutputOptions:
     debug: bool = False
 
     def __post_init__(self) -> None:
-        require(
-            not self.share or not self.show_values, "--share and --show-values exclude each other"
-        )
+        for given, what in ((self.show_values, "values"), (self.timings, "timings")):
+            if self.share and given:
+                raise NOT_SHAREABLE[what]
 
 
 @Parameter(name="*", group=Group("Page", sort_key=3))
@@ -188,11 +192,12 @@ class PageOptions:
     Attributes
     ----------
     html
-        Write the result to this file, as one shareable page that needs nothing else.
+        Write the result to this file, as one page that needs nothing else; exact and internal, or
+        shareable with --share.
     markdown
         Write the same page as Markdown to this file.
     internal
-        With --html or --markdown: exact numbers, for the operator only.
+        No longer needed: every output is internal without --share.
     title
         With --html or --markdown: the page's title.
     texts
@@ -211,12 +216,16 @@ class PageOptions:
         return self.html is not None or self.markdown is not None
 
     def __post_init__(self) -> None:
-        beside = self.internal or self.title is not None or self.texts is not None
-        require(
-            not beside or self.exists,
-            "--internal, --title and --texts go with --html or --markdown",
-        )
+        beside = self.title is not None or self.texts is not None
+        require(not beside or self.exists, "--title and --texts go with --html or --markdown")
         self.check_endings(existing=False)  # existing files are checked first
+
+    def check_internal(self, *, share: bool) -> None:
+        """What --internal asks for is what there is without --share."""
+        if self.internal and share:
+            raise INTERNAL_AND_SHARED
+        if self.internal:
+            sys.stderr.write(INTERNAL)
 
     def check_endings(self, *, existing: bool = True) -> None:
         """A page is called what it is."""

@@ -74,9 +74,10 @@ class Outputs:
         self.output, self.page, self.charts_to = output, page, charts_to
         self.inputs = [i for i in (*inputs, page.texts) if i is not None]
         require(
-            (not output.mask_names and output.min_cell is None) or output.share or page.exists,
-            "--mask-names and --min-cell go with --share, --html or --markdown",
+            (not output.mask_names and output.min_cell is None) or output.share,
+            "--mask-names and --min-cell go with --share",
         )
+        page.check_internal(share=output.share)
         self.settings = _settings(output, page)
         given = (output.json_, output.timings, page.html, page.markdown, *others)
         paths = check_outputs(given, self.inputs, force=output.force)
@@ -92,9 +93,9 @@ class Outputs:
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(self.charts_to, specs, sources=self.inputs, force=force)
-        for path, content in ((output.json_, result.to_dict()), (output.timings, timings(result))):
+        for path, content in ((output.json_, type(result).to_dict), (output.timings, timings)):
             if path is not None:
-                write_json(path, content, self.inputs, force=force)
+                write_json(path, content(result), self.inputs, force=force)
         if self.settings is not None:
             from sievert.report.builder import build
 
@@ -111,7 +112,7 @@ def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None
     from sievert.report.texts import read_texts
 
     read_texts(page.texts)  # so that a mistake in it is an error before the work
-    return ReportSettings(page.internal, page.title, page.texts, output.min_cell, output.mask_names)
+    return ReportSettings(output.share, page.title, page.texts, output.min_cell, output.mask_names)
 
 
 def write_page(page: Page, options: PageOptions, sources: list[Any], *, force: bool) -> None:

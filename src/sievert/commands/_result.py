@@ -26,8 +26,8 @@ class Result:
 
     @property
     def rows(self) -> int:
-        """The number of records of the table; 0 where it is withheld."""
-        return int(self.table["rows"] or 0)
+        """The number of records of the table."""
+        return int(self.table["rows"])
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""
@@ -49,6 +49,15 @@ class Result:
         """One row per number, as a pandas or Polars frame, whichever is installed."""
         return frame(self._rows())
 
+    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> SharedResult:
+        """What may be shared of it: verdicts, and numbers that one person can hardly move.
+
+        Of most commands nothing may: they are refused with the reason.
+        """
+        from sievert.sharing import shareable
+
+        return SharedResult(shareable(self.to_dict(), min_cell=min_cell, mask_names=mask_names))
+
     def __repr__(self) -> str:
         """The terminal output: every command's folder has its own `terminal`."""
         terminal = import_module(type(self).__module__.removesuffix(".result") + ".terminal")
@@ -58,6 +67,38 @@ class Result:
         from sievert.report.builder import notebook_html
 
         return notebook_html(self)
+
+
+@dataclass(frozen=True, repr=False)
+class SharedResult:
+    """What may be shared of a result: short, rounded, with its verdicts."""
+
+    content: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line with --share."""
+        return dict(self.content)
+
+    def to_frame(self) -> Any:
+        """One row per number, as a pandas or Polars frame, whichever is installed."""
+        chapters = [(None, self.content.get("reidentification", {}))]
+        chapters += self.content.get("inference", {}).items()
+        return frame(
+            {"sensitive": secret, "measure": measure, **number}
+            for secret, numbers in chapters
+            for measure, number in numbers.items()
+        )
+
+    def __repr__(self) -> str:
+        from sievert.report.summary import terminal
+
+        return terminal(self.content)
+
+    def _repr_html_(self) -> str:
+        from sievert.report import html
+        from sievert.report.builder import build
+
+        return html.fragment(*build([self]).front)
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:

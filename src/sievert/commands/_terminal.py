@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sievert.commands._result import Result
 from sievert.formatting import plural, printable, significant, wrap
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, SUPPRESSED, UNBOUNDED
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.sources.csv_header import SHOWN
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ LONGEST = 28  # letters of a release's name in a table
 SHORTEST = 14
 REASONS = {
     NOTHING_TO_LEARN: "there is only one value, so nothing to learn",
-    SUPPRESSED: "small counts are not shown",
 }
 RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risky side"}
 
@@ -27,8 +26,6 @@ RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risk
 def number_text(value: Value) -> str:
     """A number with the digits a reader can use."""
     if value.value is None:
-        if value.reason == SUPPRESSED:
-            return f"< {value.details['below']}" if "below" in value.details else "withheld"
         return "unbounded" if value.reason == UNBOUNDED else "undefined"
     return f"{value.value:,}" if isinstance(value.value, int) else significant(value.value)
 
@@ -73,8 +70,7 @@ def whole_text(result: Result, lines: Iterable[str], width: int, more: str = "")
 def _heading_lines(result: Result, width: int) -> list[str]:
     """The table and its roles."""
     table, roles = result.table, result.roles
-    rows = "few records" if table["rows"] is None else plural(result.rows, "record")
-    how = f"{rows}, {plural(table['columns'], 'column')}"
+    how = f"{plural(result.rows, 'record')}, {plural(table['columns'], 'column')}"
     if "delimiter" in table:
         delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
         how += f", delimiter '{delimiter}', {table['encoding']}"
@@ -86,14 +82,6 @@ def _heading_lines(result: Result, width: int) -> list[str]:
     elif verified is False:
         how += "; not verified"
     lines = wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
-    if "shared" in table:
-        lines += wrap(
-            f"Shareable: no count below {table['shared']} is shown, nor what it would follow "
-            "from; other numbers are rounded. Verdicts are of the exact numbers.",
-            width,
-            "",
-            "  ",
-        )
     if table.get("dropped"):
         lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
     for title, names in (

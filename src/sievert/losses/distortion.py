@@ -11,7 +11,6 @@ from sievert.arrays import Floats
 from sievert.losses.label_sets import ValueLabelPairs, label_coverage, value_label_pairs
 from sievert.losses.loss import Kind, Loss, PairedColumn, Release, needs_records
 from sievert.measures import kernel
-from sievert.measures.measure import Decides
 
 NO_SCALE = "the numbers of the original do not vary: no scale for an error"
 NO_NUMBERS = "the original has no numbers"
@@ -128,6 +127,5 @@ KINDS = (
         "0: nothing was changed. 1: a column is as far from the original as if its mean, or "
         "nothing, had been released; numbers may be further off than that.",
         expected_distortion,
-        decided_by=Decides.EVERYBODY,
     ),
 )

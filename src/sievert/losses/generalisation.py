@@ -23,7 +23,6 @@ from sievert.losses.loss import (
     without,
 )
 from sievert.measures import kernel
-from sievert.measures.measure import Decides
 
 _SIGN = r"[+\-−]?"
 _DIGITS = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?"
@@ -241,8 +240,6 @@ KINDS = (
         "Each record is charged with the records it can no longer be told from; a suppressed one "
         "with all of them. Divided by N it is the size of the class of a typical record.",
         discernability,
-        decided_by=Decides.TWICE,
-        passed_on="share",
     ),
     Kind(
         "average_class_size",
@@ -256,7 +253,6 @@ KINDS = (
         "Records a released class. Suppressed records are left out, so it may fall where more are "
         "suppressed.",
         average_class_size,
-        decided_by=Decides.CLASSES,
     ),
     Kind(
         "generalization_loss",
@@ -270,7 +266,6 @@ KINDS = (
         "Iyengar 2002; the mean over columns as in ARX",
         "0: every label is one value. 1: every label stands for all values of its column.",
         generalization_loss,
-        decided_by=Decides.EVERYBODY,
     ),
     Kind(
         "precision",
@@ -283,7 +278,6 @@ KINDS = (
         "Sweeney 2002",
         "1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed.",
         precision,
-        decided_by=Decides.EVERYBODY,
     ),
     Kind(
         "non_uniform_entropy",
@@ -298,8 +292,6 @@ KINDS = (
         "Bits needed in addition to the release to tell every original value, guessing within a "
         "label by the original's frequencies. It grows with the records: compare shares.",
         non_uniform_entropy,
-        decided_by=Decides.BITS,
-        passed_on="per_cell",
     ),
     Kind(
         "normalized_certainty_penalty",
@@ -313,6 +305,5 @@ KINDS = (
         "Xu et al. 2006",
         "How much of its column a label leaves open. 0: every value is told; 1: none is.",
         normalized_certainty_penalty,
-        decided_by=Decides.EVERYBODY,
     ),
 )

@@ -12,7 +12,6 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.estimators.contingency import rank_keys, table_size
 from sievert.hierarchies import NUMBER, ROOT, Hierarchy
-from sievert.measures.measure import Decides
 
 Owner = TypeVar("Owner")
 Thing = TypeVar("Thing")
@@ -174,8 +173,6 @@ class Kind:
     source: str
     reading: str
     compute: Callable[[Release], Loss]
-    decided_by: Decides = field(kw_only=True)
-    passed_on: str = field(default="value", kw_only=True)  # which of its numbers, or a detail
 
     @property
     def bounds(self) -> str:

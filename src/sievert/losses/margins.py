@@ -27,7 +27,6 @@ from sievert.losses.loss import (
     without,
 )
 from sievert.measures import kernel
-from sievert.measures.measure import Decides
 
 ONE_COLUMN = "there is one column: no pair"
 
@@ -132,7 +131,6 @@ KINDS = (
         "0: every text is as frequent as before. 1: no text of the original is left. A suppressed "
         "cell is a text of its own.",
         hellinger_margins,
-        decided_by=Decides.ROOT,
     ),
     Kind(
         "hellinger_pairs",
@@ -146,6 +144,5 @@ KINDS = (
         "0: every combination of two columns is as frequent as before. Never below the distance "
         "of either column.",
         hellinger_pairs,
-        decided_by=Decides.ROOT,
     ),
 )

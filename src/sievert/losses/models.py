@@ -30,7 +30,6 @@ from sievert.losses.numeric_columns import (
     ranks,
 )
 from sievert.measures.kernel import LN2, mutual_information, total
-from sievert.measures.measure import Decides
 
 MANY = 20  # numbers of a column beyond which it is cut
 PARTS = 10
@@ -311,6 +310,5 @@ KINDS = (
         "Chow and Liu 1968; Krichevsky and Trofimov 1981",
         "0: a model learnt from the release describes the original as well as one of its own.",
         model_loss,
-        decided_by=Decides.BITS,
     ),
 )

@@ -16,7 +16,6 @@ from sievert.arrays import Floats
 from sievert.losses.loss import Kind, Loss, Release, without
 from sievert.losses.numeric_columns import NumericColumn, NumericColumnPair, numeric_columns
 from sievert.measures.kernel import total
-from sievert.measures.measure import Decides
 from sievert.numerics.special_functions import central
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -246,7 +245,6 @@ KINDS = (
         "0: every mean, variance, covariance, correlation and quantile is kept; near 1: all lie "
         "further off than sampling would explain.",
         probabilistic_information_loss,
-        decided_by=Decides.RECORD,
     ),
     Kind(
         "covariance_discrepancy",
@@ -259,7 +257,6 @@ KINDS = (
         "Domingo-Ferrer and Torra 2001 (mean absolute error), scaled as Yancey et al. 2002",
         "0: every variance and covariance is kept; 1: off by a product of standard deviations.",
         covariance_discrepancy,
-        decided_by=Decides.RECORD,
     ),
     Kind(
         "correlation_discrepancy",
@@ -272,7 +269,6 @@ KINDS = (
         "Domingo-Ferrer and Torra 2001 (mean absolute error)",
         "0: every correlation is kept; 0.1: they are off by a tenth on average.",
         correlation_discrepancy,
-        decided_by=Decides.RECORD,
     ),
     Kind(
         "eigenvalue_discrepancy",
@@ -285,6 +281,5 @@ KINDS = (
         "sdcMicro, dUtility with method eigen; Templ and Meindl 2008",
         "0: the principal components explain as much as before.",
         eigenvalue_discrepancy,
-        decided_by=Decides.RECORD,
     ),
 )

@@ -17,7 +17,6 @@ from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
 from sievert.losses.models import cuts, parts
-from sievert.measures.measure import Decides
 
 MOST_SCORED = 50_000  # records of a half that are predicted, evenly spread
 MOST_SCORES = 1 << 24  # numbers compared for them: fewer records where there are many values
@@ -208,6 +207,5 @@ KINDS = (
         "Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
         "0: a column is foretold as well from the release; the baseline is the commonest value.",
         prediction,
-        decided_by=Decides.TWICE,
     ),
 )

@@ -21,7 +21,6 @@ from sievert.arrays import Bools, Floats, Ints
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, without
 from sievert.losses.numeric_columns import NumericColumn, numeric_columns, ranks
-from sievert.measures.measure import Decides
 
 ALIASED = 1e-9  # share of its variance that a term must keep beside others
 RIDGE = 1e-4
@@ -346,6 +345,5 @@ KINDS = (
         "0: no model of single columns tells the release from the original; c·(1 - c): it always "
         "does.",
         pmse,
-        decided_by=Decides.EVERYBODY,
     ),
 )

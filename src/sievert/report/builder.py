@@ -1,4 +1,4 @@
-"""Results become a page: parts with their redactors, chapters, the first screen, definitions.
+"""Results become a page: parts, chapters, the first screen, definitions.
 
 A page becomes files: whole or absent, never over an input.
 """
@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from sievert import files
 from sievert.errors import UsageError, require
-from sievert.formatting import printable
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
 from sievert.report import html, markdown
 from sievert.report.chapters import attack, explain
 from sievert.report.chapters.numbers import unit
-from sievert.report.declarations import keep_declared
 from sievert.report.first_screen import front, has_policy, limit_text, policy_lead, subject
 from sievert.report.page import (
     Block,
@@ -33,21 +31,14 @@ from sievert.report.page import (
     Picture,
     walk,
 )
-from sievert.report.redaction import (
-    Data,
-    Redactor,
-    ReportPart,
-    command_name,
-    masks,
-    role_columns,
-)
+from sievert.report.parts import Data, NumberWriter, ReportPart
+from sievert.report.summary import build_summary, check_title, share_all
 from sievert.report.texts import Texts, read_texts
-from sievert.sharing import FEWEST, LEAST
+from sievert.sharing import FEWEST, LEAST, command_name
 from sievert.version import __version__
 
 Place = str | os.PathLike[str]
 DEFINITION = "def-"  # before the key of a definition, in its anchor
-LONGEST = 200  # letters of a title
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
 
@@ -55,7 +46,7 @@ HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would
 class ReportSettings:
     """Who may see a page, and what it is called."""
 
-    internal: bool = False
+    share: bool = False
     title: str | None = None
     texts: Place | None = None
     min_cell: int | None = None
@@ -67,17 +58,30 @@ class ReportSettings:
             f"--min-cell must be at least {FEWEST}",
         )
         require(
-            not self.internal or (not self.mask_names and self.min_cell is None),
-            "--mask-names and --min-cell do not go with --internal",
+            self.share or (not self.mask_names and self.min_cell is None),
+            "--mask-names and --min-cell go with --share",
         )
 
 
 def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Page:
-    """One page of one result or several."""
+    """One page of one result or several: internal, or the shareable one."""
     settings = settings or ReportSettings()
     require(results, "no result given", hint="the JSON of an assessment")
     texts = read_texts(settings.texts)
-    parts = [make_part(r, i, texts, settings) for i, r in enumerate(results, 1)]
+    parts = [make_part(result, i, texts) for i, result in enumerate(results, 1)]
+    shared = ["shared" in part.data["table"] for part in parts]
+    if settings.share or all(shared):
+        every = share_all(
+            [part.data for part in parts],
+            min_cell=settings.min_cell or LEAST,
+            mask_names=settings.mask_names,
+        )
+        return build_summary(every, texts, settings.title)
+    require(
+        not any(shared),
+        "shareable and internal results do not go on one page",
+        hint="--share: one shareable page of all",
+    )
     chapters = tuple(_chapter(part, alone=len(parts) == 1) for part in parts)
     first = front(parts, tuple(dict.fromkeys(_sentences(parts))))
     terms = _definitions(texts, (*first, *chapters))
@@ -88,37 +92,16 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
         chapters=chapters if terms is None else (*chapters, terms),
         foot=(texts("front.made", version=__version__),),
         contents=texts("front.contents"),
-        warning=texts("front.internal") if parts[0].redactor.internal else "",
+        warning=texts("front.internal"),
     )
 
 
-def make_part(result: Any, number: int, texts: Texts, settings: ReportSettings) -> ReportPart:
-    """A result with the redactor of its numbers; a result has to_dict(), an assessment share()."""
+def make_part(result: Any, number: int, texts: Texts) -> ReportPart:
+    """A result, which has to_dict(), as a part of a page."""
     data = result.to_dict()
     if (kind := command_name(data)) is None:
         raise UsageError("a report is made of results of assess, explain and their like")
-    shared, least = "shared" in data["table"], data["table"].get("shared") or settings.min_cell
-    redactor = Redactor(
-        texts,
-        int(data["table"]["rows"] or 0),
-        settings.internal and not shared,
-        least or LEAST,
-        masks(data["roles"], texts) if settings.mask_names else None,
-    )
-    part = ReportPart(kind, data, redactor, number, result)
-    if kind != "assess":
-        return part if redactor.internal else replace(part, data=keep_declared(data))
-    if shared and redactor.masks is not None:
-        return replace(part, data={**data, "warnings": []})  # they name columns in their words
-    if shared or redactor.internal:
-        return part
-    if getattr(result, "attacks", None) is not None:
-        result = replace(result, attacks=None)
-    fit = result.share(min_cell=redactor.least, mask_names=settings.mask_names).to_dict()
-    if redactor.masks is not None:  # names are masked in the shared one already
-        names = (name for columns in role_columns(fit["roles"]).values() for name in columns)
-        redactor = replace(redactor, masks={name: name for name in names})
-    return replace(part, data=fit, exact=keep_declared(data), redactor=redactor)
+    return ReportPart(kind, data, NumberWriter(texts), number, result)
 
 
 def module(part: ReportPart) -> ModuleType:
@@ -135,15 +118,9 @@ def _chapter(part: ReportPart, *, alone: bool) -> Chapter:
 
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
     """The attacks that an assessment brings along."""
-    data, redactor, texts = part.exact or part.data, part.redactor, part.texts
-    if part.kind != "assess" or "attacks" not in data:
-        return
-    if part.exact is not None and redactor.masks is not None:
-        redactor = replace(redactor, masks=masks(data["roles"], texts))
-    data = data if redactor.internal else keep_declared(data)
-    blocks = attack.blocks(replace(part, data=data, redactor=redactor))
-    blocks = blocks or (Paragraph(texts("words.none")),)
-    yield Chapter(texts("attacked.title"), part.anchor("attacks"), blocks)
+    if part.kind == "assess" and "attacks" in part.data:
+        blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
+        yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), blocks)
 
 
 def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
@@ -177,12 +154,10 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
 
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if settings.title is not None:
-        title = printable(" ".join(settings.title.split()))
-        require(title and len(title) <= LONGEST, f"--title: 1 to {LONGEST} letters")
-        return title
+        return check_title(settings.title)
     part, name = parts[0], parts[0].data["table"].get("name")
-    if part.internal and name:
-        return part.texts("front.title_named", name=part.redactor.file(name))
+    if name:
+        return part.texts("front.title_named", name=part.writer.file(name))
     title = part.texts("front.title")
     return part.texts.get(f"front.title_{part.kind}", title) if len(parts) == 1 else title
 
@@ -246,7 +221,7 @@ def write(
 
 def notebook_html(result: Any) -> str:
     """The sentences, the first picture and the first table of the result's chapter, exact."""
-    part = make_part(result, 1, read_texts(None), ReportSettings(internal=True))
+    part = make_part(result, 1, read_texts(None))
     chapter = module(part)
     blocks = [b for b in walk(chapter.blocks(part)) if not isinstance(b, Chapter)]
     verdict = [policy_lead([part])] if has_policy(part) else []

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sievert.formatting import significant
-from sievert.measures import BY_ID, Decides, decided_by
-from sievert.measures.measure import SUPPRESSED
+from sievert.measures import BY_ID
 from sievert.policy.judgement import AS_VALUE
 from sievert.report.chapters.numbers import (
     SHARES,
@@ -17,10 +16,9 @@ from sievert.report.chapters.numbers import (
     some_names,
     value_text,
     why,
-    within,
 )
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.redaction import Data, ReportPart, role_columns
+from sievert.report.parts import Data, ReportPart, role_columns
 from sievert.report.texts import Texts
 
 ABREAST = 4  # releases beside each other
@@ -31,7 +29,7 @@ REASON_MARKS = {False: "not_met", None: "doubtful"}
 
 def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
     """The blocks below the title."""
-    texts, redactor = parts[0].texts, parts[0].redactor
+    texts = parts[0].texts
     judged, compared = _judged(parts)
     lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
     chapters: dict[str, Sequence[Block]] = {
@@ -40,17 +38,14 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
         "limits": tuple(_limits(judged, compared)) if judged or compared else (),
         "not_measured": [BulletList(tuple(lacking))],
     }
-    warning = [Paragraph(texts("front.internal"), "warning")] if redactor.internal else []
-    shared = Paragraph(texts("front.shared", least=redactor.least), "note")
     return (
-        *warning,
+        Paragraph(texts("front.internal"), "warning"),
         Paragraph(policy_lead(parts), "lead"),
         *(
             Chapter(texts(f"front.{key}"), key.replace("_", "-"), tuple(blocks))
             for key, blocks in chapters.items()
             if blocks
         ),
-        *([] if redactor.internal else [shared]),
     )
 
 
@@ -111,33 +106,27 @@ def _what(parts: Sequence[ReportPart]) -> Iterator[str]:
                 "front.another",
                 number=part.number,
                 rows=_rows(part),
-                columns=part.redactor.names(part.data["roles"]["quasi"]),
-                secrets=part.redactor.names(part.data["roles"]["sensitive"]),
+                columns=part.writer.names(part.data["roles"]["quasi"]),
+                secrets=part.writer.names(part.data["roles"]["sensitive"]),
             )
 
 
 def subject(part: ReportPart) -> tuple[object, ...]:
-    """What a part speaks of, whatever its columns are called here: its roles, its records."""
-    data = part.exact or part.data
-    rows = data["table"]["rows"] or 0
-    few = not part.redactor.internal and rows < part.redactor.least
-    roles = (tuple(data["roles"].get(role) or ()) for role in ("quasi", "sensitive"))
-    return (*roles, 0 if few else rows)
+    """What a part speaks of: its roles, its records."""
+    roles = (tuple(part.data["roles"].get(role) or ()) for role in ("quasi", "sensitive"))
+    return (*roles, part.rows)
 
 
 def _rows(part: ReportPart) -> str:
-    rows = part.data["table"]["rows"]
-    few = not part.redactor.internal and (rows or 0) < part.redactor.least
-    return part.texts("words.few", least=part.redactor.least) if few else f"{rows:,}"
+    return f"{part.rows:,}"
 
 
 def _table(part: ReportPart) -> Iterator[str]:
-    texts, table, redactor = part.texts, part.data["table"], part.redactor
-    few = not redactor.internal and (table["rows"] or 0) < redactor.least
-    key = "table_few" if few else "table_one" if table["columns"] == 1 else "table"
+    texts, table, writer = part.texts, part.data["table"], part.writer
+    key = "table_one" if table["columns"] == 1 else "table"
     yield texts(f"front.{key}", rows=_rows(part), columns=f"{table['columns']:,}")
-    if redactor.internal and table.get("name"):
-        yield texts("front.named", name=redactor.file(table["name"]))
+    if table.get("name"):
+        yield texts("front.named", name=writer.file(table["name"]))
     for key, role in (
         ("outsider", "quasi"),
         ("secrets", "sensitive"),
@@ -149,7 +138,7 @@ def _table(part: ReportPart) -> Iterator[str]:
         ("unassessed", "unassessed"),
     ):
         if columns := role_columns(part.data["roles"])[role]:
-            yield texts(f"front.{key}", columns=redactor.names(columns))
+            yield texts(f"front.{key}", columns=writer.names(columns))
 
 
 # -- limits -------------------------------------------------------------------------------------
@@ -177,8 +166,6 @@ def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iter
         yield Paragraph(texts("compared.policy_reading"), "reading")
     releases = [release for part in compared for release in part.data["releases"]]
     yield from _basis([*(part.data for part in parts), *releases], texts)
-    if any(not part.internal for part in (*(part for part, _ in limits), *compared)):
-        yield Paragraph(texts("front.exact"), "note")
 
 
 def _basis(tables: Sequence[Data], texts: Texts) -> Iterator[Block]:
@@ -191,7 +178,7 @@ def _basis(tables: Sequence[Data], texts: Texts) -> Iterator[Block]:
 def _reason(part: ReportPart, reason: Data) -> str:
     """Why a policy is not met or undecided, besides its limits."""
     texts, names = part.texts, reason["names"]
-    shown = part.redactor.names([n for n in names if n not in BY_ID])
+    shown = part.writer.names([n for n in names if n not in BY_ID])
     measures = texts.join([measure_title(texts, n) for n in names if n in BY_ID])
     key = f"front.reason_{reason['what']}"
     if key not in texts:
@@ -202,7 +189,7 @@ def _reason(part: ReportPart, reason: Data) -> str:
 def _limit(part: ReportPart, verdict: Data) -> str:
     reading = {AS_VALUE: "front.as_value"}.get(verdict["reading"], "front.without_missing")
     without = f", {part.texts(reading)}" if verdict["reading"] else ""
-    impossible = verdict.get("impossible") if part.internal else None
+    impossible = verdict.get("impossible")
     after = f" {part.texts('front.impossible', why=impossible)}" if impossible else ""
     sentence = part.texts(
         "front.limit",
@@ -220,8 +207,7 @@ def _value(part: ReportPart, verdict: Data) -> str:
     chapter, _, secret = verdict["where"].partition(".")
     values = part.data[chapter][secret] if secret else part.data[chapter]
     entry = {**values.get(verdict["measure"], {}), "reason": verdict["reason"]}
-    beside = _side(part, verdict) if verdict["reason"] == SUPPRESSED else None
-    return beside or why(part.texts, entry)
+    return why(part.texts, entry)
 
 
 # -- a limit in words -----------------------------------------------------------------------------
@@ -241,30 +227,11 @@ def _bound_text(verdict: Data, number: float) -> str:
     return share if verdict["measure"] in SHARES else f"{number:,{BOUND}}"
 
 
-def _side(part: ReportPart, verdict: Data) -> str | None:
-    """On which side of its limit a number lies, where the number as shown does not reveal it."""
-    value, met = verdict["value"], verdict["met"]
-    one_sided = (verdict["min"] is None) != (verdict["max"] is None)
-    if part.internal or met is None or not one_sided:
-        return None
-    end = "max" if verdict["min"] is None else "min"
-    bound = verdict[end]
-    if value is not None:
-        value = within(value) if decided_by(verdict["measure"]) is Decides.CLASS_SHARE else value
-        beyond = value > bound if end == "max" else value < bound
-        if beyond is not met and value != bound:
-            return None
-    key = {"max": ("above", "not_above"), "min": ("below", "not_below")}[end][met]
-    return part.texts(f"front.{key}", bound=_bound_text(verdict, bound))
-
-
 def _figure(part: ReportPart, verdict: Data) -> str:
     """A number that a limit was held against, with its unit."""
     measure, value = verdict["measure"], verdict["value"]
-    if (beside := _side(part, verdict)) is not None:
-        return beside
     rounded = float(significant(value).replace(",", ""))
-    number = value_text(part.redactor, measure, {"value": value, "reason": None}).text
+    number = value_text(part.writer, measure, {"value": value, "reason": None}).text
     if value != rounded and rounded in (verdict["min"], verdict["max"]):
         number = _bound_text(verdict, value)  # as many digits as tell on which side it lies
     unit = scale(part.texts, measure) if BY_ID[measure].unit != "1" else ""
@@ -274,7 +241,7 @@ def _figure(part: ReportPart, verdict: Data) -> str:
 def _where(part: ReportPart, verdict: Data) -> str:
     """Whom or what a limit is about."""
     secret = verdict["where"].partition(".")[2]
-    return part.redactor.name(secret) if secret else part.texts("front.everybody")
+    return part.writer.name(secret) if secret else part.texts("front.everybody")
 
 
 # -- releases -------------------------------------------------------------------------------------
@@ -367,9 +334,9 @@ def _grids(part: ReportPart) -> Iterator[Grid]:
 
 
 def _cell(part: ReportPart, verdict: Data) -> str:
-    """The verdict; for the operator its number too."""
+    """The verdict with its number."""
     texts, mark = part.texts, part.texts(f"front.{MARKS[verdict['met']]}")
-    if not part.redactor.internal or (verdict["value"] is None and verdict["met"] is None):
+    if verdict["value"] is None and verdict["met"] is None:
         return mark
     value = why(texts, verdict) if verdict["value"] is None else _figure(part, verdict)
     if verdict["reading"]:

@@ -10,6 +10,7 @@ from sievert.report.page import (
     BulletList,
     Cell,
     Chapter,
+    Figures,
     Grid,
     Link,
     Page,
@@ -53,11 +54,14 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
             yield from _block(inner, level + 1)
     elif isinstance(block, Paragraph):
         text = escape(block.text)
-        yield from (f"**{text}**" if block.kind == "lead" else text, "")
+        yield from (f"**{text}**" if block.kind.startswith("lead") else text, "")
     elif isinstance(block, BulletList):
         for place, item in enumerate(block.items):
             mark = f"**{escape(block.marks[place])}** " if block.marks else ""
             yield f"- {mark}{escape(item)}"
+        yield ""
+    elif isinstance(block, Figures):
+        yield from (f"- **{escape(number)}** {escape(words)}" for number, words in block.items)
         yield ""
     elif isinstance(block, Picture):
         yield from (f"**{escape(' '.join(block.spec['title']['text']))}**", "")

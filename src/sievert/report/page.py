@@ -28,7 +28,10 @@ Cell = str | Link
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; `kind` is plain, lead (what matters most), reading, note or warning."""
+    """A paragraph; `kind` is plain, reading, note, warning, or lead (what matters most).
+
+    A lead that is a verdict has a second word: met, breached or doubtful.
+    """
 
     text: str
     kind: str = "plain"
@@ -36,10 +39,14 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class BulletList:
-    """A list of sentences; with `marks`, one word before each (met, breached, ...)."""
+    """A list of sentences; with `marks`, one word before each (met, breached, ...).
+
+    `states` are the same in our own words: met, breached or doubtful.
+    """
 
     items: tuple[str, ...]
     marks: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,14 @@ class Picture:
     behind: Grid
 
 
-Block = Paragraph | BulletList | Grid | Picture
+@dataclass(frozen=True)
+class Figures:
+    """A few numbers beside each other, each with the words that say what it is."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+Block = Paragraph | BulletList | Grid | Picture | Figures
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,7 @@ class Page:
     foot: tuple[str, ...] = ()
     contents: str = "Contents"
     warning: str = ""  # once more at the end, and on every printed page
+    shared: bool = False  # the short page of --share
 
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""
@@ -118,7 +133,7 @@ def summarise(page: Page) -> str:
     """The answer of a page for a terminal: its title, its verdict and the sentences below it."""
     lines = wrap(page.title, WIDTH, "")
     for block in page.front:
-        if isinstance(block, Paragraph) and block.kind == "lead":
+        if isinstance(block, Paragraph) and block.kind.startswith("lead"):
             lines += wrap(block.text, WIDTH, "")
         elif isinstance(block, Chapter) and block.anchor == "short":
             points = (b for b in block.blocks if isinstance(b, BulletList))

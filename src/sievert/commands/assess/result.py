@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sievert.commands._result import Result
-from sievert.errors import RefusedError, require
 from sievert.measures.measure import Value
 
 if TYPE_CHECKING:
@@ -61,18 +60,6 @@ class Assessment(Result):
                 for name, each in self.attacks.items()
             }
         return content
-
-    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
-        """The same, shareable: no small count, nothing to work one back from, no file name."""
-        from sievert.sharing import make_shareable
-
-        require(
-            self.attacks is None,
-            "attacks point at single classes: they are not shareable",
-            hint="the assessment without attacks",
-            error=RefusedError,
-        )
-        return make_shareable(self, min_cell=min_cell, mask_names=mask_names)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for secret, values in ((None, self.reidentification), *self.inference.items()):

@@ -22,7 +22,7 @@ from sievert.commands._terminal import (
 from sievert.commands.assess.result import Assessment
 from sievert.formatting import percent, printable, significant, wrap
 from sievert.measures import BY_ID, MEASURES
-from sievert.measures.measure import SUPPRESSED, UNBOUNDED, Value
+from sievert.measures.measure import UNBOUNDED, Value
 
 HEADLINES = (
     ("Highest confidence in a value", "max_confidence"),
@@ -108,7 +108,7 @@ def _identity(assessment: Assessment, width: int) -> list[str]:
     if not set(values) >= RECORD_HEADLINES:
         return []
     k, unique, rate = values["k_anonymity"], values["unique_records"], values["discrimination_rate"]
-    wildcard, alone = k.details.get("wildcard"), unique.details.get("records")
+    wildcard, alone = k.details.get("wildcard"), unique.details["records"]
     share = percent(float(unique.value or 0))
     lines = [
         *("", "How easily a person is found"),
@@ -118,21 +118,18 @@ def _identity(assessment: Assessment, width: int) -> list[str]:
     if wildcard is not None:
         lines.append(_row("  if a missing value matches any", replace(k, value=wildcard)))
     lines += [
-        _row("Unique records", unique)
-        if alone is None
-        else number_line("Unique records", f"{alone:,}", f"records = {share}; risky when high"),
+        number_line("Unique records", f"{alone:,}", f"records = {share}; risky when high"),
         *_below(values, "Records in classes below {}", 3),
         _row("Average risk of a record", values["average_risk"]),
         _row("Discrimination rate (DR)", rate),
         *_itpr(values, assessment),
     ]
-    if alone is None or (k.value is None and not alone):
+    if k.value is None and not alone:
         return lines
     if alone == 1:
         sentence = f"1 of {'1 person' if rows == 1 else f'{rows:,} people'} is alone ({share})"
     elif alone:
-        at_least = "At least " if "shared" in assessment.table else ""
-        sentence = f"{at_least}{alone:,} of {rows:,} people ({share}) are the only one like them"
+        sentence = f"{alone:,} of {rows:,} people ({share}) are the only one like them"
     else:
         sentence = f"Nobody is alone; the smallest group that looks alike has {k.value:,} people"
     if rate.value is not None:
@@ -147,7 +144,7 @@ def _below(values: Mapping[str, Value], title: str, least: int) -> list[str]:
     return [
         number_line(
             title.format(k),
-            "withheld" if records is None else f"{records:,}",
+            f"{records:,}",
             "records; risky when high",
         )
         for k, records in by_k.items()
@@ -227,8 +224,6 @@ def _sentences(values: Mapping[str, Value]) -> list[str]:
     rate, best = values["discrimination_rate"], values["max_confidence"]
     if rate.value is None:
         return ["Everybody has the same value: it is known without any quasi-identifier."]
-    if any(values[name].reason == SUPPRESSED for name in SENTENCED):
-        return []
     known = best.details.get("without_missing")
     confidence = float((best.value if known is None else known) or 0)
     before, after = (

@@ -10,18 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from sievert import files
-from sievert.commands.assess.result import Assessment
 from sievert.errors import InputError, require
-from sievert.measures.measure import Value
-from sievert.policy import GateReason, Judgement, Verdict
 from sievert.report import builder
 from sievert.report.builder import Place, write
 from sievert.report.page import Page
-from sievert.report.redaction import command_name
-from sievert.roles import Roles
+from sievert.sharing import command_name
 
 MOST_BYTES = 1 << 28
-VALUE_KEYS = ("value", "unit", "riskier", "reason")
 
 
 def write_report(
@@ -29,6 +24,7 @@ def write_report(
     *,
     html: Place | None = None,
     markdown: Place | None = None,
+    share: bool = False,
     internal: bool = False,
     title: str | None = None,
     texts: Place | None = None,
@@ -39,8 +35,11 @@ def write_report(
     """Write one result, or several, as one page to decide from.
 
     A result is what assess, explain, attack, compare, compromise or limit return, or the path of a
-    JSON file that one was saved to. The page is shareable unless `internal`.
+    JSON file that one was saved to. The page is exact, and marked as internal; with `share` it is
+    short and shareable: verdicts, and numbers that one person can hardly move. `internal` is what
+    a page is without `share`: the word is no longer needed.
     """
+    require(not (share and internal), "a page is internal or shareable")
     single = isinstance(results, str | os.PathLike | Mapping) or hasattr(results, "to_dict")
     results = [results] if single else list(results)
     require(
@@ -49,7 +48,7 @@ def write_report(
         hint="html='report.html' or markdown='report.md'",
     )
     settings = builder.ReportSettings(
-        internal, title, None if texts is None else os.fspath(texts), min_cell, mask_names
+        share, title, None if texts is None else os.fspath(texts), min_cell, mask_names
     )
     sources = [*(r for r in results if isinstance(r, str | os.PathLike)), texts]
     for path in (html, markdown):
@@ -109,55 +108,10 @@ def _read_result(given: Place) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SavedResult:
-    """A result that was read from its JSON; an assessment can still be shared."""
+    """A result that was read from its JSON."""
 
     data: Mapping[str, Any]
 
     def to_dict(self) -> Mapping[str, Any]:
         """The JSON, as it was written."""
         return self.data
-
-    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> Assessment:
-        """A shareable assessment, without the remarks: their counts can no longer be rounded."""
-        roles, policy = self.data["roles"], self.data.get("policy")
-        return Assessment(
-            table=self.data["table"],
-            roles=_read_roles(roles),
-            reidentification=_read_values(self.data["reidentification"]),
-            inference={s: _read_values(v) for s, v in self.data["inference"].items()},
-            policy=None if policy is None else _read_judgement(policy),
-            unassessed=tuple(roles.get("unassessed", ())),
-        ).share(min_cell=min_cell, mask_names=mask_names)
-
-
-def _read_roles(roles: Mapping[str, Any]) -> Roles:
-    """Roles as they stand in the JSON, of this or an older version."""
-    return Roles(
-        tuple(roles["quasi"]),
-        tuple(roles["sensitive"]),
-        tuple(roles["identifier"]),
-        roles.get("person"),
-        roles.get("household"),
-        roles.get("weight"),
-        roles.get("ignored", {}),
-    )
-
-
-def _read_judgement(policy: Mapping[str, Any]) -> Judgement:
-    reasons = policy.get("reasons", ())
-    return Judgement(
-        tuple(Verdict(**v) for v in policy["limits"]),
-        tuple(GateReason(r["what"], r["met"], tuple(r["names"])) for r in reasons),
-        policy.get("rests_on"),
-    )
-
-
-def _read_values(numbers: Mapping[str, Mapping[str, Any]]) -> dict[str, Value]:
-    return {
-        measure: Value(
-            measure,
-            **{key: number[key] for key in VALUE_KEYS},
-            details={key: detail for key, detail in number.items() if key not in VALUE_KEYS},
-        )
-        for measure, number in numbers.items()
-    }

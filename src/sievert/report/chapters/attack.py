@@ -13,28 +13,21 @@ from sievert.report.chapters import attack_identity as identity
 from sievert.report.chapters import attack_reasoning as reasoning
 from sievert.report.chapters.attack_numbers import (
     MOST_VALUES,
-    among,
     by_column,
     by_value,
     certain,
     columns,
-    is_withheld,
     number,
     numbers,
     people,
-    record_bits,
-    secret_bits,
     secrets,
-    share,
     share_chart,
-    uncertainty,
-    value_bits,
     value_names,
     values_left,
     worst_class,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.redaction import Data, NumberText, Redactor, ReportPart
+from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
 AttackRow = tuple[str, str, NumberText | None, NumberText | None]
@@ -47,23 +40,19 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     part = replace(part, kind="attack")  # an assessment may bring attacks along
     if not part.data.get("attacks"):
         return ()
-    if part.redactor.silent:
-        return (Paragraph(part.say("silent"), "note"),)
-    note = Paragraph(part.say("internal_only"), "note")
     return (
         _summary(part),
         Paragraph(part.say("reading"), "reading"),
         *identity.chapters(part),
         *_secret_chapters(part),
         *reasoning.chapters(part),
-        *(() if part.internal else (note,)),
     )
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """Who is found, for whom a secret is certain, and what reasoning adds."""
     part = replace(part, kind="attack")
-    if not part.data.get("attacks") or part.redactor.silent:
+    if not part.data.get("attacks"):
         return ()
     each = (identity.sentence(part), _secret_sentence(part), reasoning.sentence(part))
     return tuple(s for s in each if s is not None)
@@ -72,7 +61,7 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
 def _secret_sentence(part: ReportPart) -> str | None:
     """The secret that is certain for most people; of several alike the first."""
     counts = {
-        secret: (part.redactor.count(certain(data)).number or 0.0, data)
+        secret: (part.writer.count(certain(data)).number or 0.0, data)
         for _, secret, data in secrets(part, "homogeneity")
     }
     worst = max(counts, key=lambda secret: counts[secret][0], default=None)
@@ -98,47 +87,46 @@ def _summary(part: ReportPart) -> Grid:
 
 
 def _on_records(part: ReportPart) -> Iterator[AttackRow]:
-    boxes, redactor = part.data["attacks"].get("identity") or {}, part.redactor
+    boxes, writer = part.data["attacks"].get("identity") or {}, part.writer
     record, original = part.texts.each("attacked.about", ("record", "original"))
     if box := boxes.get("black_box"):
-        rate = uncertainty(redactor, number(box, "discrimination_rate"), bits=record_bits(redactor))
-        yield "black_box", record, redactor.count(identity.alone(box)), rate
+        rate = writer.share(number(box, "discrimination_rate"))
+        yield "black_box", record, writer.count(identity.alone(box)), rate
     if box := boxes.get("grey_box"):
-        own = identity.register_redactor(part, box)
-        yield "grey_box", record, own.count(number(box, "single")), identity.register_rate(own, box)
+        rate = identity.register_rate(writer, box)
+        yield "grey_box", record, writer.count(number(box, "single")), rate
     if box := boxes.get("white_box"):
-        rate = identity.white_rate(redactor, box)
-        yield "white_box", original, redactor.count(certain(box)), rate
+        rate = identity.white_rate(writer, box)
+        yield "white_box", original, writer.count(certain(box)), rate
     if box := boxes.get("linkage"):
-        yield "linkage", record, None, share(redactor, number(box, "correct_linkage"))
+        yield "linkage", record, None, writer.share(number(box, "correct_linkage"))
 
 
 def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
     for attack in ("homogeneity", *WRITERS, "reasoning"):
         for _, secret, data in secrets(part, attack):
-            about = part.say("about_secret", secret=part.redactor.name(secret))
+            about = part.say("about_secret", secret=part.writer.name(secret))
             if attack == "homogeneity":
-                value, bits = number(data, "discrimination_rate"), secret_bits(part, secret)
-                rate = uncertainty(part.redactor, value, bits=bits)
-                yield attack, about, part.redactor.count(certain(data)), rate
+                rate = part.writer.share(number(data, "discrimination_rate"))
+                yield attack, about, part.writer.count(certain(data)), rate
             elif attack == "background":
                 ruled_out = data.get("ruled_out_1") or {}
-                yield attack, about, part.redactor.count(number(ruled_out, "certain")), None
+                yield attack, about, part.writer.count(number(ruled_out, "certain")), None
             elif attack == "semantic":
                 yield attack, about, *_meaning(part, data)
             elif attack == "reasoning":
                 yield attack, about, None, reasoning.headline(part, data)
-            elif part.internal:
-                yield attack, about, part.redactor.count(number(data, "people")), None
+            else:
+                yield attack, about, part.writer.count(number(data, "people")), None
 
 
 def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
     """The way of merging by which most people are certain; of several alike the first."""
-    counts = [(part.redactor.count(certain(way)), way) for _, way in _merges(data)]
+    counts = [(part.writer.count(certain(way)), way) for _, way in _merges(data)]
     if not counts:
         return None, None
     many, way = max(counts, key=lambda each: each[0].number or 0.0)
-    return many, _merged_rate(part.redactor, way)
+    return many, _merged_rate(part.writer, way)
 
 
 # -- secrets --------------------------------------------------------------------------------------
@@ -159,7 +147,7 @@ def _secret_chapters(part: ReportPart) -> Iterator[Block | Chapter]:
             for a, blocks in attacks.items()
             if blocks
         )
-        title = part.say("secret_title", secret=part.redactor.name(secret))
+        title = part.say("secret_title", secret=part.writer.name(secret))
         yield Chapter(title, part.anchor(f"secret{i}"), inner)
     if len(every) > DRAWN:
         yield Paragraph(part.say("columns_rest", shown=DRAWN, number=len(every)), "note")
@@ -167,34 +155,33 @@ def _secret_chapters(part: ReportPart) -> Iterator[Block | Chapter]:
 
 def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
     """For how many a secret is certain."""
-    name = part.redactor.name(secret)
-    if part.internal and number(data, "discrimination_rate") is None:
+    name = part.writer.name(secret)
+    if number(data, "discrimination_rate") is None:
         return part.say("homogeneity_same", secret=name)
     return people(part, "attacked.homogeneity", certain(data), secret=name, columns=columns(part))
 
 
 def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
     """Who is certain, how much the columns tell, and which of them."""
-    redactor, name = part.redactor, part.redactor.name(secret)
-    bits, value = secret_bits(part, secret), number(data, "discrimination_rate")
-    rate = uncertainty(redactor, value, bits=bits)
+    writer, name = part.writer, part.writer.name(secret)
+    value = number(data, "discrimination_rate")
+    rate = writer.share(value)
     blocks: list[Block] = [Paragraph(_homogeneity_sentence(part, secret, data), "lead")]
-    if redactor.internal and value is None:
+    if value is None:
         return tuple(blocks)
-    if not is_withheld(redactor, rate):
-        blocks.append(Paragraph(part.say("homogeneity_rate", rate=rate, secret=name)))
-    if redactor.internal and (worst := data.get("worst_class")):
+    blocks.append(Paragraph(part.say("homogeneity_rate", rate=rate, secret=name)))
+    if worst := data.get("worst_class"):
         places = {
-            "records": redactor.count(worst["records"]),
-            "confidence": uncertainty(redactor, number(worst, "confidence")),
-            "bits": redactor.bits(number(worst, "conditional_entropy")),
+            "records": writer.count(worst["records"]),
+            "confidence": writer.share(number(worst, "confidence")),
+            "bits": writer.number(number(worst, "conditional_entropy")),
         }
         blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
     title = part.say("columns_chart_secret", secret=name)
     return (
         *blocks,
-        *by_column(part, data, title, bits=bits, drawn=i <= DRAWN),
-        numbers(part, [("discrimination_rate", rate, "high"), *worst_class(redactor, data)]),
+        *by_column(part, data, title, drawn=i <= DRAWN),
+        numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, data)]),
         *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
         Paragraph(part.say("homogeneity_reading"), "reading"),
     )
@@ -202,19 +189,18 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
 
 def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """What is still missing, and what ruling out likely values gives."""
-    redactor, name = part.redactor, part.redactor.name(secret)
+    writer, name = part.writer, part.writer.name(secret)
     missing = number(data, "missing")
-    if redactor.internal and missing is None:
+    if missing is None:
         yield Paragraph(part.say("background_same", secret=name), "lead")
         return
-    left = uncertainty(redactor, missing, bits=secret_bits(part, secret))
-    key, kind = ("withheld", "note") if is_withheld(redactor, left) else ("lead", "lead")
-    yield Paragraph(part.say(f"background_{key}", missing=left, secret=name), kind)
+    left = writer.share(missing)
+    yield Paragraph(part.say("background_lead", missing=left, secret=name), "lead")
     rows = (
         (
             part.say(f"background_{m}"),
-            *(redactor.count(number(after, n)) for n in ("people", "certain")),
-            _gain(redactor, after),
+            *(writer.count(number(after, n)) for n in ("people", "certain")),
+            _gain(writer, after),
         )
         for m in (1, 2, 3)
         if (after := data.get(f"ruled_out_{m}")) is not None
@@ -224,50 +210,48 @@ def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     yield Paragraph(part.say("background_reading"), "reading")
 
 
-def _gain(redactor: Redactor, data: Data) -> str:
-    gain = among(redactor, number(data, "gain"), number(data, "people") or 0)
+def _gain(writer: NumberWriter, data: Data) -> str:
+    gain = writer.share(number(data, "gain"))
     return str(gain).replace(" %", "")
 
 
 def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
-    """What is rare in the table and likely in a class: one class decides, so the operator's own."""
-    redactor, worst = part.redactor, data.get("worst_class")
-    if not redactor.internal:
-        return
+    """What is rare in the table and likely in a class."""
+    writer, worst = part.writer, data.get("worst_class")
     if worst is None or not data.get("occurs", True):
         key = "flat" if data.get("occurs", True) else "absent"
-        yield Paragraph(part.say(f"skewness_{key}", secret=redactor.name(secret)), "lead")
+        yield Paragraph(part.say(f"skewness_{key}", secret=writer.name(secret)), "lead")
         return
     lead = part.say(
         f"skewness_lead_{'named' if data.get('named_value') else 'any'}",
-        secret=redactor.name(secret),
-        prior=redactor.share(number(data, "prior")),
-        posterior=redactor.share(number(data, "posterior")),
-        records=redactor.count(worst["records"]),
-        ratio=redactor.only_internal(number(data, "ratio")),
+        secret=writer.name(secret),
+        prior=writer.share(number(data, "prior")),
+        posterior=writer.share(number(data, "posterior")),
+        records=writer.count(worst["records"]),
+        ratio=writer.number(number(data, "ratio")),
     )
     yield Paragraph(lead, "lead")
-    yield Paragraph(part.say("skewness_people", people=redactor.count(number(data, "people"))))
+    yield Paragraph(part.say("skewness_people", people=writer.count(number(data, "people"))))
     measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
-    yield numbers(part, [(m, redactor.only_internal(number(data, m)), "high") for m in measures])
+    yield numbers(part, [(m, writer.number(number(data, m)), "high") for m in measures])
     yield from _likely_values(part, secret, data.get("values") or {})
 
 
 def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
     """The values of a secret by how likely they become in some class."""
-    redactor, key = part.redactor, "attacked.skewness"
+    writer, key = part.writer, "attacked.skewness"
     if not (groups := (values.get("listed") or [])[:MOST_VALUES]):
         return
     names = value_names(part, groups, secret)
-    shares = [redactor.share(g["posterior"]) for g in groups]
-    title = part.say("skewness_chart", secret=redactor.name(secret))
+    shares = [writer.share(g["posterior"]) for g in groups]
+    title = part.say("skewness_chart", secret=writer.name(secret))
     rows = (
         (
             name,
-            redactor.count(g["records"]),
-            redactor.share(g["prior"]),
+            writer.count(g["records"]),
+            writer.share(g["prior"]),
             share,
-            redactor.only_internal(g["ratio"]),
+            writer.number(g["ratio"]),
         )
         for name, g, share in zip(names, groups, shares, strict=True)
     )
@@ -287,29 +271,28 @@ def _merges(data: Data) -> list[tuple[int | None, Data]]:
     return [*partition, *((level, data[f"level_{level}"]) for level in levels)]
 
 
-def _merged_rate(redactor: Redactor, data: Data) -> NumberText:
+def _merged_rate(writer: NumberWriter, data: Data) -> NumberText:
     """What is removed of the uncertainty about a merged secret."""
-    value = number(data, "semantic_discrimination_rate")
-    return uncertainty(redactor, value, bits=value_bits(data.get("skewness") or {}))
+    return writer.share(number(data, "semantic_discrimination_rate"))
 
 
 def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """Who is certain after values that mean the same were merged."""
-    redactor, ways = part.redactor, _merges(data)
+    writer, ways = part.writer, _merges(data)
     if not ways:
         return
     most = max(certain(way) for _, way in ways)
-    yield Paragraph(people(part, "attacked.semantic", most, secret=redactor.name(secret)), "lead")
+    yield Paragraph(people(part, "attacked.semantic", most, secret=writer.name(secret)), "lead")
     rows = [
         (
             part.say(f"semantic_{'partition' if level is None else 'level'}", level=level),
-            redactor.count(certain(way)),
-            _merged_rate(redactor, way),
-            *([redactor.count(number(way, "parts"))] if redactor.internal else ()),
+            writer.count(certain(way)),
+            _merged_rate(writer, way),
+            writer.count(number(way, "parts")),
         )
         for level, way in ways
     ]
-    head = part.texts.each("attacked.semantic", ("by", "people", "rate", "parts")[: len(rows[0])])
+    head = part.texts.each("attacked.semantic", ("by", "people", "rate", "parts"))
     yield make_grid(part.say("semantic_table"), head, rows)
     yield Paragraph(part.say("semantic_reading"), "reading")
 

@@ -12,14 +12,12 @@ from sievert.charts.curves import Share, running, shares
 from sievert.charts.results import make_unique
 from sievert.report.chapters.attack_numbers import (
     columns,
-    is_withheld,
     number,
     people,
     secrets,
-    share,
 )
 from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_grid
-from sievert.report.redaction import Data, NumberText, Redactor, ReportPart
+from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 
 DRAWN = 3  # secrets with pictures
 NUMBERS = {
@@ -33,7 +31,7 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     """One chapter for each secret that was reasoned about."""
     return tuple(
         Chapter(
-            part.texts("reasoned.title", secret=part.redactor.name(secret)),
+            part.texts("reasoned.title", secret=part.writer.name(secret)),
             part.anchor(f"reason{i}"),
             tuple(_blocks(part, i, secret, data)),
         )
@@ -50,27 +48,19 @@ def state(data: Data) -> str:
     return "expects" if number(data, "attacker_expects") is not None else "misplaced"
 
 
-def _share(part: ReportPart, data: Data, name: str) -> NumberText:
-    """A share of the people of the original, where their number follows, or of the release."""
-    rows, at_risk = part.redactor.rows, number(data, "at_risk")
-    right = number(data, "attacker_accuracy_literal")
-    people = round(at_risk / right) if at_risk and right else int(data.get("released") or rows)
-    return share(part.redactor, number(data, name), min(rows, people))
-
-
 def headline(part: ReportPart, data: Data) -> NumberText | None:
     """The share of people who are named; None where there is no number to show."""
     name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(data))
-    return None if name is None else _share(part, data, name)
+    return None if name is None else part.writer.share(number(data, name))
 
 
 def sentence(part: ReportPart) -> str | None:
     """The secret of which most people are named; if no number can be shown, that."""
     each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
-    if all(head is not None and is_withheld(part.redactor, head) for head, *_ in each):
+    if not each:
         return None
     _, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
-    which, name = state(data), part.redactor.name(secret)
+    which, name = state(data), part.writer.name(secret)
     key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
     return part.texts(key, secret=name, **_places(part, data, which))
 
@@ -86,16 +76,16 @@ PLACES = {
 
 
 def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
-    return {who: _share(part, data, name) for who, name in PLACES.get(which, {}).items()}
+    return {
+        who: part.writer.share(number(data, name)) for who, name in PLACES.get(which, {}).items()
+    }
 
 
 def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block]:
-    texts, which, name = part.texts, state(data), part.redactor.name(secret)
-    head, internal = headline(part, data), part.redactor.internal
+    texts, which, name = part.texts, state(data), part.writer.name(secret)
+    head = headline(part, data)
     if head is None:
         yield Paragraph(texts(f"reasoned.{which}", secret=name), "warning")
-    elif is_withheld(part.redactor, head):
-        yield Paragraph(texts("reasoned.lead_withheld"), "note")
     else:
         places = _places(part, data, which)
         key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
@@ -107,12 +97,11 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
             # a sign of tables that do not belong together, by the numbers that are shown
             yield Paragraph(texts("reasoned.below_guessing"), "warning")
         yield _beliefs(part, i, secret, data, places)
-        if which == "named" and internal:
+        if which == "named":
             yield from _relative(part, secret, data)
     yield from _how(part, data)
-    if internal:
-        yield from _chains(part, secret, data, drawn=i <= DRAWN)
-        yield from _sensitivity(part, data)
+    yield from _chains(part, secret, data, drawn=i <= DRAWN)
+    yield from _sensitivity(part, data)
     if which == "named":
         yield Paragraph(texts("reasoned.reading"), "reading")
 
@@ -121,10 +110,10 @@ def _beliefs(
     part: ReportPart, i: int, secret: str, data: Data, places: dict[str, NumberText]
 ) -> Block:
     """Attacker, learner and guessing side by side."""
-    texts, name = part.texts, part.redactor.name(secret)
-    intervals = data.get("intervals") or {} if part.internal else {}
+    texts, name = part.texts, part.writer.name(secret)
+    intervals = data.get("intervals") or {}
     ends = {
-        who: (part.redactor.share(interval[0]), part.redactor.share(interval[1]))
+        who: (part.writer.share(interval[0]), part.writer.share(interval[1]))
         for who in places
         if (interval := intervals.get(f"{who}_accuracy")) is not None
     }
@@ -161,17 +150,17 @@ def _beliefs(
 
 def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """People at risk, relative risk, and the records that are worst off."""
-    texts, redactor = part.texts, part.redactor
+    texts, writer = part.texts, part.writer
     many = number(data, "at_risk") or 0
-    yield Paragraph(people(part, "reasoned.at_risk", many, secret=redactor.name(secret)))
+    yield Paragraph(people(part, "reasoned.at_risk", many, secret=writer.name(secret)))
     if torn := number(data, "undecided"):
-        yield Paragraph(texts("reasoned.undecided", people=redactor.count(torn)))
+        yield Paragraph(texts("reasoned.undecided", people=writer.count(torn)))
     rows = (
         (
             Link(texts(f"reasoned.{name}"), f"def-{about}"),
-            _times(redactor, number(data, name))
+            _times(writer, number(data, name))
             if name == "max_relative_risk"
-            else redactor.share(number(data, name)),
+            else writer.share(number(data, name)),
             texts("attacked.side_high"),
         )
         for name, about in NUMBERS.items()
@@ -183,8 +172,8 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
         rows_ = (
             (
                 f"{w['row']:,}",
-                *(redactor.share(w[who]) for who in ("attacker", "learner")),
-                _times(redactor, w["relative_risk"]),
+                *(writer.share(w[who]) for who in ("attacker", "learner")),
+                _times(writer, w["relative_risk"]),
             )
             for w in worst
         )
@@ -193,9 +182,9 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
         yield Paragraph(texts("reasoned.worst_reading"), "reading")
 
 
-def _times(redactor: Redactor, ratio: float | None) -> NumberText:
+def _times(writer: NumberWriter, ratio: float | None) -> NumberText:
     """A ratio of beliefs: no more digits than it is worth."""
-    text = redactor.only_internal(ratio if ratio is None else float(f"{ratio:.3g}"))
+    text = writer.number(ratio if ratio is None else float(f"{ratio:.3g}"))
     return text if text.number is None else NumberText(text.text, ratio)
 
 
@@ -220,14 +209,14 @@ def _how(part: ReportPart, data: Data) -> Iterator[Block]:
 
 def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterator[Block]:
     """How well the chains agree, and how they came to it."""
-    texts, redactor, sampling = part.texts, part.redactor, data.get("sampling")
+    texts, writer, sampling = part.texts, part.writer, data.get("sampling")
     if sampling is None:
         return
     by_chain = sampling["attacker_by_chain"]
     if not data["converged"] and by_chain:
         hopes = str(sampling.get("least_agreed", "")).endswith("expects")  # without the original
         key = "not_converged_hopes" if hopes else "not_converged_spread"
-        ends = {"low": redactor.share(min(by_chain)), "high": redactor.share(max(by_chain))}
+        ends = {"low": writer.share(min(by_chain)), "high": writer.share(max(by_chain))}
         yield Paragraph(texts(f"reasoned.{key}", **ends))
     rhat = sampling["rhat"]
     places = {
@@ -243,13 +232,13 @@ def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterat
 
 def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iterator[Block]:
     """Running means of the number on which chains agree least."""
-    texts, redactor, places = part.texts, part.redactor, sampling["so_far"]
+    texts, writer, places = part.texts, part.writer, sampling["so_far"]
     quantity = texts(f"reasoned.quantity_{sampling['least_agreed']}")
     yield Paragraph(texts("reasoned.running_least", quantity=quantity))
     chains = range(1, len(places[0]["by_chain"]) + 1)
     names = make_unique(texts("reasoned.chain", number=c) for c in chains)
-    means = [(p["sweeps"], [redactor.share(x) for x in p["by_chain"]]) for p in places]
-    title = texts("reasoned.running_chart", secret=redactor.name(secret))
+    means = [(p["sweeps"], [writer.share(x) for x in p["by_chain"]]) for p in places]
+    title = texts("reasoned.running_chart", secret=writer.name(secret))
     across, up, below, caption = texts.each(
         "reasoned.running", ("across", "up", "below", "caption")
     )
@@ -268,7 +257,7 @@ def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
     names = ("attacker_accuracy", "learner_accuracy", *list(NUMBERS)[:2])
     if lines := data.get("sensitivity"):
         rows = (
-            (part.redactor.only_internal(x["beta"]), *(part.redactor.share(x[n]) for n in names))
+            (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))
             for x in lines
         )
         heads = part.texts.each(

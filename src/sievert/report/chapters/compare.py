@@ -18,14 +18,11 @@ from sievert.report.chapters.compare_view import (
 )
 from sievert.report.chapters.numbers import (
     MOST_NAMED,
-    about,
-    divisible,
     interval_text,
-    rounding_note,
     some_names,
 )
 from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
-from sievert.report.redaction import ReportPart
+from sievert.report.parts import ReportPart
 
 MOST_PICTURED = 3  # secrets with pictures, two each
 NOISE = 0.2  # share of the bits that chance may have without a remark
@@ -33,31 +30,22 @@ NOISE = 0.2  # share of the bits that chance may have without a remark
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The whole chapter."""
-    if part.redactor.silent:
-        return (Paragraph(part.say("silent"), "note"),)
     view = ComparisonView(**vars(part))
     pairing = "paired_order" if part.data["settings"].get("key") is None else "paired_key"
-    numbered, only_internal = (
-        Paragraph(part.say(key), "note") for key in ("numbered", "only_internal")
-    )
     return (
         Paragraph(_answer(view), "lead"),
         *([BulletList(tuple(_dominance(view)))] if len(view.releases) > 1 and view.secrets else ()),
         Paragraph(part.say(pairing)),
-        *(() if part.internal else (numbered, rounding_note(part))),
         _key(view),
         *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
         view.chapter("own", compare_tables.own(view)),
         *compare_tables.losses(view),
-        *(() if part.internal else (only_internal,)),
     )
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """What the best choice is, how much each release keeps, how far they are from the limit."""
     view = ComparisonView(**vars(part))
-    if part.redactor.silent:
-        return ()
     keeps = (_keeps(view, secret) for secret in view.secrets[:1])
     return (_answer(view), *keeps, limit_sentence(view) or _smallest(view))
 
@@ -71,12 +59,10 @@ def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
 
 def _answer(view: ComparisonView) -> str:
     """Which release is the better one, and why."""
-    if any(release.identity.number is None for release in view.releases):
-        return view.say("answer_withheld")
     least, number = view.least, len(view.releases)
     values = {
         "release": _names(view, least),
-        "bits": about(view.redactor, least[0].identity),
+        "bits": least[0].identity,
         "whole": view.key,
         "share": least[0].share,
         "number": number,
@@ -91,7 +77,7 @@ def _answer(view: ComparisonView) -> str:
         return f"{alike} {view.say('answer_not_apart')}"
     same = {r.number for r in best} & {r.number for r in least}
     key = "answer_keep" if len(best) > 1 else "answer_also" if same else "answer_keeps"
-    keeps = view.say(key, release=_names(view, best), secret=view.redactor.name(secret))
+    keeps = view.say(key, release=_names(view, best), secret=view.writer.name(secret))
     return f"{alike} {keeps}" if same else f"{alike} {keeps} {view.say('answer_choice')}"
 
 
@@ -103,7 +89,7 @@ def _dominance(view: ComparisonView) -> list[str]:
             key = "dominated_by" if len(by) == 1 else "dominated_by_several"
             others = _dominating(view, release)
             sentences.append(view.say(key, release=release.label, others=others))
-    return sentences or [view.say("none_dominated" if view.internal else "none_shown")]
+    return sentences or [view.say("none_dominated")]
 
 
 def _dominating(view: ComparisonView, release: ReleaseTexts) -> str:
@@ -113,11 +99,11 @@ def _dominating(view: ComparisonView, release: ReleaseTexts) -> str:
 
 def _keeps(view: ComparisonView, secret: str) -> str:
     """How much each release keeps of what the original tells of a secret."""
-    redactor, whole = view.redactor, view.before(secret, "corrected")
+    writer, whole = view.writer, view.before(secret, "corrected")
     shares = [(r, r.secrets[secret].kept) for r in view.releases]
     known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
-    values = {"secret": redactor.name(secret), "whole": about(redactor, whole)}
-    if not divisible(redactor, whole) or not known:
+    values = {"secret": writer.name(secret), "whole": whole}
+    if not known:
         return view.say("keeps_unknown", **values)
     if len(known) == 1 and len(shares) == 1:
         return view.say("keeps_one", share=shares[0][1], **values)
@@ -132,7 +118,7 @@ def _smallest(view: ComparisonView) -> str:
     """How large the smallest class is, where no limit was asked for."""
     few = len(view.releases) <= MOST_NAMED
     sizes = [
-        (r, compare_tables.smallest_class(view.redactor, r.data["assessment"]["reidentification"]))
+        (r, compare_tables.smallest_class(view.writer, r.data["assessment"]["reidentification"]))
         for r in (view.releases if few else (view.least or view.releases)[:1])
     ]
     items = [view.say("k_item", release=r.label, k=size) for r, size in sizes]
@@ -144,9 +130,9 @@ def _smallest(view: ComparisonView) -> str:
 
 def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
-    redactor, releases = view.redactor, view.releases
-    ranges = [interval_text(redactor, *r.interval) for r in releases]
-    suppressed = [redactor.count(r.data["records"]["suppressed"]) for r in releases]
+    writer, releases = view.writer, view.releases
+    ranges = [interval_text(writer, *r.interval) for r in releases]
+    suppressed = [writer.count(r.data["records"]["suppressed"]) for r in releases]
     rows = [
         Row("identity_disclosure", "identity", [view.key, *(r.identity for r in releases)]),
         Row("identity_disclosure", "identity_share", ["", *(r.share for r in releases)]),
@@ -177,7 +163,7 @@ def _key(view: ComparisonView) -> Chapter:
 
 def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
     """What each release tells of one secret, what it has lost of it, and how far it could go."""
-    name, pictured = view.redactor.name(secret), number <= MOST_PICTURED
+    name, pictured = view.writer.name(secret), number <= MOST_PICTURED
     chance = tuple(_chance(view, secret))
     blocks = (
         Paragraph(_keeps(view, secret), "lead"),
@@ -192,7 +178,7 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
 
 def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     """Risk upwards, loss to the right, of the releases whose numbers are shown."""
-    name, each = view.redactor.name(secret), [(r, r.secrets[secret]) for r in view.releases]
+    name, each = view.writer.name(secret), [(r, r.secrets[secret]) for r in view.releases]
     known = [
         (r, t, [x.number or 0.0 for x in (t.lost, r.identity, *t.lost_interval)])
         for r, t in each
@@ -205,7 +191,7 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
         for r, _, (lost, identity, low, high) in known
     ]
     rows = (
-        (r.label, t.lost, interval_text(view.redactor, *t.lost_interval), r.identity)
+        (r.label, t.lost, interval_text(view.writer, *t.lost_interval), r.identity)
         for r, t, _ in known
     )
     head = [*map(view.say, ("head_release", "axis_lost", "row_range", "axis_identity"))]
@@ -221,12 +207,12 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
 
 
 def _rows(view: ComparisonView, secret: str) -> list[Row]:
-    redactor, each = view.redactor, [r.secrets[secret] for r in view.releases]
+    writer, each = view.writer, [r.secrets[secret] for r in view.releases]
     before = view.data["original"]["attribute_disclosure"][secret]
-    ends = interval_text(redactor, *map(redactor.bits, before["interval"]))
+    ends = interval_text(writer, *map(writer.number, before["interval"]))
     value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
-    ranges = [interval_text(redactor, *t.interval) for t in each]
-    lost_ranges = [interval_text(redactor, *t.lost_interval) for t in each]
+    ranges = [interval_text(writer, *t.interval) for t in each]
+    lost_ranges = [interval_text(writer, *t.lost_interval) for t in each]
     return [
         Row("attribute_disclosure", "told", [value, *(t.value for t in each)]),
         Row("beyond_chance", "corrected", [corrected, *(t.corrected for t in each)]),
@@ -234,16 +220,16 @@ def _rows(view: ComparisonView, secret: str) -> list[Row]:
         Row("information_loss", "lost", ["", *(t.lost for t in each)]),
         Row("information_loss", "range", ["", *lost_ranges]),
         Row("information_loss", "kept", ["", *(t.kept for t in each)]),
-        *(compare_tables.exact(view, secret) if redactor.internal else ()),
+        *compare_tables.exact(view, secret),
     ]
 
 
 def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
     """What cannot be distinguished from chance."""
-    name = view.redactor.name(secret)
+    name = view.writer.name(secret)
     value, chance = view.before(secret, "value"), view.before(secret, "chance")
     if value.number and chance.number and chance.number > NOISE * value.number:
-        numbers = {"value": about(view.redactor, value), "chance": about(view.redactor, chance)}
+        numbers = {"value": value, "chance": chance}
         yield view.say("chance_before", secret=name, **numbers)
     for key, releases in (
         ("chance_told", view.by_chance(secret, "attribute_disclosure")),

@@ -1,7 +1,4 @@
-"""A comparison as a page may show it: each release's numbers, and what follows from these.
-
-All conclusions are drawn from the numbers as they are shown.
-"""
+"""A comparison as a page shows it: each release's numbers, and what follows from these."""
 
 from __future__ import annotations
 
@@ -12,8 +9,6 @@ from functools import cached_property
 from sievert.charts import Dot
 from sievert.charts.risk_utility_map import limit_chart
 from sievert.report.chapters.numbers import (
-    about,
-    bits_step,
     bits_text,
     proportion,
     release_names,
@@ -21,7 +16,7 @@ from sievert.report.chapters.numbers import (
     times,
 )
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, make_grid
-from sievert.report.redaction import Data, NumberText, ReportPart
+from sievert.report.parts import Data, NumberText, ReportPart
 
 Ends = tuple[NumberText, NumberText]
 RARE = 0.05  # a p-value up to which chance is not the reason
@@ -64,11 +59,11 @@ class ComparisonView(ReportPart):
     @cached_property
     def key(self) -> NumberText:
         """The information in the original key: the most that a release can tell of it."""
-        return bits_text(self.redactor, self.data["releases"][0]["identity_disclosure"]["maximum"])
+        return bits_text(self.writer, self.data["releases"][0]["identity_disclosure"]["maximum"])
 
     def before(self, secret: str, what: str) -> NumberText:
         """A number of the original about a secret."""
-        return bits_text(self.redactor, self.data["original"]["attribute_disclosure"][secret][what])
+        return bits_text(self.writer, self.data["original"]["attribute_disclosure"][secret][what])
 
     @cached_property
     def releases(self) -> tuple[ReleaseTexts, ...]:
@@ -78,53 +73,42 @@ class ComparisonView(ReportPart):
         return tuple(self._release(*release) for release in numbered)
 
     def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
-        redactor, numbers = self.redactor, data["identity_disclosure"]
-        value = bits_text(redactor, numbers["value"])
+        writer, numbers = self.writer, data["identity_disclosure"]
+        value = bits_text(writer, numbers["value"])
         return ReleaseTexts(
             number,
             label,
             data,
             value,
-            bits_text(redactor, numbers["corrected"]),
+            bits_text(writer, numbers["corrected"]),
             self._ends(*numbers["interval"]),
-            share_of(redactor, value, self.key),
+            share_of(writer, value, self.key),
             {s: self._secret(data, s) for s in self.secrets},
         )
 
     def _ends(self, low: float, high: float) -> Ends:
-        return bits_text(self.redactor, low), bits_text(self.redactor, high)
+        return bits_text(self.writer, low), bits_text(self.writer, high)
 
     def _secret(self, data: Data, secret: str) -> SecretTexts:
-        redactor, numbers = self.redactor, data["attribute_disclosure"][secret]
+        writer, numbers = self.writer, data["attribute_disclosure"][secret]
         beyond, half = loss_of(data["information_loss"][secret])
-        lost = bits_text(redactor, beyond)
+        lost = bits_text(writer, beyond)
         return SecretTexts(
-            bits_text(redactor, numbers["value"]),
-            bits_text(redactor, numbers["corrected"]),
+            bits_text(writer, numbers["value"]),
+            bits_text(writer, numbers["corrected"]),
             self._ends(*numbers["interval"]),
             lost,
             self._ends(beyond - half, beyond + half),
-            share_of(redactor, lost, self.before(secret, "corrected"), rest=True),
+            share_of(writer, lost, self.before(secret, "corrected"), rest=True),
         )
 
     # -- what follows ---------------------------------------------------------------------------
 
     @cached_property
     def dominators(self) -> Mapping[int, tuple[int, ...]]:
-        """Of each release those that are nowhere worse and somewhere better.
-
-        Where numbers are rounded: those that are better everywhere, even so.
-        """
-        if self.internal:
-            numbers = {r.data["name"]: r.number for r in self.releases}
-            return {
-                r.number: tuple(numbers[n] for n in r.data["dominated_by"]) for r in self.releases
-            }
-        points = {r.number: _point(r) for r in self.releases}
-        return {
-            number: tuple(n for n, theirs in points.items() if _better(theirs, mine))
-            for number, mine in points.items()
-        }
+        """Of each release those that are nowhere worse and somewhere better."""
+        numbers = {r.data["name"]: r.number for r in self.releases}
+        return {r.number: tuple(numbers[n] for n in r.data["dominated_by"]) for r in self.releases}
 
     @property
     def best(self) -> tuple[ReleaseTexts, ...]:
@@ -137,48 +121,27 @@ class ComparisonView(ReportPart):
         return _lowest(self.best, [r.identity.number for r in self.best])
 
     def keeps_most(self, secret: str) -> tuple[ReleaseTexts, ...]:
-        """Of the best releases the one that has lost least; none where intervals overlap.
-
-        Rounded intervals have to be a step apart.
-        """
+        """Of the best releases the one that has lost least; none where intervals overlap."""
         each = [(r, r.secrets[secret]) for r in self.best]
         if not (best := _lowest([r for r, _ in each], [t.lost.number for _, t in each])):
             return ()
-        end, slack = best[0].secrets[secret].lost_interval[1].number, bits_step(self.redactor)
-        return () if all(_reaches(t.lost_interval[0].number, end, slack) for _, t in each) else best
+        end = best[0].secrets[secret].lost_interval[1].number
+        return () if all(_reaches(t.lost_interval[0].number, end) for _, t in each) else best
 
     def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
-        """Releases whose information, or loss, may be due to chance; on an internal page only."""
-        if not self.internal:
-            return ()
+        """Releases whose information, or loss, may be due to chance."""
         return tuple(r for r in self.releases if (r.data[what][secret]["p_value"] or 0.0) > RARE)
 
     def at_nothing(self, secret: str, which: str) -> tuple[ReleaseTexts, ...]:
         """Releases whose interval, or lost_interval, begins at 0."""
         ends = {r.number: getattr(r.secrets[secret], which)[0].number for r in self.releases}
-        step = bits_step(self.redactor)
-        return tuple(
-            r for r in self.releases if (end := ends[r.number]) is not None and end <= step
-        )
+        return tuple(r for r in self.releases if (end := ends[r.number]) is not None and end <= 0)
 
 
 def loss_of(numbers: Data) -> tuple[float, float]:
     """What was lost beyond chance, and half of its interval."""
     low, high = numbers["interval"]
     return numbers.get("excess", numbers["corrected"]), (high - low) / 2
-
-
-def _point(release: ReleaseTexts) -> list[float | None]:
-    losses = (t.lost.number for t in release.secrets.values())
-    kept = [None if x is None else max(0.0, x) for x in losses]
-    return [release.identity.number, release.corrected.number, *kept] if kept else []
-
-
-def _better(theirs: Sequence[float | None], mine: Sequence[float | None]) -> bool:
-    """Whether every number is known and lower."""
-    return bool(mine) and all(
-        t is not None and m is not None and t < m for t, m in zip(theirs, mine, strict=True)
-    )
 
 
 def _lowest(
@@ -190,9 +153,9 @@ def _lowest(
     return tuple(r for r, n in zip(each, numbers, strict=True) if n == min(known))
 
 
-def _reaches(low: float | None, end: float | None, slack: float) -> bool:
-    """Whether an interval begins before another one ends, as far as rounding tells."""
-    return low is None or end is None or low <= end + slack
+def _reaches(low: float | None, end: float | None) -> bool:
+    """Whether an interval begins before another one ends."""
+    return low is None or end is None or low <= end
 
 
 CurvePoint = tuple[NumberText, NumberText, NumberText]  # distortion, least, bound
@@ -215,10 +178,10 @@ def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
     for release in view.releases:
         if (data := (release.data.get("limit") or {}).get(secret)) is not None:
             disclosed, least, bound = (
-                bits_text(view.redactor, data[k]) for k in ("disclosed", "least", "bound")
+                bits_text(view.writer, data[k]) for k in ("disclosed", "least", "bound")
             )
-            far = proportion(view.redactor, data["distortion"])
-            ratio = times(view.redactor, disclosed, least)
+            far = proportion(view.writer, data["distortion"])
+            ratio = times(view.writer, disclosed, least)
             yield DistanceToLimit(release, far, disclosed, least, bound, ratio)
 
 
@@ -229,7 +192,7 @@ def limit_sentence(view: ComparisonView) -> str | None:
     if secret is None or not each:
         return None
     known = [d for d in each if d.ratio.number is not None]
-    name = view.redactor.name(secret)
+    name = view.writer.name(secret)
     if not known:
         return view.say("far_unknown", secret=name)
     if len(known) == 1:
@@ -250,10 +213,10 @@ def _values(view: ComparisonView, distance: DistanceToLimit, secret: str) -> dic
     return {
         "release": distance.release.label,
         "secret": secret,
-        "told": about(view.redactor, distance.disclosed),
-        "least": about(view.redactor, distance.least),
+        "told": distance.disclosed,
+        "least": distance.least,
         "ratio": distance.ratio,
-        "distortion": about(view.redactor, distance.distortion),
+        "distortion": distance.distortion,
     }
 
 
@@ -265,7 +228,7 @@ def limit_chapter(
     each = list(distances(view, secret))
     if limit is None or not each:
         return
-    name = view.redactor.name(secret)
+    name = view.writer.name(secret)
     curve = _curve(view, limit)
     grid = _grid(view, name, each, curve)
     drawn = [d for d in each if None not in (d.distortion.number, d.disclosed.number)]
@@ -289,8 +252,8 @@ def _curve(view: ComparisonView, limit: Data) -> list[CurvePoint]:
     """Points of the limit as they are shown, each once."""
     shown: dict[tuple[float | None, float | None], CurvePoint] = {}
     for point in limit["points"]:
-        at = proportion(view.redactor, point["distortion"])
-        least, bound = (bits_text(view.redactor, point[k]) for k in ("least", "bound"))
+        at = proportion(view.writer, point["distortion"])
+        least, bound = (bits_text(view.writer, point[k]) for k in ("least", "bound"))
         if None not in (at.number, least.number):
             shown.setdefault((at.number, least.number), (at, least, bound))
     return list(shown.values())
@@ -341,9 +304,9 @@ def _grid(
 
 def _notes(view: ComparisonView, limit: Data) -> Iterator[str]:
     """From which distortion on a release can tell nothing, and what is unknown of the limit."""
-    silent = proportion(view.redactor, limit["perfect"])
+    silent = proportion(view.writer, limit["perfect"])
     key = "perfect_unknown" if silent.number is None else "perfect"
-    yield view.say(key, distortion=about(view.redactor, silent))
+    yield view.say(key, distortion=silent)
     if limit["merged"]:
         yield view.say("limit_merged")
     if limit["reached"] is False:

@@ -1,22 +1,16 @@
-"""The chapter of `compromise`: how near an intruder comes to a confidential number.
-
-A shareable page has means of bits over people, and nothing of single combinations: no least, no
-quantile. Areas and errors are for the operator: one extreme number can decide them.
-"""
+"""The chapter of `compromise`: how near an intruder comes to a confidential number."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from sievert.charts import lines
 from sievert.charts.results import make_unique
-from sievert.formatting import percent
-from sievert.report.chapters.explain_view import round_records, terms
+from sievert.report.chapters.explain_view import terms
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.redaction import Data, NumberText, ReportPart
+from sievert.report.parts import Data, NumberText, ReportPart
 
 MOST_SECRETS = 3  # with pictures
 MOST_LINES = 5  # that a reader can tell apart
@@ -38,19 +32,13 @@ class CompromiseView(ReportPart):
 
     @property
     def name(self) -> str:
-        """The column as it may be called."""
-        return self.redactor.name(self.secret)
+        """The name of the column."""
+        return self.writer.name(self.secret)
 
     @property
     def curves(self) -> list[Data]:
         """One for each parameter."""
         return list(self.data["curves"][self.secret])
-
-    @property
-    def records(self) -> int:
-        """The number of records with a number."""
-        counted = int(self.data["domains"][self.secret]["records"])
-        return max(1, round_records(self.redactor, counted))
 
     @cached_property
     def known_numbers(self) -> list[int]:
@@ -63,39 +51,15 @@ class CompromiseView(ReportPart):
         if value is None:
             return self.say("parameter_release")
         shown = round(100 * value if method == "sampling" else value, 9)
-        return self.say(f"parameter_{method}", value=self.redactor.setting("parameter", shown))
+        return self.say(f"parameter_{method}", value=self.writer.number(shown))
 
     def mean(self, point: Data, number: str) -> NumberText:
         """A mean over people."""
-        value = point["over_records"][number]["mean"]
-        if number != "initial_entropy":
-            return self.redactor.only_internal(value)
-        bits = self.redactor.bits(value, of=self.records)
-        if self.internal or bits.number != 0:
-            return bits
-        # what is rounded to nothing need not be nothing
-        return NumberText(self.texts("words.about", number=bits.text), 0.0)
-
-    def share(self, value: float | None) -> NumberText:
-        """A share of the people, from their rounded number."""
-        if self.internal or value is None:
-            return self.redactor.share(value)
-        redactor = replace(self.redactor, rows=self.records)
-        people = redactor.count(math.floor(value * self.records + 1e-6))
-        if self.redactor.silent or redactor.silent:
-            return redactor.withheld_text()
-        if people.number is None:
-            return NumberText(
-                self.texts("words.under", share=percent(self.redactor.least / self.records)), None
-            )
-        share = min(1.0, people.number / self.records)
-        return NumberText(percent(share), share)
+        return self.writer.number(point["over_records"][number]["mean"])
 
     def error(self, curve: Data) -> NumberText:
         """How far off means over ranges are that the release gives."""
-        if (value := curve["utility"]["range_mean_error"]) is None or not self.internal:
-            return self.redactor.only_internal(value)
-        return NumberText(percent(value), value)
+        return self.writer.share(curve["utility"]["range_mean_error"])
 
     def target(self, curve: Data, known: int) -> Data | None:
         """Who is compromised, with so many columns known."""
@@ -118,9 +82,7 @@ def _views(part: ReportPart) -> list[CompromiseView]:
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """Everything below the heading of this result."""
-    return (
-        (Paragraph(part.say("silent"), "note"),) if part.redactor.silent else tuple(_blocks(part))
-    )
+    return tuple(_blocks(part))
 
 
 def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
@@ -138,33 +100,27 @@ def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
             part.say("secret_title", secret=view.name), part.anchor(f"secret{number}"), inner
         )
         yield from inner if len(views) == 1 else (chapter,)
-    yield Paragraph(part.say("reading" if part.internal else "reading_bits"), "reading")
-    yield terms(part, TERMS if part.internal else TERMS[:1])
-    if not part.internal:
-        yield Paragraph(part.say("only_internal"), "note")
+    yield Paragraph(part.say("reading"), "reading")
+    yield terms(part, TERMS)
 
 
 def _secret(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
-    if view.internal:
-        domain = view.data["domains"][view.secret]
-        counts = {k: view.redactor.count(domain[k]) for k in ("values", "records")}
-        yield Paragraph(view.say("domain", secret=view.name, **counts))
-    for number in NAMES if view.internal else ("initial_entropy",):
+    domain = view.data["domains"][view.secret]
+    counts = {k: view.writer.count(domain[k]) for k in ("values", "records")}
+    yield Paragraph(view.say("domain", secret=view.name, **counts))
+    for number in NAMES:
         yield _guesses_left(view, number, pictures=pictures)
     yield from _targets(view)
-    if view.internal:
-        yield _useful(view, pictures=pictures)
-        yield _spread_table(view)
+    yield _useful(view, pictures=pictures)
+    yield _spread_table(view)
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """What is left to an intruder who knows all columns; whose number is known; what it costs."""
-    if part.redactor.silent:
-        return ()
     views = _views(part)
     each = [_left_sentence(view) for view in views[:2]]
     each += [_exact_sentence(view) for view in views[:1]]
-    each += [_cost_sentence(view) for view in views[:1] if part.internal]
+    each += [_cost_sentence(view) for view in views[:1]]
     return tuple([text for text in each if text is not None][:3])
 
 
@@ -210,10 +166,10 @@ def _targets(view: CompromiseView) -> Iterator[Block]:
         if (target := view.target(curve, known)) is not None:
             near = {each["epsilon"]: each["records"] for each in target["approximate"]}
             people = [target["exact"]["records"], *map(near.get, widths)]
-            rows.append((view.parameter(curve), known, *map(view.share, people)))
+            rows.append((view.parameter(curve), known, *map(view.writer.share, people)))
     if rows:
         head = [*map(view.say, ("parameter", "known", "exact"))]
-        head += [view.say("within", width=view.redactor.setting("epsilon", w)) for w in widths]
+        head += [view.say("within", width=view.writer.number(w)) for w in widths]
         yield make_grid(view.say("targets_table", secret=view.name), head, rows)
         yield Paragraph(view.say("targets_reading"), "reading")
 
@@ -222,7 +178,7 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Block:
     """What is left of usefulness, beside what is left to guess."""
     if all(c["utility"]["range_mean_error"] is None for c in view.curves):
         return Paragraph(view.say("useful_none"), "note")
-    exact, undefined = view.redactor.only_internal, view.redactor.undefined_text()
+    exact, undefined = view.writer.number, view.writer.undefined()
     rows = [
         (
             view.parameter(curve),
@@ -252,13 +208,13 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Block:
 
 
 def _spread_table(view: CompromiseView) -> Grid:
-    """Combinations instead of people, with the least and the quantile: internal only."""
-    exact = view.redactor.only_internal
+    """Combinations instead of people, with the least and the quantile."""
+    exact = view.writer.number
     rows = (
         (
             view.parameter(curve),
             point["known"],
-            view.redactor.count(point["combinations"]),
+            view.writer.count(point["combinations"]),
             *(exact(point[over][n][which]) for n in NAMES for over, which in SPREAD.values()),
         )
         for curve in view.curves
@@ -274,7 +230,7 @@ def _spread_table(view: CompromiseView) -> Grid:
 
 
 def _riskiest(view: CompromiseView) -> tuple[Data, Data, NumberText] | None:
-    """The parameter that leaves least to guess, by what is shown of it."""
+    """The parameter that leaves least to guess, all columns known."""
     last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
     means = [(curve, point, view.mean(point, "initial_entropy")) for curve, point in last]
     known = [each for each in means if each[2].number is not None]
@@ -301,11 +257,11 @@ def _exact_sentence(view: CompromiseView) -> str | None:
     target = None if worst is None else view.target(worst[0], worst[1]["known"])
     if target is None:
         return None
-    places = {"share": view.share(target["exact"]["records"]), "secret": view.name}
+    places = {"share": view.writer.share(target["exact"]["records"]), "secret": view.name}
     if not target["approximate"]:
         return view.say("exact_known", **places)
     near = target["approximate"][-1]
-    within, width = view.share(near["records"]), view.redactor.setting("epsilon", near["epsilon"])
+    within, width = view.writer.share(near["records"]), view.writer.number(near["epsilon"])
     return view.say("near_known", within=within, width=width, **places)
 
 

@@ -13,18 +13,16 @@ from sievert.report.chapters.explain_view import (
     MOST_SECRETS,
     ExplanationView,
     captioned_bars,
-    level,
-    rank,
     terms,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
-from sievert.report.redaction import Data, NumberText, ReportPart
+from sievert.report.parts import Data, NumberText, ReportPart
 
 TERMS = (
     ("discrimination_rate", "term_rate"),
     ("unique_records", "term_alone"),
     ("shapley", "term_shapley"),
-    ("k_anonymity", "term_k"),  # from here on for the operator
+    ("k_anonymity", "term_k"),
     ("itpr", "term_itpr"),
     ("itpr_unnormalized", "term_eq9"),
     ("suda", "term_suda"),
@@ -36,11 +34,8 @@ FEW = 3  # changes together that are named one by one
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """Everything below the heading of this result."""
-    if part.redactor.silent:
-        return (Paragraph(part.say("silent"), "note"),)
     view = ExplanationView(**vars(part))
-    only_internal = Paragraph(part.say("only_internal", least=part.redactor.least), "note")
-    return (*_blocks(view), *(() if part.internal else (only_internal,)))
+    return tuple(_blocks(view))
 
 
 def _blocks(view: ExplanationView) -> Iterator[Block | Chapter]:
@@ -55,14 +50,12 @@ def _blocks(view: ExplanationView) -> Iterator[Block | Chapter]:
     yield from explain_records.chapters(view)
     if "ranking" in view.data:
         yield view.chapter("ranking", _ranking(view))
-    yield terms(view, TERMS if view.internal else TERMS[:3])
+    yield terms(view, TERMS)
 
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """What drives the risk; what would help most; how many columns suffice."""
     view = ExplanationView(**vars(part))
-    if part.redactor.silent:
-        return ()
     if "shapley" in part.data:
         each = (_drives(view), _helps(view), _enough(view))
     else:
@@ -72,7 +65,7 @@ def sentences(part: ReportPart) -> tuple[str, ...]:
 
 def alone_after_best_change(part: ReportPart) -> float | None:
     """The share of people who would still be unique after the best change, as it is shown."""
-    if part.redactor.silent or "shapley" not in part.data:
+    if "shapley" not in part.data:
         return None
     view = ExplanationView(**vars(part))
     # without a change that helps there is nothing that "even then" could speak of
@@ -90,7 +83,7 @@ def _lead(view: ExplanationView) -> str:
     if alone.number is None:
         return view.say("lead_few", number=alone, columns=columns)
     if not alone.number:
-        k = view.redactor.only_internal(view.whole["reidentification"]["k_anonymity"])
+        k = view.writer.number(view.whole["reidentification"]["k_anonymity"])
         return view.say("lead_none", columns=columns, k=k)
     key = "lead_one" if alone.number == 1 else "lead"
     share, of = view.of_all(alone), f"{view.records:,}"
@@ -99,11 +92,9 @@ def _lead(view: ExplanationView) -> str:
 
 def _about(view: ExplanationView, secret: str) -> str:
     """What the columns tell of a secret."""
-    value = view.whole["inference"][secret]["discrimination_rate"]
-    rate = view.rate(value, secret)
-    key = "secret_withheld" if rate.text == view.redactor.withheld_text().text else "secret_rate"
-    key = "secret_constant" if view.internal and value is None else key
-    return view.say(key, secret=view.redactor.name(secret), rate=rate)
+    rate = view.writer.share(view.whole["inference"][secret]["discrimination_rate"])
+    key = "secret_constant" if rate.number is None else "secret_rate"
+    return view.say(key, secret=view.writer.name(secret), rate=rate)
 
 
 def _drives(view: ExplanationView) -> str | None:
@@ -194,10 +185,9 @@ def _remedies(view: ExplanationView) -> list[Remedy]:
             changes.append((name, name, "without", about["without"]))
         for coarser in about.get("coarser") or ():
             (how,) = coarser["coarsened"]
-            if view.telling(how):
-                changes.append((view.coarser(how), view.coarser(how), "coarser", coarser))
+            changes.append((view.coarser(how), view.coarser(how), "coarser", coarser))
     together = view.data.get("coarser_together")
-    if together is not None and all(map(view.telling, together["coarsened"])):
+    if together is not None:
         changes.append((*_together(view, together["coarsened"]), "together", together))
     each = (Remedy(n, words, k, view.alone(data), data) for n, words, k, data in changes)
     return sorted(each, key=lambda r: (r.people_left, r.name))
@@ -243,7 +233,7 @@ def _remedies_sentence(view: ExplanationView) -> str:
 
 
 def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
-    names, more = make_unique(r.name for r in changes), ("k_anonymity",) if view.internal else ()
+    names, more = make_unique(r.name for r in changes), ("k_anonymity",)
     rows = [
         (name, r.alone, view.of_all(r.alone), *view.rates(r.data, more))
         for name, r in zip(names, changes, strict=True)
@@ -265,21 +255,13 @@ RankedColumn = tuple[str, NumberText, Data]  # its name, its rate as it is shown
 def _rank_columns(view: ExplanationView) -> list[RankedColumn]:
     """Columns with their rates, the highest first."""
     entries: Sequence[Data] = view.data["ranking"]
-    names = make_unique(view.redactor.name(entry["column"]) for entry in entries)
+    names = make_unique(view.writer.name(entry["column"]) for entry in entries)
     rates = [(n, _target_rate(view, e), e) for n, e in zip(names, entries, strict=True)]
-    return sorted(rates, key=lambda each: (-rank(view.redactor, each[1]), each[0]))
+    return sorted(rates, key=lambda each: (-(each[1].number or 0.0), each[0]))
 
 
 def _target_rate(view: ExplanationView, entry: Data) -> NumberText:
-    value = entry["as_target"]["discrimination_rate"]
-    if value is None and not view.internal:  # a shareable page does not show that all are alike
-        return view.redactor.withheld_text()
-    return view.redactor.rate(value, of=_weight(view, entry))
-
-
-def _weight(view: ExplanationView, entry: Data) -> int:
-    """So many records a rate rests on: fewer where less than a bit is to be learned."""
-    return max(1, int(view.redactor.rows * min(1.0, entry["entropy"])))
+    return view.writer.share(entry["as_target"]["discrimination_rate"])
 
 
 def _ranking(view: ExplanationView) -> Iterator[Block]:
@@ -288,7 +270,7 @@ def _ranking(view: ExplanationView) -> Iterator[Block]:
         yield Paragraph(view.say("ranking_none"), "note")
         return
     yield Paragraph(_ranking_sentence(view, columns) or view.say("ranking_found"), "lead")
-    marks = [(Bar(name, level(view.redactor, rate)), rate) for name, rate, _ in columns[:MOST_ROWS]]
+    marks = [(Bar(name, rate.number), rate) for name, rate, _ in columns[:MOST_ROWS]]
     more, grid = (
         view.rows_first(MOST_ROWS, len(columns)),
         _ranking_grid(view, columns[:MOST_LISTED]),
@@ -301,7 +283,7 @@ def _ranking(view: ExplanationView) -> Iterator[Block]:
 
 def _ranking_sentence(view: ExplanationView, columns: Sequence[RankedColumn]) -> str | None:
     """Which column can be worked out best."""
-    if not columns or not rank(view.redactor, columns[0][1]):
+    if not columns or not columns[0][1].number:
         return None
     name, rate, _ = columns[0]
     alike = sum(each[1].text == rate.text for each in columns)
@@ -310,17 +292,16 @@ def _ranking_sentence(view: ExplanationView, columns: Sequence[RankedColumn]) ->
 
 
 def _ranking_grid(view: ExplanationView, columns: Sequence[RankedColumn]) -> Grid:
-    redactor, rows = view.redactor, []
+    writer, rows = view.writer, []
     for name, text, entry in columns:
         most, by = entry["told_most_by"], ""
         if most is not None:
-            rate = redactor.rate(most["discrimination_rate"], of=_weight(view, entry))
-            if level(redactor, rate):
-                by = view.say("ranking_by", column=redactor.name(most["column"]), rate=rate)
+            rate = writer.share(most["discrimination_rate"])
+            if rate.number:
+                by = view.say("ranking_by", column=writer.name(most["column"]), rate=rate)
         alone, values = entry["as_key"]["unique_count"], entry["values"]
-        itpr = redactor.only_internal(entry["as_target"]["itpr_unnormalized"])
-        exact = (redactor.count(values), itpr) if view.internal else ()
-        rows.append((name, text, by, redactor.count(alone), *exact))
-    more = ("values", "head_itpr_unnormalized") if view.internal else ()
+        itpr = writer.number(entry["as_target"]["itpr_unnormalized"])
+        rows.append((name, text, by, writer.count(alone), writer.count(values), itpr))
+    more = ("values", "head_itpr_unnormalized")
     head = map(view.say, ("column", "rate", "mostly_by", "alone_by_it", *more))
-    return make_grid(view.say("ranking_table"), head, rows, (1, 3, 4, 5)[: 2 + len(more)])
+    return make_grid(view.say("ranking_table"), head, rows, (1, 3, 4, 5))

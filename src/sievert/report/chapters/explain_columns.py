@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar, lines
@@ -12,11 +11,9 @@ from sievert.report.chapters.explain_view import (
     MOST_SECRETS,
     ExplanationView,
     captioned_bars,
-    level,
-    rank,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
-from sievert.report.redaction import Data, NumberText
+from sievert.report.parts import Data, NumberText
 
 MOST_SETS = 60  # of a long table
 KEYS = {"min": "least", "mean": "mean", "max": "most"}
@@ -36,14 +33,12 @@ def _shares(view: ExplanationView) -> Iterator[Block]:
     """Each column's share of what is given away."""
     targets: list[str | None] = [None, *view.secrets[:MOST_SECRETS]]
     texts = {
-        t: {c: view.share(c, t) for c in view.quasi}
-        for t in targets
-        if view.shapley(t)["columns"] or (t is not None and not view.internal)
+        t: {c: view.share(c, t) for c in view.quasi} for t in targets if view.shapley(t)["columns"]
     }
     if not texts or len(view.quasi) < 2:
         return
-    first, redactor = next(iter(texts.values())), view.redactor
-    order = sorted(view.quasi, key=lambda c: (-rank(redactor, first[c]), view.column_names[c], c))
+    first = next(iter(texts.values()))
+    order = sorted(view.quasi, key=lambda c: (-(first[c].number or 0.0), view.column_names[c], c))
     yield Paragraph(view.say("shares_found"))
     yield _share_bars(view, order, texts)
     if not view.data["shapley"]["exact"]:
@@ -70,7 +65,7 @@ def _share_bars(
         (
             Bar(
                 view.column_names[c],
-                level(view.redactor, text[c]),
+                text[c].number,
                 view.labels[t] if len(texts) > 1 else "",
                 view.interval(c, t),
             ),
@@ -104,14 +99,9 @@ def _curve(view: ExplanationView) -> Iterator[Block]:
 
 
 def _alone_by(view: ExplanationView, point: Data, which: str) -> NumberText:
-    """The number of unique people; a mean over sets is that of the counts as they are shown."""
-    redactor, exact = view.redactor, point["reidentification"]["unique_count"][which]
-    if which != "mean" or view.internal:
-        return redactor.mean(exact) if which == "mean" else redactor.count(exact)
-    sets = [s for s in view.subsets if len(s["columns"]) == point["known"]]
-    if len(sets) == point["subsets"]:
-        exact = statistics.fmean(view.alone(s).number or 0.0 for s in sets)
-    return redactor.count(exact)
+    """The number of unique people; of several sets their mean."""
+    exact = point["reidentification"]["unique_count"][which]
+    return (view.writer.number if which == "mean" else view.writer.count)(exact)
 
 
 def _people_curve(view: ExplanationView) -> Block:
@@ -158,7 +148,9 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
     by_point = [p for p in view.data["knowledge"]["points"] if p["known"]]
     means, most = (
         {
-            s: [view.rate(p["inference"][s]["discrimination_rate"][which], s) for p in by_point]
+            s: [
+                view.writer.share(p["inference"][s]["discrimination_rate"][which]) for p in by_point
+            ]
             for s in labels
         }
         for which in ("mean", "max")
@@ -171,7 +163,7 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
         label: [
             (p["known"], height)
             for p, mean in zip(by_point, means[s], strict=True)
-            if (height := level(view.redactor, mean)) is not None
+            if (height := mean.number) is not None
         ]
         for s, label in labels.items()
     }
@@ -186,12 +178,12 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
 
 
 def order_sets(view: ExplanationView, size: int) -> list[Data]:
-    """Sets of so many columns, those that give away most first, by the numbers that are shown."""
+    """Sets of so many columns, those that give away most first."""
 
     def danger(subset: Data) -> tuple[float, float, list[str]]:
-        rate = view.rate(subset["reidentification"]["discrimination_rate"], None)
-        alone = view.alone(subset).number or 0.0
-        return -alone, -rank(view.redactor, rate), list(subset["columns"])
+        numbers = subset["reidentification"]
+        rate = numbers["discrimination_rate"] or 0.0
+        return -numbers["unique_count"], -rate, list(subset["columns"])
 
     return sorted((s for s in view.subsets if len(s["columns"]) == size), key=danger)
 
@@ -205,7 +197,7 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
     chosen = [*chosen[:MOST_ROWS], *(s for s in chosen[MOST_ROWS:] if s is chosen[-1])]
     yield Paragraph(view.say("sets_found"))
     yield _sets_grid(view, chosen, "sets_table", folded=False)
-    if view.internal and len(view.subsets) > len(chosen):
+    if len(view.subsets) > len(chosen):
         every = [s for each in by_size.values() for s in each]
         yield _sets_grid(view, every[:MOST_SETS], "sets_all", folded=True)
         if len(every) > MOST_SETS:
@@ -216,7 +208,7 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
 def _sets_grid(
     view: ExplanationView, subsets: Sequence[Data], caption: str, *, folded: bool
 ) -> Grid:
-    more = ("k_anonymity", "itpr", "itpr_unnormalized") if view.internal else ()
+    more = ("k_anonymity", "itpr", "itpr_unnormalized")
     head = [view.say("columns"), view.say("alone"), *view.rate_heads(more)]
     rows = ((view.set_of(s["columns"]), view.alone(s), *view.rates(s, more)) for s in subsets)
     return make_grid(view.say(caption), head, rows, folded=folded)

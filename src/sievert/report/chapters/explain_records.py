@@ -1,4 +1,4 @@
-"""Values and records that carry the risk, on internal pages, and the population behind them.
+"""Values and records that carry the risk, and the population behind them.
 
 Estimates of the population stand beside the name of their model.
 """
@@ -14,10 +14,9 @@ from sievert.report.chapters.explain_view import (
     MOST_SECRETS,
     ExplanationView,
     captioned_bars,
-    level,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.redaction import Data, NumberText
+from sievert.report.parts import Data, NumberText
 
 EACH = 3  # values of a column in the picture
 MOST_LISTED = 60
@@ -37,9 +36,9 @@ SHOWN_WITH = ("size", "global_risk", "household_risk")
 
 
 def chapters(view: ExplanationView) -> Iterator[Chapter]:
-    """The population; on an internal page values, slips, records and minimal uniques too."""
-    about, values = view.data["population"], view.data.get("values") if view.internal else None
-    totals = about["totals"] if view.internal else None
+    """The population, values, slips, records and minimal uniques."""
+    about, values = view.data["population"], view.data.get("values")
+    totals = about["totals"]
     writers = (_values, _rare, _alike) if values else ()
     chapters: dict[str, tuple[Block, ...]] = {
         "population": (
@@ -47,7 +46,7 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
             *([_totals(view, totals)] if totals else ()),
         ),
         "values": tuple(block for write in writers for block in write(view, values or {})),
-        "records": (*_suda(view), *_records(view)) if view.internal else (),
+        "records": (*_suda(view), *_records(view)),
     }
     yield from (view.chapter(key, blocks) for key, blocks in chapters.items() if blocks)
 
@@ -56,19 +55,12 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
 
 
 def _estimate(view: ExplanationView, name: str) -> NumberText:
-    """An estimate; nothing of it where fewer people are unique than may be shown."""
-    value, alone = view.data["population"][name]["value"], view.alone(view.whole).number
-    if view.internal:
-        return view.redactor.share(value)
-    if value is None or alone is None:
-        return view.redactor.withheld_text()
-    return view.redactor.share(value, of=int(alone) if name in MATCHES else view.records)
+    return view.writer.share(view.data["population"][name]["value"])
 
 
 def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     if "size" in about:
-        fraction = about["fraction"] if view.internal else view.records / about["size"]
-        share = view.redactor.setting("fraction", 100 * fraction)
+        share = view.writer.number(100 * about["fraction"])
         yield Paragraph(view.say("population_size", size=f"{about['size']:,}", share=share))
     models = {
         view.say(f"model_{m}"): _estimate(view, f"population_uniques_{m}")
@@ -84,11 +76,11 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
         for name in (*MATCHES, *OTHERS)
         if name in about and name not in omitted
     ]
-    if view.internal and "expected_reidentifications" in about:
-        expected = view.redactor.only_internal(about["expected_reidentifications"]["value"])
+    if "expected_reidentifications" in about:
+        expected = view.writer.number(about["expected_reidentifications"]["value"])
         rows.append((view.say("risk_expected"), view.say("expected", number=expected)))
     grid = make_grid(view.say("population_table"), map(view.say, ("number", "share")), rows)
-    marks = [(Bar(model, level(view.redactor, text)), text) for model, text in models.items()]
+    marks = [(Bar(model, text.number), text) for model, text in models.items()]
     yield captioned_bars(view, "population", marks, grid, axis="population_axis")
     yield Paragraph(view.say("population_reading"), "reading")
 
@@ -96,17 +88,17 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
 def _with_error(view: ExplanationView, name: str) -> str:
     text = _estimate(view, name)
     error = (view.data["population"][name].get("details") or {}).get("standard_error")
-    if not view.internal or error is None or text.number is None:
+    if error is None or text.number is None:
         return str(text)
-    return view.say("with_error", number=text, error=view.redactor.only_internal(100 * error))
+    return view.say("with_error", number=text, error=view.writer.number(100 * error))
 
 
 def _totals(view: ExplanationView, totals: Data) -> Grid:
     """Classes in which one or two people make up most of a total."""
-    exact = view.redactor.only_internal
+    exact = view.writer.number
     rows = (
         (
-            view.redactor.name(secret),
+            view.writer.name(secret),
             exact(flags["classes"]),
             *(exact(flags[rule]["flagged"]) for rule in ("dominance", "p_percent")),
         )
@@ -123,7 +115,7 @@ def _totals(view: ExplanationView, totals: Data) -> Grid:
 
 
 def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
-    redactor, secrets = view.redactor, view.secrets[:MOST_SECRETS]
+    writer, secrets = view.writer, view.secrets[:MOST_SECRETS]
     listed = [
         (number, {**value, "column": about["column"]})
         for about in values["columns"]
@@ -132,13 +124,13 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
     if not listed:
         return
     labels = make_unique(view.value_in_column(value, number) for number, value in listed)
-    rates = [redactor.rate(value["discrimination_rate"]) for _, value in listed]
+    rates = [writer.share(value["discrimination_rate"]) for _, value in listed]
     rows = [
         (
             label,
-            *(redactor.count(value[n]) for n in ("records", "unique_count")),
+            *(writer.count(value[n]) for n in ("records", "unique_count")),
             rate,
-            *(redactor.rate(value["inference"].get(s)) for s in secrets),
+            *(writer.share(value["inference"].get(s)) for s in secrets),
         )
         for label, (_, value), rate in zip(labels, listed, rates, strict=True)
     ]
@@ -159,7 +151,7 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
 
 def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values, and what leaving their records out would change."""
-    count, exact = view.redactor.count, view.redactor.only_internal
+    count, exact = view.writer.count, view.writer.number
     rows = [
         (
             view.value_in_column(value, number, "value_rare"),
@@ -180,10 +172,10 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
     rows = [
         (
             view.value_in_column(value, number, "value_rare"),
-            view.redactor.count(value["records"]),
+            view.writer.count(value["records"]),
             view.value_of(value["like"], number) if "value" in value["like"] else "",
-            view.redactor.count(value["like"]["records"]),
-            view.redactor.count(value["gain"]["unique_count"]),
+            view.writer.count(value["like"]["records"]),
+            view.writer.count(value["gain"]["unique_count"]),
         )
         for number, value in enumerate(values["lookalikes"], 1)
     ]
@@ -193,22 +185,22 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
 
 
 def _suda(view: ExplanationView) -> Iterator[Block]:
-    suda, redactor = view.data.get("suda"), view.redactor
+    suda, writer = view.data.get("suda"), view.writer
     parts: Mapping[str, float] | None = suda and suda["column_contributions"]
     if suda is None or parts is None:
         none = Paragraph(view.say("suda_missing"), "note")
         yield none if suda is None else Paragraph(view.say("suda_none"))
         return
-    yield Paragraph(view.say("suda_found", number=redactor.count(suda["records_with_msu"])))
+    yield Paragraph(view.say("suda_found", number=writer.count(suda["records_with_msu"])))
     sizes = (
-        (size, redactor.count(people), redactor.share(suda["size_shares"][size]))
+        (size, writer.count(people), writer.share(suda["size_shares"][size]))
         for size, people in suda["records_by_smallest_msu"].items()
     )
     yield make_grid(
         view.say("suda_sizes"), map(view.say, ("suda_size", "people", "suda_part")), sizes, range(3)
     )
     columns = (
-        (view.column_names.get(c, redactor.name(c)), redactor.share(part))
+        (view.column_names.get(c, writer.name(c)), writer.share(part))
         for c, part in sorted(parts.items(), key=lambda each: -each[1])
     )
     yield make_grid(view.say("suda_columns"), map(view.say, ("column", "suda_part")), columns)
@@ -216,15 +208,15 @@ def _suda(view: ExplanationView) -> Iterator[Block]:
 
 
 def _records(view: ExplanationView) -> Iterator[Block]:
-    records, redactor = view.data.get("records"), view.redactor
+    records, writer = view.data.get("records"), view.writer
     if records is None or records["reason"] is not None or not records["riskiest"]:
         yield Paragraph(view.say("records_none"), "note")
         return
     rows = (
         (
-            *(redactor.count(record[n]) for n in ("record", "class_size")),
-            *(redactor.only_internal(record.get(n)) for n in ("suda_score", "smallest_msu")),
-            redactor.names(_most_telling(record.get("column_contributions") or {})),
+            *(writer.count(record[n]) for n in ("record", "class_size")),
+            *(writer.number(record.get(n)) for n in ("suda_score", "smallest_msu")),
+            writer.names(_most_telling(record.get("column_contributions") or {})),
         )
         for record in records["riskiest"]
     )

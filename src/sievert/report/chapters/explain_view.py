@@ -1,9 +1,4 @@
-"""How the numbers of an explanation are shown: unique people, rates, each column's part.
-
-Unique people are shown as one rounded count, and their share is that of the rounded count, so
-that no two roundings of one number stand side by side. A rate of a secret that few bits are to be
-learned of rests on few people, and is rounded as if the table had no more.
-"""
+"""How the numbers of an explanation are shown: unique people, rates, each column's part."""
 
 from __future__ import annotations
 
@@ -14,23 +9,20 @@ from functools import cached_property
 from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars, short_name
 from sievert.charts.results import make_unique
-from sievert.formatting import percent
 from sievert.report.page import Block, Grid, Link, Picture, make_grid
-from sievert.report.redaction import LONGEST, Data, NumberText, Redactor, ReportPart
+from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
 
 BANDS = re.compile(r"in bands of ([-+.0-9e]+)")
 CUT = re.compile(r"cut to the first (?:([0-9]+) )?characters?")
 LEVEL = re.compile(r"at level ([0-9]+) of its hierarchy")
 MERGED = re.compile(r"the ([0-9,]+) rarest values merged")
-PERCENT = re.compile(r"([0-9.]+) %")
-BEYOND = 1e-9
 MANY = 5  # columns that are named one by one
 MOST_SECRETS = 3
 MOST_ROWS = 12  # of a picture
 
 
 class ExplanationView(ReportPart):
-    """One explanation: its numbers as they are shown, its columns by name."""
+    """One explanation: its numbers, its columns by name."""
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
@@ -45,7 +37,7 @@ class ExplanationView(ReportPart):
     @cached_property
     def records(self) -> int:
         """The number of records that were counted; some of the table may be left out."""
-        return round_records(self.redactor, int(self.data["population"]["sample"]))
+        return int(self.data["population"]["sample"])
 
     @cached_property
     def subsets(self) -> Sequence[Data]:
@@ -61,34 +53,18 @@ class ExplanationView(ReportPart):
 
     def alone(self, subset: Data) -> NumberText:
         """How many people are unique."""
-        return self.redactor.count(subset["reidentification"]["unique_count"])
+        return self.writer.count(subset["reidentification"]["unique_count"])
 
     def of_all(self, alone: NumberText) -> NumberText:
-        """A count of people, as it is shown, as a share of all."""
+        """A count of people as a share of all."""
         if alone.number is None or not self.records:
             return alone
-        share = alone.number / self.records
-        return NumberText(percent(share), share)
+        return self.writer.share(alone.number / self.records)
 
     def with_share(self, alone: NumberText) -> str:
         """A count of people with its share behind it."""
         known = self.say("with_share", number=alone, share=self.of_all(alone))
         return alone.text if alone.number is None else known
-
-    def rate(self, value: float | None, secret: str | None) -> NumberText:
-        """A discrimination rate, of finding a person or of a secret."""
-        records = max(1, self.records)
-        if value is None and not self.internal:  # a shareable page does not show it
-            return self.redactor.withheld_text()
-        if secret is None:
-            return self.redactor.identity(value, records)
-        return self.redactor.rate(value, records, self._bits(secret))
-
-    def _bits(self, secret: str) -> float | None:
-        """Bits of a secret, by what all columns tell of it; None where they tell nothing."""
-        numbers = self.whole["inference"][secret]
-        rate = numbers["discrimination_rate"]
-        return numbers["mutual_information"] / rate if rate else None
 
     def shapley(self, secret: str | None) -> Data:
         """Each column's share of a rate."""
@@ -97,23 +73,15 @@ class ExplanationView(ReportPart):
         return dict(chapter["discrimination_rate"])
 
     def share(self, column: str, secret: str | None) -> NumberText:
-        """The part of the whole that a column carries; the smaller the whole, the coarser."""
-        shapley, redactor = self.shapley(secret), self.redactor
-        part = (shapley["columns"].get(column) or {}).get("share")
-        if part is None and not self.internal:
-            return redactor.withheld_text()
-        # a rate rests on fewer records where less than a bit is to be learned
-        bits = None if secret is None else self._bits(secret)
-        weight = max(1, self.records if bits is None else int(self.records * min(1.0, bits)))
-        # as shown, for bounds may be printed
-        of = max(1, int(weight * (level(redactor, self.rate(shapley["whole"], secret)) or 0.0)))
-        return redactor.share(part, of=of) if secret is None else redactor.rate(part, of=of)
+        """The part of the whole that a column carries."""
+        part = (self.shapley(secret)["columns"].get(column) or {}).get("share")
+        return self.writer.share(part)
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
-        """The interval of a sampled share, on an internal page."""
+        """The interval of a sampled share."""
         shapley = self.shapley(secret)
         part, whole = shapley["columns"].get(column) or {}, shapley["whole"]
-        known = self.internal and "low" in part and whole
+        known = "low" in part and whole
         return (part["low"] / whole, part["high"] / whole) if known else None
 
     def rate_heads(self, more: Iterable[str] = ()) -> list[str]:
@@ -123,9 +91,9 @@ class ExplanationView(ReportPart):
 
     def rates(self, subset: Data, more: Iterable[str] = ()) -> list[NumberText]:
         """What stands below these heads."""
-        numbers, exact = subset["reidentification"], self.redactor.only_internal
+        numbers, exact = subset["reidentification"], self.writer.number
         each = {None: numbers} | {s: subset["inference"][s] for s in self.secrets[:MOST_SECRETS]}
-        rates = (self.rate(target["discrimination_rate"], s) for s, target in each.items())
+        rates = (self.writer.share(target["discrimination_rate"]) for target in each.values())
         return [*rates, *(exact(numbers[m]) for m in more)]
 
     def rows_first(self, shown: int, of: int) -> str:
@@ -137,12 +105,12 @@ class ExplanationView(ReportPart):
     @cached_property
     def column_names(self) -> Mapping[str, str]:
         """Names of the known columns, no two alike."""
-        return dict(zip(self.quasi, make_unique(map(self.redactor.name, self.quasi)), strict=True))
+        return dict(zip(self.quasi, make_unique(map(self.writer.name, self.quasi)), strict=True))
 
     @cached_property
     def labels(self) -> Mapping[str | None, str]:
         """Finding a person (None), and each secret, no two alike."""
-        names = [self.say("finding"), *map(self.redactor.name, self.secrets)]
+        names = [self.say("finding"), *map(self.writer.name, self.secrets)]
         return dict(zip((None, *self.secrets), make_unique(names), strict=True))
 
     def set_of(self, columns: Sequence[str]) -> str:
@@ -180,43 +148,12 @@ class ExplanationView(ReportPart):
             (BANDS, "remedy_bands", "width"),
             (CUT, "remedy_cut", "number"),
             (LEVEL, "remedy_level", "level"),
-            (MERGED, "remedy_merged" if self.internal else "remedy_merged_few", "number"),
+            (MERGED, "remedy_merged", "number"),
         ):
             if match := pattern.fullmatch(how):
                 one = key == "remedy_cut" and match[1] is None
                 return self.say(f"{key}_one" if one else key, column=column, **{place: match[1]})
         return self.say("remedy_other", column=column)
-
-    def telling(self, change: Data) -> bool:
-        """Whether the page may show this way to make a column coarser.
-
-        That rare values can be merged says that there are some, and fewer than a cell of values
-        may be of as few people.
-        """
-        match = MERGED.fullmatch(str(change["how"]))
-        rare = int(match[1].replace(",", "")) if match else self.redactor.least
-        return self.internal or rare >= self.redactor.least
-
-
-def round_records(redactor: Redactor, records: int) -> int:
-    """The number of records behind a number; it hides that a few of the table are left out."""
-    whole = records // redactor.least * redactor.least
-    rounded = redactor.rows if redactor.rows - records < redactor.least else whole
-    return records if redactor.internal else rounded
-
-
-def level(redactor: Redactor, text: NumberText) -> float | None:
-    """How high a rate is drawn: nothing that its text does not say ("over 90 %")."""
-    match = PERCENT.search(text.text)
-    if text.number is None and match and text.text == redactor.texts("words.over", share=match[0]):
-        return round(float(match[1]) / 100, 9)
-    return text.number
-
-
-def rank(redactor: Redactor, text: NumberText) -> float:
-    """What a rate is sorted by; over a bound is more than the bound."""
-    height = level(redactor, text)
-    return 0.0 if height is None else height + (BEYOND if text.number is None else 0.0)
 
 
 def captioned_bars(

@@ -15,21 +15,18 @@ from sievert.charts.drawing import short_name
 from sievert.charts.risk_utility_map import ASKED, BEST, LEAST, RECODED
 from sievert.formatting import percent, significant
 from sievert.report.chapters.numbers import (
-    about,
     bits_text,
     interval_text,
     proportion,
-    rounding_note,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, Picture, make_grid
-from sievert.report.redaction import Data, NumberText, ReportPart
+from sievert.report.parts import Data, NumberText, ReportPart
 
 MOST_PICTURED = 4  # alphabets with a picture
 MOST_WANTED = 5  # points in sentences
 MOST_INTERVALS = 12
 MOST_VALUES = 12  # of a matrix that is shown
 LONGEST = 24  # letters of a value
-MANY = 4  # the share of records, one in so many, from which combinations are not counted
 CERTAIN = ("1", "2", "identity", "identity_reverse")  # models with a certificate
 REVERSED = ("2", "identity_reverse")  # whose result is a distortion
 AT_DISTORTION = ("1", "identity")
@@ -95,7 +92,7 @@ class LimitView(ReportPart):
         """The secrets in words."""
         if self.model.startswith("identity"):
             return self.say("themselves")
-        return self.redactor.names(self.data["roles"]["sensitive"])
+        return self.writer.names(self.data["roles"]["sensitive"])
 
     @property
     def valid(self) -> str:
@@ -125,44 +122,36 @@ class LimitView(ReportPart):
         )
 
     def _recodings(self, part: Data) -> Iterator[tuple[int, NumberText, NumberText]]:
-        """None where the page is shareable, or where the model has no certificate."""
-        certain = self.internal and self.model in CERTAIN
+        """None where the model has no certificate."""
+        certain = self.model in CERTAIN
         for recoding in part["recodings"][:MOST_INTERVALS] if certain else ():
-            distortion = proportion(self.redactor, recoding["distortion"])
-            risk = bits_text(self.redactor, recoding["risk"])
+            distortion = proportion(self.writer, recoding["distortion"])
+            risk = bits_text(self.writer, recoding["risk"])
             ends = (distortion, risk) if self.model in AT_DISTORTION else (risk, distortion)
             yield int(recoding["intervals"]), *ends
 
     def _point(self, point: Data) -> CurvePointTexts:
-        redactor, endless = self.redactor, NumberText(self.texts("words.unbounded"), None)
+        writer, endless = self.writer, NumberText(self.texts("words.unbounded"), None)
         unbounded = point["objective"] is None or point["bound"] is None
         result = proportion if self.model in REVERSED else bits_text
         gap = None if point["gap"] is None else float(f"{point['gap']:.2g}")
         numbers = {
             "at": self._constraint(point),
-            "distortion": proportion(redactor, point["distortion"]),
-            "gap": redactor.only_internal(gap),
-            "epsilon": endless
-            if point["epsilon"] is None
-            else redactor.only_internal(point["epsilon"]),
+            "distortion": proportion(writer, point["distortion"]),
+            "gap": writer.number(gap),
+            "epsilon": endless if point["epsilon"] is None else writer.number(point["epsilon"]),
         }
         for key in ("objective", "bound"):
-            numbers[key] = endless if unbounded else result(redactor, point[key])
+            numbers[key] = endless if unbounded else result(writer, point[key])
         for key in ("risk", "identity"):
-            numbers[key] = endless if key in point["reason"] else bits_text(redactor, point[key])
+            numbers[key] = endless if key in point["reason"] else bits_text(writer, point[key])
         return CurvePointTexts(point, numbers, unbounded)
 
     def _constraint(self, point: Data) -> NumberText:
         far, value = self.model in AT_DISTORTION, point["at"]
         if point["asked"]:
             return NumberText(percent(value) if far else significant(value), value)
-        return (proportion if far else bits_text)(self.redactor, value)
-
-    def size(self, number: int) -> str:
-        """So many combinations; not where their number would tell of people who are unique."""
-        text = self.redactor.count(number)
-        many = text.number is not None and text.number > self.redactor.rows / MANY
-        return self.say("many") if many and not self.internal else str(text)
+        return (proportion if far else bits_text)(self.writer, value)
 
 
 # -- the chapter ----------------------------------------------------------------------------------
@@ -170,14 +159,12 @@ class LimitView(ReportPart):
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The whole chapter."""
-    if part.redactor.silent:
-        return (Paragraph(part.texts("compared.silent"), "note"),)
     view = LimitView(**vars(part))
     if len(view.alphabets) == 1:
         return (*_alphabet(view, 1), *_meaning(view))
     chapters = (
         Chapter(
-            view.say("columns_title", columns=view.redactor.names(alphabet.data["columns"])),
+            view.say("columns_title", columns=view.writer.names(alphabet.data["columns"])),
             view.anchor(f"columns{number}"),
             tuple(_alphabet(view, number)),
         )
@@ -189,8 +176,6 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 def sentences(part: ReportPart) -> tuple[str, ...]:
     """The least that a release must tell, what a drawn release tells, when this is valid."""
-    if part.redactor.silent:
-        return ()
     view = LimitView(**vars(part))
     each = (_first(view), _release_sentence(view), view.say(f"valid_{view.valid}"))
     return tuple(text for text in each if text)
@@ -208,14 +193,14 @@ def _first(view: LimitView) -> str | None:
 
 def _sentence(view: LimitView, alphabet: AlphabetTexts, point: CurvePointTexts) -> str:
     """What the limit says at one point, in a sentence."""
-    information = bits_text(view.redactor, (alphabet.data["information"] or {}).get("value"))
+    information = bits_text(view.writer, (alphabet.data["information"] or {}).get("value"))
     values = {
-        "columns": view.redactor.names(alphabet.data["columns"]),
+        "columns": view.writer.names(alphabet.data["columns"]),
         "secret": view.secret,
         "at": point.numbers["at"],
-        "bound": about(view.redactor, point.numbers["bound"]),
-        "best": about(view.redactor, point.numbers["objective"]),
-        "table": about(view.redactor, information),
+        "bound": point.numbers["bound"],
+        "best": point.numbers["objective"],
+        "table": information,
     }
     if point.unbounded:
         return view.say("unbounded", **values)
@@ -229,7 +214,7 @@ def _whole(view: LimitView) -> Iterator[str]:
     """What all columns tell together where each has a channel of its own."""
     whole = view.data["channel"]["whole"]
     values = {
-        what: about(view.redactor, bits_text(view.redactor, whole[what]["value"]))
+        what: bits_text(view.writer, whole[what]["value"])
         for what in ("table", "release")
         if whole.get(what) is not None
     }
@@ -242,9 +227,6 @@ def _meaning(view: LimitView) -> Iterator[Paragraph]:
     valid = f"valid_{view.valid}" if len(view.alphabets) == 1 else "each"
     for key in (valid, "certain" if view.model in CERTAIN else "searched", "average"):
         yield Paragraph(view.say(key), "reading")
-    if not view.internal:
-        yield rounding_note(view)
-        yield Paragraph(view.say("only_internal"), "note")
 
 
 # -- one alphabet ---------------------------------------------------------------------------------
@@ -254,7 +236,9 @@ def _alphabet(view: LimitView, number: int) -> Iterator[Block | Chapter]:
     alphabet, distortion = view.alphabets[number - 1], view.say(f"distortion_{view.distortion}")
     for point in alphabet.requested_points[:MOST_WANTED]:
         yield Paragraph(_sentence(view, alphabet, point), "lead")
-    sizes = view.say("sizes", **{k: view.size(alphabet.data[k]) for k in ("values", "released")})
+    sizes = view.say(
+        "sizes", **{k: view.writer.count(alphabet.data[k]) for k in ("values", "released")}
+    )
     yield Paragraph(distortion if view.data["settings"]["gaussian"] else f"{sizes} {distortion}")
     grid = _grid(view, alphabet)
     spec = _picture(view, alphabet) if number <= MOST_PICTURED else None
@@ -286,7 +270,7 @@ def _picture(view: LimitView, alphabet: AlphabetTexts) -> dict[str, Any] | None:
         if at.number is not None and best.number is not None
     ]
     return tradeoff(
-        view.say("chart", columns=view.redactor.names(alphabet.data["columns"])),
+        view.say("chart", columns=view.writer.names(alphabet.data["columns"])),
         [view.say("below", secret=view.secret)],
         lines,
         marks,
@@ -297,7 +281,7 @@ def _picture(view: LimitView, alphabet: AlphabetTexts) -> dict[str, Any] | None:
 
 def _grid(view: LimitView, alphabet: AlphabetTexts) -> Grid:
     """Points of the curve, as they are drawn."""
-    more = (*BESIDE[view.model], *(("gap", "epsilon") if view.internal else ()))
+    more = (*BESIDE[view.model], "gap", "epsilon")
     head = [f"across_{view.model}", f"up_{view.model}", "head_bound"]
     head += [f"head_{what}" for what in (*more, "what")]
     rows: list[tuple[object, ...]] = [
@@ -330,27 +314,27 @@ def _release_sentence(view: LimitView) -> str | None:
 
 
 def _promise_sentence(view: LimitView, data: Data) -> str:
-    redactor, achieved = view.redactor, data["achieved"]
+    writer, achieved = view.writer, data["achieved"]
     inside = achieved["risk_inside"] and achieved["distortion_inside"]
     released = "_released" if view.data["settings"]["released"] else ""
     return view.say(
         f"{'inside' if inside else 'outside'}{released}",
-        promised=about(redactor, bits_text(redactor, data["promised"]["risk"])),
-        drawn=about(redactor, bits_text(redactor, achieved["risk"])),
+        promised=bits_text(writer, data["promised"]["risk"]),
+        drawn=bits_text(writer, achieved["risk"]),
         secret=view.secret,
     )
 
 
 def _channel(view: LimitView, number: int) -> Iterator[Chapter]:
-    """Promise against release, and for the operator the channel itself."""
+    """Promise against release, and the channel itself."""
     data, inner = view.alphabets[number - 1].data, list[Block]()
     if data.get("promised"):
         lead = [Paragraph(_promise_sentence(view, data), "lead")] if data["achieved"] else []
         inner += [*lead, _promises(view, data), Paragraph(view.say("promise_reading"), "reading")]
-    if view.internal and "epsilon" in data:
+    if "epsilon" in data:
         key = "epsilon_unbounded" if data["epsilon"] is None else "epsilon"
         inner.append(Paragraph(view.say(key, epsilon=significant(data["epsilon"] or 0.0))))
-    if view.internal and data.get("matrix"):
+    if data.get("matrix"):
         inner.append(_matrix(view, data["matrix"]))
     if inner:
         yield Chapter(view.say("channel_title"), view.anchor(f"channel{number}"), tuple(inner))
@@ -358,20 +342,20 @@ def _channel(view: LimitView, number: int) -> Iterator[Chapter]:
 
 def _promises(view: LimitView, data: Data) -> Grid:
     """What was promised, where most draws lie, what one draw shows."""
-    redactor, promise, achieved = view.redactor, data["promised"], data["achieved"] or {}
+    writer, promise, achieved = view.writer, data["promised"], data["achieved"] or {}
     rows: list[tuple[object, ...]] = []
     for what, text in (("risk", bits_text), ("distortion", proportion)):
-        ends = (text(redactor, end) for end in promise[f"{what}_interval"])
+        ends = (text(writer, end) for end in promise[f"{what}_interval"])
         draw: tuple[object, ...] = ()
         if achieved:
             inside = "inside_word" if achieved[f"{what}_inside"] else "outside_word"
-            draw = (text(redactor, achieved[what]), view.say(inside))
+            draw = (text(writer, achieved[what]), view.say(inside))
         name = Link(view.say(f"row_{what}"), "def-channel")
-        rows.append((name, text(redactor, promise[what]), interval_text(redactor, *ends), *draw))
+        rows.append((name, text(writer, promise[what]), interval_text(writer, *ends), *draw))
     corrected = achieved.get("risk_corrected")
     if corrected is not None and not view.data["settings"]["gaussian"]:
         name = Link(view.say("row_corrected"), "def-channel")
-        rows.append((name, "", "", bits_text(redactor, corrected), ""))
+        rows.append((name, "", "", bits_text(writer, corrected), ""))
     head = ("number", "promised", "draws", *(("drawn", "inside") if achieved else ()))
     caption, right = (
         view.say("promise_caption", secret=view.secret),

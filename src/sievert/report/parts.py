@@ -1,0 +1,123 @@
+"""The parts of a page: one result each, and how its numbers and names are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.charts.drawing import short_name
+from sievert.formatting import percent, printable, significant
+from sievert.report.page import Block, Chapter
+from sievert.report.texts import Texts
+
+LONGEST = 60  # letters of a name on a page
+
+
+@dataclass(frozen=True)
+class NumberText:
+    """A number as a page shows it: in words, and as a picture may draw it (None: not at all)."""
+
+    text: str
+    number: float | None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class NumberWriter:
+    """Writes the numbers and names of one table."""
+
+    texts: Texts
+
+    def name(self, column: str) -> str:
+        """The name of a column."""
+        return short_name(column, LONGEST)
+
+    def file(self, name: str) -> str:
+        """The name of a file."""
+        return printable(name[: LONGEST + 1])[:LONGEST]
+
+    def names(self, columns: Iterable[str]) -> str:
+        """Columns in a sentence."""
+        return self.texts.join([*map(self.name, columns)])
+
+    def undefined(self) -> NumberText:
+        """The words in place of a number that does not exist."""
+        return NumberText(self.texts("words.undefined"), None)
+
+    def _write(
+        self, value: float | None, write: Callable[[float], str] = significant
+    ) -> NumberText:
+        return self.undefined() if value is None else NumberText(write(value), value)
+
+    def count(self, number: float | None) -> NumberText:
+        """A number of records, people, classes or values."""
+        return self._write(number, "{:,.0f}".format)
+
+    def share(self, part: float | None) -> NumberText:
+        """A share, in per cent."""
+        return self._write(part, percent)
+
+    def number(self, value: float | None) -> NumberText:
+        """Any other number; its unit stands beside it."""
+        return self._write(value)
+
+
+Data = Mapping[str, Any]
+# The section of the texts that a command's chapter is written with.
+CHAPTERS = {
+    "assess": "assessed",
+    "explain": "explained",
+    "attack": "attacked",
+    "compare": "compared",
+    "compromise": "compromised",
+    "limit": "limits",
+}
+
+
+def role_columns(roles: Data) -> dict[str, list[str]]:
+    """The columns of each role in the JSON of a result, and those that have none."""
+    single = ("person", "household", "weight")
+    given = {
+        role: roles.get(role) or ()
+        for role in ("quasi", "sensitive", "identifier", *single, "ignored", "unassessed")
+    }
+    return {
+        role: [columns] if isinstance(columns, str) else list(columns)
+        for role, columns in given.items()
+    }
+
+
+@dataclass(frozen=True)
+class ReportPart:
+    """One result: its command, its JSON, how its numbers are written, its place on the page."""
+
+    kind: str  # a key of CHAPTERS
+    data: Data
+    writer: NumberWriter
+    number: int = 1
+    result: Any = None
+
+    @property
+    def texts(self) -> Texts:
+        """All sentences."""
+        return self.writer.texts
+
+    @property
+    def rows(self) -> int:
+        """The number of records of the table."""
+        return int(self.data["table"]["rows"])
+
+    def say(self, key: str, /, **values: object) -> str:
+        """A text of this part's own section."""
+        return self.texts(f"{CHAPTERS[self.kind]}.{key}", **values)
+
+    def anchor(self, word: str) -> str:
+        """A place on the page; `word` is our own."""
+        return f"part{self.number}-{word}"
+
+    def chapter(self, key: str, blocks: Iterable[Block | Chapter]) -> Chapter:
+        """A chapter whose title and anchor have the same key."""
+        return Chapter(self.say(f"{key}_title"), self.anchor(key), tuple(blocks))

@@ -1,0 +1,280 @@
+"""The shareable page: what was assessed, verdicts, and the few numbers that may be shared.
+
+It is built of shareable JSON only, so that nothing else can get on it; the same page is the
+terminal output of `--share`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sievert.charts.drawing import short_name
+from sievert.errors import require
+from sievert.formatting import percent, printable, wrap
+from sievert.report.page import (
+    WIDTH,
+    Block,
+    BulletList,
+    Chapter,
+    Figures,
+    Grid,
+    Page,
+    Paragraph,
+    make_grid,
+)
+from sievert.report.parts import role_columns
+from sievert.report.texts import Texts, read_texts
+from sievert.sharing import ENOUGH, FOUND, NOT_SHAREABLE, command_name, shareable, shown_records
+from sievert.version import __version__
+
+LONGEST = 60  # letters of a name
+LONGEST_TITLE = 200
+ABREAST = 4  # releases beside each other
+BOUND = ".12g"
+SHARES = {"unique_records"}  # limits in per cent
+STATES = {True: "met", False: "breached", None: "doubtful"}
+LACKING = ("no_dp", "no_tables", "no_outside", "no_judgement")
+WITHHELD: Mapping[str, Any] = {"value": None}
+Data = Mapping[str, Any]
+
+
+def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
+    """The shareable JSON of several results; those of which nothing is shareable are left out."""
+    kept = []
+    for result in results:
+        if "shared" in result["table"]:
+            kept.append(result)
+        elif command_name(result) == "assess" or (result.get("original") or {}).get("policy"):
+            kept.append(shareable(result, **settings))
+    if not kept:
+        raise NOT_SHAREABLE[str(command_name(results[0]))]
+    return kept
+
+
+def build_summary(results: Sequence[Data], texts: Texts, title: str | None = None) -> Page:
+    """One page of shareable JSON."""
+    chapters = [tuple(_blocks(result, texts, i)) for i, result in enumerate(results, 1)]
+    front: list[Block | Chapter] = list(chapters[0])
+    for number, blocks in enumerate(chapters[1:], 2):
+        heading = texts("shared.part", number=number)
+        front.append(Chapter(heading, f"part{number}", blocks))
+    least = max(result["table"]["shared"] for result in results)
+    lacking = BulletList(tuple(texts.each("front", LACKING, ".")))
+    return Page(
+        title=texts("front.title") if title is None else check_title(title),
+        language=texts("words.language"),
+        front=(
+            *front,
+            Chapter(texts("front.not_measured"), "not-measured", (lacking,)),
+            Paragraph(texts("shared.note", least=least), "note"),
+        ),
+        chapters=(),
+        foot=(texts("front.made", version=__version__),),
+        shared=True,
+    )
+
+
+def check_title(given: str) -> str:
+    """A title that a user has given."""
+    title = printable(" ".join(given.split()))
+    require(title and len(title) <= LONGEST_TITLE, f"--title: 1 to {LONGEST_TITLE} letters")
+    return title
+
+
+def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter]:
+    anchor = f"limits{number}"
+    policies = [result["original"], *result["releases"]] if "releases" in result else [result]
+    verdicts = [table["policy"] for table in policies if table["policy"] is not None]
+    yield Paragraph(" ".join(_table(result, texts)), "reading")
+    if "releases" in result:
+        yield _releases_verdict(texts, verdicts[1:])
+        yield Chapter(texts("front.limits"), anchor, tuple(_releases(result, texts, verdicts)))
+        return
+    yield _verdict(texts, verdicts[0] if verdicts else None)
+    if verdicts and (reasons := verdicts[0].get("reasons")):
+        yield BulletList(tuple(_reason(texts, reason) for reason in reasons))
+    figures = tuple(_figures(result, texts))
+    key = "shared.small" if result["table"]["rows"] is None else "shared.withheld"
+    yield Figures(figures) if figures else Paragraph(texts(key, enough=f"{ENOUGH:,}"))
+    if verdicts and verdicts[0]["limits"]:
+        limits = tuple(_limits(verdicts[0], texts, anchor))
+        yield Chapter(texts("front.limits"), anchor, limits)
+
+
+def _table(result: Data, texts: Texts) -> Iterator[str]:
+    table, roles = result["table"], role_columns(result["roles"])
+    columns, rows = f"{table['columns']:,}", shown_records(table["rows"] or 0, table["shared"])
+    if rows is None:
+        yield texts("shared.table_small", enough=f"{ENOUGH:,}", columns=columns)
+    else:
+        yield texts("shared.table", rows=f"{rows:,}", columns=columns)
+    for key, role in (
+        ("outsider", "quasi"),
+        ("secrets", "sensitive"),
+        ("dropped", "identifier"),
+        ("person", "person"),
+        ("household", "household"),
+        ("weight", "weight"),
+        ("ignored", "ignored"),
+        ("unassessed", "unassessed"),
+    ):
+        if names := roles[role]:
+            yield texts(f"front.{key}", columns=texts.join([*map(_name, names)]))
+
+
+def _name(column: str) -> str:
+    return short_name(column, LONGEST)
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
+    """Numbers with their words; a number that is withheld everywhere is not there."""
+    found = result["reidentification"]
+    for measure in FOUND:
+        if measure in found:
+            yield _share(texts, found[measure]), texts(f"shared.{measure}")
+    for secret, values in result["inference"].items():
+        guesses = [
+            _share(texts, values[f"bayes_vulnerability_{when}"])
+            for when in ("prior", "posterior")
+            if f"bayes_vulnerability_{when}" in values
+        ]
+        if len(guesses) == 2:
+            words = texts("shared.guess", secret=_name(secret))
+            gain = _share(texts, values.get("guess_gain", WITHHELD))
+            if gain != texts("words.withheld"):
+                words = f"{words} {texts('shared.guess_gain', share=gain)}"
+            yield texts("shared.from_to", before=guesses[0], after=guesses[1]), words
+
+
+def _share(texts: Texts, entry: Data) -> str:
+    """A share as it is shown; withheld where no step says how it was rounded."""
+    if "step" not in entry:
+        return texts("words.withheld")
+    if entry["value"] is not None:
+        return percent(entry["value"])
+    for end in ("below", "above"):
+        if end in entry:
+            return texts(f"shared.{end}", share=percent(entry[end]))
+    return texts("words.withheld")
+
+
+# -- verdicts -------------------------------------------------------------------------------------
+
+
+def _verdict(texts: Texts, policy: Data | None) -> Paragraph:
+    """The verdict of one table; without a policy there is none."""
+    if policy is None:
+        return Paragraph(texts("shared.no_policy"), "lead")
+    state = STATES[policy["met"]]
+    counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
+    number = len(policy["limits"])
+    few = "some" if counts[state] and state != "met" else "none"
+    key = "shared.met" if state == "met" else f"shared.{state}_{few}"
+    return Paragraph(texts(key, number=number, **counts), f"lead {state}")
+
+
+def _reason(texts: Texts, reason: Data) -> str:
+    """Why a policy is not met or undecided, besides its limits."""
+    names = texts.join([_name(n) for n in reason["names"]])
+    key = f"front.reason_{reason['what']}"
+    return texts("shared.reason_withheld") if reason["what"] == "other" else texts(key, names=names)
+
+
+def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> Paragraph:
+    met = sum(policy["met"] is True for policy in policies)
+    text = texts("shared.releases", met=met, number=len(policies))
+    undecided = any(policy["met"] is None for policy in policies)
+    return Paragraph(text, f"lead {STATES[True if met else None if undecided else False]}")
+
+
+def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:
+    """Limits by what they are about, breached ones first."""
+    places = dict.fromkeys(limit["where"] for limit in policy["limits"])
+    for number, where in enumerate(places, 1):
+        limits = [limit for limit in policy["limits"] if limit["where"] == where]
+        limits.sort(key=lambda limit: (limit["met"] is True, limit["met"] is None))
+        items = tuple(_limit(texts, limit) for limit in limits)
+        states = tuple(STATES[limit["met"]] for limit in limits)
+        marks = tuple(texts(f"front.{state}") for state in states)
+        inner = BulletList(items, marks, states)
+        yield Chapter(_where(texts, where), f"{anchor}-{number}", (inner,))
+    if policy.get("rests_on"):
+        yield Paragraph(texts("front.rests_on", basis=policy["rests_on"]), "note")
+
+
+def _where(texts: Texts, where: str) -> str:
+    secret = where.partition(".")[2]
+    return _name(secret) if secret else texts("shared.finding")
+
+
+def _limit(texts: Texts, limit: Data) -> str:
+    title = texts.get(f"measures.{limit['measure']}.title", printable(limit["measure"]))
+    return texts("shared.limit", what=title, asked=_bounds(texts, limit))
+
+
+def _limit_on(texts: Texts, limit: Data) -> str:
+    where = _where(texts, limit["where"])
+    return texts("shared.limit_on", limit=_limit(texts, limit), where=where)
+
+
+def _bounds(texts: Texts, limit: Data) -> str:
+    least, most = (None if limit[end] is None else _bound(limit, end) for end in ("min", "max"))
+    key = "at_most" if least is None else "at_least" if most is None else "between"
+    return texts(f"shared.{key}", least=least, most=most)
+
+
+def _bound(limit: Data, end: str) -> str:
+    if limit["measure"] in SHARES:
+        return f"{100 * limit[end]:{BOUND}} %"
+    return f"{limit[end]:,{BOUND}}"
+
+
+def _releases(result: Data, texts: Texts, policies: Sequence[Data]) -> Iterator[Grid]:
+    """Limits as rows, the original and a few releases as columns."""
+    caption, number = texts("compared.policy_caption"), len(result["releases"])
+    for start in range(0, number, ABREAST):
+        last = min(start + ABREAST, number)
+        names = [texts("compared.release", number=n + 1) for n in range(start, last)]
+        some = (policies[0], *policies[start + 1 : last + 1])
+        rows = (
+            (_limit_on(texts, limits[0]), *(texts(f"front.{STATES[v['met']]}") for v in limits))
+            for limits in zip(*(policy["limits"] for policy in some), strict=True)
+        )
+        title = texts("compared.several", caption=caption, first=start + 1, last=last)
+        head = (texts("compared.policy_head_limit"), texts("compared.original"), *names)
+        yield make_grid(title if number > ABREAST else caption, head, rows, ())
+
+
+# -- terminal -------------------------------------------------------------------------------------
+
+
+def terminal(result: Data) -> str:
+    """The same page as lines of text."""
+    page = build_summary([result], read_texts(None))
+    return "\n".join([page.title, *_lines(page.front)])
+
+
+def _lines(blocks: Iterable[Block | Chapter], indent: str = "") -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, Chapter):
+            yield from ("", f"{indent}{block.title}", *_lines(block.blocks, indent))
+        elif isinstance(block, Paragraph):
+            yield from ("", *wrap(block.text, WIDTH, indent))
+        elif isinstance(block, BulletList):
+            marks = block.marks or ("-",) * len(block.items)
+            for mark, item in zip(marks, block.items, strict=True):
+                yield from wrap(f"{mark} {item}", WIDTH, f"{indent}  ", f"{indent}    ")
+        elif isinstance(block, Figures):
+            yield ""
+            for number, words in block.items:
+                yield from wrap(f"{number}: {words}", WIDTH, f"{indent}  ", f"{indent}    ")
+        elif isinstance(block, Grid):
+            for what, *cells in block.rows:
+                pairs = zip(block.head[1:], cells, strict=True)
+                verdicts = (f"{name} {cell}" for name, cell in pairs)
+                text = f"{what}: {', '.join(verdicts)}"
+                yield from wrap(text, WIDTH, f"{indent}  ", f"{indent}    ")
