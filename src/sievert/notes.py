@@ -65,3 +65,7 @@ class Note(str):
         note = super().__new__(cls, template.format(*parts) if parts else template)
         note.template, note.parts = template, parts
         return note
+
+
+class Caution(Note):
+    """A remark that stands before the first number: what the numbers count may not be people."""

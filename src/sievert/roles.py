@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ class Roles:
     household: str | None = None
     weight: str | None = None
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
+    repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
 
     @property
     def measured_columns(self) -> tuple[str, ...]:
@@ -247,6 +249,22 @@ def _for_a_shell(columns: list[str]) -> str:
     )
     text = ",".join(listed)
     return shlex.quote(text) if text else ""
+
+
+_PEOPLE_WORDS = {
+    *("id", "uid", "pid", "ssn", "mrn", "nhs", "passport", "iban", "email", "phone"),
+    *("patient", "person", "subject", "participant", "patientid", "personid", "userid"),
+}
+
+
+def tells_people_apart(column: str) -> bool:
+    """Whether a column is called as those are that have one value for each person.
+
+    >>> [tells_people_apart(c) for c in ("patient_id", "PersonID", "SSN", "covid", "paid", "age")]
+    [True, True, True, False, False, False]
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)
+    return not _PEOPLE_WORDS.isdisjoint(re.split(r"[\W_]+", spaced.casefold()))
 
 
 def looks_like_identifier(column: str) -> bool:

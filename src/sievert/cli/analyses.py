@@ -143,6 +143,7 @@ def assess(
     /,
     *,
     roles: RoleOptions = RoleOptions(),
+    trajectory: Annotated[int | None, Parameter(group="Roles")] = None,
     attacks: Annotated[bool, Parameter(group="Attacks")] = False,
     value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
     records: Annotated[Path | None, Parameter(group="Output")] = None,
@@ -159,6 +160,8 @@ def assess(
     data
         CSV or TSV (plain, .gz, .zst; - is stdin), Parquet (file, directory), Arrow, DuckDB
         (x.db?table=t), SPSS, Stata, SAS, Excel (x.xlsx?sheet=s).
+    trajectory
+        With --person: how often so many of a person's classes are nobody else's (unicity).
     attacks
         Say what the five attacks on a release find that need nothing but the release.
     value
@@ -183,6 +186,7 @@ def assess(
         data,
         files=[records],
         records=records,
+        trajectory=trajectory,
         attacks=attacks,
         value=pairs(value, "--value", "disease=HIV"),
         show_values=attacks and output.show_values,

@@ -60,6 +60,8 @@ class RoleOptions(Options):
         Secrets: disease,salary. May be repeated.
     identifier
         Columns that are dropped before release; never measured.
+    person
+        The column that tells people apart, where they may have several rows: people are counted.
     policy
         A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
     hierarchy
@@ -72,6 +74,7 @@ class RoleOptions(Options):
     quasi: Annotated[Names, Parameter(name=["--quasi", "-q", "--qi"])] = None
     sensitive: Annotated[Names, Parameter(name=["--sensitive", "-s", "--sa"])] = None
     identifier: Annotated[Names, Parameter(name=["--identifier", "-i"])] = None
+    person: str | None = None
     policy: Path | None = None
     hierarchy: Names = None
     alpha_value: Names = None
@@ -87,6 +90,7 @@ class RoleOptions(Options):
             "quasi": typed_names(self.quasi),
             "sensitive": typed_names(self.sensitive),
             "identifier": typed_names(self.identifier),
+            "person": self.person,
             "policy": self.policy,
             "hierarchies": hierarchies,
             "parameters": {"alpha_k": {"value": alpha}} if alpha else {},

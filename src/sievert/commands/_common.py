@@ -6,15 +6,22 @@ import os
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
-from sievert.errors import ExhaustedError, InputError, UsageError, require, unknown
+from sievert.errors import (
+    ExhaustedError,
+    InputError,
+    SievertError,
+    UsageError,
+    require,
+    unknown,
+)
 from sievert.formatting import plural
-from sievert.notes import Count, Name, Note
+from sievert.notes import Caution, Count, Name, Note
 from sievert.roles import Roles
 from sievert.session import Measurable, Steps, open_source
 from sievert.sources.table import Table
@@ -26,6 +33,11 @@ if TYPE_CHECKING:
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 MOST_LISTED = 60  # columns
+MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
+SHARED_IDENTIFIER = (
+    "rows share the identifier {}: rows were counted, and if they are of the same people, the risk "
+    "is higher; name it with --person, or say rows_are_people in a policy"
+)
 MISSING_RULES = {
     "value": "a missing quasi-identifier is a value of its own",
     "wildcard": "a missing quasi-identifier matches anything, and the worse reading decides",
@@ -112,6 +124,7 @@ class RequestedRoles:
 
     given: Sequence[str | tuple[str, ...] | None]
     policy: Policy | None
+    person: str | None = None  # as the caller gives it
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
         """The column names of each role."""
@@ -126,32 +139,50 @@ class RequestedRoles:
         return (roles.quasi, roles.sensitive, roles.identifier) if roles else (None, None, None)
 
     def assign(
-        self, questions: Questions, *, secrets_apart: bool = False, quasi_needed: bool = True
+        self,
+        questions: Questions,
+        *,
+        secrets_apart: bool = False,
+        quasi_needed: bool = True,
+        people: bool = False,
     ) -> tuple[Roles, list[Note]]:
         """Check the roles against the columns; without quasi-identifiers, list the columns.
 
-        The secrets of a release in two tables are in a table of their own (`secrets_apart`).
+        The secrets of a release in two tables are in a table of their own (`secrets_apart`). A
+        command that does not count in `people` refuses those with several rows.
         """
         quasi, sensitive, identifier = self.names(questions.columns)
         if not quasi and quasi_needed:
             raise no_quasi(questions)
-        return role.assign(
+        roles, notes = role.assign(
             questions.columns,
             quasi,
             () if secrets_apart else sensitive,
             identifier,
             **self._single_roles({*quasi, *sensitive, *identifier}),
         )
+        if roles.person is not None:
+            questions.engine.check_usable(roles.person)
+            require(
+                people or not _repeated(questions, [roles.person]),
+                f"people have several rows by {roles.person!r}, which is not defined here",
+                hint="assess and explain count in people; or one row for each person",
+            )
+        elif self.policy is None or not self.policy.roles.rows_are_people:
+            repeated = repeated_identifiers(questions, roles)
+            roles = replace(roles, repeated=tuple(repeated))
+            notes = [*(Caution(SHARED_IDENTIFIER, Name(c)) for c in repeated), *notes]
+        return roles, notes
 
     def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
         """The other roles of the policy; a column that the caller measures is no longer ignored."""
         if self.policy is None:
-            return {}
+            return {"person": self.person}
         roles = self.policy.roles
         own = {c for names in self._own for c in names or ()}
         ignored = {c: why for c, why in roles.ignored.items() if c not in given or c in own}
         return {
-            "person": roles.person,
+            "person": self.person or roles.person,
             "household": roles.household,
             "weight": roles.weight,
             "ignored": ignored,
@@ -172,8 +203,8 @@ class RequestedRoles:
         less = {*own.quasi} - {*roles.quasi} | {*own.sensitive} - {*roles.sensitive}
         if weaker := [c for c in columns if c in less and c in used]:
             gate.not_met("roles_replaced", weaker)
-        if roles.person is not None and roles.person in columns:
-            gate.undecided("people_not_counted", [roles.person])
+        if roles.repeated:
+            gate.not_met("identifier_repeats", roles.repeated)
         if dropped:
             gate.undecided("records_left_out")
         return gate
@@ -181,8 +212,11 @@ class RequestedRoles:
     def _basis(self, columns: Sequence[str], roles: Roles, missing: str) -> str:
         """What a verdict rests on, in one sentence without names."""
         assert self.policy is not None
-        stated = self.policy.roles.rows_are_people
-        whose = "as the policy says" if stated else "which the policy does not say"
+        counted = "each row is taken for one person, which the policy does not say"
+        if self.policy.roles.rows_are_people:
+            counted = "each row is one person, as the policy says"
+        if roles.person in columns:
+            counted = "people were counted, who may have several rows"
         numbers = [
             plural(number, what)
             for what, names in (
@@ -193,10 +227,7 @@ class RequestedRoles:
             )
             if (number := sum(c in columns for c in names))
         ]
-        return (
-            f"each row is taken for one person, {whose}; {', '.join(numbers)}; "
-            f"{MISSING_RULES[missing]}"
-        )
+        return f"{counted}; {', '.join(numbers)}; {MISSING_RULES[missing]}"
 
     def prepare(
         self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()
@@ -219,6 +250,33 @@ class RequestedRoles:
         ]
 
 
+def repeated_identifiers(questions: Questions, roles: Roles) -> list[str]:
+    """The identifiers that several rows share: those named, and columns called like one."""
+    others = {*roles.measured_columns, *roles.identifier, roles.household, roles.weight}
+    likely = [c for c in questions.columns if c not in others and role.tells_people_apart(c)]
+    repeated = _repeated(questions, [*roles.identifier, *likely])
+    # A code of a hospital or a batch has few values: it does not tell people apart.
+    return [c for c, rows in repeated.items() if c in roles.identifier or rows <= MOST_ROWS]
+
+
+def _repeated(questions: Questions, columns: Sequence[str]) -> dict[str, float]:
+    """The columns whose values several rows share, and how many rows a value has on average."""
+    usable = []
+    for column in columns:
+        with suppress(SievertError):
+            questions.engine.check_usable(column)
+            usable.append(column)
+    if not usable:
+        return {}
+    lacking, repeated = questions.missing(usable), {}
+    for column, values in questions.distinct(usable).items():
+        rows = questions.records - lacking.get(column, 0)
+        named = values - (column in lacking)
+        if named < rows:
+            repeated[column] = rows / named
+    return repeated
+
+
 def no_quasi(questions: Questions) -> UsageError:
     """The error where no quasi-identifiers are given: it lists the columns."""
     columns = questions.columns
@@ -226,7 +284,9 @@ def no_quasi(questions: Questions) -> UsageError:
     return role.missing_roles(distinct, questions.records, len(columns) - len(distinct))
 
 
-def requested_roles(policy: PolicySource, *given: str | Iterable[str] | None) -> RequestedRoles:
+def requested_roles(
+    policy: PolicySource, *given: str | Iterable[str] | None, person: str | None = None
+) -> RequestedRoles:
     """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
     if policy is not None:
         from sievert import policy as policies
@@ -236,7 +296,7 @@ def requested_roles(policy: PolicySource, *given: str | Iterable[str] | None) ->
         elif not isinstance(policy, policies.Policy):
             policy = policies.read_policy(Path(policy))
     return RequestedRoles(
-        [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given], policy
+        [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given], policy, person
     )
 
 
@@ -289,6 +349,8 @@ def describe_table(table: Table, questions: Questions) -> dict[str, Any]:
         "columns": len(questions.columns),
         "engine": questions.engine.name,
     }
+    if (people := questions.people) is not None:
+        entries["people"] = people
     if table.kind == "csv":
         entries |= {"delimiter": table.delimiter, "encoding": table.encoding}
     where_any = {

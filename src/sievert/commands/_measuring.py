@@ -147,7 +147,11 @@ class TableMeasures:
                 "{} without a quasi-identifier; missing is a value of its own",
                 Count(counts.missing),
             )
-            if counts.wildcard is None:
+            if self.roles.person is not None:
+                self.warnings.add(
+                    "no k for missing values that match anything: people were counted"
+                )
+            elif counts.wildcard is None:
                 self.warnings.add(
                     "no k for missing values that match anything: it would take too long"
                 )
@@ -210,7 +214,7 @@ class TableMeasures:
         self.value_counts[secret] = counts.values.things
         self.values[secret] = counts.values, counts.missing
         if counts.joint is not None:
-            self.joint[secret] = counts.joint
+            self.joint[secret] = counts.confidence or counts.joint
         if counts.missing:
             self.warnings.add(
                 "{} without {}; missing is a value of its own", Count(counts.missing), Name(secret)
@@ -243,7 +247,8 @@ class TableMeasures:
         from sievert.measures.target import RecordTarget, SecretTarget
 
         bounded = [m for m in self.measures if has_bound(m)]
-        record = RecordTarget(records_in_one_class(self.questions.records))
+        people = self.questions.people
+        record = RecordTarget(records_in_one_class(people or self.questions.records))
         best: dict[str | None, dict[str, Value]] = {
             None: {
                 m.id: self._value(m, record, self._options(m))
@@ -251,6 +256,8 @@ class TableMeasures:
                 if "record" in m.kinds
             }
         }
+        if people is not None:  # merging classes merges people: no bound is known of a secret
+            return best
         for secret, (values, missing) in self.values.items():
             value, named = self._named_value(secret), None
             if value is not None:
@@ -301,8 +308,14 @@ class TableMeasures:
         result = measure.compute(target, options)
         result = result if isinstance(result, MeasureResult) else MeasureResult(result)
         number = None if result.value is None else clamp_to_bounds(measure, result.value)
+        people = measure.unit == "records" and self.roles.person is not None
         return Value(
-            measure.id, number, measure.unit, measure.riskier, result.reason, dict(result.details)
+            measure.id,
+            number,
+            "people" if people else measure.unit,
+            measure.riskier,
+            result.reason,
+            dict(result.details),
         )
 
 

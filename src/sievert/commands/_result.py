@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from sievert.errors import UsageError
+from sievert.notes import Caution
 from sievert.roles import Roles
 from sievert.version import __version__
 
@@ -25,6 +26,11 @@ class Result:
     peaks: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """Remarks that stand before the first number: what is counted may not be people."""
+        return tuple(w for w in self.warnings if isinstance(w, Caution))
+
+    @property
     def rows(self) -> int:
         """The number of records of the table."""
         return int(self.table["rows"])
@@ -35,6 +41,7 @@ class Result:
             "sievert": __version__,
             "table": dict(self.table),
             "roles": self.roles.to_dict(self.unassessed),
+            "cautions": list(self.cautions),
             **self._content(),
             "warnings": list(self.warnings),
         }

@@ -30,10 +30,11 @@ def number_text(value: Value) -> str:
     return f"{value.value:,}" if isinstance(value.value, int) else significant(value.value)
 
 
-def unit_text(measure_id: str) -> str:
+def unit_text(measure_id: str, unit: str | None = None) -> str:
     """The unit in words; a number without one is a share or a ratio."""
     m = BY_ID[measure_id]
-    return m.unit if m.unit != "1" else "share, 0 to 1" if m.high == 1 else "ratio"
+    unit = unit or m.unit
+    return unit if unit != "1" else "share, 0 to 1" if m.high == 1 else "ratio"
 
 
 def reason_text(reason: str | None) -> str:
@@ -62,7 +63,8 @@ def wrap_all(texts: Iterable[str], width: int, indent: str, after: str | None = 
 
 def whole_text(result: Result, lines: Iterable[str], width: int, more: str = "") -> str:
     """The text of a result: table and roles, these lines, remarks, and how to see `more`."""
-    notes = wrap_all(map(printable, result.warnings), width, "  - ", "    ")
+    remarks = [w for w in result.warnings if w not in result.cautions]
+    notes = wrap_all(map(printable, remarks), width, "  - ", "    ")
     end = [*(["", "Note"] if notes else []), *notes, *(["", more] if more else [])]
     return "\n".join([*_heading_lines(result, width), *lines, *end])
 
@@ -71,6 +73,8 @@ def _heading_lines(result: Result, width: int) -> list[str]:
     """The table and its roles."""
     table, roles = result.table, result.roles
     how = f"{plural(result.rows, 'record')}, {plural(table['columns'], 'column')}"
+    if "people" in table:
+        how = f"{table['people']:,} people (who are counted) in {how}"
     if "delimiter" in table:
         delimiter = SHOWN.get(table["delimiter"], table["delimiter"])
         how += f", delimiter '{delimiter}', {table['encoding']}"
@@ -82,6 +86,7 @@ def _heading_lines(result: Result, width: int) -> list[str]:
     elif verified is False:
         how += "; not verified"
     lines = wrap(f"{printable(table['name'] or 'the table')}: {how}", width, "", "  ")
+    lines += wrap_all((f"CAUTION: {printable(c)}." for c in result.cautions), width, "", "  ")
     if table.get("dropped"):
         lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
     for title, names in (

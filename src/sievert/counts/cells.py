@@ -77,6 +77,11 @@ class CellTables:
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
 
+    @property
+    def people(self) -> int | None:
+        """How many people there are; None where rows are counted."""
+        return None
+
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
         return self.engine.progress()

@@ -46,7 +46,12 @@ class PeopleQuestions(Questions):
             f"SELECT COUNT(*) FROM (SELECT {p} FROM {self._input} WHERE {p} IS NOT NULL "
             f"GROUP BY {p}) AS d"
         )
-        self.people = self.unnamed + int(named)
+        self._people = self.unnamed + int(named)
+
+    @property
+    def people(self) -> int:
+        """How many people there are; a row without a person is one."""
+        return self._people
 
     # -- about rows -----------------------------------------------------------------------------
 

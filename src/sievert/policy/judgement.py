@@ -28,7 +28,7 @@ REASONS = {
     "harmless_side": "a limit bounds its measure on the harmless side only: {}",
     "records_left_out": "records without a quasi-identifier were left out: nothing is known of "
     "them",
-    "people_not_counted": "rows were counted, not people ({})",
+    "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NEEDS = {
     "order": "it needs an order of the values",

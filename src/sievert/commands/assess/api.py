@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import PolicySource, Reading, requested_roles
+from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
 from sievert.commands._measuring import MeasureSettings, check_hierarchy_files
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.errors import require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
+
+MOST_SIGHTINGS = 1000
 
 
 def assess(
@@ -25,6 +27,8 @@ def assess(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    person: str | None = None,
+    trajectory: int | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
@@ -49,6 +53,11 @@ def assess(
         A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists.
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release.
+    person
+        The column whose values tell people apart, where a person may have several rows: classes
+        are then counted in distinct people.
+    trajectory
+        With a person: how often so many of a person's classes are nobody else's (unicity).
     hierarchies, orders, partitions
         For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning.
     parameters
@@ -83,16 +92,23 @@ def assess(
         "a named value and values to show belong to attacks",
         hint="--attacks",
     )
-    requested = requested_roles(policy, quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     if parameters:
         from sievert.policy import check_parameters
 
         check_parameters(parameters)
+    if trajectory is not None:
+        check_whole("--trajectory", trajectory, 1, MOST_SIGHTINGS)
+        require(
+            person is not None or (requested.policy and requested.policy.roles.person is not None),
+            "a trajectory needs to know who is who",
+            hint="--person COLUMN",
+        )
     measuring = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
     measuring = measuring.with_policy(requested.policy)
     check_hierarchy_files(measuring.hierarchies)
     settings = AssessmentSettings(
-        measuring, measures, missing, attacks, value or {}, show_values, records
+        measuring, measures, missing, attacks, value or {}, show_values, records, trajectory
     )
     reading = Reading(watch, None, verify=verify, **source)
     with (

@@ -23,6 +23,7 @@ class Assessment(Result):
     policy: Judgement | None = None
     attacks: Attacks | None = None
     approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
+    trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
 
     @property
     def verdicts(self) -> tuple[Verdict, ...] | None:
@@ -54,6 +55,8 @@ class Assessment(Result):
         content = super().to_dict()
         if self.approximate:
             content["approximate"] = {s: _without_steps(c) for s, c in self.approximate.items()}
+        if self.trajectory is not None:
+            content["trajectory"] = dict(self.trajectory)
         if self.attacks is not None:
             content["attacks"] = {
                 name: {target: attack.to_dict() for target, attack in each.items()}

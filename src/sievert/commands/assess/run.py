@@ -19,10 +19,12 @@ from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.hierarchies import NUMBER
 from sievert.measures import MEASURES, kernel
 from sievert.notes import Count, Name, Note
+from sievert.roles import Roles
+from sievert.session import count_people
 from sievert.sources.table import Table
 
 LOOKS_MISSING = {
@@ -46,6 +48,7 @@ class AssessmentSettings:
     named: Mapping[str, str]  # the value of a secret whose rise in a class matters
     show_values: bool
     records: str | os.PathLike[str] | None
+    trajectory: int | None = None
 
 
 def assess_table(
@@ -58,9 +61,12 @@ def assess_table(
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
     missing, attacks = settings.missing, None
-    roles, warnings = requested.assign(questions)
+    roles, warnings = requested.assign(questions, people=True)
     unused = unused_settings(settings.measuring, roles, questions.columns)
     dropped, notes = requested.prepare(questions, roles, missing)
+    if roles.person is not None:
+        questions, unnamed = _in_people(questions, roles.person, settings)
+        notes += unnamed
     measuring = replace(settings.measuring, orders={**table.orders, **settings.measuring.orders})
     measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
@@ -107,10 +113,41 @@ def assess_table(
         policy,
         attacks,
         approximate,
+        _unicity(questions, roles, settings.trajectory),
         warnings=tuple(warnings),
         unassessed=columns_without_role(questions, roles),
         **clock.stop(),
     )
+
+
+def _in_people(
+    questions: Questions, person: str, settings: AssessmentSettings
+) -> tuple[Questions, list[Note]]:
+    """The table counted in people, and a note on rows without one."""
+    require(
+        settings.missing != "wildcard",
+        "a missing value that matches anything is not defined for people with several rows",
+        hint="--missing value",
+    )
+    people = count_people(questions, person)
+    require(
+        not settings.attacks or people.people == questions.records,
+        "attacks are not defined for people with several rows",
+        hint="without --attacks",
+    )
+    note = Note("{} without a person: each counts as a person of its own", Count(people.unnamed))
+    return people, [note] if people.unnamed else []
+
+
+def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[str, Any] | None:
+    """How often so many of a person's classes are nobody else's."""
+    if sightings is None:
+        return None
+    from sievert.counts.people import PeopleQuestions
+    from sievert.measures.unicity import Trajectories
+
+    assert isinstance(questions, PeopleQuestions)
+    return Trajectories(questions.sighting_cube(roles.quasi)).unicity(sightings).to_dict()
 
 
 def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Attacks, list[Note]]:
@@ -190,17 +227,16 @@ def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
     from sievert.measures.kernel import cell_columns, class_columns
 
     questions, roles = measures.questions, measures.roles
-    marks: dict[str | None, Any] = {
-        None: class_columns(questions.sizes(roles.quasi), questions.records)
-    }
+    people = questions.people or questions.records
+    marks: dict[str | None, Any] = {None: class_columns(questions.sizes(roles.quasi), people)}
     for secret in roles.sensitive:
-        joint = (
-            measures.joint.get(secret)
-            or questions.secret_counts(roles.quasi, secret, frozenset({"joint"})).joint
-        )
+        joint = measures.joint.get(secret)
+        if joint is None:
+            counts = questions.secret_counts(roles.quasi, secret, frozenset({"joint"}))
+            joint = counts.confidence or counts.joint
         assert joint is not None
         marks[secret] = cell_columns(
-            joint, questions.records, files.escape_formula(secret) if kind == "csv" else secret
+            joint, people, files.escape_formula(secret) if kind == "csv" else secret
         )
     questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)
 

@@ -60,7 +60,9 @@ def _row(title: str, value: Value, scale: str | None = None) -> str:
     if value.value is None and value.reason != UNBOUNDED:
         return number_line(title, number_text(value), reason_text(value.reason))
     return number_line(
-        title, number_text(value), f"{scale or unit_text(value.id)}; {RISKY[value.riskier]}"
+        title,
+        number_text(value),
+        f"{scale or unit_text(value.id, value.unit)}; {RISKY[value.riskier]}",
     )
 
 
@@ -99,7 +101,8 @@ def _headlines_complete(assessment: Assessment) -> bool:
 
 def _identity(assessment: Assessment, width: int) -> list[str]:
     """How easily a person is found: numbers, then a sentence."""
-    values, rows = assessment.reidentification, assessment.rows
+    values, rows = assessment.reidentification, assessment.table.get("people", assessment.rows)
+    one, many = ("person", "people") if "people" in assessment.table else ("record", "records")
     if _under_wildcards(assessment):
         lines = ["", "How easily a person is found (a missing value matches anything)"]
         if "k_anonymity" in values:
@@ -118,11 +121,12 @@ def _identity(assessment: Assessment, width: int) -> list[str]:
     if wildcard is not None:
         lines.append(_row("  if a missing value matches any", replace(k, value=wildcard)))
     lines += [
-        number_line("Unique records", f"{alone:,}", f"records = {share}; risky when high"),
-        *_below(values, "Records in classes below {}", 3),
-        _row("Average risk of a record", values["average_risk"]),
+        number_line(f"Unique {many}", f"{alone:,}", f"{many} = {share}; risky when high"),
+        *_below(values, many.capitalize() + " in classes below {}", 3),
+        _row(f"Average risk of a {one}", values["average_risk"]),
         _row("Discrimination rate (DR)", rate),
         *_itpr(values, assessment),
+        *_trajectory(assessment.trajectory),
     ]
     if k.value is None and not alone:
         return lines
@@ -134,7 +138,7 @@ def _identity(assessment: Assessment, width: int) -> list[str]:
         sentence = f"Nobody is alone; the smallest group that looks alike has {k.value:,} people"
     if rate.value is not None:
         gone = percent(float(rate.value))
-        sentence += f". The columns remove {gone} of the uncertainty about who a record is"
+        sentence += f". The columns remove {gone} of the uncertainty about who a {one} is"
     return [*lines, *wrap(sentence + ".", width, "  ")]
 
 
@@ -145,11 +149,22 @@ def _below(values: Mapping[str, Value], title: str, least: int) -> list[str]:
         number_line(
             title.format(k),
             f"{records:,}",
-            "records; risky when high",
+            f"{values['records_below'].unit}; risky when high",
         )
         for k, records in by_k.items()
         if int(k) >= least
     ]
+
+
+def _trajectory(unicity: Mapping[str, Any] | None) -> list[str]:
+    """How often some of a person's classes are nobody else's."""
+    if unicity is None:
+        return []
+    title, after = f"Unicity of {unicity['sightings']} sightings", "share, 0 to 1; risky when high"
+    if not unicity["exact"]:
+        ends = " to ".join(significant(unicity[end]) for end in ("low", "high"))
+        after += f"; sampled, 95 %: {ends}"
+    return [number_line(title, significant(unicity["value"]), after)]
 
 
 def _itpr(values: Mapping[str, Value], assessment: Assessment) -> list[str]:
@@ -251,7 +266,7 @@ def _all(assessment: Assessment) -> list[str]:
             options = "".join(f" ({p} = {v.details[p]})" for p in ("k", "l") if p in v.details)
             name = f"{v.id}{' (named value)' if 'named_value' in v.details else options}"
             text = f"{v.value:.12g}" if isinstance(v.value, float) else number_text(v)
-            lines.append(f"    {name:<36} {text:>20}  {unit_text(v.id):<14} {v.riskier}")
+            lines.append(f"    {name:<36} {text:>20}  {unit_text(v.id, v.unit):<14} {v.riskier}")
             if v.value is None and v.reason != UNBOUNDED:
                 lines.append(f"      {reason_text(v.reason)}")
     return lines

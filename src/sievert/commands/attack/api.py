@@ -37,6 +37,7 @@ def attack(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    person: str | None = None,
     register: Any = None,
     key: str | None = None,
     sensitive_table: Any = None,
@@ -74,6 +75,9 @@ def attack(
         is somebody right who reasons?
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release.
+    person
+        The column whose values tell people apart, where a person may have several rows: not
+        defined here, and refused where people have several.
     register
         A table of outsiders that shares quasi-identifiers with the release: who are the candidates?
     key
@@ -129,7 +133,7 @@ def attack(
     >>> round(result.beliefs["35"]["attacker"]["hiv"], 6)
     0.5
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     parts = {**(requested.policy.partitions if requested.policy else {}), **(partitions or {})}
     require(
         key is None or register is not None or original is not None,

@@ -52,6 +52,7 @@ def compare(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    person: str | None = None,
     key: str | None = None,
     predict: str | Iterable[str] | None = None,
     bins: Mapping[str, int] | None = None,
@@ -75,6 +76,9 @@ def compare(
         One release, a list of them, or a dict of names and releases.
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release.
+    person
+        The column whose values tell people apart, where a person may have several rows: not
+        defined here, and refused where people have several.
     key
         A column that tells people apart, the same in all tables. Without it a release must have its
         records in the order of the original.
@@ -103,7 +107,7 @@ def compare(
     >>> found["tens"].disclosed.identity.whole.value
     1.0
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     require(
         missing in ("value", "error"),
         "releases are compared with a missing value as a value of its own",

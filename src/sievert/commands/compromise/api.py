@@ -43,6 +43,7 @@ def compromise(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    person: str | None = None,
     method: str = "sampling",
     parameters: Iterable[float] | None = None,
     release: Any = None,
@@ -72,6 +73,9 @@ def compromise(
         The original table: a path, a frame, a dict of lists.
     quasi, sensitive, identifier
         Columns an intruder may know; confidential columns, of numbers; columns never looked at.
+    person
+        The column whose values tell people apart, where a person may have several rows: not
+        defined here, and refused where people have several.
     method
         "sampling", "query" (restriction), "noise", or "release": any other, from a released table.
     parameters
@@ -102,7 +106,7 @@ def compromise(
     >>> found.curves["pay"][0].points[0].known
     1
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     check_known("--method:", method, METHODS)
     require(
         (method == "release") == (release is not None),

@@ -22,7 +22,13 @@ from sievert.commands._common import (
 )
 from sievert.commands.explain.population import LARGE, PopulationSettings
 from sievert.commands.explain.result import Explanation
-from sievert.commands.explain.run import ExplanationRun, ExplanationSettings, explain_risk, rank
+from sievert.commands.explain.run import (
+    ExplanationRun,
+    ExplanationSettings,
+    explain_risk,
+    in_people,
+    rank,
+)
 from sievert.errors import UsageError, require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
@@ -37,6 +43,7 @@ def explain(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    person: str | None = None,
     max_size: int | None = None,
     budget: int | None = None,
     orders: int | None = None,
@@ -65,6 +72,9 @@ def explain(
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release. Without
         secrets every column is ranked as one; without quasi-identifiers that is all.
+    person
+        The column whose values tell people apart, where a person may have several rows: classes
+        are then counted in distinct people.
     max_size, budget
         Measure subsets of at most so many columns, or so many subsets, the most telling first. All
         subsets are measured up to 12 columns; beyond, as large ones as 4,095 subsets allow.
@@ -111,7 +121,7 @@ def explain(
         "wildcards make no classes to explain",
         hint="--missing value, or assess",
     )
-    requested = requested_roles(policy, quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     reading = Reading(watch, LARGE, verify=verify, **source)
     with (
         files.write_whole(
@@ -119,7 +129,7 @@ def explain(
         ) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
-        roles, warnings = requested.assign(questions, quasi_needed=False)
+        roles, warnings = requested.assign(questions, quasi_needed=False, people=True)
         if roles.sensitive and not roles.quasi:
             raise no_quasi(questions)
         others = [
@@ -128,6 +138,8 @@ def explain(
         for what, name in others:
             check_known(f"{what}: column", name, questions.columns)
         dropped, notes = requested.prepare(questions, roles, missing, [c for _, c in others])
+        if roles.person is not None and roles.quasi:
+            questions = in_people(questions, roles.person, settings)
         description = describe_input(table, questions, missing, dropped)
         run = ExplanationRun(questions, roles, settings, reading.clock, Notes([*warnings, *notes]))
         if roles.quasi:

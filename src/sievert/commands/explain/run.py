@@ -16,6 +16,7 @@ from sievert.commands.explain import columns as column_shares
 from sievert.commands.explain import population, riskiest_records, values
 from sievert.commands.explain.combinations import (
     CombinationCounts,
+    PeopleCombinations,
     count_combinations,
 )
 from sievert.commands.explain.subsets import (
@@ -33,6 +34,7 @@ from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.notes import Count, Name
 from sievert.roles import Roles
+from sievert.session import count_people
 
 ORDERS = 64  # orders of columns from which Shapley values are sampled
 MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are given
@@ -78,6 +80,18 @@ class ExplanationRun:
     warnings: Notes
 
 
+def in_people(questions: Questions, person: str, settings: ExplanationSettings) -> Questions:
+    """The table counted in people; of several rows no population is estimated."""
+    people = count_people(questions, person)
+    several = people.people < questions.records
+    require(
+        not several or not settings.population.any,
+        "a population is not estimated from people with several rows",
+        hint="without the options of the population",
+    )
+    return people if several else questions
+
+
 def explain_risk(
     run: ExplanationRun, source: Mapping[str, Any], records: Any, target: Path | None
 ) -> tuple[tuple[Subset, ...], dict[str, Any]]:
@@ -93,18 +107,23 @@ def explain_risk(
         "rare": values.rare_values(combinations, tallies, subsets.whole, show),
         "lookalikes": values.lookalikes(combinations, tallies, subsets.whole, show),
     }
-    run.clock("estimating the population", run.questions)
-    chapters["population"], risks, notes = population.describe_population(
-        run.questions, combinations, run.settings.population, source
-    )
-    run.warnings.extend(notes)
-    run.clock("searching minimal uniques", None)
-    classes, fraction = combinations.classes, chapters["population"].get("fraction")
-    scores = riskiest_records.score_classes(classes, run.settings.max_size, fraction)
-    if scores is not None:
-        chapters["suda"] = scores.to_dict(classes, show)
+    classes, risks, scores = combinations.classes, dict[str, Floats](), None
+    if isinstance(combinations, PeopleCombinations):
+        chapters["population"] = {}
+        run.warnings.add("people with several rows: no population is estimated, no SUDA scores")
     else:
-        run.warnings.add("too many quasi-identifiers to search minimal uniques")
+        run.clock("estimating the population", run.questions)
+        chapters["population"], risks, notes = population.describe_population(
+            run.questions, combinations, run.settings.population, source
+        )
+        run.warnings.extend(notes)
+        run.clock("searching minimal uniques", None)
+        fraction = chapters["population"].get("fraction")
+        scores = riskiest_records.score_classes(classes, run.settings.max_size, fraction)
+        if scores is not None:
+            chapters["suda"] = scores.to_dict(classes, show)
+        else:
+            run.warnings.add("too many quasi-identifiers to search minimal uniques")
     run.clock("pointing at records", run.questions)
     chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
     if target is not None:
@@ -115,7 +134,8 @@ def explain_risk(
                 run.questions, classes, columns, target, files.record_format(records)
             )
     if not run.roles.sensitive:
-        chapters["ranking"] = rank(run, combinations)
+        in_rows = not isinstance(combinations, PeopleCombinations)
+        chapters["ranking"] = rank(run, combinations) if in_rows else []
     return tuple(subsets.nonempty), chapters
 
 

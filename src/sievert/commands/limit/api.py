@@ -38,6 +38,7 @@ def randomise(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    person: str | None = None,
     at: float | Sequence[float],
     model: int | str = 1,
     distortion: str | os.PathLike[str] = "hamming",
@@ -70,6 +71,9 @@ def randomise(
     quasi, sensitive, identifier
         Columns that are randomised; secrets (several count as one: their combination); columns
         that are not released.
+    person
+        The column whose values tell people apart, where a person may have several rows: not
+        defined here, and refused where people have several.
     at
         The constraint of the model (see `limit`), or several; a release needs one.
     distortion, hierarchies
@@ -103,7 +107,7 @@ def randomise(
     >>> round(found.points[0].distortion, 3), found.parts[0].promise.risk < 0.12
     (0.25, True)
     """
-    requested = requested_roles(policy, quasi, sensitive, identifier)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     require(
         missing in ("value", "error"),
         "a missing value is a value of its own",
