@@ -137,7 +137,7 @@ def test_the_output_does_not_depend_on_an_undeclared_measure(
         answer = MeasureResult(number, None if number is not None else "none", {"people": number})
         add(measure(lambda *_, answer=answer: answer, decided_by=Decides.UNDECLARED))
         found = assess(policy={"limits": limits} if number is not None else None)
-        outputs.append(passed_on(replace(found, verdicts=None)))
+        outputs.append(passed_on(replace(found, policy=None)))
         if number is not None:
             assert "hostile" in json.dumps(found.share().to_dict()["policy"])
             assert "0.575" not in "".join(passed_on(found).values())
