@@ -94,6 +94,19 @@ def test_a_quasi_identifier_of_the_policy_given_another_role(role: str) -> None:
     assert found.met is False and reasons(found) == {"roles_replaced": (False, ["age"])}
 
 
+def test_a_column_of_lists_has_no_role_either() -> None:
+    """What cannot be measured is in the file all the same."""
+    pyarrow = pytest.importorskip("pyarrow")
+    whole = pyarrow.table({**table(), "visits": [[i, i + 1] for i in range(N)]})
+    found = sievert.assess(whole, policy=policy())
+    assert found.met is False and reasons(found) == {"columns_without_role": (False, ["visits"])}
+
+
+def test_codes_for_missing_are_said() -> None:
+    found = sievert.assess(table(), policy=policy(), na=["9"])
+    assert found.policy is not None and "codes count as missing" in str(found.policy.rests_on)
+
+
 def test_a_secret_of_the_policy_left_out() -> None:
     found = sievert.assess(table(), "zip", [], policy=policy(k_anonymity={"min": 5}))
     assert found.met is False and reasons(found) == {"columns_without_role": (False, ["ill"])}
@@ -117,8 +130,9 @@ def test_a_role_for_a_column_that_is_not_there() -> None:
 
 def test_ignoring_without_a_reason() -> None:
     whole = {**table(), "age": [str(i) for i in range(N)]}
-    with pytest.raises(UsageError, match="no reason"):
-        sievert.assess(whole, policy=with_roles(ignored={"age": ""}))
+    for words in ("", " ", "say why", "TODO: say why"):  # the last two as a suggestion puts it
+        with pytest.raises(UsageError, match="no reason"):
+            sievert.assess(whole, policy=with_roles(ignored={"age": words}))
 
 
 def test_a_column_that_is_ignored_by_the_policy_and_measured_here() -> None:
@@ -204,6 +218,22 @@ def test_a_limit_that_one_of_two_secrets_lacks_an_order_for() -> None:
     assert states["inference.ill"] == (None, "it needs an order of the values")
     assert found.inference["pay"]["t_closeness_ordered"].details["order"] != "given"
     assert any("no order is given" in w for w in found.warnings)
+
+
+def test_settings_of_the_policy_replaced_by_weaker_ones() -> None:
+    """recursive_c with l = 1 instead of 3, or a partition that hides what is shared."""
+    limits = policy(recursive_c={"max": 1.5}, semantic_discrimination_rate={"max": 0.9})
+    limits["parameters"] = {"recursive_c": {"l": 2}}
+    limits["partitions"] = {"ill": {"grave": ["hiv"]}}
+    own = sievert.assess(table(), policy=limits)
+    assert own.met is True
+    assert sievert.assess(table(), policy=limits, parameters={"recursive_c": {"l": 2}}).met is True
+    weaker = sievert.assess(table(), policy=limits, parameters={"recursive_c": {"l": 1}})
+    assert weaker.met is False
+    assert reasons(weaker) == {"settings_replaced": (False, ["recursive_c"])}
+    other = {"ill": {"any": ["hiv", "flu"]}}
+    found = sievert.assess(table(), policy=limits, partitions=other)
+    assert found.met is False and reasons(found)["settings_replaced"][1] == ["ill"]
 
 
 # -- numbers that are not there -------------------------------------------------------------------

@@ -158,14 +158,24 @@ class RequestedRoles:
         }
 
     def gate(
-        self, columns: Sequence[str], roles: Roles, missing: str = "value", dropped: int = 0
+        self,
+        columns: Sequence[str],
+        roles: Roles,
+        missing: str = "value",
+        dropped: int = 0,
+        *,
+        coded: bool = False,
     ) -> Gate | None:
-        """The policy's gate for a table with these columns, with the reasons that roles give."""
+        """The policy's gate for a table with these columns, with the reasons that roles give.
+
+        Some records may be dropped, and some values be codes for missing.
+        """
         if self.policy is None:
             return None
         from sievert.policy import Gate
 
-        gate = Gate(self.policy, self._basis(columns, roles, missing))
+        rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
+        gate = Gate(self.policy, f"{self._basis(columns, roles)}; {rule}")
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
@@ -178,25 +188,22 @@ class RequestedRoles:
             gate.undecided("records_left_out")
         return gate
 
-    def _basis(self, columns: Sequence[str], roles: Roles, missing: str) -> str:
-        """What a verdict rests on, in one sentence without names."""
+    def _basis(self, columns: Sequence[str], roles: Roles) -> str:
+        """Whom and what a verdict is about, without names."""
         assert self.policy is not None
         stated = self.policy.roles.rows_are_people
         whose = "as the policy says" if stated else "which the policy does not say"
         numbers = [
-            plural(number, what)
-            for what, names in (
-                ("quasi-identifier", roles.quasi),
-                ("secret", roles.sensitive),
-                ("identifier", roles.identifier),
-                ("ignored column", roles.ignored),
+            plural(number, what) + after
+            for what, names, after in (
+                ("quasi-identifier", roles.quasi, ""),
+                ("secret", roles.sensitive, ""),
+                ("identifier", roles.identifier, " to be dropped"),
+                ("ignored column", roles.ignored, ""),
             )
             if (number := sum(c in columns for c in names))
         ]
-        return (
-            f"each row is taken for one person, {whose}; {', '.join(numbers)}; "
-            f"{MISSING_RULES[missing]}"
-        )
+        return f"each row is taken for one person, {whose}; {', '.join(numbers)}"
 
     def prepare(
         self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()

@@ -45,6 +45,30 @@ class MeasureSettings:
             {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
         )
 
+    def replaced(self, policy: Policy) -> list[str]:
+        """The measures and columns whose settings are not those of the policy."""
+        own = MeasureSettings().with_policy(policy)
+        pairs = (
+            (own.orders, self.orders),
+            (own.partitions, self.partitions),
+            (own.parameters, self.parameters),
+        )
+        return [
+            name
+            for theirs, ours in pairs
+            for name in theirs
+            if _plain(theirs[name]) != _plain(ours[name])
+        ]
+
+
+def _plain(setting: Any) -> Any:
+    """A setting with lists in place of other sequences, so that two can be compared."""
+    if isinstance(setting, Mapping):
+        return {name: _plain(entry) for name, entry in setting.items()}
+    if isinstance(setting, str | int | float) or setting is None:
+        return setting
+    return [_plain(entry) for entry in setting]
+
 
 def measure_table(
     questions: Questions,

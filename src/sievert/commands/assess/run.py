@@ -91,11 +91,13 @@ def assess_table(
         ):
             warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
     approximate = approximate_disclosure(measures)
-    gate = requested.gate(questions.columns, roles, missing, dropped)
+    gate = requested.gate(questions.columns, roles, missing, dropped, coded=bool(table.na))
     policy = None
     if gate is not None:  # before the record file takes its place
         from sievert.policy import judge
 
+        if replaced := settings.measuring.replaced(gate.policy):
+            gate.not_met("settings_replaced", replaced)
         best = measures.best_numbers()
         verdicts, doubts = judge(gate.policy, reidentification, inference, best)
         policy, warnings = gate.judge(verdicts), [*warnings, *doubts]
