@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sievert.counts.answers import JointCounts, Sizes
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
+
+MOST_VALUES = 10**7  # different values of a secret that are put into one class
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,15 @@ def measure_table(
     ids: Iterable[str],
     clock: Clock,
     settings: MeasureSettings | None = None,
+    limited: Collection[str] = (),
 ) -> tuple[dict[str, Value], dict[str, dict[str, Value]], dict[str | None, dict[str, Value]]]:
     """Some measures of a table that is open already: of re-identification, and of each secret.
 
-    The third are the best numbers that any release could have.
+    The third are the best numbers that any release could have of those measures that are limited.
     """
     table = TableMeasures(questions, roles, settings or MeasureSettings(), ids, clock)
     inference = {s: table.inference(s) for s in roles.sensitive}
-    best = {} if settings is None else table.best_numbers()
-    return table.reidentification(), inference, best
+    return table.reidentification(), inference, table.best_numbers(limited)
 
 
 def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
@@ -262,11 +264,11 @@ class TableMeasures:
         counts = self.questions.secret_counts(self.roles.quasi, secret, frozenset())
         self.values[secret] = counts.values, counts.missing
 
-    def best_numbers(self) -> dict[str | None, dict[str, Value]]:
-        """The numbers of the same records in one class: no release can do better."""
+    def best_numbers(self, ids: Collection[str]) -> dict[str | None, dict[str, Value]]:
+        """Numbers of the same records in one class: no release can do better."""
         from sievert.measures.target import RecordTarget, SecretTarget
 
-        bounded = [m for m in self.measures if has_bound(m)]
+        bounded = [m for m in self.measures if m.id in ids and has_bound(m)]
         record = RecordTarget(records_in_one_class(self.questions.records))
         best: dict[str | None, dict[str, Value]] = {
             None: {
@@ -276,6 +278,8 @@ class TableMeasures:
             }
         }
         for secret, (values, missing) in self.values.items():
+            if values.things > MOST_VALUES or not any("secret" in m.kinds for m in bounded):
+                continue
             value, named = self._named_value(secret), None
             if value is not None:
                 named = self.questions.tally(secret, self.roles.quasi).get(value)

@@ -98,7 +98,7 @@ def assess_table(
 
         if replaced := settings.measuring.replaced(gate.policy):
             gate.not_met("settings_replaced", replaced)
-        best = measures.best_numbers()
+        best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})
         verdicts, doubts = judge(gate.policy, reidentification, inference, best)
         policy, warnings = gate.judge(verdicts), [*warnings, *doubts]
     return Assessment(

@@ -152,7 +152,7 @@ def _impossible(
     table = TableMeasures(questions, counted, settings, dict.fromkeys(ids), clock)
     for secret in counted.sensitive:
         table.count_values(secret)
-    best = table.best_numbers()
+    best = table.best_numbers(ids)
     for where, measure, limit in limits:
         risky = BY_ID[measure].riskier
         if {"low": limit.min, "high": limit.max}.get(risky, 0.0) is None:
