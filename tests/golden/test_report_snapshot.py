@@ -18,7 +18,6 @@ import pytest
 from sievert.charts.svg import svg
 from sievert.cli import app
 from sievert.commands.report.api import build_page
-from sievert.report import builder
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = Path(__file__).parent / "hospital_report.md"
@@ -90,7 +89,7 @@ def test_the_picture_in_the_readme(demo: Path, tmp_path: Path) -> None:
 
 def test_numbers_on_the_internal_page_are_those_of_the_json(demo: Path) -> None:
     held = json.loads((demo / "hospital.json").read_text(encoding="utf-8"))
-    page = build_page([held], builder.ReportSettings(internal=True))
+    page = build_page([held])
     sizes = next(p for p in page.pictures() if "size" in " ".join(p.spec["title"]["text"]))
     spans = [s for s in held["table"]["class_sizes"] if s["records"]]
     drawn = [row["number"] for row in sizes.spec["data"]["values"]]
