@@ -88,7 +88,7 @@ def test_limits_are_shown_as_met_only_where_no_column_is_left_over(name: str, de
     ("release", "code", "words"),
     [
         ("three", 0, "every limit is met"),
-        ("exact", 1, "BREACHED"),
+        ("exact", 1, "breached"),
         ("hidden", 2, "a column was not assessed"),  # it would meet the limits all the same
         ("gone", 3, "exit 3"),
     ],
