@@ -24,6 +24,7 @@ from randomtables import Case, case
 
 import sievert
 from sievert.counts.questions import Questions
+from sievert.counts.spark import adapter
 from sievert.counts.spark import session as spark_session
 from sievert.counts.spark.adapter import Spark
 from sievert.errors import (
@@ -69,6 +70,12 @@ def interpreted(spark: Any) -> Iterator[None]:
     yield
     for name in told:
         conf.remove(f"spark.sql.{name}")
+
+
+@pytest.fixture
+def cells_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells are not fetched, as where there are many: Spark answers from them."""
+    monkeypatch.setattr(adapter, "MOST_CELLS", 0)
 
 
 def told(source: Any, quasi: Sequence[str], secrets: Sequence[str], **options: Any) -> str:
@@ -178,6 +185,13 @@ def compare(folder: Path, name: str) -> None:
 
 
 def test_random_tables(interpreted: None, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as two:
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(20)))
+
+
+def test_random_tables_whose_cells_stay(
+    interpreted: None, cells_stay: None, tmp_path: Path
+) -> None:
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(20)))
 
@@ -387,7 +401,7 @@ def test_frames(spark: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_gaps_of_many_records(spark: Any, wide: bool) -> None:
+def test_gaps_of_many_records(spark: Any, cells_stay: None, wide: bool) -> None:
     """Products of counts beyond 2^63 stay exact."""
     scale = 2**40 if wide else 1
     sql = (
@@ -421,7 +435,9 @@ def test_progress(spark: Any) -> None:
             assert Questions(engine).records == 10
             engine.interrupt()
             with pytest.raises(ExhaustedError):
-                engine.rows("SELECT COUNT(*) FROM input")
+                engine.query_records("SELECT COUNT(*) FROM input")
+            with pytest.raises(ExhaustedError):
+                engine.rows("SELECT 1")
         finally:
             engine.close()
 

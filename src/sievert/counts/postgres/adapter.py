@@ -20,9 +20,8 @@ from sievert.notes import Note
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
-CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM (\w+) GROUP BY")
+CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM \w+ GROUP BY")
 FIELD = re.compile(r"c(\d+)(?: AS (\w+))?")
-RECORDS = re.compile(r"SELECT COUNT\(\*\) FROM (\w+)")
 
 
 class Postgres(DuckDB):
@@ -36,7 +35,6 @@ class Postgres(DuckDB):
         self._file = scratch / "cells"
         self._server: Any = None
         self._views: dict[str, str] = {}
-        self._records: dict[str, int] = {}
         self._stopped = self._asking = self._doubting = False
         none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
         super().__init__(none, scratch, memory=memory, threads=threads, outputs=[self._file])
@@ -78,12 +76,9 @@ class Postgres(DuckDB):
         return f"WITH {', '.join(views)} {sql}"
 
     def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        rows = self._ask(self._with_views(sql), parameters or None)
-        if every := RECORDS.fullmatch(sql):
-            self._records[every[1]] = int(rows[0][0])
-        return rows
+        return self._ask(self._with_views(sql), parameters or None)
 
-    def count(self, name: str, sql: str) -> None:
+    def count(self, name: str, sql: str, records: int) -> None:
         """The cells, counted in the database, as a table of DuckDB."""
         cells = CELLS.match(sql)
         assert cells is not None
@@ -92,9 +87,9 @@ class Postgres(DuckDB):
             field: reading.transfer_type(self.catalog[c], self.table) for field, c in fields.items()
         }
         self.take(name, self._with_views(sql), ways)
-        ((records,),) = self.rows(f"SELECT SUM(n) FROM {name}")
+        ((counted,),) = self.rows(f"SELECT SUM(n) FROM {name}")
         require(
-            int(records or 0) == self._records.get(cells[2], records),
+            int(counted or 0) == records,
             f"{self.table.name}: two counts of its records differ",
             hint="a table, or a view that does not depend on time or chance",
             error=InputError,

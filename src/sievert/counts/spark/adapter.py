@@ -1,24 +1,30 @@
-"""The Spark adapter: the same integer questions, on one machine or on a cluster."""
+"""The Spark adapter: records are counted where they are, on one machine or on a cluster.
+
+A few cells are fetched once, in columns, into a DuckDB of our own, which answers everything that
+follows from them: Spark takes longer to plan a question than DuckDB to answer it. Where there are
+many cells, they stay on Spark, and it answers.
+"""
 
 from __future__ import annotations
 
-import json
-import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
-from sievert.counts.spark import failures, session, spelling
-from sievert.errors import ExhaustedError, SievertError, UsageError
+from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.spark import failures, session
+from sievert.counts.spark.cluster_cells import NO_RECORDS, ClusterCells, has_arrow
+from sievert.errors import ExhaustedError, SievertError
 from sievert.sources.table import Table
 
-SQL_TYPES = {"text": "STRING", "int": "BIGINT"}
 GROUP = "spark.jobGroup.id"
-NO_RECORDS = UsageError("--records does not go with --engine spark", hint="--engine duckdb")
+MOST_CELLS = 10**6  # that are fetched
+Cells = DuckDB | ClusterCells
 
 
 class Spark:
@@ -38,8 +44,7 @@ class Spark:
         self.table, self.unfit = table, None
         self.uncoded: str | None = None
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
-        self._kept: dict[str, Any] = {}
-        self._secrets: set[str] = set()  # the columns that s stands for
+        self._made: dict[str, Callable[[Cells], None]] = {}  # how each table is made again
         self._interrupted = False
         session.check(table)
         with ExitStack() as resources:
@@ -54,6 +59,14 @@ class Spark:
             self.columns, self.kinds = self._guard(
                 lambda: spark_reading.view(self, table, self._session, scratch, resources)
             )
+            self._there = ClusterCells(self._ask, self._session, self.kinds)
+            resources.callback(self._there.forget_all)
+            self._cells: Cells = self._there
+            if MOST_CELLS and has_arrow():
+                none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={})
+                self._cells = here = DuckDB(replace(none, na=()), scratch)
+                resources.callback(here.close)
+                here.run("DROP VIEW input")  # the records are not there
             self.close = resources.pop_all().close
 
     def check_usable(self, column: str) -> None:
@@ -64,39 +77,37 @@ class Spark:
         """Text, a float, something else with an order of its own (numbers, dates), or neither."""
         return reading.kind(self.kinds[column])
 
-    # -- asking ---------------------------------------------------------------------------------
+    # -- records --------------------------------------------------------------------------------
 
     def view(self, name: str, sql: str) -> None:
         self._ask(sql, lambda frame: frame.createOrReplaceTempView(name))
 
-    def keep(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> None:
-        """A small table that later questions start from: the first of them counts it."""
-        self._secrets |= set(re.findall(r"(c\d+) AS s\b", sql))
-        self._kept[name] = self._ask(sql, lambda frame: frame.persist(), parameters)
-        self._guard(lambda: self._kept[name].createOrReplaceTempView(name))
+    def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._there.rows(sql, parameters)
 
-    count = keep
+    def count(self, name: str, sql: str, records: int) -> None:
+        """Count cells, and fetch them if there are few; from the first that are many, all stay."""
+        if isinstance(self._cells, ClusterCells):
+            self._there.keep(name, sql)
+        elif records <= MOST_CELLS:  # so there are no more cells than that
+            self._fetch(name, sql, self._cells)
+        else:
+            self._there.keep(name, sql)
+            if self._there.rows(f"SELECT COUNT(*) FROM {name}")[0][0] <= MOST_CELLS:
+                self._fetch(name, f"SELECT * FROM {name}", self._cells)
+                self._there.forget(name)
+            else:
+                self._cells = self._there
+                for make in self._made.values():
+                    make(self._there)
+        self._made[name] = lambda cells: cells.keep(name, sql)
 
-    def forget(self, name: str) -> None:
-        self._guard(lambda: self._session.catalog.dropTempView(name))
-        self._guard(self._kept.pop(name).unpersist)
-
-    def _leave(self, group: Any) -> None:
-        """Leave a session that goes on as it was; one that has died does not answer."""
-        with suppress(Exception):
-            self._context.setLocalProperty(GROUP, group)
-            self._context.cancelJobGroup(self._group)
-            for kept in self._kept.values():
-                kept.unpersist()
-
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return list(map(tuple, self._ask(sql, lambda frame: frame.collect(), parameters)))
-
-    query_records = rows
-
-    def arrays(self, sql: str) -> list[Any]:
-        rows, names = self._ask(sql, lambda frame: (frame.collect(), frame.columns))
-        return list(zip(*rows, strict=True)) if rows else [() for _ in names]
+    def _fetch(self, name: str, sql: str, here: DuckDB) -> None:
+        """The answer as a table of DuckDB."""
+        fetched = self._ask(sql, lambda frame: frame.toArrow())
+        here.register("fetched", fetched.to_reader())
+        here.keep(name, "SELECT * FROM fetched")
+        here.unregister("fetched")
 
     def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:
         def ask() -> Any:
@@ -106,14 +117,11 @@ class Spark:
 
         return self._guard(ask)
 
-    def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
-        if any(kind not in SQL_TYPES for kind, _ in columns.values()):  # numbers of records
-            raise NO_RECORDS
-        rows = zip(*(values for _, values in columns.values()), strict=True)
-        text = json.dumps([dict(zip(columns, r, strict=True)) for r in rows], ensure_ascii=False)
-        types = ", ".join(f"{name} {SQL_TYPES[kind]}" for name, (kind, _) in columns.items())
-        parsed = f"SELECT EXPLODE(FROM_JSON(?, 'ARRAY<STRUCT<{types}>>')) AS x"
-        self.keep(table, f"SELECT x.* FROM ({parsed}) AS d", [text])
+    def _leave(self, group: Any) -> None:
+        """Leave a session that goes on as it was; one that has died does not answer."""
+        with suppress(Exception):
+            self._context.setLocalProperty(GROUP, group)
+            self._context.cancelJobGroup(self._group)
 
     def write(self, sql: str, path: Path, kind: str) -> None:
         """Spark has no order of records to write them in."""
@@ -133,6 +141,8 @@ class Spark:
         self._interrupted = True
         with suppress(Exception):  # it may have died
             self._context.cancelJobGroup(self._group)
+        if isinstance(self._cells, DuckDB):
+            self._cells.interrupt()
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
         if self._interrupted:
@@ -145,31 +155,47 @@ class Spark:
             # Not chained: the engine's message may repeat a line of the data.
             raise failures.explain(error, self, interrupted=self._interrupted) from None
 
-    # -- dialect --------------------------------------------------------------------------------
+    # -- cells ----------------------------------------------------------------------------------
+
+    def keep(self, name: str, sql: str) -> None:
+        self._make(name, lambda cells: cells.keep(name, sql))
+
+    def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
+        self._make(table, lambda cells: cells.load(table, columns))
+
+    def _make(self, name: str, make: Callable[[Cells], None]) -> None:
+        self._guard(lambda: make(self._cells))
+        self._made[name] = make
+
+    def forget(self, name: str) -> None:
+        del self._made[name]
+        self._guard(lambda: self._cells.forget(name))
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = self._guard(lambda: self._cells.rows(sql, parameters))
+        return rows
+
+    def arrays(self, sql: str) -> list[Any]:
+        arrays: list[Any] = self._guard(lambda: self._cells.arrays(sql))
+        return arrays
 
     def list_downwards(self, value: str) -> str:
-        return f"SORT_ARRAY(COLLECT_LIST({value}), false)"
+        return self._cells.list_downwards(value)
 
     def list_in_order(self, value: str, by: str) -> str:
-        pairs = f"SORT_ARRAY(COLLECT_LIST(NAMED_STRUCT('r', {by}, 'v', {value})))"
-        return f"TRANSFORM({pairs}, x -> x.v)"
+        return self._cells.list_in_order(value, by)
 
     def list_pairs(self, n: str, ns: str, wide: bool) -> str:
-        return f"COLLECT_LIST(NAMED_STRUCT('n', {n}, 'ns', {ns}))"
+        return self._cells.list_pairs(n, ns, wide)
 
     def profile(self, wide: bool) -> str:
-        return "SORT_ARRAY(TRANSFORM(held, x -> x.n), false)"
+        return self._cells.profile(wide)
 
     def each_pair(self, table: str, wide: bool) -> str:
-        return f"SELECT nq, x.n, x.ns FROM (SELECT nq, EXPLODE(held) AS x FROM {table}) AS u"
+        return self._cells.each_pair(table, wide)
 
     def gap(self, records: int, wide: bool) -> str:
-        factor, sum_ = ("DECIMAL(19, 0)", "DECIMAL(38, 0)") if wide else ("BIGINT", "BIGINT")
-        n, ns, nq, whole = (f"CAST({v} AS {factor})" for v in ("x.n", "x.ns", "nq", records))
-        term = f"GREATEST(CAST(0 AS {sum_}), {n} * {whole} - {ns} * {nq})"
-        return f"AGGREGATE(held, CAST(0 AS {sum_}), (g, x) -> CAST(g + {term} AS {sum_}))"
+        return self._cells.gap(records, wide)
 
     def as_text(self, value: str) -> str:
-        column, kinds = value.rpartition(".")[2], list(self.kinds.values())
-        columns = self._secrets if column == "s" else {column}
-        return spelling.as_text(value, [kinds[int(c.removeprefix("c"))] for c in columns])
+        return self._cells.as_text(value)
