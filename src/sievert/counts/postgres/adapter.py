@@ -1,7 +1,8 @@
 """The Postgres adapter: records are counted where they are, and only counts leave the database.
 
 What reads the records runs in the database, in one snapshot that can only read. The counted cells
-are streamed into a DuckDB of our own, which answers everything that follows from them.
+are streamed into a DuckDB of our own, which answers everything that follows from them. Those of a
+small table go through memory into the DuckDB that all small tables share, others through a file.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.duckdb import connection
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.postgres import reading, values
 from sievert.errors import EngineError, InputError, UsageError, require
@@ -21,6 +23,7 @@ from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
 CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM \w+ GROUP BY")
+FEW = 10_000  # records whose cells go through memory
 FIELD = re.compile(r"c(\d+)(?: AS (\w+))?")
 
 
@@ -32,12 +35,14 @@ class Postgres(DuckDB):
     def __init__(
         self, table: Table, scratch: Path, *, memory: str | None = None, threads: int | None = None
     ) -> None:
-        self._file = scratch / "cells"
+        self._scratch, self._file = scratch, scratch / "cells"
         self._server: Any = None
         self._views: dict[str, str] = {}
         self._stopped = self._asking = self._doubting = False
         none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
-        super().__init__(none, scratch, memory=memory, threads=threads, outputs=[self._file])
+        self._small = memory is None and threads is None
+        outputs = () if self._small else (self._file,)
+        super().__init__(none, scratch, memory=memory, threads=threads, outputs=outputs)
         self.table = table
         try:
             self._open()
@@ -86,6 +91,8 @@ class Postgres(DuckDB):
         ways = {
             field: reading.transfer_type(self.catalog[c], self.table) for field, c in fields.items()
         }
+        if records > FEW:
+            self.leave_shared_engine()
         self.take(name, self._with_views(sql), ways)
         ((counted,),) = self.rows(f"SELECT SUM(n) FROM {name}")
         require(
@@ -95,13 +102,31 @@ class Postgres(DuckDB):
             error=InputError,
         )
 
+    def leave_shared_engine(self) -> None:
+        """Go on with a DuckDB of our own, which spills and reads what lies in a file; no tables."""
+        if self._small:
+            self._small, shared = False, self._connection
+            self._connection = connection.own_engine()
+            self.run(connection.lock_down(self.table, self._scratch, None, None, [self._file]))
+            shared.close()
+
     def take(self, name: str, sql: str, ways: Mapping[str, str]) -> None:
-        """Stream an answer into a private file, and that into a table of DuckDB."""
+        """Stream an answer into a table of DuckDB, through memory or through a private file."""
+        copy = f"COPY ({sql}) TO STDOUT"
         try:
             with self._cursor() as cursor:
-                longest = reading.stream(cursor, f"COPY ({sql}) TO STDOUT", self._file)
+                if self._small:
+                    lines = reading.lines(cursor, copy)
+                else:
+                    longest = reading.stream(cursor, copy, self._file)
                 sent = cursor.rowcount
-            self.keep(name, reading.arriving(self._file, ways, longest))
+            if self._small:
+                fields, columns = reading.parsed(ways), reading.columns_of_lines(lines, ways)
+                self.load("arriving", columns)
+                self.keep(name, f"SELECT {fields} FROM arriving")
+                self.forget("arriving")
+            else:
+                self.keep(name, reading.arriving(self._file, ways, longest))
         finally:
             self._file.unlink(missing_ok=True)
         ((arrived,),) = self.rows(f"SELECT COUNT(*) FROM {name}")
