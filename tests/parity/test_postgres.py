@@ -23,7 +23,7 @@ from randomtables import case
 
 import sievert
 from sievert import session
-from sievert.counts.postgres import adapter, reading
+from sievert.counts.postgres import reading, transfer
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -67,7 +67,7 @@ def towns(server: Server) -> str:
 
 def through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells arrive in a file, as those of a large table do."""
-    monkeypatch.setattr(adapter, "FEW", 0)
+    monkeypatch.setattr(transfer, "FEW", 0)
 
 
 def told(result: sievert.Assessment, *, source: bool = False) -> str:

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 import sievert
-from sievert.counts.spark import adapter
+from sievert.counts.spark import fetched_cells
 
 pyspark = pytest.importorskip("pyspark")
 from tests.parity.test_spark import compare, interpreted, spark  # noqa: E402, F401
@@ -39,7 +39,7 @@ def test_two_hundred_tables(
     most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adapter, "MOST_CELLS", most)
+    monkeypatch.setattr(fetched_cells, "MOST_CELLS", most)
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda n: compare(tmp_path, f"soak {n}"), range(part, 200, PARTS)))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.counts.answers import Gaps, JointCounts, Named, Profiles, Ranked, SecretCounts
+from sievert.counts.answers import Gaps, JointCounts, Named, Profiles, Ranked, SecretCounts, Sizes
 from sievert.counts.cells import CellTables
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
@@ -32,7 +32,7 @@ class SecretCounter:
     ) -> SecretCounts:
         """Everything that `needs` names."""
         counts = self._count_cells(self.cells, needs)
-        counts["missing"] = missing = self.tables.count_where(self.cells, "s IS NULL")
+        missing = counts["missing"]
         if "known" in needs and 0 < missing < self.tables.records:
             counts["known_profiles"] = self._profiles(
                 f"SELECT {self.engine.list_downwards('n')} AS profile FROM {self.cells} "
@@ -65,12 +65,15 @@ class SecretCounter:
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
         tables, wide = self.tables, self.tables.wide
         pairs = self._collect_pairs(cells)
+        profiles = self._profiles(f"SELECT {self.engine.profile(wide)} AS profile FROM {pairs}")
+        sizes = profiles.class_sizes()
+        sizes.check(tables.records)
+        values, missing = self._count_values(cells)
         counts: dict[str, Any] = {
-            "sizes": tables.histogram("nq", pairs),
-            "values": tables.histogram("ns", tables.value_totals(cells)),
-            "profiles": self._profiles(
-                f"SELECT {self.engine.profile(wide)} AS profile FROM {pairs}"
-            ),
+            "sizes": sizes,
+            "values": values,
+            "profiles": profiles,
+            "missing": missing,
         }
         if "joint" in needs:
             counts["joint"] = JointCounts.from_arrays(
@@ -83,6 +86,16 @@ class SecretCounter:
             counts["gaps"] = self._gaps(pairs)
         tables.drop_tables(pairs)
         return counts
+
+    def _count_values(self, cells: str) -> tuple[Sizes, int]:
+        """How many values have each total, and how many records lack the secret."""
+        totals, times, lacking = self.engine.arrays(
+            "SELECT ns, COUNT(*) AS m, CAST(SUM(CASE WHEN s IS NULL THEN ns ELSE 0 END) AS BIGINT) "
+            f"AS lacking FROM {self.tables.value_totals(cells)} GROUP BY ns"
+        )
+        values = Sizes.from_arrays(totals, times)
+        values.check(self.tables.records)
+        return values, int(sum(lacking))
 
     def _profiles(self, inner: str) -> Profiles:
         return Profiles.from_arrays(

@@ -1,33 +1,30 @@
 """The Postgres adapter: records are counted where they are, and only counts leave the database.
 
 What reads the records runs in the database, in one snapshot that can only read. The counted cells
-are streamed into a DuckDB of our own, which answers everything that follows from them. Those of a
-small table go through memory into the DuckDB that all small tables share, others through a file.
+are streamed into a DuckDB of our own, which answers everything that follows from them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.duckdb import connection
-from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.postgres import reading, values
-from sievert.errors import EngineError, InputError, UsageError, require
+from sievert.counts.postgres.transfer import Transfer
+from sievert.errors import InputError, UsageError, require
 from sievert.notes import Note
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
 CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM \w+ GROUP BY")
-FEW = 10_000  # records whose cells go through memory
 FIELD = re.compile(r"c(\d+)(?: AS (\w+))?")
 
 
-class Postgres(DuckDB):
+class Postgres(Transfer):
     """One table of Postgres; its cells on DuckDB."""
 
     name = "postgres"
@@ -35,15 +32,10 @@ class Postgres(DuckDB):
     def __init__(
         self, table: Table, scratch: Path, *, memory: str | None = None, threads: int | None = None
     ) -> None:
-        self._scratch, self._file = scratch, scratch / "cells"
         self._server: Any = None
         self._views: dict[str, str] = {}
         self._stopped = self._asking = self._doubting = False
-        none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
-        self._small = memory is None and threads is None
-        outputs = () if self._small else (self._file,)
-        super().__init__(none, scratch, memory=memory, threads=threads, outputs=outputs)
-        self.table = table
+        super().__init__(table, scratch, memory=memory, threads=threads)
         try:
             self._open()
         except BaseException:
@@ -91,49 +83,13 @@ class Postgres(DuckDB):
         ways = {
             field: reading.transfer_type(self.catalog[c], self.table) for field, c in fields.items()
         }
-        if records > FEW:
-            self.leave_shared_engine()
-        self.take(name, self._with_views(sql), ways)
+        self.take(name, self._with_views(sql), ways, records)
         ((counted,),) = self.rows(f"SELECT SUM(n) FROM {name}")
         require(
             int(counted or 0) == records,
             f"{self.table.name}: two counts of its records differ",
             hint="a table, or a view that does not depend on time or chance",
             error=InputError,
-        )
-
-    def leave_shared_engine(self) -> None:
-        """Go on with a DuckDB of our own, which spills and reads what lies in a file; no tables."""
-        if self._small:
-            self._small, shared = False, self._connection
-            self._connection = connection.own_engine()
-            self.run(connection.lock_down(self.table, self._scratch, None, None, [self._file]))
-            shared.close()
-
-    def take(self, name: str, sql: str, ways: Mapping[str, str]) -> None:
-        """Stream an answer into a table of DuckDB, through memory or through a private file."""
-        copy = f"COPY ({sql}) TO STDOUT"
-        try:
-            with self._cursor() as cursor:
-                if self._small:
-                    lines = reading.lines(cursor, copy)
-                else:
-                    longest = reading.stream(cursor, copy, self._file)
-                sent = cursor.rowcount
-            if self._small:
-                fields, columns = reading.parsed(ways), reading.columns_of_lines(lines, ways)
-                self.load("arriving", columns)
-                self.keep(name, f"SELECT {fields} FROM arriving")
-                self.forget("arriving")
-            else:
-                self.keep(name, reading.arriving(self._file, ways, longest))
-        finally:
-            self._file.unlink(missing_ok=True)
-        ((arrived,),) = self.rows(f"SELECT COUNT(*) FROM {name}")
-        require(
-            arrived == sent,
-            f"{self.table.name}: {arrived} of {sent} cells arrived",
-            error=EngineError,
         )
 
     def _ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:

@@ -319,7 +319,6 @@ def timed_out() -> ExhaustedError:
 def explain_unfit(engine: Any, table: Table) -> InputError:
     """How many values of each typed column do not fit: DuckDB looks at their texts."""
     counts = {}
-    engine.leave_shared_engine()  # there may be many different values
     for column in engine.catalog.values():
         wanted = table.types.get(column.name)
         if wanted is None or not column.readable:
