@@ -99,9 +99,9 @@ class Questions(CellTables):
         """Records whose every value is the name of its column, as where files were put together."""
         counts = []
         for secret in secrets or (None,):
+            cells = self.count_cells(tuple(quasi), secret)
             names = {self.sql_name(q): q for q in quasi} | ({"s": secret} if secret else {})
             equal = " AND ".join(f"{self.engine.as_text(c)} = ?" for c in names)
-            cells = self.count_cells(tuple(quasi), secret)
             counts.append(self.count_where(cells, equal, list(names.values())))
         return min(counts)
 
