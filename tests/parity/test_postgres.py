@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pytest
 from badinputs import command, environment, run
+from effort import tried
 from postgresserver import LACKING, Server, binaries
 from randomtables import case
 
@@ -746,3 +747,17 @@ def test_everything_is_closed(server: Server, towns: str) -> None:
     while server.admin.execute(query).fetchone() != (0,):
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_people_with_several_rows(server: Server) -> None:
+    """Random tables whose rows are of fewer people, some rows of nobody known."""
+    for seed in range(tried(25, 200)):
+        made, random_ = case(random.Random(seed)), random.Random(seed)
+        rows = len(made.columns["s"])
+        people = [random_.choice(["a", "b", "c", None]) for _ in range(rows)]
+        columns = {**made.columns, "id": people}
+        place = server.load(f"people{seed}", columns, ("text",) * len(columns))
+        options: dict[str, Any] = {"person": "id", "partitions": {"s": made.partition}}
+        ours = sievert.assess(place, list(made.quasi), ["s"], **options)
+        theirs = sievert.assess(columns, list(made.quasi), ["s"], **options)
+        assert told(ours) == told(theirs)

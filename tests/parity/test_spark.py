@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
+from effort import tried
 from randomtables import Case, case
 
 import sievert
@@ -576,3 +577,15 @@ def test_no_java(tmp_path: Path) -> None:
     done = run(tmp_path, str(path), "-q", "q", PATH="/nowhere", JAVA_HOME="")
     assert (done.returncode, done.stdout) == (EngineError.exit_code, "")
     assert done.stderr.startswith("error: Spark needs Java")
+
+
+def test_people_with_several_rows(spark: Any, interpreted: None, tmp_path: Path) -> None:
+    """Random tables whose rows are of fewer people, some rows of nobody known."""
+    for seed in range(tried(3, 200)):
+        made, random = case(Random(seed)), Random(seed)
+        people = [random.choice(["a", "b", "c", None]) for _ in made.columns["s"]]
+        columns = {c: pyarrow.array(v, pyarrow.string()) for c, v in made.columns.items()}
+        table = pyarrow.table({**columns, "id": pyarrow.array(people, pyarrow.string())})
+        path = tmp_path / f"{seed}.parquet"
+        pyarrow.parquet.write_table(table, path)
+        same(path, list(made.quasi), ["s"], person="id", partitions={"s": made.partition})
