@@ -214,7 +214,7 @@ class CodedQuestions(Questions):
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
         columns = list(columns)
-        if self._input != "input" or not self._code(columns):
+        if not self._code(columns):
             return super().distinct(columns)
         coded = {c: self._coded[c] for c in columns}
         return {c: len(texts) - int(not np.any(codes == 0)) for c, (codes, texts) in coded.items()}

@@ -177,16 +177,52 @@ def several(counts: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 @jit
-def people_seen(people: Ints, sizes: Ints, size: int) -> tuple[Ints, Ints]:
-    """Of each person but 0: in how many classes they were seen, and the smallest of these."""
-    classes, smallest = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    for i in range(len(people)):
-        person = people[i]
-        if person > 0:
+def count_people(keys: Ints, counts: Ints, bits: int, bounds: Ints) -> Ints:
+    """The people of each run; a record whose person, the low bits, is 0 is one of its own."""
+    people, mask = np.zeros(len(bounds) - 1, dtype=np.int64), np.uint64((1 << bits) - 1)
+    for c in range(len(people)):
+        for i in range(bounds[c], bounds[c + 1]):
+            people[c] += counts[i] if keys[i] & mask == 0 else 1
+    return people
+
+
+@jit
+def people_seen(
+    keys: Ints, counts: Ints, bits: int, bounds: Ints, places: Ints, sizes: int
+) -> tuple[Ints, Ints, Ints]:
+    """Of each person but 0 the number of classes, and the place of the smallest of their sizes.
+
+    `places[c]` is the place of the size of class c; beside them, by these places, the records
+    without a person.
+    """
+    mask = np.uint64((1 << bits) - 1)
+    classes = np.zeros(1 << bits, dtype=np.int64)
+    smallest = np.full(1 << bits, sizes, dtype=np.int64)
+    unnamed = np.zeros(sizes, dtype=np.int64)
+    for c in range(len(places)):
+        place = places[c]
+        for i in range(bounds[c], bounds[c + 1]):
+            person = np.int64(keys[i] & mask)
+            if person == 0:
+                unnamed[place] += counts[i]
+                continue
             classes[person] += 1
-            if classes[person] == 1 or sizes[i] < smallest[person]:
-                smallest[person] = sizes[i]
-    return classes, smallest
+            smallest[person] = min(smallest[person], place)
+    return classes, smallest, unnamed
+
+
+@jit
+def pair_kinds(
+    keys: Ints, bits: int, bounds: Ints, places: Ints, classes: Ints, most: int, sizes: int
+) -> Ints:
+    """How many pairs of a person but 0 and a class there are, by classes and place of the size."""
+    table, mask = np.zeros((most + 1, sizes), dtype=np.int64), np.uint64((1 << bits) - 1)
+    for c in range(len(places)):
+        for i in range(bounds[c], bounds[c + 1]):
+            person = np.int64(keys[i] & mask)
+            if person > 0:
+                table[classes[person], places[c]] += 1
+    return table
 
 
 @jit
