@@ -109,6 +109,7 @@ def _table(result: Data, texts: Texts) -> Iterator[str]:
         yield texts("shared.table_small", enough=f"{ENOUGH:,}", columns=columns)
     else:
         yield texts("shared.table", rows=f"{rows:,}", columns=columns)
+    yield texts("shared.people" if roles["person"] else "shared.rows")
     for key, role in (
         ("outsider", "quasi"),
         ("secrets", "sensitive"),
