@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -54,6 +56,25 @@ def reference() -> Path:
     if not folder:
         pytest.skip("SIEVERT_REFERENCE is not set: no reference data to compare with")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def plain_paper(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """A paper recomputed without data, for all workers by the first that needs it."""
+    from sievert.papers import recompute
+
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+    def compute(name: str) -> Any:
+        path = folder / f"{name}.pickle"
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists():
+                path.write_bytes(pickle.dumps(recompute(name)))
+        return pickle.loads(path.read_bytes())
+
+    return compute
 
 
 @pytest.fixture(scope="session", autouse=True)
