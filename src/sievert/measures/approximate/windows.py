@@ -30,6 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PER_NAT = 1.4426950408889634  # bits
 FEW = 12  # columns a row up to which all are tried
+ZERO: Any = np.int64(0)  # a plain 0 would be compiled as a type of its own
 DEEP = 512  # more than what is kept of all halvings of any number of rows
 
 
@@ -267,7 +268,7 @@ def least_entropy_by_search(
         for i in range(size, 0, -1):
             if before[i]:
                 before[first[i]] = 1
-        nrows = ncols = np.int64(0)  # a plain 0 would be compiled as a type of its own
+        nrows = ncols = ZERO
         for i in range(size + 1):
             rows[nrows] = cols[ncols] = i  # a place that counts for neither is written over
             nrows += before[i] * (i > 0)
@@ -282,7 +283,7 @@ def least_entropy_by_search(
             _one_by_one(high, low, rest, h, rows, first, cols, begin, before, nrows)
             entropies[number] = h[size]
             continue
-        start = r = np.int64(0)
+        start = r = ZERO
         while r < nrows:
             rlast = r
             while rlast + 1 < nrows and first[rows[rlast + 1]] <= start:
