@@ -84,6 +84,14 @@ def _mix_bits(x: Any) -> Any:
 
 
 @jit
+def _copy_rows(source: Ints, target: Ints, number: int) -> None:
+    """Copy the first rows; quicker to compile than an assignment of slices."""
+    for row in range(number):
+        for column in range(source.shape[1]):
+            target[row, column] = source[row, column]
+
+
+@jit
 def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
     """The distinct runs of words: the first of each kind, and the number of runs of the kind."""
     size, number = 1 << 16, 0
@@ -108,7 +116,7 @@ def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
             size *= 2
             table = np.full(size, EMPTY, dtype=np.int64)
             before, kinds = kinds, np.zeros((size, 3), dtype=np.int64)
-            kinds[:number] = before[:number]
+            _copy_rows(before, kinds, number)
             for kind in range(number):
                 slot = kinds[kind, 2] & (size - 1)
                 while table[slot] != EMPTY:
@@ -256,16 +264,22 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
                 size *= 2
                 table = np.full(size, EMPTY, dtype=np.int64)
                 before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
-                kinds[:number] = before[:number]
+                _copy_rows(before, kinds, number)
                 for kind in range(number):
                     slot = _slot(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
                     while table[slot] != EMPTY:
                         slot = (slot + 1) & (size - 1)
                     table[slot] = kind
-    rows = np.ones((number + len(totals), 4), dtype=np.int64)
-    rows[:number] = kinds[:number]
-    rows[number:, 1], rows[number:, 3] = totals, ones
-    return rows[rows[:, 3] > 0]
+    present = 0
+    for v in range(len(ones)):
+        present += ones[v] > 0
+    rows = np.ones((number + present, 4), dtype=np.int64)
+    _copy_rows(kinds, rows, number)
+    for v in range(len(ones)):
+        if ones[v]:
+            rows[number, 1], rows[number, 3] = totals[v], ones[v]
+            number += 1
+    return rows
 
 
 @jit
