@@ -29,8 +29,10 @@ from sievert.counts.cells import Adapter
 from sievert.counts.cube import Cube, histogram, merge_cells, rank_texts, run_starts
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import level_labels, order_values, part_labels
+from sievert.errors import InputError, require
 from sievert.hierarchies import Hierarchy
 
+SURROGATE = re.compile("[\ud800-\udfff]")
 # Equal values have equal texts, different ones different texts.
 PLAIN = re.compile(
     r"VARCHAR|BOOLEAN|ENUM\(.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|DOUBLE|FLOAT|DATE|"
@@ -275,6 +277,12 @@ class CodedQuestions(Questions):
             merged = cells.merge([parts[text] for text in texts])
             counts["parts"] = self._count(merged, frozenset({"joint"}), {})
         if "named" in needs and named is not None:
+            require(
+                not SURROGATE.search(named),
+                "a text is not valid Unicode (a lone surrogate)",
+                hint="repair the text",
+                error=InputError,
+            )
             counts["named"] = cells.count_named(texts.index(named) if named in texts else -1)
         counted = self._count(cells, needs, counts)
         self._sizes.setdefault(quasi, counted.sizes)
