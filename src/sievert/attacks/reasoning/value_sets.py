@@ -236,3 +236,15 @@ class Labels:
         )
         numbers = np.array([number_of[text] for text in released], dtype=np.int64)
         return cls(PositionSets.from_lists(sets), numbers)
+
+
+def label_members(
+    labels: Sequence[Text], values: Sequence[Text], hierarchy: Hierarchy | None = None
+) -> list[Ints]:
+    """Of each label the places of the values that it stands for; none if it cannot be read.
+
+    >>> [x.tolist() for x in label_members(["2*", "[30, 40)", "old"], ["21", "25", "35"])]
+    [[0, 1], [2], []]
+    """
+    reader = _Reader(Domain(tuple(values), "original", public=False), hierarchy, False, labels)
+    return [reader.read(label) for label in labels]
