@@ -298,6 +298,8 @@ def changed_records(column: PairedColumn) -> Bools:
     assert exact.readable is not None
     plain = exact.readable.copy()
     if as_numbers(column.values) is not None:
-        plain |= np.array([bool(NUMBER.fullmatch(text or "")) for text in column.labels], dtype=bool)
+        plain |= np.array(
+            [bool(NUMBER.fullmatch(text or "")) for text in column.labels], dtype=bool
+        )
     plain &= np.array([text not in (None, ROOT) for text in column.labels], dtype=bool)
     return np.asarray(plain[column.released] & ~exact.agrees())

@@ -10,6 +10,13 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.commands._pairing_evidence import (
+    BY_KEY,
+    STATED,
+    Pairing,
+    pairing_by_order,
+    require_paired,
+)
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -92,6 +99,41 @@ def record_places(original: People, release: People) -> tuple[Ints, int]:
     return np.arange(original.records), 0
 
 
+def check_paired(paired: bool, key: str | None) -> None:
+    """A key and the order of records cannot both pair them."""
+    require(
+        not paired or key is None,
+        "a key pairs the records: their order does not matter then",
+        hint="--key COLUMN or --paired",
+    )
+
+
+def check_pairing(
+    release: People, columns: Sequence[PairedColumn], *, stated: bool = False
+) -> Pairing:
+    """How the records of a release were paired; an error where their order does not pair them."""
+    if release.keyed:
+        return BY_KEY
+    return STATED if stated else require_paired(pairing_by_order(columns), release.name)
+
+
+def pair_in_order(
+    original: Cube, release: Cube, columns: Sequence[str], hierarchies: Mapping[str, Hierarchy]
+) -> list[PairedColumn]:
+    """Columns of two tables of as many records, side by side in their order."""
+    pairs = []
+    for name in columns:
+        mine, theirs = original.columns.index(name), release.columns.index(name)
+        values = original.values[mine]
+        labels = same_numbers(values, release.values[theirs])
+        before, after = (
+            np.asarray(codes, dtype=np.int64)
+            for codes in (original.codes[mine], release.codes[theirs])
+        )
+        pairs.append(PairedColumn(name, before, after, values, labels, hierarchies.get(name)))
+    return pairs
+
+
 def pair_columns(
     original: People,
     release: People,
@@ -145,7 +187,7 @@ def same_numbers(
 
 
 def pairing_notes(
-    release: Release, people: People, lacking: Sequence[str], strange: int
+    release: Release, people: People, pairing: Pairing, lacking: Sequence[str], strange: int
 ) -> Iterator[Note]:
     """What stands out of how the records of the two tables go together."""
     quasi = {q.name for q in release.quasi}
@@ -158,8 +200,7 @@ def pairing_notes(
     ):
         if count.number:
             yield Note(text, count)
-    if not people.keyed:
-        yield Note("records are paired by their order")
+    yield from pairing.notes()
     for column in release.secrets:
         name = Name(column.name)
         if column.name in lacking:

@@ -38,6 +38,7 @@ class AttackSettings:
     partitions: Mapping[str, Mapping[str, Any]]
     named: Mapping[str, str]  # the value of a secret whose rise in a class matters
     key: str | None
+    paired: bool  # by their order, as stated
     missing: str
     show_values: bool
 
@@ -226,7 +227,8 @@ def _released_people(
             "records were dropped: their order does not tell who is who any more",
             hint="--missing value, or a --key that the release has",
         )
-        return microdata.in_order(questions, roles.quasi, name)
+        # secrets as well: they may show whether the order of the original is the same
+        return microdata.in_order(questions, roles.measured_columns, name)
     if key is not None:
         raise unknown("--key: column", key, questions.columns)
     return None

@@ -71,6 +71,7 @@ class ComparisonSettings:
     hierarchies: Mapping[str, Any]
     bins: Mapping[str, int]
     key: str | None
+    paired: bool  # by their order, as stated
     missing: str
     shuffles: int
     seed: int
@@ -283,9 +284,14 @@ def compare_release(
     clock(f"reading the records of {name}", questions)
     people = _pairing.people(questions, there, settings.key, table.name)
     release = original.pair(people)
+    clock(f"checking how the records of {name} are paired", questions)
+    pairing = _pairing.check_pairing(people, release.columns, stated=settings.paired)
     known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
-    pairing = _pairing.pairing_notes(release, people, lacking, len(set(columns) - known))
-    remarks = [*questions.engine.notes, *pairing]
+    strange = len(set(columns) - known)
+    remarks = [
+        *questions.engine.notes,
+        *_pairing.pairing_notes(release, people, pairing, lacking, strange),
+    ]
     description, information = describe_input(table, questions), original.information()
     losses = each(lambda kind: kind.compute(release), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
@@ -294,7 +300,9 @@ def compare_release(
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
-    policy, policy_doubts = judging.judge(name, assessment, roles, columns)
+    policy, policy_doubts = judging.judge(
+        name, assessment, roles, columns, paired=not pairing.undecided
+    )
     clock(f"estimating {name}", questions)
     disclosed = disclosing(
         neighbour_information(release, original.edges, roles.sensitive, settings.threads)
@@ -318,5 +326,6 @@ def compare_release(
         dict(zip((kind.id for kind in KINDS), losses, strict=True)),
         assessment,
         policy=policy,
+        pairing=pairing,
     )
     return ComparedRelease(compared, remarks, policy_doubts, place)

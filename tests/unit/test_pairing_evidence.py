@@ -1,0 +1,122 @@
+"""Whether two tables are paired by their order: chance by brute force, and the verdicts."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import sievert
+from sievert.commands._agreement import exact_agreement
+from sievert.commands._pairing_evidence import pairing_by_order
+from sievert.errors import InputError
+from sievert.hierarchies import Hierarchy
+from sievert.losses.loss import PairedColumn
+
+N = 600
+
+
+def column(name, before, after, hierarchy=None):
+    values, labels = sorted(set(before)), sorted(set(after))
+    codes = [
+        np.array([texts.index(t) for t in c]) for texts, c in ((values, before), (labels, after))
+    ]
+    return PairedColumn(name, codes[0], codes[1], values, labels, hierarchy)
+
+
+def table(seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        "age": [str(x) for x in rng.integers(20, 60, N)],
+        "town": [f"t{x}" for x in rng.integers(0, 12, N)],
+        "ill": [f"i{x}" for x in rng.integers(0, 5, N)],
+    }
+
+
+def verdict(before, after, **trees):
+    return pairing_by_order([column(c, before[c], after[c], trees.get(c)) for c in before])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_moments_are_those_of_all_permutations(seed):
+    rng = np.random.default_rng(seed)
+    values = [str(x) for x in rng.integers(20, 26, 6)]
+    labels = [
+        v if rng.random() < 0.5 else "[20, 23)" for v in (str(x) for x in rng.integers(20, 26, 6))
+    ]
+    one = column("a", values, labels, Hierarchy.intervals(map(str, range(20, 26)), [3]))
+    strata = np.array([0, 0, 0, 0, 1, 1]) if seed % 2 else None
+    groups = [range(6)] if strata is None else [range(4), range(4, 6)]
+    moments = exact_agreement(one).moments(strata)
+
+    def above(value, label):
+        return value == label or (label == "[20, 23)" and int(value) < 23)
+
+    counts = [
+        sum(above(values[i], labels[j]) for i, j in enumerate(itertools.chain(*orders)))
+        for orders in itertools.product(*map(itertools.permutations, groups))
+    ]
+    assert moments.found == sum(map(above, values, labels))
+    assert moments.expected == pytest.approx(np.mean(counts))
+    assert moments.deviation**2 == pytest.approx(np.var(counts))
+    assert moments.most >= max(counts)
+
+
+def test_releases_are_paired():
+    before = table()
+    assert verdict(before, before).paired is True
+    tens = {**before, "age": [f"{a[0]}*" for a in before["age"]]}
+    assert verdict(before, tens).paired is True
+    starred = {**before, "town": ["*" if i % 3 else t for i, t in enumerate(before["town"])]}
+    assert verdict(before, starred).paired is True
+    rng = np.random.default_rng(1)
+    noisy = {**before, "age": [str(float(a) + rng.normal()) for a in before["age"]]}
+    found = verdict(noisy, before)
+    assert found.paired is True and len(found.columns) == len(found.excess) == 2
+
+
+def test_other_tables_are_not_paired():
+    before, other = table(), table(1)
+    order = np.random.default_rng(2).permutation(N)
+    shuffled = {c: [v[i] for i in order] for c, v in before.items()}
+    assert verdict(before, shuffled).paired is False
+    by_age = [
+        {c: [v[i] for i in np.argsort(t["age"], kind="stable")] for c, v in t.items()}
+        for t in (before, other)
+    ]
+    assert verdict(*by_age).paired is False
+    assert verdict(before, {**other, "town": before["town"]}).paired is False
+
+
+def test_small_tables_and_one_column_cannot_tell():
+    before = {c: v[:4] for c, v in table().items()}
+    assert verdict(before, before).paired is None
+    assert verdict({"age": table()["age"]}, {"age": table()["age"]}).paired is None
+
+
+def test_compare_and_attack_refuse_and_warn():
+    before, other = table(), table(1)
+    roles = {"quasi": ["age", "town"], "sensitive": "ill"}
+    with pytest.raises(InputError, match="not paired") as error:
+        sievert.compare(before, other, **roles, shuffles=0)
+    assert "--paired" in str(error.value.hint) and "--key" in str(error.value.hint)
+    stated = sievert.compare(before, other, **roles, shuffles=0, paired=True)
+    assert stated.releases[0].to_dict()["pairing"]["by"] == "stated"
+    with pytest.raises(InputError, match="not paired"):
+        sievert.attack(other, before, **roles, reasoning=False)
+    found = sievert.attack(before, before, **roles, reasoning=False)
+    assert found.to_dict()["pairing"]["paired"] is True
+    few = {c: v[:6] for c, v in before.items()}
+    limits = {"limits": {"k_anonymity": {"min": 1}}}
+    doubtful = sievert.compare(few, few, **roles, shuffles=0, policy=limits)
+    assert doubtful.cautions and doubtful.releases[0].policy.met is None
+    sure = sievert.compare(few, few, **roles, shuffles=0, policy=limits, paired=True)
+    assert sure.releases[0].policy.met is True
+
+
+def test_a_randomised_release_is_not_reasoned_about():
+    before = table()
+    rng = np.random.default_rng(3)
+    noisy = {**before, "age": [str(int(a) + 100 * (rng.random() < 0.5)) for a in before["age"]]}
+    found = sievert.attack(noisy, before, ["age", "town"], "ill")
+    number = found["reasoning"]["ill"].numbers["attacker_accuracy"]
+    assert number.value is None and "randomised" in number.reason
