@@ -6,8 +6,8 @@ sums of its rows and columns and S the sum of all, a random permutation of n rec
 
     E[x] = S/n,   Var[x] = (n^2·S - n·(sum r_i^2 + sum c_j^2) + S^2) / (n^2·(n - 1)),
 
-which for plain equality is the well-known variance of matches. Records may be permuted within strata
-only: then expectations and variances add up.
+which for plain equality is the variance of matches. Records may be permuted within strata only:
+then expectations and variances add up.
 """
 
 from __future__ import annotations

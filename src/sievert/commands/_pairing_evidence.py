@@ -1,10 +1,10 @@
 """Whether two tables of as many records are paired by their order, decided by evidence.
 
-A column *speaks for* the order if more records agree in it than by chance, and than with the release
-shifted by up to five rows, by more than 6 standard deviations: two unrelated tables that are sorted by
-the same column agree more than by chance, but shifted as well. One column is not enough: it may have
-been copied and the others invented. So within the strata of that column's original values another
-column must still agree more than by chance.
+A column *speaks for* the order if more records agree in it than by chance, and than with the
+release shifted by up to five rows, by more than 6 standard deviations: two unrelated tables that
+are sorted by the same column agree more than by chance, but shifted as well. One column is not
+enough: it may have been copied and the others invented. So within the strata of that column's
+original values another column must still agree more than by chance.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
-from sievert.report.page import Cell, Link
+from sievert.report.page import Cell, Link, Paragraph
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 from sievert.report.texts import Texts
 
@@ -144,3 +144,19 @@ def side_by_side(
         last = min(start + width, number)
         many = part.texts("compared.several", caption=caption, first=start + 1, last=last)
         yield slice(start, last), many if number > width else caption
+
+
+def pairing_paragraphs(part: ReportPart, pairings: Iterable[Data]) -> list[Paragraph]:
+    """What shows that two tables are paired by their order, or that it cannot be told."""
+    shown: dict[Paragraph, None] = {}
+    for pairing in pairings:
+        if pairing.get("by") == "stated":
+            shown[Paragraph(part.texts("pairing.stated"))] = None
+        elif pairing.get("by") == "order" and pairing["paired"] is None:
+            shown[Paragraph(part.texts("pairing.unknown"), "warning")] = None
+        elif pairing.get("by") == "order":
+            first, second = map(part.writer.name, pairing["columns"])
+            one, other = map(part.writer.number, pairing["excess"])
+            places = {"first": first, "second": second, "one": one, "other": other}
+            shown[Paragraph(part.texts("pairing.order", **places))] = None
+    return list(shown)
