@@ -120,3 +120,5 @@ def test_a_randomised_release_is_not_reasoned_about():
     found = sievert.attack(noisy, before, ["age", "town"], "ill")
     number = found["reasoning"]["ill"].numbers["attacker_accuracy"]
     assert number.value is None and "randomised" in number.reason
+    assert "randomised" in repr(found) and "--hierarchy" not in repr(found)
+    assert "randomised" in found._repr_html_()
