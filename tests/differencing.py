@@ -31,7 +31,10 @@ NUMBER = re.compile(r"(?:below |above )?\d[\d,.]* ?%|at least \d[\d,]* records|f
 SMALL = "numbers of a small table"
 ASSESS: tuple[tuple[str, ...], ...] = (
     ("--policy", "policy.toml"),
-    ("--policy", "policy.toml", "--missing", "drop", "--mask-names", "--min-cell", "3"),
+    (
+        *("--policy", "policy.toml", "--missing", "drop", "--mask-names", "--min-cell", "3"),
+        *("--alpha-value", "ill=Sx"),
+    ),
     ("--missing", "wildcard", "--alpha-value", "ill=Sx"),
 )
 REFUSED: tuple[tuple[str, ...], ...] = (
@@ -374,6 +377,9 @@ def _verdicts(
             yield f"verdict on {one['measure']}"
             two["met"] = one["met"]
     if policies[0].get("met") != policies[1].get("met"):
+        if policies[2]["met"] == policies[3]["met"]:
+            raise Finding("the policy is met or not for no reason")
+        yield "verdict on the policy"
         policies[1]["met"] = policies[0].get("met")
     if before != after:
         raise Finding(f"the JSON differs: {before} {after}")

@@ -15,11 +15,12 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sievert.errors import RefusedError, require
+from sievert.errors import NOT_SHAREABLE, require
 from sievert.measures import BY_ID
 from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import SUPPRESSED
 from sievert.policy import GateReason
+from sievert.roles import tells_people_apart
 
 LEAST = 10
 FEWEST = 3
@@ -42,29 +43,7 @@ ROLES = {
 SINGLE = ("person", "household", "weight")
 # Reasons of a gate that no record decides, only the roles and the policy.
 OF_SETTINGS = {"columns_without_role", "roles_replaced", "no_limits", "harmless_side"}
-ASSESSED = "sievert assess --share"
 Data = Mapping[str, Any]
-
-
-def _refused(why: str, hint: str) -> RefusedError:
-    return RefusedError(f"{why} not shareable", hint=hint)
-
-
-# Why something cannot be shared: one exit code, and nothing of the data in the words.
-NOT_SHAREABLE: Mapping[str, RefusedError] = {
-    "attack": _refused("attacks point at single people: they are", ASSESSED),
-    "explain": _refused("explain points at columns, values and records: it is", ASSESSED),
-    "compromise": _refused("how near an intruder comes to one number is", ASSESSED),
-    "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
-    "compare": _refused(
-        "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
-    ),
-    "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
-    "records": _refused("a record file tells about single people: it is", "--share alone"),
-    "charts": _refused("charts draw exact numbers: they are", "--html FILE with --share"),
-    "timings": _refused("timings depend on single records: they are", "--share without --timings"),
-    "values": _refused("values of the data are", "--share without --show-values"),
-}
 
 
 # The key of a result that tells which command it is of.
@@ -118,8 +97,11 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
             "releases": [{"policy": _policy(r["policy"], names)} for r in result["releases"]],
         }
     # Nobody has said how far a person with several rows, or one missing value that matches
-    # anything, can move a number.
-    unknown = result["roles"].get("person") or table.get("missing") == "wildcard"
+    # anything, can move a number; and with an identifier nobody has said that rows are people.
+    # Whether it does repeat decides nothing: that would tell of single rows.
+    unknown = (
+        roles["person"] or table.get("missing") == "wildcard" or _may_repeat(result["roles"], roles)
+    )
     rounding = _Rounding(None if unknown else records, min_cell)
     return content | {
         "reidentification": rounding.numbers(result["reidentification"], FOUND),
@@ -129,6 +111,13 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
         },
         "policy": _policy(result.get("policy"), names),
     }
+
+
+def _may_repeat(given: Data, roles: Mapping[str, list[str]]) -> bool:
+    """Whether the table has an identifier, and nobody has said that each row is a person."""
+    others = (*roles["ignored"], *roles["unassessed"])
+    likely = bool(roles["identifier"]) or any(map(tells_people_apart, others))
+    return likely and not given.get("rows_are_people")
 
 
 def _columns(given: Any) -> list[str]:

@@ -11,9 +11,8 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED
-from sievert.errors import require
+from sievert.errors import NOT_SHAREABLE, require
 from sievert.roles import Typed
-from sievert.sharing import NOT_SHAREABLE
 
 Names = list[str] | None
 STDIN = "stdin:"

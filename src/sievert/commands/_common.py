@@ -168,7 +168,9 @@ class RequestedRoles:
                 f"people have several rows by {roles.person!r}, which is not defined here",
                 hint="assess and explain count in people; or one row for each person",
             )
-        elif self.policy is None or not self.policy.roles.rows_are_people:
+        elif self.policy is not None and self.policy.roles.rows_are_people:
+            roles = replace(roles, rows_are_people=True)
+        else:
             repeated = repeated_identifiers(questions, roles)
             roles = replace(roles, repeated=tuple(repeated))
             notes = [*(Caution(SHARED_IDENTIFIER, Name(c)) for c in repeated), *notes]
@@ -189,14 +191,24 @@ class RequestedRoles:
         }
 
     def gate(
-        self, columns: Sequence[str], roles: Roles, missing: str = "value", dropped: int = 0
+        self,
+        columns: Sequence[str],
+        roles: Roles,
+        missing: str = "value",
+        dropped: int = 0,
+        *,
+        coded: bool = False,
     ) -> Gate | None:
-        """The policy's gate for a table with these columns, with the reasons that roles give."""
+        """The policy's gate for a table with these columns, with the reasons that roles give.
+
+        Some records may be dropped, and some values be codes for missing.
+        """
         if self.policy is None:
             return None
         from sievert.policy import Gate
 
-        gate = Gate(self.policy, self._basis(columns, roles, missing))
+        rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
+        gate = Gate(self.policy, f"{self._basis(columns, roles)}; {rule}")
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
@@ -209,25 +221,25 @@ class RequestedRoles:
             gate.undecided("records_left_out")
         return gate
 
-    def _basis(self, columns: Sequence[str], roles: Roles, missing: str) -> str:
-        """What a verdict rests on, in one sentence without names."""
+    def _basis(self, columns: Sequence[str], roles: Roles) -> str:
+        """Whom and what a verdict is about, without names."""
         assert self.policy is not None
         counted = "each row is taken for one person, which the policy does not say"
-        if self.policy.roles.rows_are_people:
+        if roles.rows_are_people:
             counted = "each row is one person, as the policy says"
         if roles.person in columns:
             counted = "people were counted, who may have several rows"
         numbers = [
-            plural(number, what)
-            for what, names in (
-                ("quasi-identifier", roles.quasi),
-                ("secret", roles.sensitive),
-                ("identifier", roles.identifier),
-                ("ignored column", roles.ignored),
+            plural(number, what) + after
+            for what, names, after in (
+                ("quasi-identifier", roles.quasi, ""),
+                ("secret", roles.sensitive, ""),
+                ("identifier", roles.identifier, " to be dropped"),
+                ("ignored column", roles.ignored, ""),
             )
             if (number := sum(c in columns for c in names))
         ]
-        return f"{counted}; {', '.join(numbers)}; {MISSING_RULES[missing]}"
+        return f"{counted}; {', '.join(numbers)}"
 
     def prepare(
         self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()

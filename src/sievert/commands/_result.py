@@ -35,6 +35,11 @@ class Result:
         """The number of records of the table."""
         return int(self.table["rows"])
 
+    @property
+    def people(self) -> int:
+        """The number of people: of records, unless people were counted."""
+        return int(self.table.get("people", self.rows))
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""
         return {
@@ -81,6 +86,13 @@ class SharedResult:
     """What may be shared of a result: short, rounded, with its verdicts."""
 
     content: Mapping[str, Any]
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the policy is met, of a comparison by some release; None if undecided."""
+        tables = self.content.get("releases", [self.content])
+        states = {table["policy"]["met"] for table in tables if table["policy"] is not None}
+        return True if True in states else None if None in states or not states else False
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line with --share."""

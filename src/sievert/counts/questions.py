@@ -99,16 +99,16 @@ class Questions(CellTables):
         """Records whose every value is the name of its column, as where files were put together."""
         counts = []
         for secret in secrets or (None,):
+            cells = self.count_cells(tuple(quasi), secret)
             names = {self.sql_name(q): q for q in quasi} | ({"s": secret} if secret else {})
             equal = " AND ".join(f"{self.engine.as_text(c)} = ?" for c in names)
-            cells = self.count_cells(tuple(quasi), secret)
             counts.append(self.count_where(cells, equal, list(names.values())))
         return min(counts)
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
-        sql = "SELECT COUNT(*) FROM (SELECT {0} FROM input GROUP BY {0}) AS d"
-        queries = {c: sql.format(self.sql_name(c)) for c in columns}
+        sql = "SELECT COUNT(*) FROM (SELECT {0} FROM {1} GROUP BY {0}) AS d"
+        queries = {c: sql.format(self.sql_name(c), self._input) for c in columns}
         return {c: int(self.engine.query_records(query)[0][0]) for c, query in queries.items()}
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:

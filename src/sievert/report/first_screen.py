@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sievert.formatting import significant
+from sievert.formatting import printable, significant
 from sievert.measures import BY_ID
 from sievert.policy.judgement import AS_VALUE
 from sievert.report.chapters.numbers import (
@@ -40,6 +40,7 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
     }
     return (
         Paragraph(texts("front.internal"), "warning"),
+        *(Paragraph(caution, "warning") for caution in _cautions(parts)),
         Paragraph(policy_lead(parts), "lead"),
         *(
             Chapter(texts(f"front.{key}"), key.replace("_", "-"), tuple(blocks))
@@ -117,6 +118,13 @@ def subject(part: ReportPart) -> tuple[object, ...]:
     return (*roles, part.rows)
 
 
+def file_name(part: ReportPart) -> str | None:
+    """The name of the file that was read; a frame of Python has none."""
+    table = part.data["table"]
+    named = table.get("name") and table["name"] != table.get("kind")
+    return part.writer.file(table["name"]) if named else None
+
+
 def _rows(part: ReportPart) -> str:
     return f"{part.rows:,}"
 
@@ -125,8 +133,8 @@ def _table(part: ReportPart) -> Iterator[str]:
     texts, table, writer = part.texts, part.data["table"], part.writer
     key = "table_one" if table["columns"] == 1 else "table"
     yield texts(f"front.{key}", rows=_rows(part), columns=f"{table['columns']:,}")
-    if table.get("name"):
-        yield texts("front.named", name=writer.file(table["name"]))
+    if name := file_name(part):
+        yield texts("front.named", name=name)
     for key, role in (
         ("outsider", "quasi"),
         ("secrets", "sensitive"),
@@ -139,6 +147,12 @@ def _table(part: ReportPart) -> Iterator[str]:
     ):
         if columns := role_columns(part.data["roles"])[role]:
             yield texts(f"front.{key}", columns=writer.names(columns))
+
+
+def _cautions(parts: Sequence[ReportPart]) -> Iterator[str]:
+    """What stands before the first number: what is counted may not be people."""
+    for caution in dict.fromkeys(c for part in parts for c in part.data.get("cautions", ())):
+        yield parts[0].texts("front.caution", what=printable(caution))
 
 
 # -- limits -------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def _headlines_complete(assessment: Assessment) -> bool:
 
 def _identity(assessment: Assessment, width: int) -> list[str]:
     """How easily a person is found: numbers, then a sentence."""
-    values, rows = assessment.reidentification, assessment.table.get("people", assessment.rows)
+    values, rows = assessment.reidentification, assessment.people
     one, many = ("person", "people") if "people" in assessment.table else ("record", "records")
     if _under_wildcards(assessment):
         lines = ["", "How easily a person is found (a missing value matches anything)"]

@@ -54,16 +54,16 @@ class Judging:
         if self.policy is None:
             return Assessed(*measure_table(questions, roles, beside, clock))
         settings = replace(self.settings, orders={**table.orders, **self.settings.orders})
-        limited = (measure for _, measure, _ in self.policy.every_limit())
+        limited = [measure for _, measure, _ in self.policy.every_limit()]
         ids = tuple(dict.fromkeys((*beside, *limited)))
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
-            return Assessed(*measure_table(questions, roles, ids, clock, settings))
+            return Assessed(*measure_table(questions, roles, ids, clock, settings, limited))
         except (InputError, UsageError):
             if not placed or original:  # of the original it is a mistake
                 raise
         records, inference, best = measure_table(
-            questions, roles, [i for i in ids if i not in placed], clock, settings
+            questions, roles, [i for i in ids if i not in placed], clock, settings, limited
         )
         for secret in roles.sensitive:
             for name in placed:

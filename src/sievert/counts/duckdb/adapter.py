@@ -52,6 +52,10 @@ class DuckDB:
         """Show a frame of the caller to the engine, without a copy."""
         self._guard(lambda: self._connection.register(name, frame))
 
+    def unregister(self, name: str) -> None:
+        """Let go of a frame."""
+        self._guard(lambda: self._connection.unregister(name))
+
     # -- asking ---------------------------------------------------------------------------------
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
@@ -63,7 +67,8 @@ class DuckDB:
     def keep(self, name: str, sql: str) -> None:
         self.run(f"CREATE TEMP TABLE {name} AS {sql}")
 
-    count = keep
+    def count(self, name: str, sql: str, records: int) -> None:
+        self.keep(name, sql)
 
     def forget(self, name: str) -> None:
         self.run(f"DROP TABLE {name}")
