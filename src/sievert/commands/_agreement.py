@@ -220,7 +220,9 @@ def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, 
     """Of each label that can be read: the values that it stands for."""
     place = {text: code for code, text in reversed(list(enumerate(column.values)))}
     texts = column.labels
-    plain = [(w, [place[texts[w]]]) for w in occurring if texts[w] in place]
+    plain: list[tuple[int, Sequence[int]]] = [
+        (w, [place[texts[w]]]) for w in occurring if texts[w] in place
+    ]
     if column.hierarchy is None:
         others = [w for w in occurring if texts[w] not in place]
         if as_numbers([texts[w] for w in others]) is not None:  # numbers stand for themselves
@@ -228,9 +230,9 @@ def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, 
     else:
         plain, others = [], list(occurring)
     if len(others) > MOST_READ:
-        return [*plain]
+        return plain
     sets = label_members([texts[w] for w in others], column.values, column.hierarchy)
-    members, total = [*plain], 0
+    members, total = plain, 0
     for label, below in zip(others, sets, strict=True):
         total += len(below)
         if len(below) and total <= MOST_MEMBERS:
