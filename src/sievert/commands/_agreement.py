@@ -152,7 +152,7 @@ class _Margin:
     def sum(self, number: int, weights: Floats | None = None) -> Floats:
         """The sum of weights over the records of each stratum; their number without weights."""
         each = self.counts if weights is None else self.counts * weights
-        return np.bincount(self.strata, each, number)
+        return np.asarray(np.bincount(self.strata, each, number), dtype=np.float64)
 
 
 def _margin(codes: Ints, size: int, strata: Ints | None, number: int) -> _Margin:
