@@ -41,7 +41,7 @@ ROLES = {
     "unassessed": "column",
 }
 SINGLE = ("person", "household", "weight")
-# Reasons of a gate that no record decides, only the roles and the policy.
+# Reasons of a gate that no record decides, only roles and policy; others are in the verdict.
 OF_SETTINGS = {"columns_without_role", "roles_replaced", "no_limits", "harmless_side"}
 Data = Mapping[str, Any]
 
@@ -164,15 +164,14 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
                 "impossible": None,
             }
         )
-    reasons = [_reason(r, names) for r in policy.get("reasons", ())]
+    given = policy.get("reasons", ())
+    reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
     rests_on = policy.get("rests_on")
     return {"met": policy["met"], "limits": limits, "reasons": reasons, "rests_on": rests_on}
 
 
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:
-    """Why a policy is not met or undecided; what single records decide is not named."""
-    if reason["what"] not in OF_SETTINGS:
-        return GateReason("other", reason["met"]).to_dict()
+    """Why a policy is not met or undecided: names of columns and measures, no number."""
     shown = tuple(name if name in BY_ID else names(name) for name in reason["names"])
     return GateReason(reason["what"], reason["met"], shown).to_dict()
 

@@ -263,6 +263,10 @@ def test_masks_tell_the_role_of_a_column() -> None:
         "quasi": ["quasi-identifier 1", "quasi-identifier 2"],
         "sensitive": ["secret 1"],
         "identifier": ["identifier 1"],
+        "person": None,
+        "household": None,
+        "weight": None,
+        "ignored": {},
         "unassessed": ["column 1"],
     }
     assert shown.to_dict()["policy"]["limits"][0]["where"] == "inference.secret 1"
