@@ -16,13 +16,7 @@ from sievert.attacks.register_matching import Matching
 from sievert.commands import _pairing
 from sievert.commands._agreement import changed_records
 from sievert.commands._common import check_known, describe_table, treat_missing
-from sievert.commands._pairing_evidence import (
-    BY_KEY,
-    STATED,
-    Pairing,
-    pairing_by_order,
-    require_paired,
-)
+from sievert.commands._pairing_evidence import Pairing
 from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
@@ -74,15 +68,16 @@ def attack_with_original(
             return {}, release, None
         original = _original_people(run, release, people, questions, shared, table.name)
         description = describe_table(table, questions)
-    if release.keyed:
-        mine, theirs = microdata.match_keys(people, original)
-        require(
-            len(mine), "no record of the release has a key of the other table", error=InputError
+        mine, theirs = _places(release, people, original)
+        columns = _pair_columns(run, people.select_cells(mine), original.select_cells(theirs))
+        pairing = _pairing.check_pairing(
+            table.name,
+            columns,
+            lambda: _pairing.pair_further(release.further, questions, table.name, released=True),
+            keyed=release.keyed,
+            stated=run.settings.paired,
         )
-    else:
-        mine = theirs = np.arange(len(people.counts))
-    columns = _pair_columns(run, people.select_cells(mine), original.select_cells(theirs))
-    pairing = _check_pairing(run, release, columns, table.name)
+        run.notes += pairing.notes()
     if reasoner is not None:
         reasoner.changed = _changed_share([c for c in columns if c.name in shared])
     attacks = {
@@ -106,6 +101,16 @@ def attack_with_original(
     return attacks, release, pairing
 
 
+def _places(release: AttackedRelease, people: Cube, original: Cube) -> tuple[Ints, Ints]:
+    """Where people of both tables are, in the release and in the original."""
+    if not release.keyed:
+        every = np.arange(len(people.counts))
+        return every, every
+    mine, theirs = microdata.match_keys(people, original)
+    require(len(mine), "no record of the release has a key of the other table", error=InputError)
+    return mine, theirs
+
+
 def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedColumn]:
     """The columns of both tables, record by record."""
     key, trees = run.settings.key, dict[str, Hierarchy]()
@@ -116,18 +121,6 @@ def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedCo
             if tree := to_hierarchy(run.settings.hierarchies.get(column), texts):
                 trees[column] = tree
     return _pairing.pair_in_order(original, people, columns, trees)
-
-
-def _check_pairing(
-    run: AttackRun, release: AttackedRelease, columns: Sequence[PairedColumn], name: str
-) -> Pairing:
-    """How the records are paired; an error where their order does not pair them."""
-    if release.keyed:
-        return BY_KEY
-    stated = run.settings.paired
-    pairing = STATED if stated else require_paired(pairing_by_order(columns), name)
-    run.notes += pairing.notes()
-    return pairing
 
 
 def _changed_share(columns: Sequence[PairedColumn]) -> float:

@@ -11,6 +11,7 @@ from sievert import files
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
+from sievert.commands import _pairing
 from sievert.commands._common import (
     Notes,
     Reading,
@@ -70,6 +71,7 @@ class AttackedRelease:
     attacks: Mapping[str, Mapping[str, Attack]]
     classes: Cube
     people: Cube | None  # one cell per record, where records are found in other tables
+    further: Cube | None  # columns that are not in use, where records are paired by their order
     keyed: bool
 
 
@@ -140,6 +142,13 @@ def read_release(
         attacks, classes = _attack_alone(run, questions, roles)
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
+        people = _released_people(
+            run, questions, roles, table.name, dropped, ordered=ordered and group is None
+        )
+        keyed, further = settings.key is not None and settings.key in columns, None
+        if ordered and people is not None and not keyed and not settings.paired:
+            apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
+            further = _pairing.read_further(questions, roles.measured_columns, apart, table.name)
         return AttackedRelease(
             roles,
             hidden,
@@ -147,10 +156,9 @@ def read_release(
             columns_without_role(questions, roles, settings.key, group),
             attacks,
             classes,
-            _released_people(
-                run, questions, roles, table.name, dropped, ordered=ordered and group is None
-            ),
-            keyed=settings.key is not None and settings.key in columns,
+            people,
+            further,
+            keyed,
         )
 
 

@@ -32,6 +32,7 @@ from sievert.commands.compare.estimation import (
 )
 from sievert.commands.compare.policy import Judging
 from sievert.commands.compare.result import Assessed, Compared
+from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, require
 from sievert.estimators import (
@@ -79,6 +80,11 @@ class ComparisonSettings:
     limit: bool
 
     @property
+    def by_order(self) -> bool:
+        """Whether the tables must show that they have the same order."""
+        return self.key is None and not self.paired
+
+    @property
     def _one_by_one(self) -> bool:
         return self.threads == 1 or self.shuffles > MOST_TOGETHER
 
@@ -114,6 +120,7 @@ class Original:
     table: Mapping[str, Any]
     roles: Roles
     people: _pairing.People
+    further: Cube | None  # columns that are not in use, where records are paired by their order
     predicted: tuple[str, ...]
     pair: Callable[[_pairing.People], Release]  # with the records of a release
     edges: Mapping[str, Any]  # where numbers are cut
@@ -155,6 +162,9 @@ def read_original(
     if people.keyless:
         notes.append(Note("{} of the original without a key: left out", Count(people.keyless)))
     require(people.records, f"{table.name}: no record has a key", error=InputError)
+    further = None
+    if settings.by_order:
+        further = _pairing.read_further(questions, used, roles.identifier, table.name)
     description = describe_input(table, questions)
     pair = partial(
         _pairing.pair_columns,
@@ -175,6 +185,7 @@ def read_original(
         description,
         roles,
         people,
+        further,
         predicted,
         pair,
         edges,
@@ -285,7 +296,13 @@ def compare_release(
     people = _pairing.people(questions, there, settings.key, table.name)
     release = original.pair(people)
     clock(f"checking how the records of {name} are paired", questions)
-    pairing = _pairing.check_pairing(people, release.columns, stated=settings.paired)
+    pairing = _pairing.check_pairing(
+        table.name,
+        release.columns,
+        partial(_pairing.pair_further, original.further, questions, table.name),
+        keyed=people.keyed,
+        stated=settings.paired,
+    )
     known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
     strange = len(set(columns) - known)
     remarks = [

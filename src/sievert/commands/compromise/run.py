@@ -24,7 +24,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
 from sievert.files import escape_formula
 from sievert.hierarchies import NUMBER
-from sievert.losses.loss import GONE, combination_codes
+from sievert.losses.loss import GONE, PairedColumn, combination_codes
 from sievert.methods import Queries, range_queries
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
@@ -84,7 +84,15 @@ def read_tables(
         notes.append(Note("{} of the release that the original lacks", Count(extra)))
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     columns = [] if key else _pairing.pair_in_order(people.cube, release.cube, shared, {})
-    pairing = _pairing.check_pairing(release, columns, stated=paired)
+
+    def further() -> list[PairedColumn]:
+        others = _pairing.read_further(questions, roles.measured_columns, roles.identifier, name)
+        there = [] if others is None else [c for c in others.columns if c in release.cube.columns]
+        return [] if others is None else _pairing.pair_in_order(others, release.cube, there, {})
+
+    pairing = _pairing.check_pairing(
+        release.name, columns, further, keyed=release.keyed, stated=paired
+    )
     notes += pairing.notes()
     return ExperimentTables(roles, people, notes, release, places, pairing)
 
