@@ -1,11 +1,13 @@
 """Whether two tables are paired by their order: chance by brute force, and the verdicts."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
 
 import sievert
+from sievert.cli import app
 from sievert.commands._agreement import exact_agreement
 from sievert.commands._pairing_evidence import pairing_by_order
 from sievert.errors import InputError
@@ -122,3 +124,86 @@ def test_a_randomised_release_is_not_reasoned_about():
     assert number.value is None and "randomised" in number.reason
     assert "randomised" in repr(found) and "--hierarchy" not in repr(found)
     assert "randomised" in found._repr_html_()
+
+
+# -- columns that are not in use ------------------------------------------------------------------
+
+
+def test_columns_not_in_use_show_the_order():
+    before, other = table(), table(1)
+    found = sievert.compare(before, before, quasi="age", shuffles=0).releases[0].pairing
+    assert found.paired is True and set(found.columns) <= {"age", "town", "ill"}
+    with pytest.raises(InputError, match="not paired"):
+        sievert.compare(before, other, quasi="age", shuffles=0)
+    assert sievert.attack(before, before, "age").to_dict()["pairing"]["paired"] is True
+    with pytest.raises(InputError, match="not paired"):
+        sievert.attack(other, before, "age")
+    alone = {"age": before["age"]}
+    assert sievert.compare(alone, alone, quasi="age", shuffles=0).releases[0].pairing.undecided
+
+
+def test_numbers_of_rows_show_nothing():
+    """A number of rows, and one of households, are the same in tables of unrelated people."""
+    rows = {"household": [str(i // 4) for i in range(N)], "row": [str(i) for i in range(N)]}
+    before, other = {**table(), **rows}, {**table(1), **rows}
+    with pytest.raises(InputError, match="not paired"):
+        sievert.compare(before, other, quasi="age", shuffles=0)
+    with pytest.raises(InputError, match="not paired"):
+        sievert.attack(other, before, "age")
+    alone = {"age": before["age"], **rows}
+    assert sievert.compare(alone, alone, quasi="age", shuffles=0).releases[0].pairing.undecided
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def written(path, columns):
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join([",".join(columns), *map(",".join, rows)]) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """An original, itself in another order, and its first records, as files."""
+    before = {**table(), "pay": [str(x) for x in np.random.default_rng(5).integers(1, 90, N)]}
+    order = np.random.default_rng(2).permutation(N)
+    moved = {c: [v[i] for i in order] for c, v in before.items()}
+    few = {c: v[:5] for c, v in before.items()}
+    named = {"before": before, "moved": moved, "few": few}
+    return {name: written(tmp_path / f"{name}.csv", each) for name, each in named.items()}
+
+
+def command(which, original, release):
+    if which == "compare":
+        return ["compare", original, release, "-q", "age,town", "-s", "ill", "--shuffles", "0"]
+    if which == "attack":
+        tables = ["attack", release, "--original", original]
+        return [*tables, "-q", "age,town", "-s", "ill", "--no-reasoning"]
+    tables = ["compromise", original, "--method", "release", "--release", release]
+    return [*tables, "-q", "age,town", "-s", "pay", "--epsilon", "2"]
+
+
+@pytest.mark.parametrize("which", ["compare", "attack", "compromise"])
+def test_commands_end_with_an_error_a_caution_or_what_was_found(which, files, tmp_path, capfd):
+    out = tmp_path / "out.json"
+
+    def run(original, release, *more):
+        arguments = [*command(which, files[original], files[release]), *more]
+        code = app._run([*arguments, "--json", str(out), "--force"])
+        said = capfd.readouterr()
+        result = json.loads(out.read_text()) if code == 0 else {}
+        pairing = (result["releases"][0] if "releases" in result else result).get("pairing")
+        return code, pairing, " ".join((said.out + said.err).split())
+
+    code, pairing, said = run("before", "before")
+    assert code == 0 and (pairing["paired"], pairing["by"]) == (True, "order")
+    assert "records are paired by their order:" in said and "CAUTION" not in said
+    code, _, said = run("before", "moved")
+    assert code == 3 and "not paired by their order" in said
+    assert "--key COLUMN" in said and "--paired" in said
+    code, pairing, said = run("before", "moved", "--paired")
+    assert code == 0 and (pairing["paired"], pairing["by"]) == (True, "stated")
+    code, pairing, said = run("few", "few")
+    assert code == 0 and pairing["paired"] is None
+    assert "CAUTION: it cannot be told" in said
