@@ -8,7 +8,7 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands._agreement import exact_agreement
+from sievert.commands._agreement import changed_records, exact_agreement
 from sievert.commands._pairing_evidence import pairing_by_order
 from sievert.errors import InputError
 from sievert.hierarchies import Hierarchy
@@ -124,6 +124,13 @@ def test_a_randomised_release_is_not_reasoned_about():
     assert number.value is None and "randomised" in number.reason
     assert "randomised" in repr(found) and "--hierarchy" not in repr(found)
     assert "randomised" in found._repr_html_()
+
+
+def test_a_label_above_all_values_is_no_change():
+    one = column("a", ["M", "J", "J", "J"], ["{M,J}", "{M,J}", "J", "J"])
+    assert not changed_records(one).any()
+    one = column("a", ["M", "J", "K", "J"], ["{K,J}", "{M,J}", "K", "M"])
+    assert changed_records(one).tolist() == [True, False, False, True]
 
 
 # -- columns that are not in use ------------------------------------------------------------------

@@ -61,7 +61,7 @@ class Agreement:
     values: int
     labels: int
     above: tuple[Ints, ...]
-    readable: Bools | None = None  # of each label: whether it is known what it stands for
+    readable: Bools | None = None  # of each label: whether it is known whom it excludes
 
     @property
     def different(self) -> int:
@@ -187,9 +187,9 @@ def exact_agreement(column: PairedColumn) -> Agreement:
     occurring = np.flatnonzero(np.bincount(column.released, minlength=len(column.labels)))
     size = sum(value is not None for value in column.values)
     for label, members in _members(column, occurring.tolist()):
-        readable[label] = True
         if column.labels[label] == ROOT or len(members) >= max(2, size):
             continue  # it may be anybody, whoever it is paired with
+        readable[label] = True
         for value in members:
             slot = filled[value]
             filled[value] += 1
@@ -212,7 +212,7 @@ def exact_agreement(column: PairedColumn) -> Agreement:
         len(column.values),
         len(column.labels),
         tuple(above) if known else (),
-        readable,
+        readable if known else None,
     )
 
 
@@ -241,29 +241,43 @@ def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, 
 
 
 def _by_bands(column: PairedColumn, before: Floats, after: Floats) -> Agreement:
-    """Numbers by the rank that they have in their own table, in bands of as many records each."""
-    ours, theirs = (
-        rank_bands(numbers, codes)[codes]
+    """Numbers by the rank that they have in their own table: ranks agree if they share a band."""
+    (ours, values), (theirs, labels) = (
+        _ranges(numbers, codes)
         for numbers, codes in ((before, column.original), (after, column.released))
     )
-    same = np.arange(BANDS + 1)
-    same[BANDS] = NO_LABEL  # no number: nothing is said
-    return Agreement(column.name, ours, theirs, BANDS + 1, BANDS + 1, (same,))
+    shared = (values[:, None, 0] <= labels[None, :, 1]) & (labels[None, :, 0] <= values[:, None, 1])
+    shared &= (values[:, None, 0] < BANDS) & (labels[None, :, 0] < BANDS)
+    above = [np.full(len(values), NO_LABEL) for _ in range(int(shared.sum(1).max(initial=0)))]
+    for value, row in enumerate(shared):
+        for each, label in zip(above, np.flatnonzero(row), strict=False):
+            each[value] = label
+    return Agreement(column.name, ours, theirs, len(values), len(labels), tuple(above))
+
+
+def _ranges(numbers: Floats, codes: Ints) -> tuple[Ints, Ints]:
+    """Of each record a code of the bands over which its number's ranks reach; first and last."""
+    bands, places = np.unique(rank_bands(numbers, codes), axis=0, return_inverse=True)
+    return np.asarray(places).reshape(-1)[codes], bands
 
 
 def rank_bands(numbers: Floats, codes: Ints) -> Ints:
-    """Of each code the band of its number's rank, equal numbers in one; BANDS where it has none.
+    """Of each code the first and the last band of its number's ranks; BANDS where it has none.
+
+    There are as many records in every band: equal numbers reach over several.
 
     >>> rank_bands(np.array([5.0, 1.0, np.nan]), np.array([0, 1, 1, 0, 2])).tolist()
-    [15, 5, 20]
+    [[10, 19], [0, 9], [20, 20]]
     """
-    times = np.bincount(codes, minlength=len(numbers)).astype(np.float64)
+    times = np.bincount(codes, minlength=len(numbers)).astype(np.int64)
     times[np.isnan(numbers)] = 0
     order = np.argsort(numbers, kind="stable")
-    middle = np.cumsum(times[order]) - times[order] / 2
-    bands = np.full(len(numbers), BANDS, dtype=np.int64)
-    bands[order] = np.minimum(BANDS * middle / max(1.0, times.sum()), BANDS - 1).astype(np.int64)
-    bands[np.isnan(numbers)] = BANDS
+    last = np.cumsum(times[order])
+    every = max(1, int(times.sum()))
+    bands = np.full((len(numbers), 2), BANDS, dtype=np.int64)
+    bands[order, 0] = BANDS * (last - times[order]) // every
+    bands[order, 1] = np.maximum((BANDS * last - 1) // every, bands[order, 0])
+    bands[np.isnan(numbers) | (times == 0)] = BANDS
     return bands
 
 
@@ -294,10 +308,12 @@ def could_exceed(moments: Moments) -> bool:
 def changed_records(column: PairedColumn) -> Bools:
     """Which records have a value that is neither the original's nor above it.
 
-    Labels that cannot be read, suppressed cells and records that were not released are none.
+    Labels that cannot be read or may be anybody, suppressed cells and records that were not
+    released are none.
     """
     exact = exact_agreement(column)
-    assert exact.readable is not None
+    if exact.readable is None:
+        return np.zeros(len(column.original), dtype=bool)
     plain = exact.readable.copy()
     if as_numbers(column.values) is not None:
         plain |= np.array(
