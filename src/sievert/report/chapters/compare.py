@@ -38,7 +38,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         Paragraph(_answer(view), "lead"),
         *([BulletList(tuple(_dominance(view)))] if len(view.releases) > 1 and view.secrets else ()),
         Paragraph(part.say(pairing)),
-        *pairing_paragraphs(part, known),
+        *pairing_paragraphs(part, known, [r.label for r in view.releases]),
         _key(view),
         *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
         view.chapter("own", compare_tables.own(view)),

@@ -146,17 +146,35 @@ def side_by_side(
         yield slice(start, last), many if number > width else caption
 
 
-def pairing_paragraphs(part: ReportPart, pairings: Iterable[Data]) -> list[Paragraph]:
-    """What shows that two tables are paired by their order, or that it cannot be told."""
-    shown: dict[Paragraph, None] = {}
-    for pairing in pairings:
-        if pairing.get("by") == "stated":
-            shown[Paragraph(part.texts("pairing.stated"))] = None
-        elif pairing.get("by") == "order" and pairing["paired"] is None:
-            shown[Paragraph(part.texts("pairing.unknown"), "warning")] = None
-        elif pairing.get("by") == "order":
-            first, second = map(part.writer.name, pairing["columns"])
-            one, other = map(part.writer.number, pairing["excess"])
-            places = {"first": first, "second": second, "one": one, "other": other}
-            shown[Paragraph(part.texts("pairing.order", **places))] = None
-    return list(shown)
+def pairing_paragraphs(
+    part: ReportPart, pairings: Iterable[Data], names: Sequence[str] = ("",)
+) -> list[Paragraph]:
+    """What shows that tables are paired by their order, or that it cannot be told.
+
+    Of several releases, which have `names`, those come first of which the same is said.
+    """
+    said: dict[tuple[str, str], list[str]] = {}
+    for pairing, name in zip(pairings, names, strict=True):
+        if text := _pairing_text(part, pairing):
+            kind = "warning" if pairing["paired"] is None else ""
+            said.setdefault((text, kind), []).append(name)
+    paragraphs = []
+    for (text, kind), these in said.items():
+        if len(names) > 1 and len(these) < len(names):
+            releases = some_names(part, "compared.others", these)
+            text = part.texts("pairing.of", releases=releases, text=text)
+        paragraphs.append(Paragraph(text, kind) if kind else Paragraph(text))
+    return paragraphs
+
+
+def _pairing_text(part: ReportPart, pairing: Data) -> str:
+    """What is said of one pairing: nothing of a key."""
+    if pairing.get("by") == "stated":
+        return part.texts("pairing.stated")
+    if pairing.get("by") != "order":
+        return ""
+    if pairing["paired"] is None:
+        return part.texts("pairing.unknown")
+    first, second = map(part.writer.name, pairing["columns"])
+    one, other = map(part.writer.number, pairing["excess"])
+    return part.texts("pairing.order", first=first, second=second, one=one, other=other)
