@@ -95,6 +95,17 @@ def test_small_tables_and_one_column_cannot_tell():
     assert verdict({"age": table()["age"]}, {"age": table()["age"]}).paired is None
 
 
+def test_values_that_are_all_different():
+    """Within strata of single records nothing can be told: one column that was moved is not all."""
+    names = [f"n{i}" for i in range(40)]
+    alone = {c: [f"{c}{x}" for x in names] for c in "abcd"}
+    moved = {**alone, "d": [*alone["d"][1:], alone["d"][0]]}
+    assert verdict(alone, alone).paired is None
+    assert verdict(alone, moved).paired is None
+    turned = {c: v[::-1] for c, v in alone.items()}
+    assert verdict(alone, {**turned, "a": alone["a"]}).paired is False
+
+
 def test_compare_and_attack_refuse_and_warn():
     before, other = table(), table(1)
     roles = {"quasi": ["age", "town"], "sensitive": "ill"}

@@ -163,14 +163,11 @@ def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEv
                 return Pairing(True, "order", names, (first.excess, within.excess))
             if could_exceed(within):
                 against.append((within.excess, first, second))
-    # Strata of single records say nothing; but a second column that chance explains does.
+    # Strata of single records say nothing; but chance that explains most other columns does.
     if not against:
-        against = [
-            (c.moments.excess, first, c)
-            for first in speaking
-            for c in able
-            if c is not first and not exceeds(c.moments)
-        ]
+        unlike = [c for c in able if not exceeds(c.moments)]
+        if len(unlike) >= len(speaking):
+            against = [(c.moments.excess, speaking[0], c) for c in unlike]
     if not against:
         return Pairing(None, "order")
     excess, first, second = max(against, key=lambda each: each[0])
