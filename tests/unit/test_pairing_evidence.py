@@ -89,6 +89,22 @@ def test_other_tables_are_not_paired():
     assert verdict(before, {**other, "town": before["town"]}).paired is False
 
 
+def test_unrelated_tables_sorted_by_two_columns():
+    """Both columns agree far more than by chance, one within the other, but shifted as well."""
+
+    def by_two(seed):
+        drawn = table(seed)
+        order = sorted(range(N), key=lambda i: (drawn["ill"][i], drawn["age"][i][0]))
+        tens = {**drawn, "age": [f"{a[0]}0" for a in drawn["age"]]}
+        return {c: [v[i] for i in order] for c, v in tens.items()}
+
+    columns = [column(c, by_two(0)[c], by_two(1)[c]) for c in ("ill", "age")]
+    assert all(exact_agreement(c).moments().excess > 6 for c in columns)
+    assert exact_agreement(columns[1]).moments(columns[0].original).excess > 6
+    assert verdict(by_two(0), by_two(1)).paired is False
+    assert verdict(by_two(0), by_two(0)).paired is True
+
+
 def test_small_tables_and_one_column_cannot_tell():
     before = {c: v[:4] for c, v in table().items()}
     assert verdict(before, before).paired is None
