@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.errors import InputError
 
 from .tables import read_columns
 
@@ -76,6 +77,7 @@ def test_releases_of_adult(reference: Path, name: str) -> None:
     assert lost.value == pytest.approx(before.value - told, rel=1e-10)
     assert lost.corrected == pytest.approx(before.corrected - bits.corrected, rel=1e-10)
     assert release.disclosed.attribute["occupation"].details["floor"] <= bits.value
+    assert release.pairing.paired is True and min(release.pairing.excess) > 100
 
 
 def test_the_original_itself(reference: Path) -> None:
@@ -117,7 +119,9 @@ def test_a_shuffled_release_of_adult_is_noticed(reference: Path) -> None:
     order = list(range(len(adult["age"])))
     Random(1).shuffle(order)
     other = {c: [values[i] for i in order] for c, values in adult.items()}
-    found = sievert.compare(adult, other, QI4, "occupation", shuffles=19)
+    with pytest.raises(InputError, match="not paired by their order"):
+        sievert.compare(adult, other, QI4, "occupation", shuffles=0)
+    found = sievert.compare(adult, other, QI4, "occupation", shuffles=19, paired=True)
     assert any("looks like chance" in w for w in found.warnings)
     assert any("in other records" in w for w in found.warnings)
 

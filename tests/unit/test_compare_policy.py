@@ -354,7 +354,7 @@ def test_exit_codes(names: list[str], least: int, code: int, tmp_path: Path, cap
     policy.write_text(f"{roles}[limits]\nk_anonymity = {{ min = {least} }}\n")
     files = [tmp_path / f"{n}.csv" for n in ("original", *names)]
     out = tmp_path / "out.json"
-    arguments = ["compare", *files, "--policy", policy, "--shuffles", 0, "--json", out]
+    arguments = ["compare", *files, "--policy", policy, "--shuffles", 0, "--json", out, "--paired"]
     assert app._run([str(a) for a in arguments]) == code
     text = capfd.readouterr().out
     data = json.loads(out.read_text())

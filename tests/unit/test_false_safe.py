@@ -481,7 +481,8 @@ def test_a_gain_can_be_limited_where_a_confidence_cannot() -> None:
 # -- comparisons ----------------------------------------------------------------------------------
 
 
-HOW: dict[str, Any] = {"shuffles": 0, "threads": 1}
+BY_KEY: dict[str, Any] = {"shuffles": 0, "threads": 1, "key": "id"}
+HOW: dict[str, Any] = {"shuffles": 0, "threads": 1, "paired": True}
 
 
 def test_a_release_that_lacks_the_secret() -> None:
@@ -508,16 +509,51 @@ def test_a_release_with_a_column_renamed() -> None:
 
 def test_the_key_of_a_comparison_has_no_role() -> None:
     whole = {**table(), "id": [str(i) for i in range(N)]}
-    found = sievert.compare(whole, {"r": whole}, policy=policy(), key="id", **HOW)
+    found = sievert.compare(whole, {"r": whole}, policy=policy(), **BY_KEY)
     assert found.met is False
     whole_policy = with_roles(identifier=["id"])
-    assert sievert.compare(whole, {"r": whole}, policy=whole_policy, key="id", **HOW).met is True
+    assert sievert.compare(whole, {"r": whole}, policy=whole_policy, **BY_KEY).met is True
 
 
 def test_a_comparison_without_limits() -> None:
     bare = {"roles": policy()["roles"]}
     found = sievert.compare(table(), {"r": table()}, policy=bare, **HOW)
     assert found.met is None and not found.passed
+
+
+def people(seed: int) -> Table:
+    """Four hundred people: their zip code tells nothing of their illness."""
+    r = Random(seed)
+    ills = ["flu", "hiv", "cold"]
+    return {"zip": [str(r.randrange(4)) for _ in range(400)], "ill": r.choices(ills, k=400)}
+
+
+def test_a_release_in_another_order() -> None:
+    """Paired row by row with strangers, a release would seem to tell next to nothing."""
+    order = Random(1).sample(range(400), 400)
+    moved = {c: [v[i] for i in order] for c, v in people(0).items()}
+    for release in (moved, people(1), {**people(1), "zip": people(0)["zip"]}):
+        with pytest.raises(InputError, match="not paired by their order"):
+            sievert.compare(people(0), {"r": release}, policy=policy(), shuffles=0)
+    found = sievert.compare(people(0), {"r": people(0)}, policy=policy(), shuffles=0)
+    assert found.met is True and found["r"].pairing.paired is True
+
+
+def test_unrelated_tables_sorted_alike() -> None:
+    alike = [
+        {c: [v[i] for i in sorted(range(400), key=t["zip"].__getitem__)] for c, v in t.items()}
+        for t in (people(0), people(1))
+    ]
+    with pytest.raises(InputError, match="not paired by their order"):
+        sievert.compare(alike[0], {"r": alike[1]}, policy=policy(), shuffles=0)
+
+
+def test_a_pairing_that_cannot_be_told_is_undecided() -> None:
+    few = {c: v[:20] for c, v in people(0).items()}
+    found = sievert.compare(few, {"r": few}, policy=policy(k_anonymity={"min": 1}), shuffles=0)
+    assert found.met is None and not found.passed
+    (reason,) = found["r"].policy.reasons
+    assert reason.what == "pairing_unknown" and "CAUTION" in repr(found)
 
 
 # -- exit codes -----------------------------------------------------------------------------------
@@ -553,7 +589,7 @@ def test_exit_codes(
 ) -> None:
     data = write(tmp_path / "t.csv", table())
     (tmp_path / "p.toml").write_text(text)
-    tables = [data] if command == "assess" else [data, data, "--shuffles", "0"]
+    tables = [data] if command == "assess" else [data, data, "--shuffles", "0", "--paired"]
     out = tmp_path / "out.json"
     arguments = [command, *tables, "--policy", str(tmp_path / "p.toml"), "--json", str(out)]
     assert app._run([*arguments, *more]) == code

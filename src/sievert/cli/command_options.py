@@ -34,6 +34,8 @@ class AttackOptions(Options):
         The table that the release was made of, in the same order unless there is a key.
     key
         A column that tells people apart, the same in all tables.
+    paired
+        Say that the original is in the order of the release, whatever the tables show.
     value
         COL=VALUE: the value of a secret whose rise in a class matters, such as disease=HIV.
     """
@@ -41,6 +43,7 @@ class AttackOptions(Options):
     register: str | None = None
     original: str | None = None
     key: str | None = None
+    paired: bool = False
     value: Names = None
 
     def arguments(self) -> dict[str, Any]:
@@ -107,6 +110,8 @@ class ComparisonOptions(Options):
     ----------
     key
         A column that tells people apart, the same in all tables; else their order must be.
+    paired
+        Say that the releases are in the order of the original, whatever the tables show.
     predict
         Columns to predict from the release and from the original; the secrets unless given.
     bins
@@ -121,6 +126,7 @@ class ComparisonOptions(Options):
     """
 
     key: str | None = None
+    paired: bool = False
     predict: Names = None
     bins: Names = None
     shuffles: int = 99
@@ -155,6 +161,8 @@ class MethodOptions(Options):
         With --method release: the released table, in the same order unless there is a key.
     key
         With --method release: a column that tells people apart, in both tables.
+    paired
+        Say that the release is in the order of the original, whatever the tables show.
     epsilon
         Widths within which a confidential number must not be known: 10,20.
     step
@@ -179,6 +187,7 @@ class MethodOptions(Options):
     percent: Names = None
     release: str | None = None
     key: str | None = None
+    paired: bool = False
     epsilon: Names = None
     step: float | None = None
     replicates: int = 30

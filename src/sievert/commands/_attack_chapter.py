@@ -130,6 +130,8 @@ def attack_lines(
 def _reasoning_lines(attack: Attack, records: int, width: int, everything: bool) -> list[str]:
     """Attacker and learner: their numbers, who is worst off, and how it was found."""
     indent, details = "    ", attack.details
+    if "randomised" in details:
+        return wrap(attack.reading, width, indent)
     names = attack.numbers if everything else [n for n in REASONING_NUMBERS if n in attack.numbers]
     worst = [
         f"row {one['row']:,}: {percent(one['attacker'])} against the learner's "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -10,10 +11,17 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.commands._pairing_evidence import (
+    BY_KEY,
+    STATED,
+    Pairing,
+    pairing_by_order,
+    require_paired,
+)
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, require
+from sievert.errors import InputError, SievertError, require
 from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
@@ -21,6 +29,7 @@ from sievert.losses.label_sets import label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
 from sievert.notes import Count, Name, Note
 
+MOST_EVIDENCE = 8  # columns, with those in use, that are read to tell how records are paired
 NOT_IN_IT = "{} of {} without a place in its hierarchy"
 NOT_ABOVE = "{} of {} in its hierarchy, but not above the original value"
 
@@ -92,6 +101,100 @@ def record_places(original: People, release: People) -> tuple[Ints, int]:
     return np.arange(original.records), 0
 
 
+def check_paired(paired: bool, key: str | None) -> None:
+    """A key and the order of records cannot both pair them."""
+    require(
+        not paired or key is None,
+        "a key pairs the records: their order does not matter then",
+        hint="--key COLUMN or --paired",
+    )
+
+
+def check_pairing(
+    name: str,
+    columns: Sequence[PairedColumn],
+    further: Callable[[], Sequence[PairedColumn]],
+    *,
+    keyed: bool,
+    stated: bool,
+) -> Pairing:
+    """How the records of two tables were paired; an error where their order does not pair them.
+
+    Further columns are asked for where those in use do not show it.
+    """
+    if keyed or stated:
+        return BY_KEY if keyed else STATED
+    found = pairing_by_order(columns)
+    if found.paired is not True and (more := [c for c in further() if not tells_rows(c)]):
+        found = pairing_by_order([*columns, *more])
+    return require_paired(found, name)
+
+
+def read_further(
+    questions: Questions, used: Sequence[str], apart: Sequence[str], name: str
+) -> Cube | None:
+    """A few columns that are not in use but may show how records are paired, in their order."""
+    others = _usable(questions, [c for c in questions.columns if c not in (*used, *apart)])
+    return _in_order(questions, others[: max(0, MOST_EVIDENCE - len(used))], name)
+
+
+def pair_further(
+    read: Cube | None, questions: Questions, name: str, *, released: bool = False
+) -> list[PairedColumn]:
+    """Such columns of one table, which were read (`released`: of the release), and the other's."""
+    columns = [] if read is None else [c for c in read.columns if c in questions.columns]
+    other = _in_order(questions, _usable(questions, columns), name)
+    if read is None or other is None:
+        return []
+    original, release = (other, read) if released else (read, other)
+    return pair_in_order(original, release, other.columns, {})
+
+
+def _usable(questions: Questions, columns: Sequence[str]) -> list[str]:
+    """The columns of plain values."""
+    usable = []
+    for column in columns:
+        with suppress(SievertError):
+            questions.engine.check_usable(column)
+            usable.append(column)
+    return usable
+
+
+def _in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube | None:
+    return microdata.in_order(questions, columns, name) if columns else None
+
+
+def tells_rows(column: PairedColumn) -> bool:
+    """Whether a column may be a number of rows: it ascends with them, or most values are single.
+
+    Such a number is the same in unrelated tables.
+    """
+    if not len(column.original):
+        return True
+    numbers = as_numbers(column.values)
+    place = column.original if numbers is None else numbers[column.original]
+    step = np.diff(place)
+    different = int(np.count_nonzero(np.bincount(column.original)))
+    return bool((step >= 0).all() or (step <= 0).all() or 2 * different > len(place))
+
+
+def pair_in_order(
+    original: Cube, release: Cube, columns: Sequence[str], hierarchies: Mapping[str, Hierarchy]
+) -> list[PairedColumn]:
+    """Columns of two tables of as many records, side by side in their order."""
+    pairs = []
+    for name in columns:
+        mine, theirs = original.columns.index(name), release.columns.index(name)
+        values = original.values[mine]
+        labels = same_numbers(values, release.values[theirs])
+        before, after = (
+            np.asarray(codes, dtype=np.int64)
+            for codes in (original.codes[mine], release.codes[theirs])
+        )
+        pairs.append(PairedColumn(name, before, after, values, labels, hierarchies.get(name)))
+    return pairs
+
+
 def pair_columns(
     original: People,
     release: People,
@@ -145,7 +248,7 @@ def same_numbers(
 
 
 def pairing_notes(
-    release: Release, people: People, lacking: Sequence[str], strange: int
+    release: Release, people: People, pairing: Pairing, lacking: Sequence[str], strange: int
 ) -> Iterator[Note]:
     """What stands out of how the records of the two tables go together."""
     quasi = {q.name for q in release.quasi}
@@ -158,8 +261,7 @@ def pairing_notes(
     ):
         if count.number:
             yield Note(text, count)
-    if not people.keyed:
-        yield Note("records are paired by their order")
+    yield from pairing.notes()
     for column in release.secrets:
         name = Name(column.name)
         if column.name in lacking:

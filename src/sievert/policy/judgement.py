@@ -29,6 +29,8 @@ REASONS = {
     "harmless_side": "a limit bounds its measure on the harmless side only: {}",
     "records_left_out": "records without a quasi-identifier were left out: nothing is known of "
     "them",
+    "pairing_unknown": "it cannot be told whether the records of the release are those of the "
+    "original in the same order: give a key, or say that they are paired",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NEEDS = {

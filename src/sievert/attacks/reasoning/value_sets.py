@@ -34,6 +34,10 @@ MOST_MEMBERS = 5 * 10**7  # of all labels of a column
 _NONE = np.zeros(0, dtype=np.int64)
 
 
+class UnfitLabelError(InputError):
+    """A released label stands for no known value."""
+
+
 @dataclass(frozen=True)
 class PositionSets:
     """Sets of positions: set i is `members[starts[i]:starts[i + 1]]`, in ascending order."""
@@ -232,7 +236,19 @@ class Labels:
             not wrong,
             f"column {column!r}: no known value fits {wrong:,} of {plural(len(texts), 'label')}",
             hint=f"--hierarchy {column or 'COL'}=FILE or --domain {column or 'COL'}=FILE",
-            error=InputError,
+            error=UnfitLabelError,
         )
         numbers = np.array([number_of[text] for text in released], dtype=np.int64)
         return cls(PositionSets.from_lists(sets), numbers)
+
+
+def label_members(
+    labels: Sequence[Text], values: Sequence[Text], hierarchy: Hierarchy | None = None
+) -> list[Ints]:
+    """Of each label the places of the values that it stands for; none if it cannot be read.
+
+    >>> [x.tolist() for x in label_members(["2*", "[30, 40)", "old"], ["21", "25", "35"])]
+    [[0, 1], [2], []]
+    """
+    reader = _Reader(Domain(tuple(values), "original", public=False), hierarchy, False, labels)
+    return [reader.read(label) for label in labels]

@@ -40,6 +40,7 @@ def attack(
     person: str | None = None,
     register: Any = None,
     key: str | None = None,
+    paired: bool = False,
     sensitive_table: Any = None,
     group: str | None = None,
     reasoning: bool = True,
@@ -82,7 +83,9 @@ def attack(
         A table of outsiders that shares quasi-identifiers with the release: who are the candidates?
     key
         A column that tells people apart, the same in all tables. Without it, the original must have
-        its records in the order of the release.
+        its records in the order of the release, and the tables must show that it has.
+    paired
+        Say that the original has its records in the order of the release, whatever the tables show.
     sensitive_table, group
         Of a release in two tables the second, and the column that joins them. With a group but
         without a second table, who has which secret is taken to be unknown within a group.
@@ -140,6 +143,11 @@ def attack(
         "a key links tables",
         hint="--register FILE or --original FILE",
     )
+    require(
+        not paired or original is not None,
+        "--paired is about a release and its original",
+        hint="--original FILE",
+    )
     if isinstance(release, tuple):
         require(
             len(release) == 2 and sensitive_table is None,
@@ -151,7 +159,9 @@ def attack(
     thinking = ReasoningSettings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
     thinking.check()
     grouped = group is not None or sensitive_table is not None
-    settings = AttackSettings(hierarchies or {}, parts, value or {}, key, missing, show_values)
+    settings = AttackSettings(
+        hierarchies or {}, parts, value or {}, key, paired, missing, show_values
+    )
     notes, reasoner = Notes(), None
     if reasoning or grouped:
         reasoner = Reasoner(
@@ -174,9 +184,9 @@ def attack(
         ordered=original is not None,
         listed=records is not None and original is None,
     )
-    boxes = dict(attacked.attacks["identity"])
+    boxes, pairing = dict(attacked.attacks["identity"]), None
     if original is not None:
-        white_boxes, attacked = attack_with_original(run, attacked, original)
+        white_boxes, attacked, pairing = attack_with_original(run, attacked, original)
         boxes |= white_boxes
     if register is not None:
         boxes["grey_box"] = attack_with_register(run, attacked, register)
@@ -185,13 +195,15 @@ def attack(
         inputs = [release, sensitive_table, original, register, policy]
         write_beliefs(run, beliefs, Path(records), inputs, force)
     attacks = {**attacked.attacks, "identity": {b: boxes[b] for b in BOXES if b in boxes}}
-    if beliefs:
-        attacks["reasoning"] = {s: each.attack(show=show_values) for s, each in beliefs.items()}
+    reasoned = {s: each.attack(show=show_values) for s, each in beliefs.items()}
+    if reasoner is not None and (reasoned := {**reasoned, **reasoner.withheld}):
+        attacks["reasoning"] = reasoned
     return Attacks(
         attacked.description,
         replace(attacked.roles, sensitive=attacked.hidden or attacked.roles.sensitive),
         attacks,
         beliefs,
+        pairing,
         warnings=tuple(run.notes),
         unassessed=attacked.unassessed,
         **run.clock.stop(),

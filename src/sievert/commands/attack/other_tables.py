@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +13,18 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import Attack, to_hierarchy, value
 from sievert.attacks.identity import grey_box, white_box
 from sievert.attacks.register_matching import Matching
+from sievert.commands import _pairing
+from sievert.commands._agreement import changed_records
 from sievert.commands._common import check_known, describe_table, treat_missing
+from sievert.commands._pairing_evidence import Pairing
 from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import percent
-from sievert.hierarchies import NUMBER
+from sievert.hierarchies import NUMBER, Hierarchy
+from sievert.losses.loss import PairedColumn
 from sievert.notes import Count, Name
 
 
@@ -46,10 +51,11 @@ def _shared_columns(
 
 def attack_with_original(
     run: AttackRun, release: AttackedRelease, data: Any
-) -> tuple[dict[str, Attack], AttackedRelease]:
+) -> tuple[dict[str, Attack], AttackedRelease, Pairing | None]:
     """White box: what released values tell of the original ones; whom reasoning is about.
 
-    Returns the attacks and the release, which has the keys of the original from then on.
+    Returns the attacks, the release, which has the keys of the original from then on, and how both
+    were paired.
     """
     key, people, reasoner = run.settings.key, release.people, run.reasoner
     with run.read(data, **run.other_source) as (table, questions):
@@ -59,16 +65,21 @@ def attack_with_original(
             secrets = release.hidden or tuple(reasoner.cells)
             reasoner.original(questions, shared, secrets, table.name)
         if people is None:  # groups are in an order of their own
-            return {}, release
+            return {}, release, None
         original = _original_people(run, release, people, questions, shared, table.name)
         description = describe_table(table, questions)
-    if release.keyed:
-        mine, theirs = microdata.match_keys(people, original)
-        require(
-            len(mine), "no record of the release has a key of the other table", error=InputError
+        mine, theirs = _places(release, people, original)
+        columns = _pair_columns(run, people.select_cells(mine), original.select_cells(theirs))
+        pairing = _pairing.check_pairing(
+            table.name,
+            columns,
+            lambda: _pairing.pair_further(release.further, questions, table.name, released=True),
+            keyed=release.keyed,
+            stated=run.settings.paired,
         )
-    else:
-        mine = theirs = np.arange(len(people.counts))
+        run.notes += pairing.notes()
+    if reasoner is not None:
+        reasoner.changed = _changed_share([c for c in columns if c.name in shared])
     attacks = {
         "white_box": replace(
             white_box(
@@ -87,7 +98,35 @@ def attack_with_original(
     }
     if not release.keyed and key is not None:
         release = replace(release, people=_with_keys(people, original, key), keyed=True)
-    return attacks, release
+    return attacks, release, pairing
+
+
+def _places(release: AttackedRelease, people: Cube, original: Cube) -> tuple[Ints, Ints]:
+    """Where people of both tables are, in the release and in the original."""
+    if not release.keyed:
+        every = np.arange(len(people.counts))
+        return every, every
+    mine, theirs = microdata.match_keys(people, original)
+    require(len(mine), "no record of the release has a key of the other table", error=InputError)
+    return mine, theirs
+
+
+def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedColumn]:
+    """The columns of both tables, record by record."""
+    key, trees = run.settings.key, dict[str, Hierarchy]()
+    columns = [c for c in people.columns if c in original.columns and c != key]
+    for column in columns:
+        texts = [t for t in original.values[original.columns.index(column)] if t is not None]
+        with suppress(InputError):  # of values that have no place nothing is known
+            if tree := to_hierarchy(run.settings.hierarchies.get(column), texts):
+                trees[column] = tree
+    return _pairing.pair_in_order(original, people, columns, trees)
+
+
+def _changed_share(columns: Sequence[PairedColumn]) -> float:
+    """The share of records with a released value neither the original's nor above it."""
+    changed = np.logical_or.reduce([changed_records(c) for c in columns])
+    return float(np.mean(changed)) if np.size(changed) else 0.0
 
 
 def _original_people(
@@ -111,8 +150,11 @@ def _original_people(
     )
     if key is not None:
         check_known("--key: column", key, questions.columns)
-    run.notes.add("records of the release and of the original are paired by their order")
-    return microdata.in_order(questions, [*shared, *([] if key is None else [key])], name)
+    secrets = [s for s in release.roles.sensitive if s in questions.columns and s not in shared]
+    for column in secrets:
+        questions.engine.check_usable(column)
+    wanted = [*shared, *(s for s in secrets if s != key), *([] if key is None else [key])]
+    return microdata.in_order(questions, wanted, name)
 
 
 def _with_keys(people: Cube, original: Cube, key: str) -> Cube:

@@ -8,22 +8,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.attacks.attack import to_hierarchy
+from sievert.attacks.attack import Attack, to_hierarchy, value
 from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
-from sievert.attacks.reasoning.result import Reasoning
+from sievert.attacks.reasoning.result import HEADLINES, MOST_MISPLACED, Reasoning
 from sievert.attacks.reasoning.run import Remark
+from sievert.attacks.reasoning.value_sets import UnfitLabelError
 from sievert.commands._common import Clock, check_known
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, InputError, require
+from sievert.formatting import percent
 from sievert.hierarchies import Hierarchy
 from sievert.notes import Name, Note, Reason
 from sievert.numerics.acceleration import thread_count
 
 MOST_SECRETS = 5000
+RANDOMISED = "the release was randomised: its values are neither the original's nor above them"
 GENERATED = re.compile(r"prefix|interval:.*")
 MOST_RECORDS = 5 * 10**7  # of an original, held one by one
 
@@ -55,6 +58,8 @@ class Reasoner:
         self.lines: Cube | None = None  # the release, record by record
         self.known: Cube | None = None  # the original
         self.ordered = False
+        self.changed = 0.0  # share of records, neither the original's values nor above them
+        self.withheld: dict[str, Attack] = {}  # by secret, where a release was randomised
 
     def read_people(self, questions: Questions, quasi: Sequence[str]) -> None:
         """The people of a release in two tables."""
@@ -103,8 +108,18 @@ class Reasoner:
         """Every secret."""
         results = {}
         for secret in self.cells if self.people is None else self.secrets:
+            if self.changed > MOST_MISPLACED:
+                self.withheld[secret] = withheld(self.changed)
+                continue
             try:
                 results[secret] = self._one(secret, clock)
+            except UnfitLabelError as error:  # a hierarchy would not help a release with noise
+                if self.changed == 0 and self.required:
+                    raise
+                if self.changed:
+                    self.withheld[secret] = withheld(self.changed)
+                else:
+                    self.remark(Note("no reasoning about {}: {}", Name(secret), Reason(str(error))))
             except (ExhaustedError, InputError) as error:
                 if self.required:
                     raise
@@ -147,6 +162,13 @@ class Reasoner:
         given = self.hierarchies.get(column)
         generated = isinstance(given, str) and GENERATED.fullmatch(given)
         return None if generated else to_hierarchy(given, ["*"])  # generated labels tell themselves
+
+
+def withheld(share: float) -> Attack:
+    """The attack on a randomised release: no number, and why."""
+    reading = f"{RANDOMISED} ({percent(share)} of the records): no number is given."
+    numbers = {name: value(name, None, RANDOMISED) for name in HEADLINES}
+    return Attack(numbers, reading[0].upper() + reading[1:], details={"randomised": share})
 
 
 def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:

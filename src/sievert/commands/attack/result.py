@@ -8,6 +8,7 @@ from typing import Any
 
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Beliefs, Reasoning
+from sievert.commands._pairing_evidence import Pairing
 from sievert.commands._result import Result
 from sievert.errors import require
 
@@ -18,6 +19,7 @@ class Attacks(Result):
 
     attacks: Mapping[str, Mapping[str, Attack]]
     reasoning: Mapping[str, Reasoning] = field(default_factory=dict, compare=False, repr=False)
+    pairing: Pairing | None = None  # of the release with the original
 
     def __getitem__(self, name: str) -> Mapping[str, Attack]:
         return self.attacks[name]
@@ -48,6 +50,7 @@ class Attacks(Result):
                 name: {target: attack.to_dict() for target, attack in each.items()}
                 for name, each in self.attacks.items()
             },
+            **({} if self.pairing is None else {"pairing": self.pairing.to_dict()}),
             **(self._only_reasoning.headlines if len(self.reasoning) == 1 else {}),
         }
 

@@ -11,6 +11,7 @@ from sievert import files
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
+from sievert.commands import _pairing
 from sievert.commands._common import (
     Notes,
     Reading,
@@ -38,6 +39,7 @@ class AttackSettings:
     partitions: Mapping[str, Mapping[str, Any]]
     named: Mapping[str, str]  # the value of a secret whose rise in a class matters
     key: str | None
+    paired: bool  # by their order, as stated
     missing: str
     show_values: bool
 
@@ -69,6 +71,7 @@ class AttackedRelease:
     attacks: Mapping[str, Mapping[str, Attack]]
     classes: Cube
     people: Cube | None  # one cell per record, where records are found in other tables
+    further: Cube | None  # columns that are not in use, where records are paired by their order
     keyed: bool
 
 
@@ -139,6 +142,13 @@ def read_release(
         attacks, classes = _attack_alone(run, questions, roles)
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
+        people = _released_people(
+            run, questions, roles, table.name, dropped, ordered=ordered and group is None
+        )
+        keyed, further = settings.key is not None and settings.key in columns, None
+        if ordered and people is not None and not keyed and not settings.paired:
+            apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
+            further = _pairing.read_further(questions, roles.measured_columns, apart, table.name)
         return AttackedRelease(
             roles,
             hidden,
@@ -146,10 +156,9 @@ def read_release(
             columns_without_role(questions, roles, settings.key, group),
             attacks,
             classes,
-            _released_people(
-                run, questions, roles, table.name, dropped, ordered=ordered and group is None
-            ),
-            keyed=settings.key is not None and settings.key in columns,
+            people,
+            further,
+            keyed,
         )
 
 
@@ -226,7 +235,8 @@ def _released_people(
             "records were dropped: their order does not tell who is who any more",
             hint="--missing value, or a --key that the release has",
         )
-        return microdata.in_order(questions, roles.quasi, name)
+        # secrets as well: they may show whether the order of the original is the same
+        return microdata.in_order(questions, roles.measured_columns, name)
     if key is not None:
         raise unknown("--key: column", key, questions.columns)
     return None

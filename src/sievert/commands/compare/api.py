@@ -17,6 +17,7 @@ import numpy as np
 
 from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
 from sievert.commands._measuring import check_hierarchy_files
+from sievert.commands._pairing import check_paired
 from sievert.commands.compare.estimation import chance_notes
 from sievert.commands.compare.policy import Judging, gather_remarks
 from sievert.commands.compare.result import (
@@ -54,6 +55,7 @@ def compare(
     *,
     person: str | None = None,
     key: str | None = None,
+    paired: bool = False,
     predict: str | Iterable[str] | None = None,
     bins: Mapping[str, int] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -81,7 +83,9 @@ def compare(
         defined here, and refused where people have several.
     key
         A column that tells people apart, the same in all tables. Without it a release must have its
-        records in the order of the original.
+        records in the order of the original, and the tables must show that it has.
+    paired
+        Say that releases have their records in the order of the original, whatever the tables show.
     predict
         Columns that are predicted from the release and from the original; the secrets unless given.
     bins
@@ -103,7 +107,7 @@ def compare(
 
     >>> original = {"age": ["21", "22", "35", "36"], "disease": ["flu", "flu", "hiv", "flu"]}
     >>> release = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "hiv", "flu"]}
-    >>> found = compare(original, {"tens": release}, "age", "disease")
+    >>> found = compare(original, {"tens": release}, "age", "disease", paired=True)
     >>> found["tens"].disclosed.identity.whole.value
     1.0
     """
@@ -121,12 +125,14 @@ def compare(
     )
     for number in (bins or {}).values():
         check_whole("bins", number, 0, MOST_BINS)
+    check_paired(paired, key)
     check_hierarchy_files(hierarchies or {})
     named = named_releases(releases)
     settings = ComparisonSettings(
         hierarchies or {},
         bins or {},
         key,
+        paired,
         missing,
         shuffles,
         seed,

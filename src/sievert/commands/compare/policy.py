@@ -74,7 +74,13 @@ class Judging:
         return Assessed(records, inference, best)
 
     def judge(
-        self, name: str | None, assessed: Assessed, roles: Roles, columns: Sequence[str]
+        self,
+        name: str | None,
+        assessed: Assessed,
+        roles: Roles,
+        columns: Sequence[str],
+        *,
+        paired: bool = True,
     ) -> tuple[Judgement | None, list[Note]]:
         """Hold the policy against one table with these columns; the roles are the original's.
 
@@ -83,6 +89,8 @@ class Judging:
         gate = self.requested.gate(columns, roles, self.missing)
         if self.policy is None or gate is None:
             return None, []
+        if not paired:
+            gate.undecided("pairing_unknown")
         from sievert.policy import Verdict, judge
         from sievert.policy.judgement import verdict_remarks
 
@@ -147,9 +155,9 @@ def gather_remarks(remarks: Mapping[str | None, Sequence[Note]]) -> list[Note]:
     return [
         *common,
         *(
-            Note(f"the original: {note.template}", *note.parts)
+            type(note)(f"the original: {note.template}", *note.parts)
             if name is None
-            else Note(f"{{}}: {note.template}", Name(name), *note.parts)
+            else type(note)(f"{{}}: {note.template}", Name(name), *note.parts)
             for name, notes in remarks.items()
             for note in notes
             if note not in common

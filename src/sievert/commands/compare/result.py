@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sievert.commands._pairing_evidence import STATED, Pairing
 from sievert.commands._result import Result
 from sievert.estimators import InformationEstimate
 from sievert.losses import BY_ID
@@ -194,6 +195,7 @@ class Compared:
         default_factory=dict
     )  # by secret, where it was asked for
     policy: Judgement | None = None  # the policy held against it, where there is one
+    pairing: Pairing = STATED  # with the records of the original
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -202,6 +204,7 @@ class Compared:
             "rows": self.rows,
             "table": dict(self.table),
             "records": dict(self.records),
+            "pairing": self.pairing.to_dict(),
             **self.disclosed.to_dict(),
             "losses": {
                 k: {

@@ -32,6 +32,7 @@ from sievert.commands.compare.estimation import (
 )
 from sievert.commands.compare.policy import Judging
 from sievert.commands.compare.result import Assessed, Compared
+from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, require
 from sievert.estimators import (
@@ -71,11 +72,17 @@ class ComparisonSettings:
     hierarchies: Mapping[str, Any]
     bins: Mapping[str, int]
     key: str | None
+    paired: bool  # by their order, as stated
     missing: str
     shuffles: int
     seed: int
     threads: int
     limit: bool
+
+    @property
+    def by_order(self) -> bool:
+        """Whether the tables must show that they have the same order."""
+        return self.key is None and not self.paired
 
     @property
     def _one_by_one(self) -> bool:
@@ -113,6 +120,7 @@ class Original:
     table: Mapping[str, Any]
     roles: Roles
     people: _pairing.People
+    further: Cube | None  # columns that are not in use, where records are paired by their order
     predicted: tuple[str, ...]
     pair: Callable[[_pairing.People], Release]  # with the records of a release
     edges: Mapping[str, Any]  # where numbers are cut
@@ -154,6 +162,9 @@ def read_original(
     if people.keyless:
         notes.append(Note("{} of the original without a key: left out", Count(people.keyless)))
     require(people.records, f"{table.name}: no record has a key", error=InputError)
+    further = None
+    if settings.by_order:
+        further = _pairing.read_further(questions, used, roles.identifier, table.name)
     description = describe_input(table, questions)
     pair = partial(
         _pairing.pair_columns,
@@ -174,6 +185,7 @@ def read_original(
         description,
         roles,
         people,
+        further,
         predicted,
         pair,
         edges,
@@ -283,9 +295,20 @@ def compare_release(
     clock(f"reading the records of {name}", questions)
     people = _pairing.people(questions, there, settings.key, table.name)
     release = original.pair(people)
+    clock(f"checking how the records of {name} are paired", questions)
+    pairing = _pairing.check_pairing(
+        table.name,
+        release.columns,
+        partial(_pairing.pair_further, original.further, questions, table.name),
+        keyed=people.keyed,
+        stated=settings.paired,
+    )
     known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
-    pairing = _pairing.pairing_notes(release, people, lacking, len(set(columns) - known))
-    remarks = [*questions.engine.notes, *pairing]
+    strange = len(set(columns) - known)
+    remarks = [
+        *questions.engine.notes,
+        *_pairing.pairing_notes(release, people, pairing, lacking, strange),
+    ]
     description, information = describe_input(table, questions), original.information()
     losses = each(lambda kind: kind.compute(release), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
@@ -294,7 +317,9 @@ def compare_release(
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
-    policy, policy_doubts = judging.judge(name, assessment, roles, columns)
+    policy, policy_doubts = judging.judge(
+        name, assessment, roles, columns, paired=not pairing.undecided
+    )
     clock(f"estimating {name}", questions)
     disclosed = disclosing(
         neighbour_information(release, original.edges, roles.sensitive, settings.threads)
@@ -318,5 +343,6 @@ def compare_release(
         dict(zip((kind.id for kind in KINDS), losses, strict=True)),
         assessment,
         policy=policy,
+        pairing=pairing,
     )
     return ComparedRelease(compared, remarks, policy_doubts, place)

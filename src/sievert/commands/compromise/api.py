@@ -48,6 +48,7 @@ def compromise(
     parameters: Iterable[float] | None = None,
     release: Any = None,
     key: str | None = None,
+    paired: bool = False,
     epsilon: Iterable[float] = (),
     step: float | None = None,
     replicates: int = REPLICATES,
@@ -81,8 +82,10 @@ def compromise(
     parameters
         Fractions, sizes of query sets, or percents of noise.
     release, key
-        With the method "release": the released table, in the order of the original unless a key
-        tells people apart.
+        With the method "release": the released table, in the order of the original, as the tables
+        must show, unless a key tells people apart.
+    paired
+        Say that the release is in the order of the original, whatever the tables show.
     epsilon
         Widths: who is compromised approximately has all values left within one of them.
     step
@@ -118,6 +121,12 @@ def compromise(
         "a missing known value is a value of its own",
         hint="--missing value",
     )
+    require(
+        not paired or release is not None,
+        "--paired is about a release and its original",
+        hint="--method release --release FILE",
+    )
+    _pairing.check_paired(paired, key)
     require(1 <= replicates <= 10**4, "--replicates must be from 1 to 10,000")
     widths = sorted({float(e) for e in epsilon})
     require(
@@ -156,7 +165,9 @@ def compromise(
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
         clock("reading the records", questions)
-        tables = read_tables(table.name, questions, requested, missing, key, released)
+        tables = read_tables(
+            table.name, questions, requested, missing, key, released, paired=paired
+        )
         description = describe_input(table, questions)
         experiments = run_experiment(tables, settings, clock, show_values)
         if records is not None and target is not None:
@@ -182,6 +193,7 @@ def compromise(
             "queries": QUERIES,
             **options,
         },
+        tables.pairing,
         warnings=tuple(tables.notes),
         unassessed=columns_without_role(questions, tables.roles, key),
         **clock.stop(),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sievert.commands._pairing_evidence import Pairing
 from sievert.commands._result import Result
 from sievert.commands.compromise.experiment import ExperimentCurve
 
@@ -17,10 +18,12 @@ class Compromises(Result):
     curves: Mapping[str, tuple[ExperimentCurve, ...]]  # by secret
     domains: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, Any]
+    pairing: Pairing | None = None  # of a release with the original
 
     def _content(self) -> dict[str, Any]:
         return {
             "settings": dict(self.settings),
+            **({} if self.pairing is None else {"pairing": self.pairing.to_dict()}),
             "domains": {s: dict(d) for s, d in self.domains.items()},
             "curves": {
                 secret: [

@@ -12,6 +12,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles
+from sievert.commands._pairing_evidence import Pairing
 from sievert.commands.compromise.experiment import (
     PARAMETERS,
     ExperimentCurve,
@@ -23,7 +24,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
 from sievert.files import escape_formula
 from sievert.hierarchies import NUMBER
-from sievert.losses.loss import GONE, combination_codes
+from sievert.losses.loss import GONE, PairedColumn, combination_codes
 from sievert.methods import Queries, range_queries
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
@@ -43,6 +44,7 @@ class ExperimentTables:
     notes: list[Note]
     release: _pairing.People | None = None
     places: Any = None  # of each original record in the release
+    pairing: Pairing | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def read_tables(
     missing: str,
     key: str | None,
     release: _pairing.People | None,
+    *,
+    paired: bool = False,
 ) -> ExperimentTables:
     """The original records as codes, and those of the release paired with them."""
     roles, notes = requested.assign(questions)
@@ -78,9 +82,19 @@ def read_tables(
     places, extra = _pairing.record_places(people, release)
     if extra:
         notes.append(Note("{} of the release that the original lacks", Count(extra)))
-    if not release.keyed:
-        notes.append(Note("records are paired by their order"))
-    return ExperimentTables(roles, people, notes, release, places)
+    shared = [c for c in roles.measured_columns if c in release.cube.columns]
+    columns = [] if key else _pairing.pair_in_order(people.cube, release.cube, shared, {})
+
+    def further() -> list[PairedColumn]:
+        others = _pairing.read_further(questions, roles.measured_columns, roles.identifier, name)
+        there = [] if others is None else [c for c in others.columns if c in release.cube.columns]
+        return [] if others is None else _pairing.pair_in_order(others, release.cube, there, {})
+
+    pairing = _pairing.check_pairing(
+        release.name, columns, further, keyed=release.keyed, stated=paired
+    )
+    notes += pairing.notes()
+    return ExperimentTables(roles, people, notes, release, places, pairing)
 
 
 # -- the experiment -----------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from sievert.report.chapters.attack_numbers import (
     share_chart,
     worst_class,
 )
+from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 
@@ -95,6 +96,7 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
     yield Paragraph(part.say("white_same") if same else lead, "lead")
     yield from _rate(part, data, "attacked.white_rate")
     yield Paragraph(part.say("white_paired", paired=writer.count(of)))
+    yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
     if of != part.rows:
         yield Paragraph(part.say("white_alone", number=writer.count(data.get("released_only"))))
     yield from by_column(part, data, part.say("columns_chart_original"))

@@ -40,7 +40,9 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
 
 
 def state(data: Data) -> str:
-    """What there is to tell: named, expects, not_converged or misplaced."""
+    """What there is to tell: named, expects, not_converged, misplaced or randomised."""
+    if data.get("randomised"):
+        return "randomised"
     if not data.get("converged"):
         return "not_converged"
     if number(data, "attacker_accuracy") is not None:
@@ -99,6 +101,8 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
         yield _beliefs(part, i, secret, data, places)
         if which == "named":
             yield from _relative(part, secret, data)
+    if which == "randomised":
+        return
     yield from _how(part, data)
     yield from _chains(part, secret, data, drawn=i <= DRAWN)
     yield from _sensitivity(part, data)

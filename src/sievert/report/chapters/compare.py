@@ -19,6 +19,7 @@ from sievert.report.chapters.compare_view import (
 from sievert.report.chapters.numbers import (
     MOST_NAMED,
     interval_text,
+    pairing_paragraphs,
     some_names,
 )
 from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
@@ -32,10 +33,12 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The whole chapter."""
     view = ComparisonView(**vars(part))
     pairing = "paired_order" if part.data["settings"].get("key") is None else "paired_key"
+    known = [r.get("pairing") or {} for r in part.data["releases"]]
     return (
         Paragraph(_answer(view), "lead"),
         *([BulletList(tuple(_dominance(view)))] if len(view.releases) > 1 and view.secrets else ()),
         Paragraph(part.say(pairing)),
+        *pairing_paragraphs(part, known, [r.label for r in view.releases]),
         _key(view),
         *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
         view.chapter("own", compare_tables.own(view)),

@@ -9,6 +9,7 @@ from functools import cached_property
 from sievert.charts import lines
 from sievert.charts.results import make_unique
 from sievert.report.chapters.explain_view import terms
+from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
 
@@ -90,6 +91,7 @@ def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
     for sentence in sentences(part)[:1]:
         yield Paragraph(sentence, "lead")
     yield Paragraph(part.say(f"method_{settings['method']}"))
+    yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
     if settings["method"] != "release":
         yield Paragraph(
             part.say("runs", number=settings["replicates"], seed=settings["seed"]), "note"

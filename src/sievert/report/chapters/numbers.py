@@ -8,7 +8,7 @@ from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
-from sievert.report.page import Cell, Link
+from sievert.report.page import Cell, Link, Paragraph
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 from sievert.report.texts import Texts
 
@@ -144,3 +144,37 @@ def side_by_side(
         last = min(start + width, number)
         many = part.texts("compared.several", caption=caption, first=start + 1, last=last)
         yield slice(start, last), many if number > width else caption
+
+
+def pairing_paragraphs(
+    part: ReportPart, pairings: Iterable[Data], names: Sequence[str] = ("",)
+) -> list[Paragraph]:
+    """What shows that tables are paired by their order, or that it cannot be told.
+
+    Of several releases, which have `names`, those come first of which the same is said.
+    """
+    said: dict[tuple[str, str], list[str]] = {}
+    for pairing, name in zip(pairings, names, strict=True):
+        if text := _pairing_text(part, pairing):
+            kind = "warning" if pairing["paired"] is None else ""
+            said.setdefault((text, kind), []).append(name)
+    paragraphs = []
+    for (text, kind), these in said.items():
+        if len(names) > 1 and len(these) < len(names):
+            releases = some_names(part, "compared.others", these)
+            text = part.texts("pairing.of", releases=releases, text=text)
+        paragraphs.append(Paragraph(text, kind) if kind else Paragraph(text))
+    return paragraphs
+
+
+def _pairing_text(part: ReportPart, pairing: Data) -> str:
+    """What is said of one pairing: nothing of a key."""
+    if pairing.get("by") == "stated":
+        return part.texts("pairing.stated")
+    if pairing.get("by") != "order":
+        return ""
+    if pairing["paired"] is None:
+        return part.texts("pairing.unknown")
+    first, second = map(part.writer.name, pairing["columns"])
+    one, other = map(part.writer.number, pairing["excess"])
+    return part.texts("pairing.order", first=first, second=second, one=one, other=other)

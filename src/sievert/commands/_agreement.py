@@ -1,0 +1,323 @@
+"""How often a release agrees with its original in one column, and how often chance would have it.
+
+A released value agrees with an original one if it equals it or stands above it. With x the number
+of records that agree, M_ij whether released record j agrees with original record i, r_i and c_j the
+sums of its rows and columns and S the sum of all, a random permutation of n records has
+
+    E[x] = S/n,   Var[x] = (n^2·S - n·(sum r_i^2 + sum c_j^2) + S^2) / (n^2·(n - 1)),
+
+which for plain equality is the variance of matches. Records may be permuted within strata only:
+then expectations and variances add up.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Bools, Floats, Ints
+from sievert.attacks.reasoning.value_sets import label_members
+from sievert.estimators.contingency import count_keys
+from sievert.hierarchies import NUMBER, ROOT
+from sievert.losses.loss import PairedColumn, as_numbers
+
+BANDS = 20  # of the ranks of numbers, in each table
+MOST_READ = 20_000  # labels of a column that are read one by one
+MOST_MEMBERS = 2 * 10**6  # values below all labels of a column
+MOST_LISTS = 16  # labels above one value that are compared one after the other
+MOST_CELLS = 1 << 26  # of a table of values and labels
+NO_LABEL = -1
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Records that agree: as found, by chance (mean and standard deviation), at most."""
+
+    found: int
+    expected: float
+    deviation: float
+    most: float
+
+    @property
+    def excess(self) -> float:
+        """How many standard deviations more agree than by chance; 0 where chance cannot vary."""
+        return 0.0 if self.deviation == 0 else (self.found - self.expected) / self.deviation
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A column of both tables as codes in the order of records, and which labels are above which.
+
+    `above` holds lists: each has one label for every value, or NO_LABEL.
+    """
+
+    name: str
+    original: Ints
+    released: Ints
+    values: int
+    labels: int
+    above: tuple[Ints, ...]
+    readable: Bools | None = None  # of each label: whether it is known whom it excludes
+
+    @property
+    def different(self) -> int:
+        """How many values the original has in this column."""
+        return int(np.count_nonzero(np.bincount(self.original, minlength=self.values)))
+
+    @cached_property
+    def _sides(self) -> tuple[list[Ints], Ints]:
+        """The labels above each record's value, list by list, and its released label."""
+        kind = np.min_scalar_type(-max(self.labels, 2))
+        lists = [each.astype(kind)[self.original] for each in self.above]
+        return lists, self.released.astype(kind)
+
+    @cached_property
+    def _table(self) -> Bools:
+        """Whether a value (row) and a label (column) agree, where there are many lists."""
+        table = np.zeros((self.values, self.labels + 1), dtype=bool)
+        for each in self.above:
+            table[np.arange(self.values), each] = True
+        table[:, self.labels] = False
+        return table
+
+    def agrees(self) -> Bools:
+        """Which records agree."""
+        if len(self.above) > MOST_LISTS:
+            return np.asarray(self._table[self.original, self.released])
+        lists, released = self._sides
+        same = np.zeros(len(released), dtype=bool)
+        for each in lists:
+            same |= each == released
+        return same
+
+    def count(self, shift: int = 0) -> int:
+        """How many records agree if the release is shifted by so many rows, the last to the top."""
+        if len(self.above) > MOST_LISTS:
+            released = np.roll(self.released, shift)
+            return int(np.count_nonzero(self._table[self.original, released]))
+        lists, released = self._sides
+        cut = shift % max(1, len(released))
+        return sum(
+            int(np.count_nonzero(each[cut:] == released[: len(released) - cut]))
+            + int(np.count_nonzero(each[:cut] == released[len(released) - cut :]))
+            for each in lists
+        )
+
+    def moments(self, strata: Ints | None = None) -> Moments:
+        """What is found, and what permutations give: of all records, or within strata."""
+        number = 1 if strata is None else int(strata.max(initial=0)) + 1
+        ours, theirs = (
+            _margin(codes, size, strata, number)
+            for codes, size in ((self.original, self.values), (self.released, self.labels))
+        )
+        rows, columns = np.zeros(len(ours.codes)), np.zeros(len(theirs.codes))
+        for each in self.above:
+            label = each[ours.codes]
+            keys = np.where(label == NO_LABEL, -1, ours.strata * self.labels + label)
+            place = np.minimum(np.searchsorted(theirs.keys, keys), len(theirs.keys) - 1)
+            hit = np.flatnonzero(theirs.keys[place] == keys)
+            rows[hit] += theirs.counts[place[hit]]
+            columns += np.bincount(place[hit], ours.counts[hit], len(columns))
+        sizes = ours.sum(number)
+        there = sizes > 0
+        n = sizes[there]
+        total, ours_squared, theirs_squared = (
+            each[there]
+            for each in (
+                ours.sum(number, rows),
+                ours.sum(number, rows**2),
+                theirs.sum(number, columns**2),
+            )
+        )
+        spread = total - (ours_squared + theirs_squared) / n + (total / n) ** 2
+        variance = float((np.maximum(spread, 0.0) / np.maximum(n - 1, 1))[n > 1].sum())
+        most = min(np.minimum(ours.counts, rows).sum(), np.minimum(theirs.counts, columns).sum())
+        expected = float((total / n).sum())
+        return Moments(self.count(), expected, float(np.sqrt(variance)), float(most))
+
+
+@dataclass(frozen=True)
+class _Margin:
+    """The values of one table that occur, by stratum, and how often: in the order of `keys`."""
+
+    keys: Ints
+    counts: Floats
+    strata: Ints
+    codes: Ints
+
+    def sum(self, number: int, weights: Floats | None = None) -> Floats:
+        """The sum of weights over the records of each stratum; their number without weights."""
+        each = self.counts if weights is None else self.counts * weights
+        return np.asarray(np.bincount(self.strata, each, number), dtype=np.float64)
+
+
+def _margin(codes: Ints, size: int, strata: Ints | None, number: int) -> _Margin:
+    keys = codes.astype(np.int64)
+    if strata is not None:
+        keys = strata.astype(np.int64) * size + keys
+    present, counts = count_keys(keys, number * size)
+    return _Margin(present, counts.astype(np.float64), present // size, present % size)
+
+
+# -- which labels are above which values ----------------------------------------------------------
+
+
+def agreement(column: PairedColumn) -> Agreement:
+    """Released values as they are: equal to the original's, above them in a hierarchy, or neither.
+
+    Without a hierarchy, intervals, masks and sets of values tell what they stand for. Numbers that
+    agree no more often than by chance are compared by bands of ranks.
+    """
+    exact = exact_agreement(column)
+    numbers = as_numbers(column.values), as_numbers(column.labels)
+    if numbers[0] is None or numbers[1] is None or column.hierarchy is not None:
+        return exact
+    return exact if exceeds(exact.moments()) else _by_bands(column, numbers[0], numbers[1])
+
+
+def exact_agreement(column: PairedColumn) -> Agreement:
+    """Which released labels of a column equal an original value or stand above it."""
+    lists: list[dict[int, int]] = []
+    filled: dict[int, int] = defaultdict(int)
+    readable = np.zeros(len(column.labels), dtype=bool)
+    occurring = np.flatnonzero(np.bincount(column.released, minlength=len(column.labels)))
+    size = sum(value is not None for value in column.values)
+    for label, members in _members(column, occurring.tolist()):
+        if column.labels[label] == ROOT or len(members) >= max(2, size):
+            continue  # it may be anybody, whoever it is paired with
+        readable[label] = True
+        for value in members:
+            slot = filled[value]
+            filled[value] += 1
+            if slot == len(lists):
+                lists.append({})
+            lists[slot][value] = label
+    above = []
+    for each in lists:
+        codes = np.full(len(column.values), NO_LABEL, dtype=np.int64)
+        codes[np.fromiter(each, np.int64, len(each))] = np.fromiter(
+            each.values(), np.int64, len(each)
+        )
+        above.append(codes)
+    cells = len(column.values) * len(column.labels)
+    known = len(above) <= MOST_LISTS or cells <= MOST_CELLS
+    return Agreement(
+        column.name,
+        column.original,
+        column.released,
+        len(column.values),
+        len(column.labels),
+        tuple(above) if known else (),
+        readable if known else None,
+    )
+
+
+def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
+    """Of each label that can be read: the values that it stands for."""
+    place = {text: code for code, text in reversed(list(enumerate(column.values)))}
+    texts = column.labels
+    plain: list[tuple[int, Sequence[int]]] = [
+        (w, [place[texts[w]]]) for w in occurring if texts[w] in place
+    ]
+    if column.hierarchy is None:
+        others = [w for w in occurring if texts[w] not in place]
+        if as_numbers([texts[w] for w in others]) is not None:  # numbers stand for themselves
+            others = [w for w in others if texts[w] == ROOT]
+    else:
+        plain, others = [], list(occurring)
+    if len(others) > MOST_READ:
+        return plain
+    sets = label_members([texts[w] for w in others], column.values, column.hierarchy)
+    members, total = plain, 0
+    for label, below in zip(others, sets, strict=True):
+        total += len(below)
+        if len(below) and total <= MOST_MEMBERS:
+            members.append((label, below.tolist()))
+    return members
+
+
+def _by_bands(column: PairedColumn, before: Floats, after: Floats) -> Agreement:
+    """Numbers by the rank that they have in their own table: ranks agree if they share a band."""
+    (ours, values), (theirs, labels) = (
+        _ranges(numbers, codes)
+        for numbers, codes in ((before, column.original), (after, column.released))
+    )
+    shared = (values[:, None, 0] <= labels[None, :, 1]) & (labels[None, :, 0] <= values[:, None, 1])
+    shared &= (values[:, None, 0] < BANDS) & (labels[None, :, 0] < BANDS)
+    above = [np.full(len(values), NO_LABEL) for _ in range(int(shared.sum(1).max(initial=0)))]
+    for value, row in enumerate(shared):
+        for each, label in zip(above, np.flatnonzero(row), strict=False):
+            each[value] = label
+    return Agreement(column.name, ours, theirs, len(values), len(labels), tuple(above))
+
+
+def _ranges(numbers: Floats, codes: Ints) -> tuple[Ints, Ints]:
+    """Of each record a code of the bands over which its number's ranks reach; first and last."""
+    bands, places = np.unique(rank_bands(numbers, codes), axis=0, return_inverse=True)
+    return np.asarray(places).reshape(-1)[codes], bands
+
+
+def rank_bands(numbers: Floats, codes: Ints) -> Ints:
+    """Of each code the first and the last band of its number's ranks; BANDS where it has none.
+
+    There are as many records in every band: equal numbers reach over several.
+
+    >>> rank_bands(np.array([5.0, 1.0, np.nan]), np.array([0, 1, 1, 0, 2])).tolist()
+    [[10, 19], [0, 9], [20, 20]]
+    """
+    times = np.bincount(codes, minlength=len(numbers)).astype(np.int64)
+    times[np.isnan(numbers)] = 0
+    order = np.argsort(numbers, kind="stable")
+    last = np.cumsum(times[order])
+    every = max(1, int(times.sum()))
+    bands = np.full((len(numbers), 2), BANDS, dtype=np.int64)
+    bands[order, 0] = BANDS * (last - times[order]) // every
+    bands[order, 1] = np.maximum((BANDS * last - 1) // every, bands[order, 0])
+    bands[np.isnan(numbers) | (times == 0)] = BANDS
+    return bands
+
+
+# -- how much is enough ---------------------------------------------------------------------------
+
+ENOUGH = 6.0  # standard deviations
+
+
+def needed(moments: Moments) -> float:
+    """By how many records 6 standard deviations are exceeded.
+
+    A deviation below one record counts as one: where next to nothing agrees by chance, numbers
+    of records are far from normal.
+    """
+    return ENOUGH * max(moments.deviation, 1.0)
+
+
+def exceeds(moments: Moments) -> bool:
+    """Whether more records agree than chance would have."""
+    return moments.found - moments.expected > needed(moments)
+
+
+def could_exceed(moments: Moments) -> bool:
+    """Whether perfect agreement would be more than chance would have."""
+    return moments.most - moments.expected > needed(moments)
+
+
+def changed_records(column: PairedColumn) -> Bools:
+    """Which records have a value that is neither the original's nor above it.
+
+    Labels that cannot be read or may be anybody, suppressed cells and records that were not
+    released are none.
+    """
+    exact = exact_agreement(column)
+    if exact.readable is None:
+        return np.zeros(len(column.original), dtype=bool)
+    plain = exact.readable.copy()
+    if as_numbers(column.values) is not None:
+        plain |= np.array(
+            [bool(NUMBER.fullmatch(text or "")) for text in column.labels], dtype=bool
+        )
+    plain &= np.array([text not in (None, ROOT) for text in column.labels], dtype=bool)
+    return np.asarray(plain[column.released] & ~exact.agrees())
