@@ -12,6 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
+from sievert.commands._suppression import (
+    NOTHING_SUPPRESSED,
+    Suppression,
+    leave_out_suppressed,
+    leaves_out_more,
+    suppression_rule,
+)
 from sievert.errors import (
     ExhaustedError,
     InputError,
@@ -189,14 +196,20 @@ class RequestedRoles:
         }
 
     def gate(
-        self, columns: Sequence[str], roles: Roles, missing: str = "value", dropped: int = 0
+        self,
+        columns: Sequence[str],
+        roles: Roles,
+        missing: str = "value",
+        dropped: int = 0,
+        suppression: Suppression = NOTHING_SUPPRESSED,
     ) -> Gate | None:
         """The policy's gate for a table with these columns, with the reasons that roles give."""
         if self.policy is None:
             return None
         from sievert.policy import Gate
 
-        gate = Gate(self.policy, self._basis(columns, roles, missing))
+        basis = f"{self._basis(columns, roles, missing)}; {suppression_rule(suppression)}"
+        gate = Gate(self.policy, basis, suppression.left_out)
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
@@ -207,6 +220,8 @@ class RequestedRoles:
             gate.not_met("identifier_repeats", roles.repeated)
         if dropped:
             gate.undecided("records_left_out")
+        if leaves_out_more(self.policy, suppression):
+            gate.undecided("records_left_out_by_mark")
         return gate
 
     def _basis(self, columns: Sequence[str], roles: Roles, missing: str) -> str:
@@ -230,16 +245,27 @@ class RequestedRoles:
         return f"{counted}; {', '.join(numbers)}; {MISSING_RULES[missing]}"
 
     def prepare(
-        self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()
+        self,
+        questions: Questions,
+        roles: Roles,
+        missing: str,
+        others: Iterable[str] = (),
+        *,
+        all_rows: bool = False,
     ) -> tuple[int, list[Note]]:
-        """Make sure that the columns can be used and treat missing values.
+        """Make sure that the columns can be used; treat suppressed records and missing values.
 
-        Returns the number of records dropped, and notes of the engine and about the policy.
+        Returns the number of records dropped, and notes of the engine and about the policy. Where
+        `all_rows` are read first, suppressed records are left to the caller.
         """
         for name in (*roles.measured_columns, *others):
             questions.engine.check_usable(name)
         notes = [*questions.engine.notes, *self._replacements(questions.columns)]
-        return treat_missing(missing, questions, roles.quasi) if roles.quasi else 0, notes
+        if not roles.quasi:
+            return 0, notes
+        if not all_rows:
+            notes += leave_out_suppressed(questions, roles)
+        return treat_missing(missing, questions, roles.quasi), notes
 
     def _replacements(self, columns: Sequence[str]) -> list[Note]:
         titles = ("quasi-identifiers", "sensitive attributes", "identifiers")
@@ -368,6 +394,10 @@ def describe_input(
     entries = describe_table(table, questions)
     if table.stamp:  # a file
         entries["verified"] = False if table.verified is None else dict(table.verified)
+    suppression = questions.suppression
+    entries["suppressed"] = suppression.records
+    if suppression.kept:
+        entries["keep_suppressed"] = True
     if missing is not None:
         entries |= {"missing": missing} | ({"dropped": dropped} if missing == "drop" else {})
     return entries

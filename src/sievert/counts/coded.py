@@ -177,6 +177,18 @@ class CodedQuestions(Questions):
         self._counted.clear()
         return super().drop_missing(quasi)
 
+    def count_suppressed(self, quasi: Sequence[str], secret: str | None, *, cells: bool) -> int:
+        """How many records have the mark of suppression in every quasi-identifier."""
+        if not self._code(quasi):
+            return super().count_suppressed(quasi, secret, cells=cells)
+        return int(np.count_nonzero(self._records(quasi).all_have(quasi, self.suppression.mark)))
+
+    def drop_suppressed(self, quasi: Sequence[str]) -> None:
+        """Leave out the records that have the mark in every quasi-identifier from now on."""
+        self._coded.clear()
+        self._counted.clear()
+        super().drop_suppressed(quasi)
+
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
         if not self._code(quasi):

@@ -22,6 +22,7 @@ from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6
+RELEASED = "released"  # the view of the records that were not suppressed
 TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
 # Limits of counting matches where a missing quasi-identifier matches anything.
 MOST_KEYS = 60  # a bit for each
@@ -55,10 +56,61 @@ class Questions(CellTables):
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """Leave out the records that lack a quasi-identifier from now on; returns their number."""
-        self.engine.view("kept", f"SELECT * FROM input WHERE NOT ({self._any_missing(quasi)})")
+        self.engine.view(
+            "kept", f"SELECT * FROM {self._input} WHERE NOT ({self._any_missing(quasi)})"
+        )
         self._input = "kept"
         before, self.records = self.records, self._count_records()
         return before - self.records
+
+    # -- suppressed records ---------------------------------------------------------------------
+
+    def count_suppressed(self, quasi: Sequence[str], secret: str | None, *, cells: bool) -> int:
+        """How many records have the mark of suppression in every quasi-identifier.
+
+        They are one class of `cells` that are counted anyway, with a secret or none; otherwise the
+        records are looked through.
+        """
+        if not self._may_hold_mark(quasi):
+            return 0
+        if not cells:
+            sql = f"SELECT COUNT(*) FROM {self._input} WHERE {self._all_marked(quasi)}"
+            return int(self.engine.query_records(sql)[0][0])
+        mark, where = self.suppression.mark, self._all_marked(quasi, "?")
+        marks = [] if mark is None else [mark] * len(quasi)
+        return self.count_where(self.count_cells(tuple(quasi), secret), where, marks)
+
+    def drop_suppressed(self, quasi: Sequence[str]) -> None:
+        """Leave out the records that have the mark in every quasi-identifier from now on."""
+        self.drop_tables(*self._totals.values(), *self._cells.values())
+        for counted in (self._totals, self._cells, self._sizes):
+            counted.clear()
+        self.engine.view(
+            RELEASED, f"SELECT * FROM {self._input} WHERE NOT ({self._all_marked(quasi)})"
+        )
+        self._input = RELEASED
+        self.records = self._count_records()
+
+    def _may_hold_mark(self, quasi: Sequence[str]) -> bool:
+        """Whether the columns can hold the mark: numbers and dates have a digit or a letter."""
+        mark = self.suppression.mark
+        return (
+            mark is None
+            or any(map(str.isalnum, mark))
+            or not any(self.engine.kind(q) in ("float", "ordered") for q in quasi)
+        )
+
+    def _all_marked(self, quasi: Sequence[str], text: str | None = None) -> str:
+        """The condition of records with the mark, spelled as `text`, in every quasi-identifier."""
+        mark, names = self.suppression.mark, [self.sql_name(q) for q in quasi]
+        if mark is None:
+            return " AND ".join(f"{c} IS NULL" for c in names)
+        text = self.engine.text_literal(mark) if text is None else text
+        return " AND ".join(
+            f"({c} IS NOT NULL AND {self.engine.as_text(c)} = {text})" for c in names
+        )
+
+    # -- values ---------------------------------------------------------------------------------
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
         """How many records have each text; of other or too many values only missing and empty.

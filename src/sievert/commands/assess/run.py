@@ -97,7 +97,9 @@ def assess_table(
         ):
             warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
     approximate = approximate_disclosure(measures)
-    gate = requested.gate(questions.columns, roles, missing, dropped)
+    gate = requested.gate(
+        questions.columns, roles, missing, dropped, questions.suppression
+    )
     policy = None
     if gate is not None:  # before the record file takes its place
         from sievert.policy import judge

@@ -141,3 +141,6 @@ class DuckDB:
 
     def as_text(self, value: str) -> str:
         return f"CAST({value} AS VARCHAR)"
+
+    def text_literal(self, text: str) -> str:
+        return literal(text)

@@ -146,6 +146,10 @@ class Postgres(DuckDB):
 
     # -- the rest -------------------------------------------------------------------------------
 
+    def text_literal(self, text: str) -> str:
+        """Without quotes to escape, and without the signs of parameters."""
+        return f"CONVERT_FROM(DECODE('{text.encode().hex()}', 'hex'), 'UTF8')"
+
     def write(self, sql: str, path: Path, kind: str) -> None:
         raise UsageError("--records needs the records here", hint="the table as a file or a frame")
 

@@ -173,3 +173,6 @@ class Spark:
         column, kinds = value.rpartition(".")[2], list(self.kinds.values())
         columns = self._secrets if column == "s" else {column}
         return spelling.as_text(value, [kinds[int(c.removeprefix("c"))] for c in columns])
+
+    def text_literal(self, text: str) -> str:
+        return f"DECODE(UNHEX('{text.encode().hex()}'), 'UTF-8')"  # no quotes to escape
