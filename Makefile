@@ -61,6 +61,7 @@ demo: $(VENV)/.core
 	$(BIN)/sievert report demo/hospital.json demo/explained.json demo/comparison.json \
 	  --title "May the hospital's table be published?" \
 	  --html demo/report.html --markdown demo/report.md
+	$(BIN)/sievert report demo/hospital.json demo/comparison.json --share --html demo/share.html
 	@echo
 	@echo "The table:           demo/hospital.csv"
 	@echo "Every number:        demo/hospital.json"
@@ -69,6 +70,7 @@ demo: $(VENV)/.core
 	@echo "Your own table:      $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
 	@echo
 	@echo "The report, open it in a browser:  $(CURDIR)/demo/report.html"
+	@echo "The page to share:                 $(CURDIR)/demo/share.html"
 
 lint: $(VENV)/.full
 	$(BIN)/ruff check .

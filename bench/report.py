@@ -40,14 +40,14 @@ def run(options: Options) -> Result:
         pages: dict[str, str] = {}
 
         def page(way: str, found: Any = found, pages: dict[str, str] = pages) -> None:
-            settings = builder.ReportSettings(internal=way == "internal")
+            settings = builder.ReportSettings(share=way == "shared")
             pages[way] = html.render(builder.build([found], settings))
 
         samples = interleave(
             {
                 "assess": lambda data=data, q=quasi, s=secrets: sievert.assess(data, q, s),
-                "page": lambda page=page: page("shared"),
-                "internal": lambda page=page: page("internal"),
+                "page": lambda page=page: page("internal"),
+                "shared": lambda page=page: page("shared"),
             },
             rounds,
         )
@@ -59,11 +59,11 @@ def run(options: Options) -> Result:
             (
                 str(number),
                 *(digits(statistics.median(walls[name])) for name in walls),
-                *(f"{sizes[way] / 1000:,.0f}" for way in ("shared", "internal")),
+                *(f"{sizes[way] / 1000:,.0f}" for way in ("internal", "shared")),
                 str(ratio),
             )
         )
-    head = ("columns", "assess s", "page s", "internal s", "page KB", "internal KB", "page/assess")
+    head = ("columns", "assess s", "page s", "shared s", "page KB", "shared KB", "page/assess")
     print(table(head, lines))
     largest = max(max(each["bytes"].values()) for each in kept.values())
     goal = verdict(largest / MOST_BYTES, 1.0, at_least=False)

@@ -31,7 +31,10 @@ NUMBER = re.compile(r"(?:below |above )?\d[\d,.]* ?%|at least \d[\d,]* records|f
 SMALL = "numbers of a small table"
 ASSESS: tuple[tuple[str, ...], ...] = (
     ("--policy", "policy.toml"),
-    ("--policy", "policy.toml", "--missing", "drop", "--mask-names", "--min-cell", "3"),
+    (
+        *("--policy", "policy.toml", "--missing", "drop", "--mask-names", "--min-cell", "3"),
+        *("--alpha-value", "ill=Sx"),
+    ),
     ("--missing", "wildcard", "--alpha-value", "ill=Sx"),
 )
 REFUSED: tuple[tuple[str, ...], ...] = (

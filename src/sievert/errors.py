@@ -6,7 +6,7 @@ name files, columns, types and counts. They never repeat a value of the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from sievert.formatting import nearest, printable
@@ -76,3 +76,27 @@ def require(
     """Raise an error, by default a mistake in the use of a function, unless a condition holds."""
     if not condition:
         raise error(what, hint=hint)
+
+
+ASSESSED = "sievert assess --share"
+
+
+def _refused(why: str, hint: str) -> RefusedError:
+    return RefusedError(f"{why} not shareable", hint=hint)
+
+
+# Why something cannot be shared: one exit code, and nothing of the data in the words.
+NOT_SHAREABLE: Mapping[str, RefusedError] = {
+    "attack": _refused("attacks point at single people: they are", ASSESSED),
+    "explain": _refused("explain points at columns, values and records: it is", ASSESSED),
+    "compromise": _refused("how near an intruder comes to one number is", ASSESSED),
+    "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
+    "compare": _refused(
+        "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
+    ),
+    "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
+    "records": _refused("a record file tells about single people: it is", "--share alone"),
+    "charts": _refused("charts draw exact numbers: they are", "--html FILE with --share"),
+    "timings": _refused("timings depend on single records: they are", "--share without --timings"),
+    "values": _refused("values of the data are", "--share without --show-values"),
+}

@@ -34,6 +34,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     'occupation'
     """
     known = {n.casefold(): n for n in names}
+    if name.casefold() in known:  # asked before it is known whether a hint is needed
+        return known[name.casefold()]
     matches = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
     return known[matches[0]] if matches else None
 

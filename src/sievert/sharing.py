@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sievert.errors import RefusedError, require
+from sievert.errors import NOT_SHAREABLE, require
 from sievert.measures import BY_ID
 from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import SUPPRESSED
@@ -42,29 +42,7 @@ ROLES = {
 SINGLE = ("person", "household", "weight")
 # Reasons of a gate that no record decides, only the roles and the policy.
 OF_SETTINGS = {"columns_without_role", "roles_replaced", "no_limits", "harmless_side"}
-ASSESSED = "sievert assess --share"
 Data = Mapping[str, Any]
-
-
-def _refused(why: str, hint: str) -> RefusedError:
-    return RefusedError(f"{why} not shareable", hint=hint)
-
-
-# Why something cannot be shared: one exit code, and nothing of the data in the words.
-NOT_SHAREABLE: Mapping[str, RefusedError] = {
-    "attack": _refused("attacks point at single people: they are", ASSESSED),
-    "explain": _refused("explain points at columns, values and records: it is", ASSESSED),
-    "compromise": _refused("how near an intruder comes to one number is", ASSESSED),
-    "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
-    "compare": _refused(
-        "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
-    ),
-    "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
-    "records": _refused("a record file tells about single people: it is", "--share alone"),
-    "charts": _refused("charts draw exact numbers: they are", "--html FILE with --share"),
-    "timings": _refused("timings depend on single records: they are", "--share without --timings"),
-    "values": _refused("values of the data are", "--share without --show-values"),
-}
 
 
 # The key of a result that tells which command it is of.

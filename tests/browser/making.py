@@ -144,7 +144,8 @@ RESULTS: dict[str, Maker] = {
 }
 TOGETHER = ("assess-attacks", "compare", "limit")
 PAGES = (
-    *(f"{name} {who}" for name in (*RESULTS, "together") for who in ("shared", "internal")),
+    *(f"{name} internal" for name in (*RESULTS, "together")),
+    *(f"{name} shared" for name in ("assess", "assess-attacks", "together")),
     "paper shared",
 )
 
@@ -185,7 +186,7 @@ class Workshop:
             page = pages.page(papers.recompute("relative-risk", Given({}, 0, lambda _: None)))
         else:
             results = [self.result(r) for r in (TOGETHER if kind == "together" else [kind])]
-            page = builder.build(results, builder.ReportSettings(who == "internal", title))
+            page = builder.build(results, builder.ReportSettings(who == "shared", title))
         return self.write(name, page)
 
     def write(self, name: str, page: Page) -> Made:

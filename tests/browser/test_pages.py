@@ -12,7 +12,17 @@ import pytest
 from browser.making import PAGES, Made, Workshop
 from browser.tabs import Tab
 
-from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Page, Paragraph, Picture
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Chapter,
+    Figures,
+    Grid,
+    Link,
+    Page,
+    Paragraph,
+    Picture,
+)
 
 TAGS = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "nav", "footer"),
@@ -119,7 +129,10 @@ def _wrong(tab: Tab, options: dict[str, Any]) -> list[tuple[str, str]]:
     return [(v["id"], v["nodes"][0]["html"]) for v in wrong]
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name.endswith("shared")][1:])
+SHORT = [*(name for name in PAGES if name.endswith("shared")), "limit internal"]
+
+
+@pytest.mark.parametrize("name", SHORT)
 def test_contrast(workshop: Workshop, tab: Tab, name: str) -> None:
     """Colours are the same on all pages, and slow to look at: the shorter ones tell."""
     tab.sized(1280)
@@ -158,6 +171,9 @@ def _block(block: Block | Chapter) -> Iterator[str]:
         for place, item in enumerate(block.items):
             yield from block.marks[place : place + 1]
             yield item
+    elif isinstance(block, Figures):
+        for item in block.items:
+            yield from item
     elif isinstance(block, Picture):
         yield " ".join(block.spec["title"]["text"])
         yield block.caption
@@ -181,7 +197,7 @@ def _grid(grid: Grid) -> Iterator[str]:
 
 
 def test_a_script_put_into_the_file_does_not_run(workshop: Workshop, tab: Tab) -> None:
-    made = workshop.made("limit shared")
+    made = workshop.made("limit internal")
     path = made.path.with_name("changed.html")
     added = (
         "<script>document.title = 'hit'; alert(1)</script><img src=x onerror=alert(2)>"

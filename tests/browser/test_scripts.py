@@ -60,7 +60,7 @@ def test_values(workshop: Workshop, tab: Tab) -> None:
 
 
 def test_values_are_not_passed_on(workshop: Workshop) -> None:
-    made = workshop.made("explain shared")
+    made = workshop.made("assess-attacks shared")
     text = made.path.read_text("utf-8").replace(str(escape(made.page.title)), "")
     values = [p for p in NAMES if p not in NAMES[30:36]]  # those are columns too
     assert [v for v in values if str(escape(printable(v))) in text] == []
@@ -70,7 +70,7 @@ def test_files_and_titles(workshop: Workshop, tab: Tab, tmp_path: Path) -> None:
     data = sievert.assess(drawn(["a", "b"], 3, 1), ["a", "b"]).to_dict()
     for number, payload in enumerate(PAYLOADS):
         data["table"]["name"] = PAYLOADS[number - 30]
-        page = build_page([data], builder.ReportSettings(internal=True, title=payload))
+        page = build_page([data], builder.ReportSettings(title=payload))
         path = tmp_path / f"{number}.html"
         path.write_text(html.render(page), encoding="utf-8")
         quiet(tab, path.as_uri())
@@ -101,7 +101,7 @@ def test_command_line(tab: Tab, tmp_path: Path, command: str) -> None:
     page = tmp_path / f"{as_file(PAYLOADS[first + 2])}.html"
     title = PAYLOADS[first + 3]
     done = app._run(
-        [command, *map(str, tables), *COMMANDS[command], "--internal", "--html", str(page),
+        [command, *map(str, tables), *COMMANDS[command], "--html", str(page),
          "--title", title]
     )  # fmt: skip
     assert done == 0
@@ -118,6 +118,4 @@ def test_size() -> None:
     assessed = sievert.assess(table, names[:20], names[20:], attacks=True, show_values=True)
     explained = sievert.explain(table, names[:20], names[20:], budget=30, show_values=True)
     for result in (assessed, explained):
-        for internal in (False, True):
-            page = build_page([result], builder.ReportSettings(internal))
-            assert len(html.render(page).encode()) < MOST_BYTES
+        assert len(html.render(build_page([result])).encode()) < MOST_BYTES

@@ -18,7 +18,6 @@ import pytest
 from sievert.charts.svg import svg
 from sievert.cli import app
 from sievert.commands.report.api import build_page
-from sievert.report import builder
 
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = Path(__file__).parent / "hospital_report.md"
@@ -59,14 +58,23 @@ def test_the_report_answers(demo: Path) -> None:
     places = [
         first.index("May the hospital's table be published?"),
         first.index(
-            "The table as it is breaches 8 of 12 limits of the policy. Release 4 meets all"
+            "The table as it is breaches 8 of 12 limits of the policy. Release 4 (halves) meets all"
         ),
-        first.index("About 1,300 of 2,000 people (65 %) are the only one like them"),
-        first.index("A best guess of diagnosis is right for 83 %"),
+        first.index("1,305 of 2,000 people (65.2 %) are the only one like them"),
+        first.index("A best guess of diagnosis is right for 83.2 %"),
         first.index("What would help most: age in bands of 10"),
         first.index("## What was not measured"),
     ]
     assert places == sorted(places)
+
+
+def test_the_shareable_page_is_short(demo: Path) -> None:
+    """Verdicts, rounded numbers, and none of the exact ones."""
+    page = (demo / "share.html").read_text(encoding="utf-8")
+    assert len(page.encode()) < 20_000
+    assert "The policy is not met: 8 of its 12 limits are breached." in page
+    assert "Releases that meet the policy: 1 of 4." in page and "65 %" in page
+    assert not re.search(r"65\.2|1,305|halves|hospital\.csv", page)
 
 
 def test_the_page_is_small_and_needs_nothing(demo: Path) -> None:
@@ -83,14 +91,14 @@ def test_the_picture_in_the_readme(demo: Path, tmp_path: Path) -> None:
     (tmp_path / "demo.svg").write_text(drawn, encoding="utf-8")
     shown = (ROOT / "docs" / "images" / "demo.svg").read_text(encoding="utf-8")
     assert shown == drawn, f"another picture: {tmp_path / 'demo.svg'}"
-    assert "65 %" in drawn and "9 %" in drawn
+    assert "65.2 %" in drawn and "9.35 %" in drawn
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "65 % as it is, 9 % with age and postcode coarser](docs/images/demo.svg)" in readme
+    assert "65.2 % as it is, 9.35 % with age and postcode coarser](docs/images/demo.svg)" in readme
 
 
 def test_numbers_on_the_internal_page_are_those_of_the_json(demo: Path) -> None:
     held = json.loads((demo / "hospital.json").read_text(encoding="utf-8"))
-    page = build_page([held], builder.ReportSettings(internal=True))
+    page = build_page([held])
     sizes = next(p for p in page.pictures() if "size" in " ".join(p.spec["title"]["text"]))
     spans = [s for s in held["table"]["class_sizes"] if s["records"]]
     drawn = [row["number"] for row in sizes.spec["data"]["values"]]

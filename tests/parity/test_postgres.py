@@ -18,12 +18,13 @@ from typing import Any
 import duckdb
 import pytest
 from badinputs import command, environment, run
+from effort import tried
 from postgresserver import LACKING, Server, binaries
 from randomtables import case
 
 import sievert
 from sievert import session
-from sievert.counts.postgres import reading
+from sievert.counts.postgres import reading, transfer
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -63,6 +64,11 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def towns(server: Server) -> str:
     return server.load("towns", TOWNS, TYPES)
+
+
+def through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells arrive in a file, as those of a large table do."""
+    monkeypatch.setattr(transfer, "FEW", 0)
 
 
 def told(result: sievert.Assessment, *, source: bool = False) -> str:
@@ -127,8 +133,10 @@ def test_adult(server: Server, reference: Path) -> None:
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_random_tables(server: Server, part: int) -> None:
+def test_random_tables(server: Server, part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(25 * part, 25 * part + 25):
+        if number % 25 == 20:
+            through_a_file(monkeypatch)
         chance = random.Random(number)
         found = case(chance)
         names = dict(zip(found.columns, chance.sample(ODD, len(found.columns)), strict=True))
@@ -141,7 +149,6 @@ def test_random_tables(server: Server, part: int) -> None:
             "parameters": {"recursive_c": {"l": found.l}, "alpha_k": {"value": found.named}},
             "missing": chance.choice(("value", "value", "drop", "wildcard", "error")),
             "na": chance.choice(((), (), ("NULL", "é"))),
-            "threads": 1,
         }
         quasi = [names[q] for q in found.quasi]
         address = server.load(f"random {number}", columns).replace(" ", "%20")
@@ -210,7 +217,7 @@ def test_compare(server: Server) -> None:
 
 
 def combinations(data: Any, columns: list[str]) -> Any:
-    with session.open_source(data, threads=1) as (_, questions):
+    with session.open_source(data) as (_, questions):
         cube = questions.cube(columns)
     return cube.values, cube.counts.tolist(), [c.tolist() for c in cube.codes]
 
@@ -266,10 +273,14 @@ def awkward(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", AWKWARD)
-@pytest.mark.parametrize("how", ["plain", "na", "text", "int", "float", "date"])
-def test_awkward_types(server: Server, awkward: Path, name: str, how: str) -> None:
-    options: dict[str, Any] = {"threads": 1}
-    if how == "na":
+@pytest.mark.parametrize("how", ["plain", "file", "na", "text", "int", "float", "date"])
+def test_awkward_types(
+    server: Server, awkward: Path, name: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {}
+    if how == "file":
+        through_a_file(monkeypatch)
+    elif how == "na":
         codes = ["1.0", "0.1", "-0.0", "inf", "nan", "1000000000000000.0", "1000000.0", "-.25", "7",
                  "true", "1.50", "2020-02-29", "1900-01-01 00:00:00", "1 month", "10:00:00", "\\N",
                  "34.0", "1e+16", "0044-03-15 (BC)", "a\tb", "1e-45"]  # fmt: skip
@@ -629,6 +640,7 @@ def test_the_cells_are_private(towns: str, tmp_path: Path, monkeypatch: pytest.M
     """What the database sends lies in a file of ours only, and not for long."""
     modes = []
     real = reading.arriving
+    through_a_file(monkeypatch)
 
     def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
         modes.append(stat.S_IMODE(path.stat().st_mode))
@@ -714,14 +726,14 @@ def test_an_interrupt_stops_the_database(server: Server, slow: str, number: int)
 
 def test_progress_is_not_known(towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
-    real = reading.stream
+    real = reading.lines
     with open_source(towns) as (_, questions):
 
-        def stream(cursor: Any, sql: str, path: Path) -> int:
+        def lines(cursor: Any, sql: str) -> list[str]:
             shown.append(questions.engine.progress())
-            return real(cursor, sql, path)
+            return real(cursor, sql)
 
-        monkeypatch.setattr(reading, "stream", stream)
+        monkeypatch.setattr(reading, "lines", lines)
         questions.sizes(["town"])
     assert shown == [-1.0]
 
@@ -735,3 +747,17 @@ def test_everything_is_closed(server: Server, towns: str) -> None:
     while server.admin.execute(query).fetchone() != (0,):
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_people_with_several_rows(server: Server) -> None:
+    """Random tables whose rows are of fewer people, some rows of nobody known."""
+    for seed in range(tried(25, 200)):
+        made, random_ = case(random.Random(seed)), random.Random(seed)
+        rows = len(made.columns["s"])
+        people = [random_.choice(["a", "b", "c", None]) for _ in range(rows)]
+        columns = {**made.columns, "id": people}
+        place = server.load(f"people{seed}", columns, ("text",) * len(columns))
+        options: dict[str, Any] = {"person": "id", "partitions": {"s": made.partition}}
+        ours = sievert.assess(place, list(made.quasi), ["s"], **options)
+        theirs = sievert.assess(columns, list(made.quasi), ["s"], **options)
+        assert told(ours) == told(theirs)

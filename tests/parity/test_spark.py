@@ -20,10 +20,12 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
+from effort import tried
 from randomtables import Case, case
 
 import sievert
 from sievert.counts.questions import Questions
+from sievert.counts.spark import fetched_cells
 from sievert.counts.spark import session as spark_session
 from sievert.counts.spark.adapter import Spark
 from sievert.errors import (
@@ -52,6 +54,8 @@ def spark() -> Iterator[Any]:
         warnings.simplefilter("ignore")
         table = Table("csv", "t", path=Path(__file__))
         with spark_session._start_spark(table, scratch, None, None, None) as session:
+            for name in spark_session.INTERPRETED:  # of a small table; a large one is compiled
+                session.sparkContext._jsc.sc().conf().remove(name)
             yield session
 
 
@@ -59,16 +63,18 @@ def spark() -> Iterator[Any]:
 def interpreted(spark: Any) -> Iterator[None]:
     """No code is compiled, no plan revised: half the time where no two questions are alike."""
     conf = spark.sparkContext._jsc.sc().conf()
-    told = {
-        "codegen.wholeStage": "false",
-        "codegen.factoryMode": "NO_CODEGEN",
-        "adaptive.enabled": "false",
-    }
+    told = {**spark_session.INTERPRETED, "spark.sql.adaptive.enabled": "false"}
     for name, value in told.items():
-        conf.set(f"spark.sql.{name}", value)
+        conf.set(name, value)
     yield
     for name in told:
-        conf.remove(f"spark.sql.{name}")
+        conf.remove(name)
+
+
+@pytest.fixture
+def cells_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells are not fetched, as where there are many: Spark answers from them."""
+    monkeypatch.setattr(fetched_cells, "MOST_CELLS", 0)
 
 
 def told(source: Any, quasi: Sequence[str], secrets: Sequence[str], **options: Any) -> str:
@@ -182,6 +188,39 @@ def test_random_tables(interpreted: None, tmp_path: Path) -> None:
         list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(20)))
 
 
+def test_random_tables_whose_cells_stay(
+    interpreted: None, cells_stay: None, tmp_path: Path
+) -> None:
+    with ThreadPoolExecutor(2) as two:
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(10)))
+
+
+def test_cells_that_become_many(
+    interpreted: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was fetched before is counted again where all cells stay from then on."""
+    chance = Random(8)
+    columns = {
+        "q": [chance.choice("abc") for _ in range(60)],
+        "few": [chance.choice((None, "x", "y")) for _ in range(60)],
+        "many": [chance.randrange(30) for _ in range(60)],
+    }
+    path = write_parquet(tmp_path / "t.parquet", columns)
+    asked: list[str] = []
+    real = fetched_cells.ClusterCells.keep
+    monkeypatch.setattr(fetched_cells, "MOST_CELLS", 20)
+    monkeypatch.setattr(
+        fetched_cells.ClusterCells, "keep", lambda *given: asked.append(given[1]) or real(*given)
+    )
+    ladder = sievert.Hierarchy({"x": ("*",), "y": ("*",)})
+    parts = {"few": {"one": ["x"], "other": ["y"]}}
+    options = {"hierarchies": {"few": ladder}, "partitions": parts}
+    same(path, ["q"], ["few"], **options)
+    assert len(asked) == 1  # to see how many they are
+    same(path, ["q"], ["few", "many"], **options)
+    assert len(asked) > 10
+
+
 FLOATS = [0.1, 1e7, 12345678.5, 1e15, 1e16, 1e-4, 1e-5, 2e-7, -0.0, 0.0, float("nan"),
           float("inf"), float("-inf"), None, 1.5e300, 123456789012345680.0]  # fmt: skip
 
@@ -240,13 +279,33 @@ def test_compare(interpreted: None, tmp_path: Path) -> None:
     assert compared("spark") == compared("duckdb")
 
 
-def test_types(interpreted: None, tmp_path: Path) -> None:
-    path = write_parquet(tmp_path / "t.parquet", typed_columns())
+def ladder_of_floats() -> sievert.Hierarchy:
     spelled = ["0.1", "10000000.0", "12345678.5", "1000000000000000.0", "1e+16", "0.0001", "1e-05"]
     spelled += ["2e-07", "0.0", "inf", "-inf", "1.5e+300", "1.2345678901234568e+17"]
-    ladder = {v: ("low" if i < 5 else "high", "*") for i, v in enumerate(spelled)}
+    return sievert.Hierarchy({v: ("low" if i < 5 else "high", "*") for i, v in enumerate(spelled)})
+
+
+def test_types_of_cells_that_stay(interpreted: None, cells_stay: None, tmp_path: Path) -> None:
+    """Spark spells the values of its cells as DuckDB does."""
+    columns = typed_columns()
+    names = ("number", "double", "instant")
+    path = write_parquet(tmp_path / "t.parquet", {name: columns[name] for name in names})
+    found = same(
+        path,
+        ["number"],
+        ["double", "instant"],
+        hierarchies={"double": ladder_of_floats()},
+        partitions={"instant": {"some": ["1970-01-01 00:00:00.000001+00"]}},
+        parameters={"alpha_k": {"value": {"double": 1e16}}},
+        measures=("alpha_k", "t_closeness_hierarchical", "semantic_discrimination_rate"),
+    )
+    assert "Error" not in found
+
+
+def test_types(interpreted: None, tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", typed_columns())
     named = {
-        "hierarchies": {"double": sievert.Hierarchy(ladder)},
+        "hierarchies": {"double": ladder_of_floats()},
         "parameters": {"alpha_k": {"value": {"double": 1e16}}},
         "na": ["12345678.5"],
     }
@@ -387,7 +446,7 @@ def test_frames(spark: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_gaps_of_many_records(spark: Any, wide: bool) -> None:
+def test_gaps_of_many_records(spark: Any, cells_stay: None, wide: bool) -> None:
     """Products of counts beyond 2^63 stay exact."""
     scale = 2**40 if wide else 1
     sql = (
@@ -421,7 +480,9 @@ def test_progress(spark: Any) -> None:
             assert Questions(engine).records == 10
             engine.interrupt()
             with pytest.raises(ExhaustedError):
-                engine.rows("SELECT COUNT(*) FROM input")
+                engine.query_records("SELECT COUNT(*) FROM input")
+            with pytest.raises(ExhaustedError):
+                engine.rows("SELECT 1")
         finally:
             engine.close()
 
@@ -516,3 +577,15 @@ def test_no_java(tmp_path: Path) -> None:
     done = run(tmp_path, str(path), "-q", "q", PATH="/nowhere", JAVA_HOME="")
     assert (done.returncode, done.stdout) == (EngineError.exit_code, "")
     assert done.stderr.startswith("error: Spark needs Java")
+
+
+def test_people_with_several_rows(spark: Any, interpreted: None, tmp_path: Path) -> None:
+    """Random tables whose rows are of fewer people, some rows of nobody known."""
+    for seed in range(tried(3, 200)):
+        made, random = case(Random(seed)), Random(seed)
+        people = [random.choice(["a", "b", "c", None]) for _ in made.columns["s"]]
+        columns = {c: pyarrow.array(v, pyarrow.string()) for c, v in made.columns.items()}
+        table = pyarrow.table({**columns, "id": pyarrow.array(people, pyarrow.string())})
+        path = tmp_path / f"{seed}.parquet"
+        pyarrow.parquet.write_table(table, path)
+        same(path, list(made.quasi), ["s"], person="id", partitions={"s": made.partition})

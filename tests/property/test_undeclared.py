@@ -211,6 +211,6 @@ def test_nothing_but_declared_numbers_and_settings_is_in_the_json() -> None:
     assert {*FOUND, *LEARNT} == set(INFLUENCE)
 
 
-def test_every_measure_declares_what_decides_it() -> None:
+def test_every_number_declares_what_decides_it() -> None:
     assert all(isinstance(m.decided_by, Decides) for m in MEASURES)
     assert Decides.UNDECLARED not in [m.decided_by for m in MEASURES]

@@ -17,6 +17,7 @@ import duckdb
 import pytest
 
 import sievert
+from sievert.counts.spark import fetched_cells
 
 pyspark = pytest.importorskip("pyspark")
 from tests.parity.test_spark import compare, interpreted, spark  # noqa: E402, F401
@@ -30,7 +31,15 @@ ROLES = (["age", "zip", "job"], ["disease"])
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_two_hundred_tables(interpreted: None, tmp_path: Path, part: int) -> None:  # noqa: F811
+@pytest.mark.parametrize("most", [0, 10**6])
+def test_two_hundred_tables(
+    interpreted: None,  # noqa: F811
+    tmp_path: Path,
+    part: int,
+    most: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fetched_cells, "MOST_CELLS", most)
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda n: compare(tmp_path, f"soak {n}"), range(part, 200, PARTS)))
 

@@ -406,12 +406,11 @@ def stage(
 
 def outputs(stage: Stage, mode: str, number: int) -> list[Any]:
     """A way to write the result; single records only where it is not to be passed on."""
-    way = [
-        ["--json", stage.output(".json"), "--timings", stage.output(".json"), "--all"],
-        ["--json", "-", "--timings", stage.output(".json"), "--debug"],
-    ][number % 2]
+    way = [["--json", stage.output(".json"), "--all"], ["--json", "-", "--debug"]][number % 2]
+    if mode != "plain":
+        return [*way, "--min-cell", 3]
     ending = (".csv", ".parquet")[number % 2]
-    return [*way, *(["--records", stage.output(ending)] if mode == "plain" else ["--min-cell", 3])]
+    return [*way, "--timings", stage.output(".json"), "--records", stage.output(ending)]
 
 
 # -- results ------------------------------------------------------------------------------------
@@ -940,7 +939,7 @@ OF_OPTIONS: dict[str, tuple[int, Build]] = {
     ),
     "one name for two outputs": (
         2,
-        lambda s: ["assess", s.table(), "-q", KEY, *[x for o in ("--json", "--timings")
+        lambda s: ["assess", s.table(), "-q", KEY, *[x for o in ("--json", "--markdown")
                                                      for x in (o, s.out / "x.json")]],
     ),
     "no folder for temporary data": (
@@ -1065,8 +1064,10 @@ def test_values_are_shown_where_they_are_asked_for(stage: Stage, engine_fails: A
 def test_what_does_not_go_together(stage: Stage) -> None:
     arguments = ["assess", stage.table(), *CROWD.roles, "--share", "--debug"]
     for mode, options, code in (
-        ("shared", ["--show-values"], 2),
-        ("masked", ["--mask-names", "--show-values"], 2),
+        ("shared", ["--show-values"], 7),
+        ("masked", ["--mask-names", "--show-values"], 7),
+        ("shared", ["--timings", stage.output(".json")], 7),
+        ("shared", ["--internal"], 2),
         ("shared", ["--records", stage.output(".csv")], 7),
         ("masked", ["--mask-names", "--records", stage.output(".parquet")], 7),
     ):
@@ -1128,9 +1129,13 @@ def test_defects(where: str, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(where, broken)
     data, rules = stage.table(), stage.file(house(CROWD), ".toml")
-    arguments = ["assess", data, "--policy", rules, "--timings", stage.output(".json")]
+    arguments = ["assess", data, "--policy", rules]
     for mode, debug in (("plain", False), ("plain", True), ("masked", True)):
-        run = stage.run(*arguments, *MODES[mode], *["--debug"] * debug)
+        if mode == "masked" and where.endswith("timings"):
+            continue
+        kinds = ["--json"] if mode == "masked" else ["--timings", "--json"]
+        way = [x for kind in kinds for x in (kind, stage.output(".json"))]
+        run = stage.run(*arguments, *MODES[mode], *way, *["--debug"] * debug)
         assert run.code == (5 if DEFECTS[where] is MemoryError else 70)
         assert (debug and mode == "plain") == (b'File "' in run.seen["stderr"])
         run.check(mode)
@@ -1205,7 +1210,8 @@ def test_comparisons_tell_no_cell(shape: str, keyed: bool, stage: Stage) -> None
 
 # -- pages ----------------------------------------------------------------------------------------
 
-PAGES = {"shared": [], "masked": ["--mask-names"], "inside": ["--internal"]}
+PAGES = {"shared": ["--share"], "masked": ["--share", "--mask-names"], "inside": []}
+SHARED = ("assess", "alone")  # commands of which something is shareable
 PAGED: dict[str, str] = {
     "assess": "small and large classes",
     "attacks": "with gaps",
@@ -1251,6 +1257,10 @@ def test_pages_tell_no_cell(command: str, mode: str, stage: Stage) -> None:
     given = paged(command, SHAPES[PAGED[command]], stage)
     way = ["--html", stage.output(".html"), "--markdown", stage.output(".md"), *PAGES[mode]]
     run = stage.run(*given, *way)
+    if mode != "inside" and command not in SHARED:
+        assert run.code == 7 and not any(" file " in where for where in run.seen)
+        run.check(mode)
+        return
     assert run.code in (0, 1), run.seen["stderr"]
     pages = {where: text for where, text in run.seen.items() if where[:5] in (".html", ".md f")}
     assert len(pages) == 2
@@ -1349,7 +1359,8 @@ def test_defects_in_comparisons(where: str, stage: Stage, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(where, broken)
     for debug in (False, True):
-        run = stage.run(*compared(*CROWD.roles, "--shuffles", 3)(stage), *["--debug"] * debug)
+        given = compared(*CROWD.roles, "--shuffles", 3, "--json", stage.output(".json"))
+        run = stage.run(*given(stage), *["--debug"] * debug)
         assert run.code == 70, run.seen["stderr"]
         assert debug == (b'File "' in run.seen["stderr"])
         run.check("plain")
@@ -1657,9 +1668,13 @@ def says(text: Callable[[], str]) -> Callable[[pytest.MonkeyPatch], None]:
 
     def patch(monkeypatch: pytest.MonkeyPatch) -> None:
         from sievert.commands.assess import terminal
+        from sievert.report import summary
 
-        render = terminal.render
-        monkeypatch.setattr(terminal, "render", lambda *a, **k: f"{render(*a, **k)}\n {text()}\n")
+        for module, name in ((terminal, "render"), (summary, "terminal")):
+            write = getattr(module, name)
+            monkeypatch.setattr(
+                module, name, lambda *a, write=write, **k: f"{write(*a, **k)}\n {text()}\n"
+            )
 
     return patch
 

@@ -65,6 +65,7 @@ def test_json_contract(table: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert found["table"]["rows"] == 4
     assert found["table"]["engine"] == "duckdb"
     assert found["roles"] == {"quasi": ["zip", "age"], "sensitive": ["disease"], "identifier": [],
+                              "person": None, "household": None, "weight": None, "ignored": {},
                               "unassessed": []}  # fmt: skip
     assert found["reidentification"]["k_anonymity"] == {
         "value": 2, "unit": "records", "riskier": "low", "reason": None,

@@ -289,7 +289,7 @@ def limit_grids(front: tuple[Block | Chapter, ...]) -> list[Grid]:
 
 
 def test_verdicts_of_each_release_are_on_the_first_screen(held: dict[str, Any]) -> None:
-    words = {True: "✓\u00a0met", False: "✗\u00a0breached", None: "not evaluated"}
+    words = {True: "✓\u00a0met", False: "✗\u00a0breached", None: "undecided"}
     tables = [held["original"], *held["releases"]]
     (grid,) = limit_grids(first_screen(held))
     assert len(grid.rows) == len(LIMITS) + 1  # every limit once: beta-likeness of one secret

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from sievert.errors import ExhaustedError, InvariantError, RefusedError, UsageEr
 MARK = "<!-- drawn by sievert -->"
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ROOT = re.compile(r"<svg\b([^>]*)>")
+KEPT = 256  # pictures, of some ten thousand bytes each
 
 
 def svg(spec: Spec, *, for_page: bool = False) -> str:
@@ -23,17 +26,13 @@ def svg(spec: Spec, *, for_page: bool = False) -> str:
 
     For a page that sets the title itself it is narrower, without the title on it.
     """
-    import vl_convert  # heavy, and needed only here
-
     require(  # the renderer would end the process
         not any(NOT_XML.search(text) for text in _texts(spec)),
         "a chart holds a character that no picture can show",
     )
     try:
-        drawn: str = vl_convert.vegalite_to_svg(
-            narrow(spec) if for_page else spec, show_warnings=False, allowed_base_urls=[]
-        )
-    except (MemoryError, KeyboardInterrupt, SystemExit):
+        drawn = draw(json.dumps(narrow(spec) if for_page else spec))
+    except (ImportError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic in Rust is no Exception; the messages may hold values
         raise InvariantError("a chart cannot be drawn") from None
@@ -43,6 +42,17 @@ def svg(spec: Spec, *, for_page: bool = False) -> str:
         raise InvariantError("a chart was drawn, but not as SVG")
     head = f'{MARK}\n<svg role="img" aria-label="{title}"{root[1]}>'
     return f"{head}<title>{title}</title><desc>{about}</desc>{drawn[root.end() :]}\n"
+
+
+@lru_cache(maxsize=KEPT)
+def draw(text: str) -> str:
+    """The picture of a chart, from its JSON; a chart of several pages is drawn once."""
+    import vl_convert  # heavy, and needed only here
+
+    drawn: str = vl_convert.vegalite_to_svg(
+        json.loads(text), show_warnings=False, allowed_base_urls=[]
+    )
+    return drawn
 
 
 def _texts(part: Any) -> Iterator[str]:

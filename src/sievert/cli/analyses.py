@@ -29,8 +29,7 @@ from sievert.cli.options import (
     RoleOptions,
     pairs,
 )
-from sievert.errors import RefusedError, require
-from sievert.sharing import NOT_SHAREABLE
+from sievert.errors import NOT_SHAREABLE, RefusedError, require
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number

@@ -15,9 +15,14 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from sievert.errors import ExhaustedError, InvariantError, SievertError, UsageError
+from sievert.errors import (
+    NOT_SHAREABLE,
+    ExhaustedError,
+    InvariantError,
+    SievertError,
+    UsageError,
+)
 from sievert.formatting import nearest
-from sievert.sharing import NOT_SHAREABLE
 
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 

@@ -202,13 +202,19 @@ class RequestedRoles:
         missing: str = "value",
         dropped: int = 0,
         suppression: Suppression = NOTHING_SUPPRESSED,
+        *,
+        coded: bool = False,
     ) -> Gate | None:
-        """The policy's gate for a table with these columns, with the reasons that roles give."""
+        """The policy's gate for a table with these columns, with the reasons that roles give.
+
+        Some records may be dropped, and some values be codes for missing.
+        """
         if self.policy is None:
             return None
         from sievert.policy import Gate
 
-        basis = f"{self._basis(columns, roles, missing)}; {suppression_rule(suppression)}"
+        rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
+        basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
         gate = Gate(self.policy, basis, suppression.left_out)
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
@@ -224,8 +230,8 @@ class RequestedRoles:
             gate.undecided("records_left_out_by_mark")
         return gate
 
-    def _basis(self, columns: Sequence[str], roles: Roles, missing: str) -> str:
-        """What a verdict rests on, in one sentence without names."""
+    def _basis(self, columns: Sequence[str], roles: Roles) -> str:
+        """Whom and what a verdict is about, without names."""
         assert self.policy is not None
         counted = "each row is taken for one person, which the policy does not say"
         if self.policy.roles.rows_are_people:
@@ -233,16 +239,16 @@ class RequestedRoles:
         if roles.person in columns:
             counted = "people were counted, who may have several rows"
         numbers = [
-            plural(number, what)
-            for what, names in (
-                ("quasi-identifier", roles.quasi),
-                ("secret", roles.sensitive),
-                ("identifier", roles.identifier),
-                ("ignored column", roles.ignored),
+            plural(number, what) + after
+            for what, names, after in (
+                ("quasi-identifier", roles.quasi, ""),
+                ("secret", roles.sensitive, ""),
+                ("identifier", roles.identifier, " to be dropped"),
+                ("ignored column", roles.ignored, ""),
             )
             if (number := sum(c in columns for c in names))
         ]
-        return f"{counted}; {', '.join(numbers)}; {MISSING_RULES[missing]}"
+        return f"{counted}; {', '.join(numbers)}"
 
     def prepare(
         self,

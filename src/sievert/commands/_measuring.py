@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sievert.counts.answers import JointCounts, Sizes
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
+
+MOST_VALUES = 10**7  # different values of a secret that are put into one class
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,30 @@ class MeasureSettings:
             {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
         )
 
+    def replaced(self, policy: Policy) -> list[str]:
+        """The measures and columns whose settings are not those of the policy."""
+        own = MeasureSettings().with_policy(policy)
+        pairs = (
+            (own.orders, self.orders),
+            (own.partitions, self.partitions),
+            (own.parameters, self.parameters),
+        )
+        return [
+            name
+            for theirs, ours in pairs
+            for name in theirs
+            if _plain(theirs[name]) != _plain(ours[name])
+        ]
+
+
+def _plain(setting: Any) -> Any:
+    """A setting with lists in place of other sequences, so that two can be compared."""
+    if isinstance(setting, Mapping):
+        return {name: _plain(entry) for name, entry in setting.items()}
+    if isinstance(setting, str | int | float) or setting is None:
+        return setting
+    return [_plain(entry) for entry in setting]
+
 
 def measure_table(
     questions: Questions,
@@ -52,15 +78,15 @@ def measure_table(
     ids: Iterable[str],
     clock: Clock,
     settings: MeasureSettings | None = None,
+    limited: Collection[str] = (),
 ) -> tuple[dict[str, Value], dict[str, dict[str, Value]], dict[str | None, dict[str, Value]]]:
     """Some measures of a table that is open already: of re-identification, and of each secret.
 
-    The third are the best numbers that any release could have.
+    The third are the best numbers that any release could have of those measures that are limited.
     """
     table = TableMeasures(questions, roles, settings or MeasureSettings(), ids, clock)
     inference = {s: table.inference(s) for s in roles.sensitive}
-    best = {} if settings is None else table.best_numbers()
-    return table.reidentification(), inference, best
+    return table.reidentification(), inference, table.best_numbers(limited)
 
 
 def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
@@ -156,9 +182,7 @@ class TableMeasures:
                     "no k for missing values that match anything: it would take too long"
                 )
         self.clock("computing", self.questions)
-        target = record_target(
-            replace(counts, suppressed=self.questions.suppression.records)
-        )
+        target = record_target(replace(counts, suppressed=self.questions.suppression.records))
         return {m.id: self._value(m, target, self._options(m)) for m in chosen}
 
     def reidentification_under_wildcards(self) -> dict[str, Value]:
@@ -245,11 +269,11 @@ class TableMeasures:
         counts = self.questions.secret_counts(self.roles.quasi, secret, frozenset())
         self.values[secret] = counts.values, counts.missing
 
-    def best_numbers(self) -> dict[str | None, dict[str, Value]]:
-        """The numbers of the same records in one class: no release can do better."""
+    def best_numbers(self, ids: Collection[str]) -> dict[str | None, dict[str, Value]]:
+        """Numbers of the same records in one class: no release can do better."""
         from sievert.measures.target import RecordTarget, SecretTarget
 
-        bounded = [m for m in self.measures if has_bound(m)]
+        bounded = [m for m in self.measures if m.id in ids and has_bound(m)]
         people = self.questions.people
         record = RecordTarget(records_in_one_class(people or self.questions.records))
         best: dict[str | None, dict[str, Value]] = {
@@ -262,6 +286,8 @@ class TableMeasures:
         if people is not None:  # merging classes merges people: no bound is known of a secret
             return best
         for secret, (values, missing) in self.values.items():
+            if values.things > MOST_VALUES or not any("secret" in m.kinds for m in bounded):
+                continue
             value, named = self._named_value(secret), None
             if value is not None:
                 named = self.questions.tally(secret, self.roles.quasi).get(value)

@@ -35,6 +35,11 @@ class Result:
         """The number of records of the table."""
         return int(self.table["rows"])
 
+    @property
+    def people(self) -> int:
+        """The number of people: of records, unless people were counted."""
+        return int(self.table.get("people", self.rows))
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable, without timings."""
         return {

@@ -113,6 +113,13 @@ class Profiles:
         """How many records a class of each profile has."""
         return np.add.reduceat(self.counts, self.starts)
 
+    def class_sizes(self) -> Sizes:
+        """The histogram of the sizes of the classes."""
+        sizes, place = np.unique(self.sizes, return_inverse=True)
+        times = np.zeros(len(sizes), dtype=np.int64)
+        np.add.at(times, place, self.times)
+        return Sizes(sizes, times)
+
     @property
     def largest(self) -> Ints:
         """The count of each profile's most frequent value."""

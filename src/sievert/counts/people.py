@@ -26,6 +26,15 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import SecretCounter
 
+PEOPLE = "CASE WHEN p IS NULL THEN n ELSE 1 END"  # a row without a person is a person of its own
+
+
+def count_people(fields: str, table: str, name: str = "n") -> str:
+    """The query for how many people have each combination of some fields."""
+    return (
+        f"SELECT {fields}, CAST(SUM({PEOPLE}) AS BIGINT) AS {name} FROM {table} GROUP BY {fields}"
+    )
+
 
 class PeopleQuestions(Questions):
     """Questions about people; `rows` answers those about rows."""
@@ -92,24 +101,22 @@ class PeopleQuestions(Questions):
 
     # -- sightings ------------------------------------------------------------------------------
 
-    def distinct_people(self, fields: str, table: str, where: str = "") -> str:
-        """The query for distinct people, each with some fields; `p` is the person."""
-        condition = f"{where} AND " if where else ""
-        named = (
-            f"SELECT {fields}, p FROM {table} WHERE {condition}p IS NOT NULL GROUP BY {fields}, p"
+    def distinct_people(self, fields: str, table: str, where: str = "1 = 1") -> str:
+        """The query for each person `p` once with some fields; `n` is the number of rows."""
+        return (
+            f"SELECT {fields}, p, CAST(SUM(n) AS BIGINT) AS n FROM {table} WHERE {where} "
+            f"GROUP BY {fields}, p"
         )
-        unnamed = f"SELECT {fields}, p FROM {table} WHERE {condition}p IS NULL"
-        return f"{named} UNION ALL {unnamed}" if self.unnamed else named
 
     def sightings(self, quasi: tuple[str, ...], secret: str | None) -> str:
-        """The table of distinct (keys, s, p): the only question that reads the records."""
+        """The table of distinct (keys, s, p), n rows each: what reads the records."""
         if (quasi, secret) not in self._sightings:
             keys, p = self.sql_names(quasi), self.sql_name(self.person)
-            s = "" if secret is None else f", {self.sql_name(secret)} AS s"
-            source = f"(SELECT {keys}{s}, {p} AS p FROM {self._input}) AS d"
-            fields = keys if secret is None else f"{keys}, s"
+            s = "" if secret is None else self.sql_name(secret)
+            fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
+            sql = f"SELECT {fields}, {p} AS p, COUNT(*) AS n FROM {self._input}"
             self._sightings[quasi, secret] = self.keep_table(
-                self.distinct_people(fields, source), of_records=True
+                f"{sql} GROUP BY {groups}, {p}", of_records=True
             )
         return self._sightings[quasi, secret]
 
@@ -117,9 +124,8 @@ class PeopleQuestions(Questions):
         """The table of cells (keys, s, n), n the number of people."""
         if (quasi, secret) not in self._cells:
             keys = self.sql_names(quasi) + ("" if secret is None else ", s")
-            sightings = self.sightings(quasi, secret)
             self._cells[quasi, secret] = self.keep_table(
-                f"SELECT {keys}, COUNT(*) AS n FROM {sightings} GROUP BY {keys}"
+                count_people(keys, self.sightings(quasi, secret))
             )
         return self._cells[quasi, secret]
 
@@ -142,9 +148,7 @@ class PeopleQuestions(Questions):
         if cells not in self._holders:
             (key,) = (key for key, table in self._cells.items() if table == cells)
             people = self.distinct_people("s", self.sightings(*key))
-            self._holders[cells] = self.keep_table(
-                f"SELECT s, COUNT(*) AS ns FROM ({people}) AS d GROUP BY s"
-            )
+            self._holders[cells] = self.keep_table(count_people("s", f"({people}) AS d", "ns"))
         return self._holders[cells]
 
     def same_class(self, quasi: tuple[str, ...], a: str, b: str) -> str:
@@ -182,31 +186,26 @@ class PeopleQuestions(Questions):
     def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
         sightings, classes = self.sightings(quasi, None), self.count_cells(quasi, None)
         seen = self.keep_table(
-            f"SELECT a.p AS p, q.n AS n FROM {sightings} AS a JOIN {classes} AS q "
+            f"SELECT a.p AS p, q.n AS size, a.n AS n FROM {sightings} AS a JOIN {classes} AS q "
             f"ON {self.same_class(quasi, 'a', 'q')}"
         )
         each = self.keep_table(
-            f"SELECT p, COUNT(*) AS m, MIN(n) AS least FROM {seen} WHERE p IS NOT NULL GROUP BY p"
+            f"SELECT p, COUNT(*) AS m, MIN(size) AS least FROM {seen} WHERE p IS NOT NULL "
+            "GROUP BY p"
         )
-        smallest = f"SELECT least AS w, COUNT(*) AS t FROM {each} GROUP BY least"
-        kinds = (
-            f"SELECT b.m AS m, a.n AS n, COUNT(*) AS t FROM {seen} AS a JOIN {each} AS b "
-            "ON a.p = b.p GROUP BY b.m, a.n"
-        )
-        if self.unnamed:
-            alone = f"FROM {seen} WHERE p IS NULL GROUP BY n"
-            smallest += f" UNION ALL SELECT n AS w, COUNT(*) AS t {alone}"
-            kinds += f" UNION ALL SELECT 1 AS m, n, COUNT(*) AS t {alone}"
+        alone = f"CAST(SUM(n) AS BIGINT) AS t FROM {seen} WHERE p IS NULL GROUP BY size"
         sizes, times = self.engine.arrays(
-            f"SELECT w, CAST(SUM(t) AS BIGINT) AS t FROM ({smallest}) AS d GROUP BY w"
+            f"SELECT w, CAST(SUM(t) AS BIGINT) AS t FROM (SELECT least AS w, COUNT(*) AS t "
+            f"FROM {each} GROUP BY least UNION ALL SELECT size AS w, {alone}) AS d GROUP BY w"
         )
-        m, n, t = self.engine.arrays(
-            f"SELECT m, n, CAST(SUM(t) AS BIGINT) AS t FROM ({kinds}) AS d GROUP BY m, n "
-            "ORDER BY m, n"
+        kinds = self.engine.arrays(
+            "SELECT m, size, CAST(SUM(t) AS BIGINT) AS t FROM (SELECT b.m AS m, a.size AS size, "
+            f"COUNT(*) AS t FROM {seen} AS a JOIN {each} AS b ON a.p = b.p GROUP BY b.m, a.size "
+            f"UNION ALL SELECT 1 AS m, size, {alone}) AS d GROUP BY m, size ORDER BY m, size"
         )
         self.drop_tables(seen, each)
-        whole = (np.asarray(column, dtype=np.int64) for column in (m, n, t))
-        return PeopleCounts(self.people, Sizes.from_arrays(sizes, times), *whole)
+        m, size, t = (np.asarray(column, dtype=np.int64) for column in kinds)
+        return PeopleCounts(self.people, Sizes.from_arrays(sizes, times), m, size, t)
 
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
@@ -247,9 +246,8 @@ class PeopleSecretCounter(SecretCounter):
         known = self._known_classes()
         joint = self._confidence(known, "a.s IS NOT NULL")
         self.tables.drop_tables(known)
-        anyone = "SELECT 1 AS one, p, s FROM " + self.sightings
-        people = self.people.distinct_people("one", f"({anyone}) AS d", "s IS NOT NULL")
-        ((number,),) = self.engine.rows(f"SELECT COUNT(*) FROM ({people}) AS e")
+        people = f"SELECT p, SUM(n) AS n FROM {self.sightings} WHERE s IS NOT NULL GROUP BY p"
+        ((number,),) = self.engine.rows(f"SELECT SUM({PEOPLE}) FROM ({people}) AS d")
         return {"known_joint": joint, "known_people": int(number)}
 
     def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
@@ -275,9 +273,7 @@ class PeopleSecretCounter(SecretCounter):
     def _known_classes(self) -> str:
         """The table of classes and how many of their people have a known value."""
         people = self.people.distinct_people(self.keys, self.sightings, "s IS NOT NULL")
-        return self.tables.keep_table(
-            f"SELECT {self.keys}, COUNT(*) AS n FROM ({people}) AS d GROUP BY {self.keys}"
-        )
+        return self.tables.keep_table(count_people(self.keys, f"({people}) AS d"))
 
     def _known_profiles(self) -> Profiles:
         known = self._known_classes()
@@ -299,14 +295,12 @@ class PeopleSecretCounter(SecretCounter):
         )
         keys, text = self.tables.sql_names(self.quasi, "a."), self.engine.as_text("a.s")
         parts = (
-            f"(SELECT {keys}, b.part AS s, a.p AS p FROM {self.sightings} AS a "
+            f"(SELECT {keys}, b.part AS s, a.p AS p, a.n AS n FROM {self.sightings} AS a "
             f"JOIN {loaded} AS b ON {text} IS NOT DISTINCT FROM b.v) AS d"
         )
         fields = f"{self.keys}, s"
-        merged = self.tables.keep_table(
-            f"SELECT {fields}, COUNT(*) AS n "
-            f"FROM ({self.people.distinct_people(fields, parts)}) AS e GROUP BY {fields}"
-        )
+        people = self.people.distinct_people(fields, parts)
+        merged = self.tables.keep_table(count_people(fields, f"({people}) AS e"))
         self.tables.drop_tables(loaded)
         return merged
 

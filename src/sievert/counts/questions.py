@@ -76,9 +76,11 @@ class Questions(CellTables):
         if not cells:
             sql = f"SELECT COUNT(*) FROM {self._input} WHERE {self._all_marked(quasi)}"
             return int(self.engine.query_records(sql)[0][0])
-        mark, where = self.suppression.mark, self._all_marked(quasi, "?")
-        marks = [] if mark is None else [mark] * len(quasi)
-        return self.count_where(self.count_cells(tuple(quasi), secret), where, marks)
+        mark, classes = self.suppression.mark, self.count_cells(tuple(quasi), secret)
+        if mark is None:
+            return self.count_where(classes, self._all_marked(quasi))
+        same = " AND ".join(f"{self.engine.as_text(self.sql_name(q))} = ?" for q in quasi)
+        return self.count_where(classes, same, [mark] * len(quasi))
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
@@ -100,15 +102,12 @@ class Questions(CellTables):
             or not any(self.engine.kind(q) in ("float", "ordered") for q in quasi)
         )
 
-    def _all_marked(self, quasi: Sequence[str], text: str | None = None) -> str:
-        """The condition of records with the mark, spelled as `text`, in every quasi-identifier."""
+    def _all_marked(self, quasi: Sequence[str]) -> str:
+        """The condition of records with the mark in every quasi-identifier."""
         mark, names = self.suppression.mark, [self.sql_name(q) for q in quasi]
         if mark is None:
             return " AND ".join(f"{c} IS NULL" for c in names)
-        text = self.engine.text_literal(mark) if text is None else text
-        return " AND ".join(
-            f"({c} IS NOT NULL AND {self.engine.as_text(c)} = {text})" for c in names
-        )
+        return " AND ".join(f"({c} IS NOT NULL AND {self.engine.has_text(c, mark)})" for c in names)
 
     # -- values ---------------------------------------------------------------------------------
 
@@ -151,9 +150,9 @@ class Questions(CellTables):
         """Records whose every value is the name of its column, as where files were put together."""
         counts = []
         for secret in secrets or (None,):
+            cells = self.count_cells(tuple(quasi), secret)
             names = {self.sql_name(q): q for q in quasi} | ({"s": secret} if secret else {})
             equal = " AND ".join(f"{self.engine.as_text(c)} = ?" for c in names)
-            cells = self.count_cells(tuple(quasi), secret)
             counts.append(self.count_where(cells, equal, list(names.values())))
         return min(counts)
 

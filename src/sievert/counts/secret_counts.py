@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.counts.answers import Gaps, JointCounts, Named, Profiles, Ranked, SecretCounts
+from sievert.counts.answers import Gaps, JointCounts, Named, Profiles, Ranked, SecretCounts, Sizes
 from sievert.counts.cells import CellTables
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
@@ -34,7 +34,7 @@ class SecretCounter:
     ) -> SecretCounts:
         """Everything that `needs` names."""
         counts = self._count_cells(self.cells, needs)
-        counts["missing"] = missing = self.tables.count_where(self.cells, "s IS NULL")
+        missing = counts["missing"]
         if "known" in needs and 0 < missing < counts["records"]:
             counts["known_profiles"] = self._known_profiles()
         if "known_joint" in needs and 0 < missing < counts["records"]:
@@ -66,11 +66,16 @@ class SecretCounter:
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
         tables, wide = self.tables, self.tables.wide
         pairs, total = self._collect_pairs(cells), tables.total(cells)
+        profiles = self._profiles(self.engine.profile(wide), pairs)
+        sizes = profiles.class_sizes()
+        sizes.check(total)
+        values, missing = self._count_values(cells, total)
         counts: dict[str, Any] = {
             "records": total,
-            "sizes": tables.histogram("nq", pairs, total),
-            "values": tables.histogram("ns", tables.value_totals(cells), total),
-            "profiles": self._profiles(self.engine.profile(wide), pairs),
+            "sizes": sizes,
+            "values": values,
+            "profiles": profiles,
+            "missing": missing,
         }
         if "joint" in needs:
             counts["joint"] = self._joint(pairs)
@@ -78,6 +83,16 @@ class SecretCounter:
             counts["gaps"] = self._gaps(pairs, total)
         tables.drop_tables(pairs)
         return counts
+
+    def _count_values(self, cells: str, total: int) -> tuple[Sizes, int]:
+        """How many values have each total, and how many records lack the secret."""
+        totals, times, lacking = self.engine.arrays(
+            "SELECT ns, COUNT(*) AS m, CAST(SUM(CASE WHEN s IS NULL THEN ns ELSE 0 END) AS BIGINT) "
+            f"AS lacking FROM {self.tables.value_totals(cells)} GROUP BY ns"
+        )
+        values = Sizes.from_arrays(totals, times)
+        values.check(total)
+        return values, int(sum(lacking))
 
     def _joint(self, pairs: str) -> JointCounts:
         return JointCounts.from_arrays(

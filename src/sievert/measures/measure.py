@@ -47,11 +47,14 @@ class Law(StrEnum):
 
 
 class Decides(StrEnum):
-    """What decides a number. From it follows how the number may be passed on, if at all."""
+    """What decides a number: how few people may stand behind it.
 
-    UNDECLARED = "nobody has said what: never passed on"
-    RECORD = "one record, or one extreme value: never passed on"
-    CELL = "one cell, a ratio or logarithm of its count: never passed on"
+    Only numbers that many decide can be shareable, with a bound in `measures.influence`.
+    """
+
+    UNDECLARED = "nobody has said what"
+    RECORD = "one record, or one extreme value"
+    CELL = "one cell, a ratio or logarithm of its count"
     CLASS_SIZE = "the sizes of single classes"
     CLASS_UNCERTAINTY = "how uncertain the target is in one class"
     CLASS_SHARE = "a share of the records of one class"
@@ -94,7 +97,7 @@ class Measure:
     kinds: tuple[Kind, ...] = ("record", "secret")
     needs: frozenset[str] = frozenset()
     decided_by: Decides = field(kw_only=True)
-    # Details without an entry are not passed on.
+    # What decides the numbers beside the value.
     details: Mapping[str, Decides] = field(default_factory=dict, kw_only=True, hash=False)
 
     @property

@@ -14,6 +14,7 @@ from sievert.formatting import nearest
 from sievert.measures import BY_ID
 
 MOST_BYTES = 1 << 20
+SAY_WHY = "say why"  # in place of a reason that is still to be given
 
 
 class _Strict(BaseModel):
@@ -39,7 +40,8 @@ class RolesTable(_Strict):
         single = (self.person, self.household, self.weight)
         others = {*self.quasi, *self.sensitive, *self.identifier, *single}
         for column, reason in self.ignored.items():
-            if not reason.strip():
+            words = reason.strip().casefold()
+            if not words or words == SAY_WHY or words.startswith("todo"):
                 raise ValueError(f"ignored: no reason is given for {column!r}")
             if column in others:
                 raise ValueError(f"column {column!r} is ignored and has another role as well")

@@ -24,6 +24,7 @@ REASONS = {
     "columns_without_role": "columns have no role: {}; give each one in [roles], if need be as "
     "ignored with a reason",
     "roles_replaced": "the roles given here measure less than the policy does: {}",
+    "settings_replaced": "settings given here replace those of the policy: {}",
     "no_limits": "the policy has no limits: nothing was decided",
     "harmless_side": "a limit bounds its measure on the harmless side only: {}",
     "records_left_out": "records without a quasi-identifier were left out: nothing is known of "

@@ -19,7 +19,14 @@ from sievert.measures import BY_ID as MEASURES
 from sievert.report import html, markdown
 from sievert.report.chapters import attack, explain
 from sievert.report.chapters.numbers import unit
-from sievert.report.first_screen import front, has_policy, limit_text, policy_lead, subject
+from sievert.report.first_screen import (
+    file_name,
+    front,
+    has_policy,
+    limit_text,
+    policy_lead,
+    subject,
+)
 from sievert.report.page import (
     Block,
     BulletList,
@@ -155,9 +162,9 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if settings.title is not None:
         return check_title(settings.title)
-    part, name = parts[0], parts[0].data["table"].get("name")
-    if name:
-        return part.texts("front.title_named", name=part.writer.file(name))
+    part = parts[0]
+    if name := file_name(part):
+        return part.texts("front.title_named", name=name)
     title = part.texts("front.title")
     return part.texts.get(f"front.title_{part.kind}", title) if len(parts) == 1 else title
 

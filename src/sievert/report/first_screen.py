@@ -117,6 +117,13 @@ def subject(part: ReportPart) -> tuple[object, ...]:
     return (*roles, part.rows)
 
 
+def file_name(part: ReportPart) -> str | None:
+    """The name of the file that was read; a frame of Python has none."""
+    table = part.data["table"]
+    named = table.get("name") and table["name"] != table.get("kind")
+    return part.writer.file(table["name"]) if named else None
+
+
 def _rows(part: ReportPart) -> str:
     return f"{part.rows:,}"
 
@@ -125,8 +132,8 @@ def _table(part: ReportPart) -> Iterator[str]:
     texts, table, writer = part.texts, part.data["table"], part.writer
     key = "table_one" if table["columns"] == 1 else "table"
     yield texts(f"front.{key}", rows=_rows(part), columns=f"{table['columns']:,}")
-    if table.get("name"):
-        yield texts("front.named", name=writer.file(table["name"]))
+    if name := file_name(part):
+        yield texts("front.named", name=name)
     for key, role in (
         ("outsider", "quasi"),
         ("secrets", "sensitive"),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sievert.charts.drawing import short_name
-from sievert.errors import require
+from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import percent, printable, wrap
 from sievert.report.page import (
     WIDTH,
@@ -25,7 +25,7 @@ from sievert.report.page import (
 )
 from sievert.report.parts import role_columns
 from sievert.report.texts import Texts, read_texts
-from sievert.sharing import ENOUGH, FOUND, NOT_SHAREABLE, command_name, shareable, shown_records
+from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_records
 from sievert.version import __version__
 
 LONGEST = 60  # letters of a name

@@ -98,13 +98,20 @@ def assess_table(
             warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
     approximate = approximate_disclosure(measures)
     gate = requested.gate(
-        questions.columns, roles, missing, dropped, questions.suppression
+        questions.columns,
+        roles,
+        missing,
+        dropped,
+        questions.suppression,
+        coded=bool(table.na),
     )
     policy = None
     if gate is not None:  # before the record file takes its place
         from sievert.policy import judge
 
-        best = measures.best_numbers()
+        if replaced := settings.measuring.replaced(gate.policy):
+            gate.not_met("settings_replaced", replaced)
+        best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})
         verdicts, doubts = judge(gate.policy, reidentification, inference, best)
         policy, warnings = gate.judge(verdicts), [*warnings, *doubts]
     return Assessment(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sievert.commands._common import Clock, RequestedRoles
 from sievert.commands._measuring import MeasureSettings, measure_table
 from sievert.commands.compare.result import Assessed
+from sievert.counts.cells import Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
@@ -54,16 +55,16 @@ class Judging:
         if self.policy is None:
             return Assessed(*measure_table(questions, roles, beside, clock))
         settings = replace(self.settings, orders={**table.orders, **self.settings.orders})
-        limited = (measure for _, measure, _ in self.policy.every_limit())
+        limited = [measure for _, measure, _ in self.policy.every_limit()]
         ids = tuple(dict.fromkeys((*beside, *limited)))
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
-            return Assessed(*measure_table(questions, roles, ids, clock, settings))
+            return Assessed(*measure_table(questions, roles, ids, clock, settings, limited))
         except (InputError, UsageError):
             if not placed or original:  # of the original it is a mistake
                 raise
         records, inference, best = measure_table(
-            questions, roles, [i for i in ids if i not in placed], clock, settings
+            questions, roles, [i for i in ids if i not in placed], clock, settings, limited
         )
         for secret in roles.sensitive:
             for name in placed:
@@ -74,13 +75,18 @@ class Judging:
         return Assessed(records, inference, best)
 
     def judge(
-        self, name: str | None, assessed: Assessed, roles: Roles, columns: Sequence[str]
+        self,
+        name: str | None,
+        assessed: Assessed,
+        roles: Roles,
+        columns: Sequence[str],
+        suppression: Suppression,
     ) -> tuple[Judgement | None, list[Note]]:
         """Hold the policy against one table with these columns; the roles are the original's.
 
         Returns the judgement, None without a policy, and what is to be said of it.
         """
-        gate = self.requested.gate(columns, roles, self.missing)
+        gate = self.requested.gate(columns, roles, self.missing, suppression=suppression)
         if self.policy is None or gate is None:
             return None, []
         from sievert.policy import Verdict, judge

@@ -20,6 +20,7 @@ from sievert.commands._common import (
     describe_input,
 )
 from sievert.commands._measuring import unused_settings
+from sievert.commands._suppression import leave_out_suppressed
 from sievert.commands.compare.distance_to_limit import Limits, ReleasePlace
 from sievert.commands.compare.estimation import (
     Each,
@@ -146,7 +147,7 @@ def read_original(
     predicted = role.names(predict, columns) or roles.sensitive
     _check_columns(settings, roles, predicted, columns)
     used = tuple(dict.fromkeys((*roles.measured_columns, *predicted)))
-    notes += requested.prepare(questions, roles, settings.missing, predicted)[1]
+    notes += requested.prepare(questions, roles, settings.missing, predicted, all_rows=True)[1]
     clock("reading the original's records", questions)
     if key is not None:
         check_known("--key: column of the original", key, columns)
@@ -169,6 +170,8 @@ def read_original(
         _pairing.cut_numbers(pair(people), edges), roles.sensitive, settings.estimation, each
     )
     notes += unused_settings(replace(judging.settings, hierarchies={}), roles, columns)
+    notes += leave_out_suppressed(questions, roles)  # losses are of all records
+    description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, roles, clock, original=True)
     return Original(
         description,
@@ -180,7 +183,7 @@ def read_original(
         information,
         cache(lambda: Limits(information()) if settings.limit else None),
         assessment,
-        *judging.judge(None, assessment, roles, columns),
+        *judging.judge(None, assessment, roles, columns, questions.suppression),
         notes,
         columns_without_role(questions, roles, *predicted, key),
     )
@@ -282,19 +285,23 @@ def compare_release(
     there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
     clock(f"reading the records of {name}", questions)
     people = _pairing.people(questions, there, settings.key, table.name)
+    people = people.hide_suppressed(quasi, questions.suppression.mark)
     release = original.pair(people)
     known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
     pairing = _pairing.pairing_notes(release, people, lacking, len(set(columns) - known))
     remarks = [*questions.engine.notes, *pairing]
-    description, information = describe_input(table, questions), original.information()
+    description, rows = describe_input(table, questions), questions.records
+    information = original.information()
     losses = each(lambda kind: kind.compute(release), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
+    remarks += leave_out_suppressed(questions, Roles(quasi, secrets))
+    description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
-    policy, policy_doubts = judging.judge(name, assessment, roles, columns)
+    policy, policy_doubts = judging.judge(name, assessment, roles, columns, questions.suppression)
     clock(f"estimating {name}", questions)
     disclosed = disclosing(
         neighbour_information(release, original.edges, roles.sensitive, settings.threads)
@@ -312,7 +319,7 @@ def compare_release(
     compared = Compared(
         name,
         description,
-        questions.records,
+        rows,
         records,
         disclosed,
         dict(zip((kind.id for kind in KINDS), losses, strict=True)),

@@ -143,7 +143,10 @@ def riskiest_records(
 
 
 def record_columns(
-    classes: Cube, scores: Scores | None, risks: Mapping[str, Floats]
+    classes: Cube,
+    scores: Scores | None,
+    risks: Mapping[str, Floats],
+    people: int | None = None,
 ) -> dict[str, tuple[str, Sequence[Any]]]:
     """The columns of the record file, one value per class."""
     counts = classes.counts
@@ -159,7 +162,7 @@ def record_columns(
     )
     return {
         "class_size": ("int", counts.tolist()),
-        "identity_bits": ("float", kernel.log2_ratio(counts, classes.records).tolist()),
+        "identity_bits": ("float", kernel.log2_ratio(counts, people or classes.records).tolist()),
         "risk": ("float", (1.0 / counts).tolist()),
         **suda,
         **({} if dis is None else {"dis_suda_score": ("float", dis.tolist())}),

@@ -109,7 +109,7 @@ def explain_risk(
     }
     classes, risks, scores = combinations.classes, dict[str, Floats](), None
     if isinstance(combinations, PeopleCombinations):
-        chapters["population"] = {}
+        chapters["population"] = {"sample": run.questions.people, "totals": {}}
         run.warnings.add("people with several rows: no population is estimated, no SUDA scores")
     else:
         run.clock("estimating the population", run.questions)
@@ -128,7 +128,8 @@ def explain_risk(
     chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
     if target is not None:
         run.clock("writing records", run.questions)
-        columns = riskiest_records.record_columns(classes, scores, risks)
+        people = run.questions.people
+        columns = riskiest_records.record_columns(classes, scores, risks, people)
         with files.name_output(records):
             microdata.write_row_marks(
                 run.questions, classes, columns, target, files.record_format(records)

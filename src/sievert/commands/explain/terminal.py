@@ -84,8 +84,9 @@ def _identity_sentences(explanation: Explanation) -> Iterator[str]:
     quasi, uniques = explanation.roles.quasi, unique_count(explanation.whole)
     if uniques:
         many = f"values of these {len(quasi)} columns" if len(quasi) > 5 else _names(quasi)
+        people = explanation.people
         sentence = (
-            f"{uniques:,} of {_people(explanation.rows)} ({percent(uniques / explanation.rows)}) "
+            f"{uniques:,} of {_people(people)} ({percent(uniques / people)}) "
             f"{'is' if uniques == 1 else 'are'} the only one with their {many}"
         )
         if explanation.roles.sensitive:
@@ -119,7 +120,7 @@ def _enough(explanation: Explanation) -> list[str]:
             return [
                 f"Knowing {NUMBERS.get(size, str(size))} of them is enough for most: "
                 f"{_names(best.columns)} {'is' if size == 1 else 'are'} all it takes to single "
-                f"out {_people(number)} ({percent(number / explanation.rows)})."
+                f"out {_people(number)} ({percent(number / explanation.people)})."
             ]
     return []
 

@@ -233,7 +233,7 @@ def _values(explanation: Explanation, width: int, everything: bool) -> list[str]
         ]
         for about in columns
         for few in about["fewest"][: 5 if everything else 2]
-        if few["records"] * 20 <= explanation.rows
+        if few["records"] * 20 <= explanation.people
     ]
     lines = []
     if rows:

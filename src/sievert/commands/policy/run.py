@@ -12,6 +12,7 @@ from sievert.counts.questions import Questions
 from sievert.formatting import nearest
 from sievert.measures import BY_ID
 from sievert.policy import Policy, impossible_limit, limit_mistakes, parse_tables
+from sievert.policy.document import SAY_WHY
 from sievert.policy.judgement import NEEDS
 from sievert.policy.repair import toml_key
 from sievert.roles import Roles, looks_like_identifier, suggest_role
@@ -102,7 +103,7 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
         key = toml_key(column)
         _, why = suggest_role(column, distinct[column], questions.records)
         text = f"column {key} has no role ({why})"
-        hint = f'a list of [roles], or ignored = {{ {key} = "say why" }}'
+        hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'
         yield PolicyGap("columns_without_role", "roles", column, text, hint)
 
 
@@ -151,7 +152,7 @@ def _impossible(
     table = TableMeasures(questions, counted, settings, dict.fromkeys(ids), clock)
     for secret in counted.sensitive:
         table.count_values(secret)
-    best = table.best_numbers()
+    best = table.best_numbers(ids)
     for where, measure, limit in limits:
         risky = BY_ID[measure].riskier
         if {"low": limit.min, "high": limit.max}.get(risky, 0.0) is None:

@@ -52,6 +52,10 @@ class DuckDB:
         """Show a frame of the caller to the engine, without a copy."""
         self._guard(lambda: self._connection.register(name, frame))
 
+    def unregister(self, name: str) -> None:
+        """Let go of a frame."""
+        self._guard(lambda: self._connection.unregister(name))
+
     # -- asking ---------------------------------------------------------------------------------
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
@@ -63,7 +67,8 @@ class DuckDB:
     def keep(self, name: str, sql: str) -> None:
         self.run(f"CREATE TEMP TABLE {name} AS {sql}")
 
-    count = keep
+    def count(self, name: str, sql: str, records: int) -> None:
+        self.keep(name, sql)
 
     def forget(self, name: str) -> None:
         self.run(f"DROP TABLE {name}")
@@ -142,5 +147,5 @@ class DuckDB:
     def as_text(self, value: str) -> str:
         return f"CAST({value} AS VARCHAR)"
 
-    def text_literal(self, text: str) -> str:
-        return literal(text)
+    def has_text(self, column: str, text: str) -> str:
+        return f"{self.as_text(column)} = {literal(text)}"

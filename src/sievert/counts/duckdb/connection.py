@@ -14,7 +14,6 @@ from sievert.sources.table import Table
 CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 LOCK = "SET enable_external_access = false; SET lock_configuration = true"
 SMALL = 100_000  # records of a frame in memory, up to which the engine has nothing to spill
-
 SMALL_FILE = 1 << 20  # bytes
 
 
@@ -38,8 +37,8 @@ def is_small(table: Table) -> bool:
 
 
 def own_engine(table: Table) -> duckdb.DuckDBPyConnection:
-    """An engine for one table, not locked yet; for small files it starts no threads of its own."""
-    files = _files(table)
+    """An engine for one table, not locked yet; for a small text it starts no threads of its own."""
+    files = _files(table) if table.kind == "csv" else ()
     small = files and sum(path.stat().st_size for path in files if path.exists()) < SMALL_FILE
     return duckdb.connect(
         ":memory:", config={**CONFIGURATION, **({"threads": "1"} if small else {})}

@@ -142,9 +142,7 @@ class PackedQuestions(Questions):
             return None  # the keys do not tell which records were suppressed
         try:
             coded = code_columns(self._source, names)
-            keys, counts = count_keys(
-                self._source, coded, self._room, self._threads, self._pace
-            )
+            keys, counts = count_keys(self._source, coded, self._room, self._threads, self._pace)
         except UnfitError:
             return None
         if self._suppressed:

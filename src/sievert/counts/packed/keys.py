@@ -128,19 +128,21 @@ class RecordBatch:
     chunk: Callable[[str], Chunk] | None = None
 
     def pack(self, coded: Sequence[CodedColumn], keys: Ints) -> None:
-        """Fill the records' keys with the codes of the columns, the last one lowest."""
-        keys[:] = 0
+        """Fill the records' keys, which are 0, with the columns' codes, the last one lowest."""
         shift = sum(c.bits for c in coded)
         for column in coded:
             shift -= column.bits
+            chunk = None
             if self.chunk is not None and column.kind in ("int", "date", "text"):
-                if self.chunk(column.name).pack(keys, shift, column.dictionary_codes):
+                chunk = self.chunk(column.name)
+                if chunk.pack(keys, shift, column.dictionary_codes):
                     continue
-                keep = (1 << MOST_BITS) - (1 << shift + column.bits)
-                keys &= keys.dtype.type(keep & int(np.iinfo(keys.dtype).max))
             array = self.read_column(column.name)
             if len(array) != len(keys):
                 raise UnfitError  # not what the writer has noted
+            if chunk is not None:  # it may have left something
+                keep = (1 << MOST_BITS) - (1 << shift + column.bits)
+                keys &= keys.dtype.type(keep & int(np.iinfo(keys.dtype).max))
             numbers, minus, least = column.codes(array)
             if not kernels.pack(keys, numbers, minus, column.bits, least, shift):
                 raise UnfitError
@@ -334,7 +336,8 @@ def _count_dense(
         counts = np.zeros(1 << bits, dtype=np.int64)
         for batch in batches:
             pace.step()
-            keys = np.empty(batch.records, dtype=np.uint32)
+            # Zeros take no memory until they are written: a file may boast of its records.
+            keys = np.zeros(batch.records, dtype=np.uint32)
             batch.pack(coded, keys)
             kernels.add_to(counts, keys)
         return counts
@@ -355,7 +358,7 @@ def _count_sorted(
     source: Source, coded: Sequence[CodedColumn], _: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
     """Keys of all records, sorted by two threads and cut into runs."""
-    keys, half = np.empty(source.records, dtype=np.uint64), source.records // 2
+    keys, half = np.zeros(source.records, dtype=np.uint64), source.records // 2
 
     def fill(batch: RecordBatch) -> None:
         pace.step()

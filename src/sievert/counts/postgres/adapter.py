@@ -7,25 +7,24 @@ are streamed into a DuckDB of our own, which answers everything that follows fro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.postgres import reading, values
-from sievert.errors import EngineError, InputError, UsageError, require
+from sievert.counts.postgres.transfer import Transfer
+from sievert.errors import InputError, UsageError, require
 from sievert.notes import Note
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
-CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM (\w+) GROUP BY")
+CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM \w+ GROUP BY")
 FIELD = re.compile(r"c(\d+)(?: AS (\w+))?")
-RECORDS = re.compile(r"SELECT COUNT\(\*\) FROM (\w+)")
 
 
-class Postgres(DuckDB):
+class Postgres(Transfer):
     """One table of Postgres; its cells on DuckDB."""
 
     name = "postgres"
@@ -33,14 +32,10 @@ class Postgres(DuckDB):
     def __init__(
         self, table: Table, scratch: Path, *, memory: str | None = None, threads: int | None = None
     ) -> None:
-        self._file = scratch / "cells"
         self._server: Any = None
         self._views: dict[str, str] = {}
-        self._records: dict[str, int] = {}
         self._stopped = self._asking = self._doubting = False
-        none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
-        super().__init__(none, scratch, memory=memory, threads=threads, outputs=[self._file])
-        self.table = table
+        super().__init__(table, scratch, memory=memory, threads=threads)
         try:
             self._open()
         except BaseException:
@@ -78,12 +73,9 @@ class Postgres(DuckDB):
         return f"WITH {', '.join(views)} {sql}"
 
     def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        rows = self._ask(self._with_views(sql), parameters or None)
-        if every := RECORDS.fullmatch(sql):
-            self._records[every[1]] = int(rows[0][0])
-        return rows
+        return self._ask(self._with_views(sql), parameters or None)
 
-    def count(self, name: str, sql: str) -> None:
+    def count(self, name: str, sql: str, records: int) -> None:
         """The cells, counted in the database, as a table of DuckDB."""
         cells = CELLS.match(sql)
         assert cells is not None
@@ -91,29 +83,13 @@ class Postgres(DuckDB):
         ways = {
             field: reading.transfer_type(self.catalog[c], self.table) for field, c in fields.items()
         }
-        self.take(name, self._with_views(sql), ways)
-        ((records,),) = self.rows(f"SELECT SUM(n) FROM {name}")
+        self.take(name, self._with_views(sql), ways, records)
+        ((counted,),) = self.rows(f"SELECT SUM(n) FROM {name}")
         require(
-            int(records or 0) == self._records.get(cells[2], records),
+            int(counted or 0) == records,
             f"{self.table.name}: two counts of its records differ",
             hint="a table, or a view that does not depend on time or chance",
             error=InputError,
-        )
-
-    def take(self, name: str, sql: str, ways: Mapping[str, str]) -> None:
-        """Stream an answer into a private file, and that into a table of DuckDB."""
-        try:
-            with self._cursor() as cursor:
-                longest = reading.stream(cursor, f"COPY ({sql}) TO STDOUT", self._file)
-                sent = cursor.rowcount
-            self.keep(name, reading.arriving(self._file, ways, longest))
-        finally:
-            self._file.unlink(missing_ok=True)
-        ((arrived,),) = self.rows(f"SELECT COUNT(*) FROM {name}")
-        require(
-            arrived == sent,
-            f"{self.table.name}: {arrived} of {sent} cells arrived",
-            error=EngineError,
         )
 
     def _ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
@@ -146,9 +122,10 @@ class Postgres(DuckDB):
 
     # -- the rest -------------------------------------------------------------------------------
 
-    def text_literal(self, text: str) -> str:
+    def has_text(self, column: str, text: str) -> str:
         """Without quotes to escape, and without the signs of parameters."""
-        return f"CONVERT_FROM(DECODE('{text.encode().hex()}', 'hex'), 'UTF8')"
+        literal = f"CONVERT_FROM(DECODE('{text.encode().hex()}', 'hex'), 'UTF8')"
+        return f"CAST({column} AS TEXT) = {literal}"
 
     def write(self, sql: str, path: Path, kind: str) -> None:
         raise UsageError("--records needs the records here", hint="the table as a file or a frame")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -228,12 +228,32 @@ def stream(cursor: Any, sql: str, path: Path) -> int:
     return longest
 
 
-def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
-    """The query that reads such a file: fields, and how often they occur."""
-    fields = ", ".join(f"{name}: 'VARCHAR'" for name in (*ways, "n"))
+def lines(cursor: Any, sql: str) -> list[str]:
+    """A short answer, line by line, in the same format."""
+    with cursor.copy(sql.encode()) as copy:
+        return b"".join(copy).decode().split("\n")[:-1]
+
+
+def columns_of_lines(
+    lines: Sequence[str], ways: Mapping[str, str]
+) -> dict[str, tuple[str, list[str | None]]]:
+    """The fields of such lines, column by column; what is missing is None."""
+    rows = [[None if field == r"\N" else field for field in line.split("\t")] for line in lines]
+    columns = map(list, zip(*rows, strict=True)) if rows else ([] for _ in (*ways, "n"))
+    return {name: ("text", column) for name, column in zip((*ways, "n"), columns, strict=True)}
+
+
+def parsed(ways: Mapping[str, str]) -> str:
+    """What stands behind SELECT to read such fields, and how often they occur, as values."""
     values = ", ".join(f"{_parse_field(field, way)} AS {field}" for field, way in ways.items())
+    return f"{values}, CAST(n AS BIGINT) AS n"
+
+
+def arriving(path: Path, ways: Mapping[str, str], longest: int) -> str:
+    """The query that reads a file of such lines."""
+    fields = ", ".join(f"{name}: 'VARCHAR'" for name in (*ways, "n"))
     return (
-        f"SELECT {values}, CAST(n AS BIGINT) AS n FROM read_csv({literal(str(path))}, "
+        f"SELECT {parsed(ways)} FROM read_csv({literal(str(path))}, "
         "auto_detect=false, header=false, compression='none', hive_partitioning=false, "
         rf"delim='\t', quote='', escape='', nullstr='\N', columns={{{fields}}}, strict_mode=true, "
         f"null_padding=false, ignore_errors=false, max_line_size={max(LINE, longest + 2)})"

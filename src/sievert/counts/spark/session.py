@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 LEAST_MEMORY = 512  # MiB, or Spark does not start
 SHARE = 4  # of the machine's memory: one part in so many, unless --memory says otherwise
-SMALL = 8 * MIB  # of text: up to this size, compiling well takes longer than counting
+SMALL = 8 * MIB  # of text: up to this size, compiling takes longer than counting
 PARTITION = 2 * MIB  # of text, in one task
 MOST_PARTITIONS = 200  # Spark's own number
 PACKED = 4  # bytes of text for a byte of Parquet
@@ -48,6 +48,10 @@ ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "SPARK_CONNECT_MODE": "0",
     "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData",
+}
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 # What our session is told, in a Spark of our own or beside the caller's session.
 SETTINGS = {
@@ -268,8 +272,10 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
     place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
     java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
     local, size = master.startswith("local"), _size(table)
-    java += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if local and size < SMALL else []
+    small = local and size < SMALL
+    java += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
     settings = {
+        **(INTERPRETED if small else {}),
         "spark.app.name": "sievert",
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
         "spark.driver.maxResultSize": "0",

@@ -1,0 +1,77 @@
+"""Cells on their way from the database into a DuckDB of our own.
+
+Those of a small table go through memory into the DuckDB that all small tables share, others through
+a private file into one that spills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sievert.counts.duckdb import connection
+from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.postgres import reading
+from sievert.errors import EngineError, require
+from sievert.sources.table import Table
+
+FEW = 10_000  # records whose cells go through memory
+
+
+class Transfer(DuckDB):
+    """A DuckDB that takes over what the database answers."""
+
+    def __init__(
+        self, table: Table, scratch: Path, *, memory: str | None = None, threads: int | None = None
+    ) -> None:
+        self._scratch, self._file = scratch, scratch / "cells"
+        self._small = memory is None and threads is None
+        outputs = () if self._small else (self._file,)
+        none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
+        super().__init__(none, scratch, memory=memory, threads=threads, outputs=outputs)
+        self.table = table
+
+    def _cursor(self) -> AbstractContextManager[Any]:
+        """A cursor of the database, whose failures are told in our words."""
+        raise NotImplementedError
+
+    def _leave_shared_engine(self) -> None:
+        """Go on with a DuckDB of our own, which spills and reads what lies in a file; no tables."""
+        if self._small:
+            self._small, shared = False, self._connection
+            self._connection = connection.own_engine(self.table)
+            self.run(connection.lock_down(self.table, self._scratch, None, None, [self._file]))
+            shared.close()
+
+    def take(
+        self, name: str, sql: str, ways: Mapping[str, str], records: int | None = None
+    ) -> None:
+        """Stream an answer into a table of DuckDB, through memory or through a private file."""
+        if records is None or records > FEW:
+            self._leave_shared_engine()
+        copy = f"COPY ({sql}) TO STDOUT"
+        try:
+            with self._cursor() as cursor:
+                if self._small:
+                    lines = reading.lines(cursor, copy)
+                else:
+                    longest = reading.stream(cursor, copy, self._file)
+                sent = cursor.rowcount
+            if self._small:
+                fields, columns = reading.parsed(ways), reading.columns_of_lines(lines, ways)
+                self.load("arriving", columns)
+                self.keep(name, f"SELECT {fields} FROM arriving")
+                self.forget("arriving")
+            else:
+                self.keep(name, reading.arriving(self._file, ways, longest))
+        finally:
+            self._file.unlink(missing_ok=True)
+        ((arrived,),) = self.rows(f"SELECT COUNT(*) FROM {name}")
+        require(
+            arrived == sent,
+            f"{self.table.name}: {arrived} of {sent} cells arrived",
+            error=EngineError,
+        )

@@ -1,0 +1,122 @@
+"""Cells that stay on Spark because they are too many to be fetched, and its dialect for them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+from sievert.counts.spark import spelling
+from sievert.errors import InvariantError, UsageError, require
+
+SQL_TYPES = {"text": "STRING", "int": "BIGINT"}
+NO_RECORDS = UsageError("--records does not go with --engine spark", hint="--engine duckdb")
+
+
+class Ask(Protocol):
+    """Hands the frame of a query to a function; failures are told in our words."""
+
+    def __call__(
+        self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()
+    ) -> Any: ...
+
+
+def has_arrow() -> bool:
+    """Whether answers can come as columns: Spark needs pyarrow for that."""
+    from pyspark.sql.pandas.utils import require_minimum_pyarrow_version
+
+    try:
+        require_minimum_pyarrow_version()
+    except ImportError:
+        return False
+    return True
+
+
+class ClusterCells:
+    """Tables of cells in a session of Spark, which answers from them."""
+
+    def __init__(self, ask: Ask, session: Any, kinds: Mapping[str, str]) -> None:
+        self._ask, self._session = ask, session
+        self._kinds = list(kinds.values())
+        self._kept: dict[str, Any] = {}
+        self._secrets: set[str] = set()  # the columns that s stands for
+        self._arrow = has_arrow()
+
+    def keep(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> None:
+        """A small table that later questions start from: the first of them counts it."""
+        self._secrets |= set(re.findall(r"(c\d+) AS s\b", sql))
+
+        def keep(frame: Any) -> None:
+            self._kept[name] = frame.persist()
+            frame.createOrReplaceTempView(name)
+
+        self._ask(sql, keep, parameters)
+
+    def forget(self, name: str) -> None:
+        """Drop a table."""
+        self._session.catalog.dropTempView(name)
+        self._kept.pop(name).unpersist()
+
+    def forget_all(self) -> None:
+        """Leave nothing in a session that goes on; one that has died does not answer."""
+        with suppress(Exception):
+            for kept in self._kept.values():
+                kept.unpersist()
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The answer, row by row."""
+        return list(map(tuple, self._ask(sql, lambda frame: frame.collect(), parameters)))
+
+    def arrays(self, sql: str) -> list[Any]:
+        """The answer, column by column."""
+        if self._arrow:
+            table = self._ask(sql, lambda frame: frame.toArrow())
+            require(
+                not any(column.null_count for column in table.columns),
+                "an engine answered with a missing count",
+                error=InvariantError,
+            )
+            return [column.to_numpy() for column in table.columns]
+        rows, names = self._ask(sql, lambda frame: (frame.collect(), frame.columns))
+        return list(zip(*rows, strict=True)) if rows else [() for _ in names]
+
+    def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
+        """A table of our own."""
+        if any(kind not in SQL_TYPES for kind, _ in columns.values()):  # numbers of records
+            raise NO_RECORDS
+        rows = zip(*(values for _, values in columns.values()), strict=True)
+        text = json.dumps([dict(zip(columns, r, strict=True)) for r in rows], ensure_ascii=False)
+        types = ", ".join(f"{name} {SQL_TYPES[kind]}" for name, (kind, _) in columns.items())
+        parsed = f"SELECT EXPLODE(FROM_JSON(?, 'ARRAY<STRUCT<{types}>>')) AS x"
+        self.keep(table, f"SELECT x.* FROM ({parsed}) AS d", [text])
+
+    # -- dialect --------------------------------------------------------------------------------
+
+    def list_downwards(self, value: str) -> str:
+        return f"SORT_ARRAY(COLLECT_LIST({value}), false)"
+
+    def list_in_order(self, value: str, by: str) -> str:
+        pairs = f"SORT_ARRAY(COLLECT_LIST(NAMED_STRUCT('r', {by}, 'v', {value})))"
+        return f"TRANSFORM({pairs}, x -> x.v)"
+
+    def list_pairs(self, n: str, ns: str, wide: bool) -> str:
+        return f"COLLECT_LIST(NAMED_STRUCT('n', {n}, 'ns', {ns}))"
+
+    def profile(self, wide: bool) -> str:
+        return "SORT_ARRAY(TRANSFORM(held, x -> x.n), false)"
+
+    def each_pair(self, table: str, wide: bool) -> str:
+        return f"SELECT nq, x.n, x.ns FROM (SELECT nq, EXPLODE(held) AS x FROM {table}) AS u"
+
+    def gap(self, records: int, wide: bool) -> str:
+        factor, sum_ = ("DECIMAL(19, 0)", "DECIMAL(38, 0)") if wide else ("BIGINT", "BIGINT")
+        n, ns, nq, whole = (f"CAST({v} AS {factor})" for v in ("x.n", "x.ns", "nq", records))
+        term = f"GREATEST(CAST(0 AS {sum_}), {n} * {whole} - {ns} * {nq})"
+        return f"AGGREGATE(held, CAST(0 AS {sum_}), (g, x) -> CAST(g + {term} AS {sum_}))"
+
+    def as_text(self, value: str) -> str:
+        column = value.rpartition(".")[2]
+        columns = self._secrets if column == "s" else {column}
+        return spelling.as_text(value, [self._kinds[int(c.removeprefix("c"))] for c in columns])

@@ -1,0 +1,127 @@
+"""Records with the mark of suppression in every quasi-identifier are counted apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.errors import InputError
+
+TABLE: dict[str, list[Any]] = {
+    "a": ["*", "x", "x", "*", "y", "*"],
+    "b": ["*", "1", "1", "2", "3", "*"],
+    "s": ["u", "v", "w", "u", "v", "w"],
+}
+
+
+def without(table: dict[str, list[Any]], quasi: list[str], mark: str | None) -> dict[str, Any]:
+    rows = len(table[quasi[0]])
+    kept = [i for i in range(rows) if any(table[q][i] != mark for q in quasi)]
+    return {c: [column[i] for i in kept] for c, column in table.items()}
+
+
+def numbers(found: sievert.Assessment) -> dict[str, Any]:
+    whole = found.to_dict()
+    whole["reidentification"].pop("suppressed_records")
+    return {k: whole[k] for k in ("reidentification", "inference")}
+
+
+def test_left_out() -> None:
+    found = sievert.assess(TABLE, ["a", "b"], "s")
+    assert found.rows == 4
+    assert found.table["suppressed"] == 2
+    assert found.reidentification["suppressed_records"].value == 2
+    assert found.reidentification["classes"].value == 3
+    assert any("2 records suppressed" in w for w in found.warnings)
+    assert "Suppressed: 2 records, left out" in str(found)
+
+
+def test_kept() -> None:
+    found = sievert.assess(TABLE, ["a", "b"], "s", keep_suppressed=True)
+    assert found.rows == 6
+    assert found.reidentification["suppressed_records"].value == 2
+    assert found.reidentification["classes"].value == 4
+
+
+def test_everybody_suppressed() -> None:
+    with pytest.raises(InputError, match="nothing is left"):
+        sievert.assess({"a": ["*", "*"], "s": ["u", "v"]}, "a", "s")
+
+
+def test_missing_is_not_suppressed_unless_named() -> None:
+    table = {"a": [None, "x", "x"], "b": [None, "1", "1"], "s": ["u", "v", "w"]}
+    assert sievert.suppressed_records(table, ["a", "b"]) == 0
+    assert sievert.suppressed_records(table, ["a", "b"], suppressed=None) == 1
+    assert sievert.classes(table, ["a", "b"], suppressed=None) == 1
+
+
+def test_numbers_cannot_hold_the_mark() -> None:
+    assert sievert.suppressed_records({"a": [1, 2], "b": ["*", "*"]}, ["a", "b"]) == 0
+
+
+@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("small", [True, False])
+def test_as_if_removed_by_hand(number: int, small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not small:
+        monkeypatch.setattr("sievert.session.SMALL", 0)  # the engine's own SQL
+    random, mark = Random(f"suppressed {number}"), ["*", "no'ne", None][number % 3]
+    quasi = [f"q{i}" for i in range(1 + number % 3)]
+    rows = random.randint(4, 30)
+    table: dict[str, list[Any]] = {
+        q: [random.choice([mark, "x", "*", None]) for _ in range(rows)] for q in quasi
+    }
+    for q in quasi:
+        table[q][:2] = [mark, "y"]
+    table["s"] = [random.choice("uvw") for _ in range(rows)]
+    found = sievert.assess(table, quasi, "s", suppressed=mark)
+    by_hand = sievert.assess(without(table, quasi, mark), quasi, "s", suppressed="none of it")
+    assert numbers(found) == numbers(by_hand)
+    left = rows - by_hand.rows
+    assert found.table["suppressed"] == left >= 1
+
+
+POLICY = {
+    "roles": {"quasi": ["a", "b"], "sensitive": ["s"], "rows_are_people": True},
+    "limits": {"k_anonymity": {"min": 1}},
+}
+
+
+def test_policy() -> None:
+    found = sievert.assess(TABLE, policy=POLICY).policy
+    assert found is not None and found.met is True
+    assert found.suppressed_records == 2
+    assert "left out as suppressed" in str(found.rests_on)
+    limits = {**POLICY["limits"], "suppressed_records": {"max": 1}}
+    assert not sievert.assess(TABLE, policy={**POLICY, "limits": limits}).passed
+
+
+def test_any_value_named_as_the_mark_does_not_pass() -> None:
+    table = {"a": ["x", "z", "z"], "b": ["x", "1", "1"], "s": ["u", "v", "w"]}
+    policy = {**POLICY, "limits": {"k_anonymity": {"min": 2}}}
+    found = sievert.assess(table, policy=policy, suppressed="x").policy
+    assert found is not None and found.met is None
+    limited = {**policy, "limits": {**policy["limits"], "suppressed_records": {"max": 1}}}
+    assert sievert.assess(table, policy=limited, suppressed="x").passed
+
+
+def test_compare_keeps_all_pairs() -> None:
+    original = {**TABLE, "a": list("pqrstu"), "b": list("123456")}
+    found = sievert.compare(original, [TABLE], ["a", "b"], "s", shuffles=0)
+    release = found.releases[0]
+    assert release.records["paired"] == 6
+    assert release.assessment.reidentification["classes"].value == 3
+
+
+def test_arx_classes(reference: Path) -> None:
+    """ARX prints 160 classes or fewer by one than with the suppressed ones: they are left out."""
+    path = reference / "data" / "pairs" / "arx_adult" / "adult_qi4_k10_s5.csv.gz"
+    quasi = ["marital-status", "native-country", "race", "workclass"]
+    found = sievert.assess(path, quasi, delimiter=";")
+    assert found.rows == 28810
+    assert found.reidentification["suppressed_records"].value == 1352
+    assert found.reidentification["classes"].value == 127
+    assert found.reidentification["k_anonymity"].value == 10
