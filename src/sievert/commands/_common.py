@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sievert import roles as role
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
-    Suppression,
     leave_out_suppressed,
     leaves_out_more,
     suppression_rule,
 )
+from sievert.counts.cells import Suppression
 from sievert.errors import (
     ExhaustedError,
     InputError,
@@ -29,6 +28,7 @@ from sievert.errors import (
 )
 from sievert.formatting import plural
 from sievert.notes import Caution, Count, Name, Note
+from sievert.numerics.acceleration import peak_memory
 from sievert.roles import Roles
 from sievert.session import Measurable, Steps, open_source
 from sievert.sources.table import Table
@@ -81,7 +81,7 @@ class Clock:
         now = time.perf_counter()
         if self.step:
             self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
-            self.peaks[self.step] = _peak_memory()
+            self.peaks[self.step] = peak_memory()
         self.step, self.since = "", now
         return {"timings": self.steps, "peaks": self.peaks}
 
@@ -110,16 +110,6 @@ class Reading:
             if whole is None or time.monotonic() - self.started < whole:
                 raise  # memory, not time
             raise late from None
-
-
-def _peak_memory() -> int:
-    """The most bytes this process has held at once so far; 0 where that cannot be told."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else 1024 * most
 
 
 @dataclass(frozen=True)
