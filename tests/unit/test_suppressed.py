@@ -116,6 +116,15 @@ def test_compare_keeps_all_pairs() -> None:
     assert release.assessment.reidentification["classes"].value == 3
 
 
+def test_attack_and_explain() -> None:
+    original = {**TABLE, "a": list("xxxxyy"), "b": list("111233")}
+    found = sievert.attack(TABLE, quasi=["a", "b"], sensitive="s", original=original).to_dict()
+    assert (found["table"]["rows"], found["table"]["suppressed"]) == (4, 2)
+    assert found["attacks"]["identity"]["white_box"]["paired"] == 6
+    whole = sievert.explain(TABLE, ["a", "b"], "s").whole
+    assert whole.reidentification["classes"] == 3
+
+
 def test_arx_classes(reference: Path) -> None:
     """ARX prints 160 classes or fewer by one than with the suppressed ones: they are left out."""
     path = reference / "data" / "pairs" / "arx_adult" / "adult_qi4_k10_s5.csv.gz"

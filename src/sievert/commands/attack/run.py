@@ -19,6 +19,7 @@ from sievert.commands._common import (
     columns_without_role,
     describe_input,
 )
+from sievert.commands._suppression import count_suppressed, leave_out_suppressed
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
@@ -123,7 +124,14 @@ def read_release(
         roles, warnings = requested.assign(questions, secrets_apart=bool(hidden))
         run.notes += warnings
         _check_columns(run, roles, (*columns, *hidden))
-        dropped, notes = requested.prepare(questions, roles, settings.missing)
+        dropped, notes = requested.prepare(questions, roles, settings.missing, all_rows=True)
+        cells: dict[str, Cube] = {}
+        if group is None:
+            if reasoner is not None and count_suppressed(questions, roles):
+                # Whoever reasons also learns from suppressed records: they have secrets.
+                secrets = [s for s in roles.sensitive if s not in roles.quasi]
+                cells = {s: questions.cube((*roles.quasi, s)) for s in secrets}
+            notes += leave_out_suppressed(questions, roles)
         run.notes += notes
         description = describe_input(table, questions, settings.missing, dropped)
         run.clock("attacking", questions)
@@ -137,6 +145,8 @@ def read_release(
                 "knows the group and its secrets"
             )
         attacks, classes = _attack_alone(run, questions, roles)
+        if reasoner is not None and cells:
+            reasoner.cells = cells
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
         return AttackedRelease(
