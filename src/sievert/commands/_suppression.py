@@ -27,13 +27,20 @@ def count_suppressed(questions: Questions, roles: Roles) -> int:
     return number
 
 
-def leave_out_suppressed(questions: Questions, roles: Roles) -> list[Note]:
-    """Count the suppressed records, and leave them out unless they are kept; a note on them."""
+def leave_out_suppressed(
+    questions: Questions, roles: Roles, *, keep_all: bool = False
+) -> list[Note]:
+    """Count the suppressed records, and leave them out unless they are kept; a note on them.
+
+    `keep_all` keeps them as one class where there are no others, which is an error otherwise.
+    """
     number = count_suppressed(questions, roles)
     if not number:
         return []
+    if keep_all and number == questions.records:
+        questions.suppression = replace(questions.suppression, kept=True)
     if questions.suppression.kept:
-        return [Note(f"{{}} suppressed{MARKED}; kept as a class, as told", Count(number))]
+        return [Note(f"{{}} suppressed{MARKED}; counted as a class", Count(number))]
     require(
         number < questions.records,
         f"every record is suppressed{MARKED}: nothing is left to measure",

@@ -298,7 +298,7 @@ def compare_release(
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
-    remarks += leave_out_suppressed(questions, Roles(quasi, secrets))
+    remarks += leave_out_suppressed(questions, Roles(quasi, secrets), keep_all=True)
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
     policy, policy_doubts = judging.judge(name, assessment, roles, columns, questions.suppression)
