@@ -377,6 +377,9 @@ def _verdicts(
             yield f"verdict on {one['measure']}"
             two["met"] = one["met"]
     if policies[0].get("met") != policies[1].get("met"):
+        if policies[2]["met"] == policies[3]["met"]:
+            raise Finding("the policy is met or not for no reason")
+        yield "verdict on the policy"
         policies[1]["met"] = policies[0].get("met")
     if before != after:
         raise Finding(f"the JSON differs: {before} {after}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
@@ -40,7 +41,11 @@ class Site:
     def __post_init__(self) -> None:
         found = (*self.root.glob("*.md"), *(self.root / "docs").rglob("*.md"))
         self.sources = sorted(PurePosixPath(p.relative_to(self.root).as_posix()) for p in found)
-        self.plain = {source: read(self.text(source)) for source in self.sources}
+
+    @cached_property
+    def plain(self) -> dict[PurePosixPath, Document]:
+        """What every file says, with its links as they stand."""
+        return {source: read(self.text(source)) for source in self.sources}
 
     def text(self, source: PurePosixPath) -> str:
         """What a file says."""

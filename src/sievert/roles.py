@@ -24,6 +24,7 @@ class Roles:
     household: str | None = None
     weight: str | None = None
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
+    rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
 
     @property
@@ -53,6 +54,7 @@ class Roles:
             "household": self.household,
             "weight": self.weight,
             "ignored": dict(self.ignored),
+            "rows_are_people": self.rows_are_people,
             "unassessed": list(unassessed),
         }
 

@@ -161,7 +161,7 @@ def _questions(
     """NumPy answers of a small table, packed keys of a large and plain one, else the engine."""
     questions = Questions(adapter)
     large = LARGE if large is None else large
-    if engine == "duckdb" and questions.records < min(large, SMALL):
+    if engine == "duckdb" and questions.records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedQuestions
 
         return CodedQuestions(adapter, questions.records, adapter.kinds)

@@ -20,6 +20,7 @@ from sievert.measures import BY_ID
 from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import SUPPRESSED
 from sievert.policy import GateReason
+from sievert.roles import tells_people_apart
 
 LEAST = 10
 FEWEST = 3
@@ -40,7 +41,7 @@ ROLES = {
     "unassessed": "column",
 }
 SINGLE = ("person", "household", "weight")
-# Reasons of a gate that no record decides, only the roles and the policy.
+# Reasons of a gate that no record decides, only roles and policy; others are in the verdict.
 OF_SETTINGS = {"columns_without_role", "roles_replaced", "no_limits", "harmless_side"}
 Data = Mapping[str, Any]
 
@@ -96,8 +97,11 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
             "releases": [{"policy": _policy(r["policy"], names)} for r in result["releases"]],
         }
     # Nobody has said how far a person with several rows, or one missing value that matches
-    # anything, can move a number.
-    unknown = result["roles"].get("person") or table.get("missing") == "wildcard"
+    # anything, can move a number; and with an identifier nobody has said that rows are people.
+    # Whether it does repeat decides nothing: that would tell of single rows.
+    unknown = (
+        roles["person"] or table.get("missing") == "wildcard" or _may_repeat(result["roles"], roles)
+    )
     rounding = _Rounding(None if unknown else records, min_cell)
     return content | {
         "reidentification": rounding.numbers(result["reidentification"], FOUND),
@@ -107,6 +111,13 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
         },
         "policy": _policy(result.get("policy"), names),
     }
+
+
+def _may_repeat(given: Data, roles: Mapping[str, list[str]]) -> bool:
+    """Whether the table has an identifier, and nobody has said that each row is a person."""
+    others = (*roles["ignored"], *roles["unassessed"])
+    likely = bool(roles["identifier"]) or any(map(tells_people_apart, others))
+    return likely and not given.get("rows_are_people")
 
 
 def _columns(given: Any) -> list[str]:
@@ -153,15 +164,14 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
                 "impossible": None,
             }
         )
-    reasons = [_reason(r, names) for r in policy.get("reasons", ())]
+    given = policy.get("reasons", ())
+    reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
     rests_on = policy.get("rests_on")
     return {"met": policy["met"], "limits": limits, "reasons": reasons, "rests_on": rests_on}
 
 
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:
-    """Why a policy is not met or undecided; what single records decide is not named."""
-    if reason["what"] not in OF_SETTINGS:
-        return GateReason("other", reason["met"]).to_dict()
+    """Why a policy is not met or undecided: names of columns and measures, no number."""
     shown = tuple(name if name in BY_ID else names(name) for name in reason["names"])
     return GateReason(reason["what"], reason["met"], shown).to_dict()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,8 +13,10 @@ from browser.tabs import Tab, watched
 
 
 @pytest.fixture(scope="session")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return Workshop(tmp_path_factory.mktemp("pages"))
+def workshop(
+    tmp_path_factory: pytest.TempPathFactory, plain_paper: Callable[[str], Any]
+) -> Workshop:
+    return Workshop(tmp_path_factory.mktemp("pages"), plain_paper)
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,7 @@ from typing import Any
 from payloads import NAMES, PAYLOADS, as_file
 
 import sievert
-from sievert import papers
 from sievert.papers import pages
-from sievert.papers.claims import Given
 from sievert.report import builder, html
 from sievert.report.page import Page
 
@@ -169,8 +167,8 @@ class Made:
 class Workshop:
     """Makes each result and each page once, when it is first asked for."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, paper: Callable[[str], Any]) -> None:
+        self.folder, self.paper = folder, paper
         self.result = cache(self._result)
         self.made = cache(self._made)
 
@@ -183,7 +181,7 @@ class Workshop:
         kind, who = name.split()
         title = PAYLOADS[PAGES.index(name)] if name in PAGES else None
         if kind == "paper":
-            page = pages.page(papers.recompute("relative-risk", Given({}, 0, lambda _: None)))
+            page = pages.page(self.paper("relative-risk"))
         else:
             results = [self.result(r) for r in (TOGETHER if kind == "together" else [kind])]
             page = builder.build(results, builder.ReportSettings(who == "shared", title))

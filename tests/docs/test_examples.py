@@ -51,7 +51,8 @@ class Step:
 
 def blocks(page: Path, language: str) -> list[str]:
     """The fenced blocks of a page in one language."""
-    tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    tokens = MarkdownIt("commonmark").parse(text) if language in text else []
     return [t.content for t in tokens if t.type == "fence" and t.info.strip() == language]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,8 @@ HOLDS = {
 
 
 @pytest.fixture(scope="module")
-def found() -> Paper:
-    return paper(Given())
+def found(plain_paper: Callable[[str], Paper]) -> Paper:
+    return plain_paper("approximate-compromise")
 
 
 @pytest.fixture(scope="module")

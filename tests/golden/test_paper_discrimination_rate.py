@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import product
 from math import log2
 from pathlib import Path
@@ -67,8 +68,8 @@ OWN = {
 
 
 @pytest.fixture(scope="module")
-def plain() -> Paper:
-    return paper(Given())
+def plain(plain_paper: Callable[[str], Paper]) -> Paper:
+    return plain_paper("discrimination-rate")
 
 
 def adult(reference: Path, *, releases: bool) -> Given:

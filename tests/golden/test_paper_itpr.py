@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,8 @@ PARTS = {
 
 
 @pytest.fixture(scope="module")
-def steps() -> list[str]:
-    return []
-
-
-@pytest.fixture(scope="module")
-def paper(steps: list[str]) -> Paper:
-    return recompute("itpr", Given(step=steps.append))
+def paper(plain_paper: Callable[[str], Paper]) -> Paper:
+    return plain_paper("itpr")
 
 
 def part(paper: Paper, title: str) -> PaperPart:
@@ -78,10 +74,9 @@ def test_how_the_claims_stand(paper: Paper) -> None:
     assert {p.title.split(":")[0]: len(p.claims) for p in paper.parts} == PARTS
 
 
-def test_every_part_says_what_it_is(paper: Paper, steps: list[str]) -> None:
+def test_every_part_says_what_it_is(paper: Paper) -> None:
     assert all(p.title and len(p.about) > 40 for p in paper.parts)
     assert len({p.title for p in paper.parts}) == len(paper.parts)
-    assert len(steps) == len(set(steps)) == 7
 
 
 def test_a_reason_stands_where_one_is_needed_and_nowhere_else(paper: Paper) -> None:
@@ -245,8 +240,10 @@ def test_pictures_have_their_numbers_and_can_be_drawn(paper: Paper) -> None:
     assert "<svg" in charts.svg(pictures[0].spec)
 
 
-def test_twice_the_same(paper: Paper) -> None:
-    assert recompute("itpr", Given(seed=5)) == paper
+def test_twice_the_same_and_step_by_step(paper: Paper) -> None:
+    steps: list[str] = []
+    assert recompute("itpr", Given(seed=5, step=steps.append)) == paper
+    assert len(steps) == len(set(steps)) == 7
 
 
 GROWTH = {"by_rows": [{"rows": 10**9, "wall": 9.0}, {"rows": 10**5, "wall": 0.1}]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,8 @@ ADULT = {0.02: 0.2992, 0.05: 0.1955, 0.1: 0.1139, 0.2: 0.0485, 0.4: 0.0021}
 
 
 @pytest.fixture(scope="module")
-def plain() -> Paper:
-    return paper(Given())
+def plain(plain_paper: Callable[[str], Paper]) -> Paper:
+    return plain_paper("mutual-information")
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -47,8 +48,8 @@ ADULT = {
 
 
 @pytest.fixture(scope="module")
-def found() -> Paper:
-    return paper(Given())
+def found(plain_paper: Callable[[str], Paper]) -> Paper:
+    return plain_paper("relative-risk")
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ def test_one_person_is_not_told(kind: str, place: Workplace) -> None:
     if kind == "edges":
         assert {"records", "unique_records"} <= set(numbers)  # it sees what there is to see
     if kind == "smallest_class":
-        assert moved == ["verdict on k_anonymity"]
+        assert "verdict on k_anonymity" in moved
 
 
 @pytest.mark.parametrize("options", ASSESS[1:], ids=["masked", "wildcard"])

@@ -61,6 +61,7 @@ def test_json_contract(table: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert list(found) == sorted(found)
     assert set(found) == {
         "sievert", "table", "roles", "reidentification", "inference", "policy", "warnings",
+        "cautions",
     }  # fmt: skip
     assert found["table"]["rows"] == 4
     assert found["table"]["engine"] == "duckdb"

@@ -84,7 +84,7 @@ def test_chapters_of_the_json(table: Path, tmp_path: Path, capsys: Any) -> None:
     found = json.loads(first)
     assert set(found) == {
         "sievert", "table", "roles", "subsets", "knowledge", "shapley", "columns", "values",
-        "records", "suda", "population", "warnings",
+        "records", "suda", "population", "warnings", "cautions",
     }  # fmt: skip
     assert found["subsets"]["measured"] == found["subsets"]["of"] == 7
     assert found["subsets"]["complete"] and found["shapley"]["exact"]
@@ -519,7 +519,7 @@ def test_no_roles_at_all_is_a_ranking() -> None:
     table = wide(4, 50) | {"id": [f"p{i}" for i in range(50)]}
     found = sievert.explain(table)
     assert {e["column"] for e in found.chapters["ranking"]} == set(table)
-    assert set(found.to_dict()) == {"sievert", "table", "roles", "ranking", "warnings"}
+    assert set(found.to_dict()) == {"sievert", "table", "roles", "ranking", "warnings", "cautions"}
     assert any("'id' has nearly one value" in w for w in found.warnings)
     known = {e["column"] for e in found.chapters["ranking"] if e["known"]}
     assert known == {"q0", "q1", "q2", "q3", "s"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +28,15 @@ TAKES = {
 }
 
 
-@pytest.fixture(scope="module")
-def computed() -> dict[str, Paper]:
-    """What was computed so far, without data."""
-    return {}
-
-
 @pytest.fixture
-def once(computed: dict[str, Paper], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute each paper once in this module."""
+def once(plain_paper: Callable[[str], Paper], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute each paper once."""
     compute = papers.recompute
 
     def cached(name: str, given: Given | None = None) -> Paper:
         if name not in papers.NAMES or (given is not None and given.data):
             return compute(name, given)
-        if name not in computed:
-            computed[name] = compute(name, given)
-        return computed[name]
+        return plain_paper(name)
 
     monkeypatch.setattr(papers, "recompute", cached)
 

@@ -165,7 +165,9 @@ class RequestedRoles:
                 f"people have several rows by {roles.person!r}, which is not defined here",
                 hint="assess and explain count in people; or one row for each person",
             )
-        elif self.policy is None or not self.policy.roles.rows_are_people:
+        elif self.policy is not None and self.policy.roles.rows_are_people:
+            roles = replace(roles, rows_are_people=True)
+        else:
             repeated = repeated_identifiers(questions, roles)
             roles = replace(roles, repeated=tuple(repeated))
             notes = [*(Caution(SHARED_IDENTIFIER, Name(c)) for c in repeated), *notes]
@@ -224,7 +226,7 @@ class RequestedRoles:
         """Whom and what a verdict is about, without names."""
         assert self.policy is not None
         counted = "each row is taken for one person, which the policy does not say"
-        if self.policy.roles.rows_are_people:
+        if roles.rows_are_people:
             counted = "each row is one person, as the policy says"
         if roles.person in columns:
             counted = "people were counted, who may have several rows"
@@ -390,9 +392,8 @@ def describe_input(
     entries = describe_table(table, questions)
     if table.stamp:  # a file
         entries["verified"] = False if table.verified is None else dict(table.verified)
-    suppression = questions.suppression
-    entries["suppressed"] = suppression.records
-    if suppression.kept:
+    entries["suppressed"] = questions.suppression.records
+    if questions.suppression.kept:
         entries["keep_suppressed"] = True
     if missing is not None:
         entries |= {"missing": missing} | ({"dropped": dropped} if missing == "drop" else {})

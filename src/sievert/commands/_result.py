@@ -87,6 +87,13 @@ class SharedResult:
 
     content: Mapping[str, Any]
 
+    @property
+    def met(self) -> bool | None:
+        """Whether the policy is met, of a comparison by some release; None if undecided."""
+        tables = self.content.get("releases", [self.content])
+        states = {table["policy"]["met"] for table in tables if table["policy"] is not None}
+        return True if True in states else None if None in states or not states else False
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line with --share."""
         return dict(self.content)

@@ -29,8 +29,10 @@ from sievert.counts.cells import Adapter
 from sievert.counts.cube import Cube, histogram, merge_cells, rank_texts, run_starts
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import level_labels, order_values, part_labels
+from sievert.errors import InputError, require
 from sievert.hierarchies import Hierarchy
 
+SURROGATE = re.compile("[\ud800-\udfff]")
 # Equal values have equal texts, different ones different texts.
 PLAIN = re.compile(
     r"VARCHAR|BOOLEAN|ENUM\(.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|DOUBLE|FLOAT|DATE|"
@@ -226,7 +228,7 @@ class CodedQuestions(Questions):
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
         columns = list(columns)
-        if self._input != "input" or not self._code(columns):
+        if not self._code(columns):
             return super().distinct(columns)
         coded = {c: self._coded[c] for c in columns}
         return {c: len(texts) - int(not np.any(codes == 0)) for c, (codes, texts) in coded.items()}
@@ -287,6 +289,12 @@ class CodedQuestions(Questions):
             merged = cells.merge([parts[text] for text in texts])
             counts["parts"] = self._count(merged, frozenset({"joint"}), {})
         if "named" in needs and named is not None:
+            require(
+                not SURROGATE.search(named),
+                "a text is not valid Unicode (a lone surrogate)",
+                hint="repair the text",
+                error=InputError,
+            )
             counts["named"] = cells.count_named(texts.index(named) if named in texts else -1)
         counted = self._count(cells, needs, counts)
         self._sizes.setdefault(quasi, counted.sizes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,21 +47,21 @@ class PeopleQuestions(Questions):
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
-        p = self.sql_name(person)
-        ((unnamed,),) = self.engine.query_records(
-            f"SELECT SUM(CASE WHEN {p} IS NULL THEN 1 ELSE 0 END) FROM {self._input}"
-        )
-        self.unnamed = int(unnamed)  # rows without a person
-        ((named,),) = self.engine.query_records(
-            f"SELECT COUNT(*) FROM (SELECT {p} FROM {self._input} WHERE {p} IS NOT NULL "
-            f"GROUP BY {p}) AS d"
-        )
-        self._people = self.unnamed + int(named)
+
+    @cached_property
+    def unnamed(self) -> int:
+        """How many rows have no person; each counts as a person of its own."""
+        return self.rows.missing([self.person]).get(self.person, 0)
 
     @property
     def people(self) -> int:
-        """How many people there are; a row without a person is one."""
+        """How many people there are."""
         return self._people
+
+    @cached_property
+    def _people(self) -> int:
+        values = self.rows.distinct([self.person])[self.person]
+        return values + self.unnamed - bool(self.unnamed)
 
     # -- about rows -----------------------------------------------------------------------------
 

@@ -158,8 +158,8 @@ class Questions(CellTables):
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
-        sql = "SELECT COUNT(*) FROM (SELECT {0} FROM input GROUP BY {0}) AS d"
-        queries = {c: sql.format(self.sql_name(c)) for c in columns}
+        sql = "SELECT COUNT(*) FROM (SELECT {0} FROM {1} GROUP BY {0}) AS d"
+        queries = {c: sql.format(self.sql_name(c), self._input) for c in columns}
         return {c: int(self.engine.query_records(query)[0][0]) for c, query in queries.items()}
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:

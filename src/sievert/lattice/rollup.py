@@ -59,8 +59,8 @@ def _radix_sort(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
         starts = np.zeros(size + 1, dtype=np.int64)
         for i in range(len(source)):
             starts[np.int64((source[i] >> by) & mask) + 1] += 1
-        if starts.max() == len(source):  # one digit for all
-            continue
+        if len(source) == 0 or starts[np.int64((source[0] >> by) & mask) + 1] == len(source):
+            continue  # one digit for all
         for d in range(size):
             starts[d + 1] += starts[d]
         for i in range(len(source)):
@@ -83,13 +83,17 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     if bits <= DENSE_BITS and (1 << bits) <= 8 * len(keys) + 4096:
         return _sum_dense(keys, counts, bits)
     ordered, times = _radix_sort(keys, counts, bits)
-    new = np.ones(len(ordered), dtype=np.bool_)
-    new[1:] = ordered[1:] != ordered[:-1]
-    sums, at = np.zeros(new.sum(), dtype=np.int64), -1
+    different = 0
     for i in range(len(ordered)):
-        at += new[i]
+        different += i == 0 or ordered[i] != ordered[i - 1]
+    merged, sums = np.empty(different, dtype=np.uint64), np.zeros(different, dtype=np.int64)
+    at = -1
+    for i in range(len(ordered)):
+        if i == 0 or ordered[i] != ordered[i - 1]:
+            at += 1
+            merged[at] = ordered[i]
         sums[at] += times[i]
-    return ordered[new], sums
+    return merged, sums
 
 
 @jit
@@ -173,13 +177,15 @@ def _summarise(sizes: Ints, most: Ints, values: Ints, own: Any) -> Any:
     """What `about` returns, from the records of each class, of its commonest value, and so on."""
     top, bottom = np.int64(0), np.int64(1)
     total = lost = 0.0
+    least, fewest = math.inf, np.int64(1 << 62)
     for q in range(len(sizes)):
+        least, fewest = min(least, own[q]), min(fewest, values[q])
         if float(most[q]) * float(bottom) > float(top) * float(sizes[q]):
             top, bottom = most[q], sizes[q]
         after = total + own[q]
         lost += (total - after) + own[q] if total >= own[q] else (own[q] - after) + total
         total = after
-    return sizes, total + lost, own.min(), values.min(), top, bottom
+    return sizes, total + lost, least, fewest, top, bottom
 
 
 @jit
@@ -216,19 +222,19 @@ def about(keys: Ints, counts: Ints, low: int) -> Any:
     Returns the class sizes; the sum over cells of n·log2(nq / n), compensated; the least such sum
     of a class; the fewest values of a class; the greatest share n / nq as its two integers.
     """
-    new = np.ones(len(keys), dtype=np.bool_)
-    new[1:] = keys[1:] >> np.uint64(low) != keys[:-1] >> np.uint64(low)
-    classes = new.sum()
+    by, classes = np.uint64(low), 0
+    for i in range(len(keys)):
+        classes += i == 0 or keys[i] >> by != keys[i - 1] >> by
     sizes, most = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
     values, own = np.zeros(classes, dtype=np.int64), np.zeros(classes)
     q = -1
     for i in range(len(keys)):
-        q += new[i]
+        q += i == 0 or keys[i] >> by != keys[i - 1] >> by
         sizes[q] += counts[i]
         most[q] = max(most[q], counts[i])
         values[q] += 1
     q = -1
     for i in range(len(keys)):
-        q += new[i]
+        q += i == 0 or keys[i] >> by != keys[i - 1] >> by
         own[q] += _information_left(sizes[q], counts[i])
     return _summarise(sizes, most, values, own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sievert.formatting import significant
+from sievert.formatting import printable, significant
 from sievert.measures import BY_ID
 from sievert.policy.judgement import AS_VALUE
 from sievert.report.chapters.numbers import (
@@ -40,6 +40,7 @@ def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block 
     }
     return (
         Paragraph(texts("front.internal"), "warning"),
+        *(Paragraph(caution, "warning") for caution in _cautions(parts)),
         Paragraph(policy_lead(parts), "lead"),
         *(
             Chapter(texts(f"front.{key}"), key.replace("_", "-"), tuple(blocks))
@@ -146,6 +147,12 @@ def _table(part: ReportPart) -> Iterator[str]:
     ):
         if columns := role_columns(part.data["roles"])[role]:
             yield texts(f"front.{key}", columns=writer.names(columns))
+
+
+def _cautions(parts: Sequence[ReportPart]) -> Iterator[str]:
+    """What stands before the first number: what is counted may not be people."""
+    for caution in dict.fromkeys(c for part in parts for c in part.data.get("cautions", ())):
+        yield parts[0].texts("front.caution", what=printable(caution))
 
 
 # -- limits -------------------------------------------------------------------------------------

@@ -109,6 +109,7 @@ def _table(result: Data, texts: Texts) -> Iterator[str]:
         yield texts("shared.table_small", enough=f"{ENOUGH:,}", columns=columns)
     else:
         yield texts("shared.table", rows=f"{rows:,}", columns=columns)
+    yield texts("shared.people" if roles["person"] else "shared.rows")
     for key, role in (
         ("outsider", "quasi"),
         ("secrets", "sensitive"),
@@ -180,8 +181,7 @@ def _verdict(texts: Texts, policy: Data | None) -> Paragraph:
 def _reason(texts: Texts, reason: Data) -> str:
     """Why a policy is not met or undecided, besides its limits."""
     names = texts.join([_name(n) for n in reason["names"]])
-    key = f"front.reason_{reason['what']}"
-    return texts("shared.reason_withheld") if reason["what"] == "other" else texts(key, names=names)
+    return texts(f"front.reason_{reason['what']}", names=names)
 
 
 def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> Paragraph:

@@ -252,6 +252,8 @@ class PackedQuestions(Questions):
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
         """How many records have each text; of other or too many values only missing and empty."""
         if column not in self._tallies:
+            self._packed_cells(tuple(quasi), None if column in quasi else column)
+        if column not in self._tallies:
             return super().tally(column, quasi)
         counts = self._tallies[column]
         if self.engine.kind(column) == "text" and len(counts) <= MOST_TALLIED:

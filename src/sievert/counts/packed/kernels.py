@@ -84,6 +84,14 @@ def _mix_bits(x: Any) -> Any:
 
 
 @jit
+def _copy_rows(source: Ints, target: Ints, number: int) -> None:
+    """Copy the first rows; quicker to compile than an assignment of slices."""
+    for row in range(number):
+        for column in range(source.shape[1]):
+            target[row, column] = source[row, column]
+
+
+@jit
 def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
     """The distinct runs of words: the first of each kind, and the number of runs of the kind."""
     size, number = 1 << 16, 0
@@ -108,7 +116,7 @@ def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
             size *= 2
             table = np.full(size, EMPTY, dtype=np.int64)
             before, kinds = kinds, np.zeros((size, 3), dtype=np.int64)
-            kinds[:number] = before[:number]
+            _copy_rows(before, kinds, number)
             for kind in range(number):
                 slot = kinds[kind, 2] & (size - 1)
                 while table[slot] != EMPTY:
@@ -177,16 +185,52 @@ def several(counts: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 @jit
-def people_seen(people: Ints, sizes: Ints, size: int) -> tuple[Ints, Ints]:
-    """Of each person but 0: in how many classes they were seen, and the smallest of these."""
-    classes, smallest = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    for i in range(len(people)):
-        person = people[i]
-        if person > 0:
+def count_people(keys: Ints, counts: Ints, bits: int, bounds: Ints) -> Ints:
+    """The people of each run; a record whose person, the low bits, is 0 is one of its own."""
+    people, mask = np.zeros(len(bounds) - 1, dtype=np.int64), np.uint64((1 << bits) - 1)
+    for c in range(len(people)):
+        for i in range(bounds[c], bounds[c + 1]):
+            people[c] += counts[i] if keys[i] & mask == 0 else 1
+    return people
+
+
+@jit
+def people_seen(
+    keys: Ints, counts: Ints, bits: int, bounds: Ints, places: Ints, sizes: int
+) -> tuple[Ints, Ints, Ints]:
+    """Of each person but 0 the number of classes, and the place of the smallest of their sizes.
+
+    `places[c]` is the place of the size of class c; beside them, by these places, the records
+    without a person.
+    """
+    mask = np.uint64((1 << bits) - 1)
+    classes = np.zeros(1 << bits, dtype=np.int64)
+    smallest = np.full(1 << bits, sizes, dtype=np.int64)
+    unnamed = np.zeros(sizes, dtype=np.int64)
+    for c in range(len(places)):
+        place = places[c]
+        for i in range(bounds[c], bounds[c + 1]):
+            person = np.int64(keys[i] & mask)
+            if person == 0:
+                unnamed[place] += counts[i]
+                continue
             classes[person] += 1
-            if classes[person] == 1 or sizes[i] < smallest[person]:
-                smallest[person] = sizes[i]
-    return classes, smallest
+            smallest[person] = min(smallest[person], place)
+    return classes, smallest, unnamed
+
+
+@jit
+def pair_kinds(
+    keys: Ints, bits: int, bounds: Ints, places: Ints, classes: Ints, most: int, sizes: int
+) -> Ints:
+    """How many pairs of a person but 0 and a class there are, by classes and place of the size."""
+    table, mask = np.zeros((most + 1, sizes), dtype=np.int64), np.uint64((1 << bits) - 1)
+    for c in range(len(places)):
+        for i in range(bounds[c], bounds[c + 1]):
+            person = np.int64(keys[i] & mask)
+            if person > 0:
+                table[classes[person], places[c]] += 1
+    return table
 
 
 @jit
@@ -220,16 +264,22 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
                 size *= 2
                 table = np.full(size, EMPTY, dtype=np.int64)
                 before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
-                kinds[:number] = before[:number]
+                _copy_rows(before, kinds, number)
                 for kind in range(number):
                     slot = _slot(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
                     while table[slot] != EMPTY:
                         slot = (slot + 1) & (size - 1)
                     table[slot] = kind
-    rows = np.ones((number + len(totals), 4), dtype=np.int64)
-    rows[:number] = kinds[:number]
-    rows[number:, 1], rows[number:, 3] = totals, ones
-    return rows[rows[:, 3] > 0]
+    present = 0
+    for v in range(len(ones)):
+        present += ones[v] > 0
+    rows = np.ones((number + present, 4), dtype=np.int64)
+    _copy_rows(kinds, rows, number)
+    for v in range(len(ones)):
+        if ones[v]:
+            rows[number, 1], rows[number, 3] = totals[v], ones[v]
+            number += 1
+    return rows
 
 
 @jit

@@ -6,6 +6,7 @@ Sorted keys are the distinct sightings already. What is not answered here, the e
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,47 @@ class Sightings:
     """Distinct keys whose lowest field is the person, and the people of each run above it."""
 
     def __init__(self, keys: Ints, counts: Ints, bits: int) -> None:
-        self.keys, self.bits = keys, bits
+        self.keys, self.counts, self.bits = keys, counts, bits
         self.bounds = kernels.run_bounds(keys, bits)
-        self.person = code_field(keys, 0, bits)
-        # A row without a person, whose code is 0, counts as a person of its own.
-        self.times = np.where(self.person == 0, counts, 1)
-        self.people = kernels.sum_runs(self.times, self.bounds)
+        self.people = kernels.count_people(keys, counts, bits, self.bounds)
 
     @property
     def runs(self) -> Ints:
         """The key of each run, without the person."""
         return self.keys[self.bounds[:-1]] >> np.uint64(self.bits)
+
+    def count(self, sizes: Sizes) -> PeopleCounts:
+        """How many classes people were seen in, and how small these are; runs are classes."""
+        places = np.searchsorted(sizes.sizes, self.people)
+        classes, smallest, unnamed = kernels.people_seen(
+            self.keys, self.counts, self.bits, self.bounds, places, len(sizes.sizes)
+        )
+        named = classes > 0
+        least = np.bincount(smallest[named], minlength=len(sizes.sizes)) + unnamed
+        most = max(1, int(classes.max()))
+        if most * len(sizes.sizes) <= DENSE_SIZES:
+            table = kernels.pair_kinds(
+                self.keys, self.bits, self.bounds, places, classes, most, len(sizes.sizes)
+            )
+            table[1] += unnamed
+            m, place = np.nonzero(table)
+            times = table[m, place]
+        else:
+            person = code_field(self.keys, 0, self.bits)
+            of_class = np.repeat(places, np.diff(self.bounds))[person > 0]
+            words, times = np.unique(
+                (classes[person[person > 0]] << 32) | of_class, return_counts=True
+            )
+            alone = np.flatnonzero(unnamed)
+            words, which = np.unique(
+                np.concatenate([words, (1 << 32) | alone]), return_inverse=True
+            )
+            times = np.bincount(which, np.concatenate([times, unnamed[alone]])).astype(np.int64)
+            m, place = words >> 32, words & 0xFFFFFFFF
+        present = np.flatnonzero(least)
+        people = int(np.count_nonzero(named)) + int(unnamed.sum())
+        smallest_sizes = Sizes.from_arrays(sizes.sizes[present], least[present])
+        return PeopleCounts(people, smallest_sizes, m, sizes.sizes[place], times)
 
 
 class PackedPeopleQuestions(PeopleQuestions):
@@ -63,8 +94,13 @@ class PackedPeopleQuestions(PeopleQuestions):
             if sighted is not None:
                 people = sighted[1].people
                 self._sizes[quasi] = sizes = histogram(people)
-                self._class_people[quasi] = people, _count_people(sighted[1], sizes, self.people)
+                self._class_people[quasi] = people, sighted[1].count(sizes)
         return self._class_people[quasi]
+
+    @cached_property
+    def _people(self) -> int:
+        counted = next((classes for classes in self._class_people.values() if classes), None)
+        return super()._people if counted is None else counted[1].people
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
         """The histogram of class sizes, in people."""
@@ -108,27 +144,6 @@ class PackedPeopleQuestions(PeopleQuestions):
             confidence=rows.joint(*every, people, having) if "joint" in needs else None,
             people=self.people,
         )
-
-
-def _count_people(seen: Sightings, present: Sizes, people: int) -> PeopleCounts:
-    """How many classes people were seen in, and how small these are."""
-    sizes, named = np.repeat(seen.people, np.diff(seen.bounds)), seen.person > 0
-    classes, smallest = kernels.people_seen(seen.person, sizes, 1 << seen.bits)
-    unnamed = np.repeat(sizes[~named], seen.times[~named])
-    least = histogram(np.concatenate([smallest[classes > 0], unnamed]))
-    of_pairs = np.where(named, classes[seen.person], 1)
-    return PeopleCounts(people, least, *_pair_kinds(of_pairs, sizes, seen.times, present))
-
-
-def _pair_kinds(classes: Ints, sizes: Ints, times: Ints, present: Sizes) -> tuple[Ints, ...]:
-    """The different pairs of a person's number of classes and a class's size, and their number."""
-    if int(classes.max()) * len(present.sizes) <= DENSE_SIZES:
-        place = np.searchsorted(present.sizes, sizes)
-        sums = np.bincount(classes * len(present.sizes) + place, times).astype(np.int64)
-        keys = np.flatnonzero(sums)
-        return keys // len(present.sizes), present.sizes[keys % len(present.sizes)], sums[keys]
-    words, place = np.unique((classes << 32) | sizes, return_inverse=True)
-    return words >> 32, words & 0xFFFFFFFF, np.bincount(place, times).astype(np.int64)
 
 
 def _profiles(cells: PackedCells, people: Ints) -> Profiles:

@@ -30,6 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PER_NAT = 1.4426950408889634  # bits
 FEW = 12  # columns a row up to which all are tried
+ZERO: Any = np.int64(0)  # a plain 0 would be compiled as a type of its own
 DEEP = 512  # more than what is kept of all halvings of any number of rows
 
 
@@ -253,8 +254,10 @@ def least_entropy_by_search(
 ) -> None:
     """The least entropy for each window in O(n log² n), for positive probabilities."""
     size = len(x)
-    first, ends, rows, cols, begin, kept, until, before = np.zeros((8, size + 2), dtype=np.int64)
-    h, best = np.zeros((2, size + 1))
+    places = np.zeros((8, size + 2), dtype=np.int64)  # rows taken by number are known to be whole
+    first, ends, rows, cols = places[0], places[1], places[2], places[3]
+    begin, kept, until, before = places[4], places[5], places[6], places[7]
+    h, best = np.zeros(size + 1), np.zeros(size + 1)
     todo = np.empty(DEEP, dtype=np.int64)
     for number in range(len(epsilons)):
         reach(x, epsilons[number], first)
@@ -265,7 +268,7 @@ def least_entropy_by_search(
         for i in range(size, 0, -1):
             if before[i]:
                 before[first[i]] = 1
-        nrows = ncols = 0
+        nrows = ncols = ZERO
         for i in range(size + 1):
             rows[nrows] = cols[ncols] = i  # a place that counts for neither is written over
             nrows += before[i] * (i > 0)
@@ -280,7 +283,7 @@ def least_entropy_by_search(
             _one_by_one(high, low, rest, h, rows, first, cols, begin, before, nrows)
             entropies[number] = h[size]
             continue
-        start = r = 0
+        start = r = ZERO
         while r < nrows:
             rlast = r
             while rlast + 1 < nrows and first[rows[rlast + 1]] <= start:
