@@ -24,6 +24,7 @@ import pydantic  # noqa: F401
 import pytest  # noqa: F401
 
 TABLES = 60
+PEOPLE = 25
 
 
 def check(copy: str) -> int:
@@ -34,6 +35,7 @@ def check(copy: str) -> int:
         frames()
         accuracy()
         oracle()
+        people()
     except (AssertionError, InvariantError):
         return 3
     return 0
@@ -49,11 +51,28 @@ def accuracy() -> None:
     test_accuracy.test_finding_a_record(10, 1000)
 
 
+def people() -> None:
+    import test_people
+
+    from sievert import session
+    from sievert.commands._measuring import MeasureSettings
+
+    for seed in range(PEOPLE):
+        made = test_people.table(seed)
+        settings = MeasureSettings(parameters={"recursive_c": {"l": made.l}})
+        with session.open_source(made.columns) as (_, questions):
+            counted = session.count_people(questions, "id")
+            test_people.compare(made, counted, settings, None)
+
+
 def oracle() -> None:
     import test_oracle_agreement as agreement
     from randomtables import case
 
+    from sievert import session
+
     for number in range(TABLES):
+        session.SMALL = 0 if number % 2 else 10_000  # SQL, and NumPy
         c = case(Random(f"probe {number}"))
         agreement.compare(c, agreement.assess(c, number % 3 == 0), number % 3 == 0)
 

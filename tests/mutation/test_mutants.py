@@ -22,6 +22,7 @@ INFORMATION, CLASSES = "measures/information.py", "measures/classes.py"
 DIVERSITY, CLOSENESS = "measures/diversity.py", "measures/closeness.py"
 CELLS, DUCKDB, FRAMES = "counts/cells.py", "counts/duckdb/adapter.py", "sources/columns.py"
 READING, SECRET_COUNTS = "counts/duckdb/reading.py", "counts/secret_counts.py"
+CODED = "counts/coded.py"
 
 UNUSED = """
 def _with_unused(data):
@@ -52,8 +53,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "k over distinct records": (
         CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
         "SELECT {fields}, {'1' if s else 'COUNT(*)'} AS n FROM {self._input} "),
-    "l as the maximum": (DIVERSITY, "else int(profiles.lengths.min())",
-                         "else int(profiles.lengths.max())"),
+    "l as the maximum": (DIVERSITY, "profiles.members).min())\n\n\ndef l_diversity",
+                         "profiles.members).max())\n\n\ndef l_diversity"),
     "delta skips absent values": (
         CLOSENESS, "if int(target.profiles.lengths.min()) < target.values.things", "if False"),
     "ordered distance without 1/(m-1)": (
@@ -110,7 +111,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "recursive c counts one value too many": (
         DIVERSITY, "for i in range(l - 1):", "for i in range(l - 2):"),
     "confidence of the rarest value": (
-        DIVERSITY, "kernel.largest_ratio(profiles.largest, profiles.sizes)",
+        DIVERSITY, "kernel.largest_ratio(profiles.largest, profiles.members)",
         "kernel.largest_ratio(profiles.counts[kernel.np.append(profiles.starts[1:], "
         "len(profiles.counts)) - 1], profiles.sizes)"),
     "leaves of the hierarchy forgotten": (SECRET_COUNTS, "for level in range(tree.height):",
@@ -119,8 +120,19 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "separation of all pairs": (CLASSES, "sizes * (sizes - 1) * times", "sizes * sizes * times"),
     "posterior of the largest class": (TARGET, "(self.profiles.largest * self.profiles.times).sum()",
                                        "(self.profiles.largest * self.profiles.times).max()"),
-    "records below k include k": (CLASSES, "below = sizes.sizes < k", "below = sizes.sizes <= k"),
-    "partition forgets the rest": (SECRET_COUNTS, "[part_of.get(v, other)]", "[part_of.get(v, 0)]"),
+    "records below k include k": (
+        "counts/answers.py", "below = self.sizes < k", "below = self.sizes <= k"),
+    "partition forgets the rest": (
+        SECRET_COUNTS, "[part_of.get(v, len(partition))]", "[part_of.get(v, 0)]"),
+    "coded distance without the half": (CODED, "np.maximum(0, terms)", "np.abs(terms)"),
+    "coded secrets are never missing": (CODED, "kept = self.values > 0", "kept = self.values >= 0"),
+    "coded cells of one label only": (CODED, "times = lengths[self.values]",
+                                      "times = np.minimum(1, lengths[self.values])"),
+    "rows are people": ("counts/people.py", '"CASE WHEN p IS NULL THEN n ELSE 1 END"', '"n"'),
+    "people add up": ("counts/people.py", "self.distinct_people(\"s\", self.sightings(*key))",
+                      "f\"SELECT * FROM {self.sightings(*key)}\""),
+    "risk of the largest class": (
+        "counts/people.py", "MIN(size) AS least", "MAX(size) AS least"),
 }  # fmt: skip
 
 
