@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sievert
-from sievert.errors import InputError
+from sievert.errors import InputError, UsageError
 
 TABLE: dict[str, list[Any]] = {
     "a": ["*", "x", "x", "*", "y", "*"],
@@ -120,9 +120,88 @@ def test_attack_and_explain() -> None:
     original = {**TABLE, "a": list("xxxxyy"), "b": list("111233")}
     found = sievert.attack(TABLE, quasi=["a", "b"], sensitive="s", original=original).to_dict()
     assert (found["table"]["rows"], found["table"]["suppressed"]) == (4, 2)
-    assert found["attacks"]["identity"]["white_box"]["paired"] == 6
+    assert found["attacks"]["identity"]["white_box"]["paired"] == 4
     whole = sievert.explain(TABLE, ["a", "b"], "s").whole
     assert whole.reidentification["classes"] == 3
+
+
+def test_attack_by_order_is_attack_by_key() -> None:
+    """Who is suppressed is linked to nobody, in whichever way the tables are paired."""
+    rows = {"a": ["*", "3", "3", "*", "5", "*"], "b": ["*", "1", "1", "2", "3", "*"]}
+    release = {**rows, "s": TABLE["s"], "id": list("123456")}
+    original = {**release, "a": list("333354"), "b": list("111233")}
+    both = [
+        sievert.attack(release, quasi=["a", "b"], sensitive="s", original=original, key=key)
+        for key in (None, "id")
+    ]
+    by_order, by_key = (found.to_dict()["attacks"]["identity"] for found in both)
+    for attack in ("white_box", "linkage"):
+        assert by_order[attack] == by_key[attack]
+    assert by_order["linkage"]["linkage"]["originals"] == 6
+    assert by_order["linkage"]["linkage"]["records"] == 4
+    without_key = {c: column for c, column in release.items() if c != "id"}
+    found = sievert.attack(
+        without_key, quasi=["a", "b"], sensitive="s", original=original, key="id", register=original
+    ).to_dict()["attacks"]["identity"]
+    assert found["white_box"]["paired"] == 4
+
+
+def test_attack_by_order_needs_every_row() -> None:
+    original = without(TABLE, ["a", "b"], "*")
+    with pytest.raises(UsageError, match="4 records and the release 6"):
+        sievert.attack(TABLE, quasi=["a", "b"], sensitive="s", original=original)
+
+
+def test_rates_by_value() -> None:
+    found = sievert.discrimination_rate_by_value(TABLE, ["a", "b"], "s")
+    assert found == sievert.discrimination_rate_by_value(
+        without(TABLE, ["a", "b"], "*"), ["a", "b"], "s"
+    )
+    kept = sievert.discrimination_rate_by_value(TABLE, ["a", "b"], "s", keep_suppressed=True)
+    assert len(found) == 3 and len(kept) == 4
+
+
+def test_every_record_is_randomised(tmp_path: Path) -> None:
+    table = {c: column * 20 for c, column in TABLE.items()}
+    path = tmp_path / "release.csv"
+    found = sievert.randomise(table, ["a", "b"], "s", at=0.25, out=path)
+    assert any(w.startswith("40 records suppressed") and "any other" in w for w in found.warnings)
+    assert (found.table["rows"], found.table["suppressed"]) == (120, 40)
+    assert len(path.read_text().splitlines()) == 121
+    plain = sievert.randomise(table, ["a", "b"], "s", at=0.25, suppressed="none of it")
+    assert plain.points[0].risk == found.points[0].risk
+    assert not any("suppress" in w for w in plain.warnings)
+
+
+def test_every_record_is_looked_for() -> None:
+    table = {**TABLE, "s": [1, 2, 3, 1, 2, 3]}
+    options: dict[str, Any] = {"method": "release", "release": table}
+    found = sievert.compromise(table, ["a", "b"], "s", **options)
+    assert found.table["rows"] == 6
+    assert sum("suppressed (" in w for w in found.warnings) == 2
+    plain = sievert.compromise(table, ["a", "b"], "s", **options, suppressed="none of it")
+    assert {**found.to_dict()["curves"]} == {**plain.to_dict()["curves"]}
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_single_marks_are_values(small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not small:
+        monkeypatch.setattr("sievert.session.SMALL", 0)
+    remark = "1 record with the mark of suppression in some quasi-identifiers only"
+    assert any(remark in w for w in sievert.assess(TABLE, ["a", "b"], "s").warnings)
+    numbers = {**TABLE, "b": [1, 1, 1, 2, 3, 4]}  # a column that cannot hold the mark
+    found = sievert.assess(numbers, ["a", "b"], "s")
+    assert any("3 records with the mark" in w for w in found.warnings)
+    assert found.rows == 6
+    found = sievert.assess(TABLE, ["a", "b"], "s", suppressed=None)
+    assert not any("mark" in w for w in found.warnings)
+
+
+def test_record_file(tmp_path: Path) -> None:
+    path = tmp_path / "records.csv"
+    sievert.assess(TABLE, ["a", "b"], "s", records=path)
+    numbers = [line.split(",")[0] for line in path.read_text().splitlines()[1:]]
+    assert numbers == ["2", "3", "4", "5"]
 
 
 def test_arx_classes(reference: Path) -> None:

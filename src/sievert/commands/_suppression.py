@@ -19,28 +19,33 @@ NOTHING_SUPPRESSED = Suppression()
 MARKED = " (the mark in every quasi-identifier)"
 
 
-def count_suppressed(questions: Questions, roles: Roles) -> int:
-    """Count the suppressed records; the number stays with the questions."""
-    secret = next(iter(roles.sensitive), None)
-    number = questions.count_suppressed(roles.quasi, secret, cells=roles.person is None)
-    questions.suppression = replace(questions.suppression, records=number)
-    return number
+def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) -> int:
+    """Count the suppressed records; the number stays with the questions.
+
+    They are a class of `cells` that are counted anyway; otherwise the records are looked through.
+    """
+    secret = next(iter(roles.sensitive), None) if cells else None
+    cells = cells and roles.person is None
+    every, some = questions.count_marked(roles.quasi, secret, cells=cells)
+    questions.suppression = replace(questions.suppression, records=every, partly=some - every)
+    return every
 
 
 def leave_out_suppressed(
     questions: Questions, roles: Roles, *, keep_all: bool = False
 ) -> list[Note]:
-    """Count the suppressed records, and leave them out unless they are kept; a note on them.
+    """Count the suppressed records, and leave them out unless they are kept; notes on marks.
 
     `keep_all` keeps them as one class where there are no others, which is an error otherwise.
     """
     number = count_suppressed(questions, roles)
+    notes = _partial_marks(questions.suppression)
     if not number:
-        return []
+        return notes
     if keep_all and number == questions.records:
         questions.suppression = replace(questions.suppression, kept=True)
     if questions.suppression.kept:
-        return [Note(f"{{}} suppressed{MARKED}; counted as a class", Count(number))]
+        return [Note(f"{{}} suppressed{MARKED}; counted as a class", Count(number)), *notes]
     require(
         number < questions.records,
         f"every record is suppressed{MARKED}: nothing is left to measure",
@@ -48,7 +53,26 @@ def leave_out_suppressed(
         error=InputError,
     )
     questions.drop_suppressed(roles.quasi)
-    return [Note(f"{{}} suppressed{MARKED}; left out of every number", Count(number))]
+    return [Note(f"{{}} suppressed{MARKED}; left out of every number", Count(number)), *notes]
+
+
+def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[Note]:
+    """Keep suppressed records where `what` is done with every record; notes on marks."""
+    number = count_suppressed(questions, roles, cells=False)
+    notes = _partial_marks(questions.suppression)
+    if not number:
+        return notes
+    questions.suppression = replace(questions.suppression, kept=True)
+    text = f"{{}} suppressed{MARKED}; counted as any other here: {what}"
+    return [Note(text, Count(number)), *notes]
+
+
+def _partial_marks(suppression: Suppression) -> list[Note]:
+    """That a mark in some quasi-identifiers is a value; missing values have a note of their own."""
+    if suppression.mark is None or not suppression.partly:
+        return []
+    text = "{} with the mark of suppression in some quasi-identifiers only: it is a value there"
+    return [Note(text, Count(suppression.partly))]
 
 
 def suppression_rule(suppression: Suppression) -> str:

@@ -42,6 +42,7 @@ class Suppression:
     mark: str | None = "*"
     kept: bool = False
     records: int = 0  # how many there are, once they were counted
+    partly: int = 0  # records with the mark in some quasi-identifiers only, where it is a value
 
     @property
     def left_out(self) -> int:

@@ -179,11 +179,15 @@ class CodedQuestions(Questions):
         self._counted.clear()
         return super().drop_missing(quasi)
 
-    def count_suppressed(self, quasi: Sequence[str], secret: str | None, *, cells: bool) -> int:
-        """How many records have the mark of suppression in every quasi-identifier."""
+    def count_marked(
+        self, quasi: Sequence[str], secret: str | None, *, cells: bool
+    ) -> tuple[int, int]:
+        """How many records have the mark of suppression in every quasi-identifier, and in any."""
         if not self._code(quasi):
-            return super().count_suppressed(quasi, secret, cells=cells)
-        return int(np.count_nonzero(self._records(quasi).all_have(quasi, self.suppression.mark)))
+            return super().count_marked(quasi, secret, cells=cells)
+        records, mark = self._records(quasi), self.suppression.mark
+        some = np.any([records.all_have([q], mark) for q in quasi], axis=0)
+        return int(np.count_nonzero(records.all_have(quasi, mark))), int(np.count_nonzero(some))
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""

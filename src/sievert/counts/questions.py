@@ -65,49 +65,57 @@ class Questions(CellTables):
 
     # -- suppressed records ---------------------------------------------------------------------
 
-    def count_suppressed(self, quasi: Sequence[str], secret: str | None, *, cells: bool) -> int:
-        """How many records have the mark of suppression in every quasi-identifier.
+    def count_marked(
+        self, quasi: Sequence[str], secret: str | None, *, cells: bool
+    ) -> tuple[int, int]:
+        """How many records have the mark of suppression in every quasi-identifier, and in any.
 
-        They are one class of `cells` that are counted anyway, with a secret or none; otherwise the
+        They are classes of `cells` that are counted anyway, with a secret or none; otherwise the
         records are looked through.
         """
-        if not self._may_hold_mark(quasi):
-            return 0
-        if not cells:
-            sql = f"SELECT COUNT(*) FROM {self._input} WHERE {self._all_marked(quasi)}"
-            return int(self.engine.query_records(sql)[0][0])
-        mark, classes = self.suppression.mark, self.count_cells(tuple(quasi), secret)
-        if mark is None:
-            return self.count_where(classes, self._all_marked(quasi))
-        same = " AND ".join(f"{self.engine.as_text(self.sql_name(q))} = ?" for q in quasi)
-        return self.count_where(classes, same, [mark] * len(quasi))
+        able, mark = [q for q in quasi if self._may_hold_mark(q)], self.suppression.mark
+        if not able:
+            return 0, 0
+        table = self.count_cells(tuple(quasi), secret) if cells else self._input
+
+        def count(word: str) -> int:
+            condition = self._marked(able, word)
+            if not cells:
+                sql = f"SELECT COUNT(*) FROM {table} WHERE {condition}"
+                return int(self.engine.query_records(sql)[0][0])
+            if mark is None:
+                return self.count_where(table, condition)
+            names = [self.engine.as_text(self.sql_name(q)) for q in able]
+            same = word.join(f"{name} = ?" for name in names)
+            return self.count_where(table, same, [mark] * len(able))
+
+        some = count(" OR ")
+        return count(" AND ") if some and len(able) == len(quasi) else 0, some
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
         self.drop_tables(*self._totals.values(), *self._cells.values())
         for counted in (self._totals, self._cells, self._sizes):
             counted.clear()
-        self.engine.view(
-            RELEASED, f"SELECT * FROM {self._input} WHERE NOT ({self._all_marked(quasi)})"
-        )
+        self.engine.view(RELEASED, f"SELECT * FROM {self._input} WHERE NOT ({self._marked(quasi)})")
         self._input = RELEASED
         self.records = self._count_records()
 
-    def _may_hold_mark(self, quasi: Sequence[str]) -> bool:
-        """Whether the columns can hold the mark: numbers and dates have a digit or a letter."""
+    def _may_hold_mark(self, column: str) -> bool:
+        """Whether a column can hold the mark: numbers and dates have a digit or a letter."""
         mark = self.suppression.mark
         return (
             mark is None
             or any(map(str.isalnum, mark))
-            or not any(self.engine.kind(q) in ("float", "ordered") for q in quasi)
+            or self.engine.kind(column) not in ("float", "ordered")
         )
 
-    def _all_marked(self, quasi: Sequence[str]) -> str:
-        """The condition of records with the mark in every quasi-identifier."""
+    def _marked(self, quasi: Sequence[str], word: str = " AND ") -> str:
+        """The condition of records with the mark in every quasi-identifier, or in any with OR."""
         mark, names = self.suppression.mark, [self.sql_name(q) for q in quasi]
         if mark is None:
-            return " AND ".join(f"{c} IS NULL" for c in names)
-        return " AND ".join(f"({c} IS NOT NULL AND {self.engine.has_text(c, mark)})" for c in names)
+            return word.join(f"{c} IS NULL" for c in names)
+        return word.join(f"({c} IS NOT NULL AND {self.engine.has_text(c, mark)})" for c in names)
 
     # -- values ---------------------------------------------------------------------------------
 

@@ -60,15 +60,15 @@ def attack_with_original(
             reasoner.original(questions, shared, secrets, table.name)
         if people is None:  # groups are in an order of their own
             return {}, release
-        original = _original_people(run, release, people, questions, shared, table.name)
+        original = _original_people(run, release, questions, shared, table.name)
         description = describe_table(table, questions)
-    if release.keyed:
+    if release.places is None:
         mine, theirs = microdata.match_keys(people, original)
         require(
             len(mine), "no record of the release has a key of the other table", error=InputError
         )
     else:
-        mine = theirs = np.arange(len(people.counts))
+        mine, theirs = np.arange(len(people.counts)), release.places
     attacks = {
         "white_box": replace(
             white_box(
@@ -86,14 +86,13 @@ def attack_with_original(
         "linkage": _linkage(run, people, original, mine, theirs, shared),
     }
     if not release.keyed and key is not None:
-        release = replace(release, people=_with_keys(people, original, key), keyed=True)
+        release = replace(release, people=_with_keys(people, original, theirs, key), keyed=True)
     return attacks, release
 
 
 def _original_people(
     run: AttackRun,
     release: AttackedRelease,
-    people: Cube,
     questions: Questions,
     shared: Sequence[str],
     name: str,
@@ -104,9 +103,9 @@ def _original_people(
         check_known("--key: column of the original", str(key), questions.columns)
         return microdata.by_key(questions, shared, str(key), name)
     require(
-        questions.records == people.records,
+        questions.records == release.rows,
         f"{name} has {questions.records:,} records and the release "
-        f"{people.records:,}: their order does not tell who is who",
+        f"{release.rows:,}: their order does not tell who is who",
         hint="--key COLUMN",
     )
     if key is not None:
@@ -115,8 +114,8 @@ def _original_people(
     return microdata.in_order(questions, [*shared, *([] if key is None else [key])], name)
 
 
-def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
-    """The records of a release without a key with the keys of the original, record by record."""
+def _with_keys(people: Cube, original: Cube, places: Ints, key: str) -> Cube:
+    """The records of a release without a key, with the keys of the originals at these places."""
     keys = original.codes[-1]
     require(
         np.bincount(keys[keys > 0]).max(initial=0) <= 1,
@@ -124,6 +123,7 @@ def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
         hint="a column with one value a person",
         error=InputError,
     )
+    keys = keys[places]
     keyed = Cube(
         (*people.columns, key),
         (*people.codes, keys),
@@ -166,7 +166,8 @@ def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
     tables = [
         (c.values[at], c.codes[at]) for c in (first, second) for at in [c.columns.index(column)]
     ]
-    every = sorted({v for texts, _ in tables for v in texts if v is not None})
+    present = {texts[c] for texts, codes in tables for c in np.unique(codes).tolist()}
+    every = sorted(v for v in present if v is not None)
     numeric = all(NUMBER.fullmatch(v) for v in every)
     number: dict[str | None, float] = (
         {None: np.nan} | {v: float(v) for v in every}
@@ -174,7 +175,9 @@ def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
         else {None: 0} | {v: i for i, v in enumerate(every, 1)}
     )
     kind = np.float64 if numeric else np.int64
-    one, other = (np.array([number[v] for v in texts], kind)[codes] for texts, codes in tables)
+    one, other = (
+        np.array([number.get(v, 0) for v in texts], kind)[codes] for texts, codes in tables
+    )
     return one, other
 
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sievert import files
+from sievert.arrays import Ints
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
@@ -71,6 +74,8 @@ class AttackedRelease:
     classes: Cube
     people: Cube | None  # one cell per record, where records are found in other tables
     keyed: bool
+    places: Ints | None = None  # of these records among all, where their order tells who is who
+    rows: int = 0  # all of them, those suppressed as well
 
 
 def read_secrets(
@@ -125,6 +130,7 @@ def read_release(
         run.notes += warnings
         _check_columns(run, roles, (*columns, *hidden))
         dropped, notes = requested.prepare(questions, roles, settings.missing, all_rows=True)
+        rows = questions.records
         cells: dict[str, Cube] = {}
         if group is None:
             if reasoner is not None and count_suppressed(questions, roles):
@@ -149,6 +155,9 @@ def read_release(
             reasoner.cells = cells
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
+        people, places = _released_people(
+            run, questions, roles, table.name, dropped, ordered=ordered and group is None
+        )
         return AttackedRelease(
             roles,
             hidden,
@@ -156,10 +165,10 @@ def read_release(
             columns_without_role(questions, roles, settings.key, group),
             attacks,
             classes,
-            _released_people(
-                run, questions, roles, table.name, dropped, ordered=ordered and group is None
-            ),
+            people,
             keyed=settings.key is not None and settings.key in columns,
+            places=places,
+            rows=rows,
         )
 
 
@@ -221,25 +230,32 @@ def _attack_alone(
 
 def _released_people(
     run: AttackRun, questions: Questions, roles: Roles, name: str, dropped: int, *, ordered: bool
-) -> Cube | None:
-    """The release record by record, where a person is to be found in another table too."""
+) -> tuple[Cube | None, Ints | None]:
+    """The release record by record, where a person is to be found in another table too.
+
+    Without those suppressed; the places of the others where their order tells who is who.
+    """
     key = run.settings.key
     if key is not None and key in questions.columns:
         questions.engine.check_usable(key)
         people = microdata.by_key(questions, roles.quasi, key, name)
         if lacking := questions.records - people.records:
             run.notes.add("{} of the release without a key", Count(lacking))
-        return people
+        return people, None
     if ordered:
         require(
             not dropped,
             "records were dropped: their order does not tell who is who any more",
             hint="--missing value, or a --key that the release has",
         )
-        return microdata.in_order(questions, roles.quasi, name)
+        people = microdata.in_order(questions, roles.quasi, name)
+        places = np.arange(people.records)
+        if questions.suppression.left_out:
+            places = np.flatnonzero(~people.all_have(roles.quasi, questions.suppression.mark))
+        return people.select_cells(places), places
     if key is not None:
         raise unknown("--key: column", key, questions.columns)
-    return None
+    return None, None
 
 
 def write_beliefs(

@@ -146,31 +146,39 @@ class PackedQuestions(Questions):
         except UnfitError:
             return None
         if self._suppressed:
-            kept = ~self._marked(coded, keys, self._suppressed)
+            kept = ~self._find_marks(coded, keys, self._suppressed)[0]
             keys, counts = keys[kept], counts[kept]
         return coded, keys, counts
 
-    def _marked(self, coded: Sequence[CodedColumn], keys: Ints, quasi: Sequence[str]) -> Bools:
-        """Which keys have the mark of suppression in every quasi-identifier."""
-        mark, field, code, shift = self.suppression.mark, 0, 0, sum(c.bits for c in coded)
+    def _find_marks(
+        self, coded: Sequence[CodedColumn], keys: Ints, quasi: Sequence[str]
+    ) -> tuple[Bools, Bools]:
+        """Which keys have the mark of suppression in every quasi-identifier, and in any."""
+        mark, shift, kind = self.suppression.mark, sum(c.bits for c in coded), keys.dtype.type
+        every, some = np.ones(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool)
         for column in coded:
             shift -= column.bits
-            if column.name in quasi:
-                field |= ((1 << column.bits) - 1) << shift
-                if mark is not None and mark not in column.texts:
-                    return np.zeros(len(keys), dtype=bool)
-                code |= (0 if mark is None else column.texts[mark]) << shift
-        return np.asarray((keys & keys.dtype.type(field)) == keys.dtype.type(code))
+            if column.name in quasi and (mark is None or mark in column.texts):
+                field, code = (1 << column.bits) - 1, 0 if mark is None else column.texts[mark]
+                have = (keys & kind(field << shift)) == kind(code << shift)
+                every &= have
+                some |= have
+            elif column.name in quasi:
+                every[:] = False
+        return every, some
 
-    def count_suppressed(self, quasi: Sequence[str], secret: str | None, *, cells: bool) -> int:
-        """How many records have the mark of suppression in every quasi-identifier."""
-        counted = None
-        if cells and self._may_hold_mark(quasi) and self._codes_mark(quasi):
+    def count_marked(
+        self, quasi: Sequence[str], secret: str | None, *, cells: bool
+    ) -> tuple[int, int]:
+        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        counted, able = None, [q for q in quasi if self._may_hold_mark(q)]
+        if cells and able and self._codes_mark(able):
             counted = self._packed_cells(tuple(quasi), secret)
         if counted is None:
-            return super().count_suppressed(quasi, secret, cells=cells)
+            return super().count_marked(quasi, secret, cells=cells)
         columns = [*counted.quasi, *([] if counted.secret is None else [counted.secret])]
-        return int(counted.counts[self._marked(columns, counted.keys, quasi)].sum())
+        every, some = self._find_marks(columns, counted.keys, quasi)
+        return int(counted.counts[every].sum()), int(counted.counts[some].sum())
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
