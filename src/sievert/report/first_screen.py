@@ -89,10 +89,17 @@ def _lead(part: ReportPart, judged: Sequence[ReportPart], compared: bool) -> str
         return part.texts("front.undecided_policy") + why
     key = "front.some_doubtful" if doubtful else "front.all_met"
     lead = part.texts(key, doubtful=doubtful, number=len(verdicts)) + why
+    lead += "".join(_left_out(each.data, part.texts) for each in judged)
     if not (others := len(part.data["roles"].get("unassessed") or ())):
         return lead
     key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
     return f"{lead} {part.texts(key, number=others)}"
+
+
+def _left_out(table: Data, texts: Texts) -> str:
+    """How many suppressed records a verdict says nothing about; they stand beside it."""
+    number = (table.get("policy") or {}).get("suppressed_records")
+    return f" {texts('front.suppressed_too', records=f'{number:,}')}" if number else ""
 
 
 # -- what was assessed ------------------------------------------------------------------------
@@ -133,6 +140,9 @@ def _table(part: ReportPart) -> Iterator[str]:
     texts, table, writer = part.texts, part.data["table"], part.writer
     key = "table_one" if table["columns"] == 1 else "table"
     yield texts(f"front.{key}", rows=_rows(part), columns=f"{table['columns']:,}")
+    if suppressed := table.get("suppressed"):
+        key = "suppressed_kept" if table.get("keep_suppressed") else "suppressed"
+        yield texts(f"front.{key}", records=f"{suppressed:,}")
     if name := file_name(part):
         yield texts("front.named", name=name)
     for key, role in (
@@ -183,10 +193,14 @@ def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iter
 
 
 def _basis(tables: Sequence[Data], texts: Texts) -> Iterator[Block]:
-    """What verdicts rest on: people or rows, roles, the rule for missing values."""
-    sentences = ((table.get("policy") or {}).get("rests_on") for table in tables)
-    for sentence in dict.fromkeys(s for s in sentences if s):
-        yield Paragraph(texts("front.rests_on", basis=sentence), "note")
+    """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
+    sentences = (
+        texts("front.rests_on", basis=basis) + _left_out(table, texts)
+        for table in tables
+        if (basis := (table.get("policy") or {}).get("rests_on"))
+    )
+    for sentence in dict.fromkeys(sentences):
+        yield Paragraph(sentence, "note")
 
 
 def _reason(part: ReportPart, reason: Data) -> str:
@@ -273,7 +287,8 @@ def _releases_lead(part: ReportPart) -> str:
         if states[0] is not True and not counts[MARKS[states[0]]]:
             key = f"front.{'not_met' if states[0] is False else 'undecided'}_policy"
         reasons = (f" {_reason(part, r)}" for r in _reasons_of(releases[0]))
-        return texts(key, number=len(limits), **counts) + "".join(reasons)
+        lead = texts(key, number=len(limits), **counts) + "".join(reasons)
+        return lead + _left_out(releases[0], texts)
     if len(set(states)) == 1 and states[0] is not None:
         every = "all" if states[0] else "none"
         return texts(f"compared.policy_{every}", number=len(releases))

@@ -60,19 +60,21 @@ def attack_with_original(
             reasoner.original(questions, shared, secrets, table.name)
         if people is None:  # groups are in an order of their own
             return {}, release
-        original = _original_people(run, release, questions, shared, table.name)
+        original = _original_people(run, release, people, questions, shared, table.name)
         description = describe_table(table, questions)
-    if release.places is None:
-        mine, theirs = microdata.match_keys(people, original)
+    places = release.places_of_known()
+    released = people.select_cells(places)
+    if release.keyed:
+        mine, theirs = microdata.match_keys(released, original)
         require(
             len(mine), "no record of the release has a key of the other table", error=InputError
         )
     else:
-        mine, theirs = np.arange(len(people.counts)), release.places
+        mine, theirs = np.arange(len(places)), places
     attacks = {
         "white_box": replace(
             white_box(
-                microdata.pair_columns(people, mine, original, theirs, shared),
+                microdata.pair_columns(released, mine, original, theirs, shared),
                 shared,
                 show=run.settings.show_values,
             ),
@@ -80,19 +82,20 @@ def attack_with_original(
                 "original": description,
                 "columns_compared": list(shared),
                 "paired": len(mine),
-                "released_only": people.records - len(mine),
+                "released_only": released.records - len(mine),
             },
         ),
-        "linkage": _linkage(run, people, original, mine, theirs, shared),
+        "linkage": _linkage(run, released, original, mine, theirs, shared),
     }
     if not release.keyed and key is not None:
-        release = replace(release, people=_with_keys(people, original, theirs, key), keyed=True)
+        release = replace(release, people=_with_keys(people, original, key), keyed=True)
     return attacks, release
 
 
 def _original_people(
     run: AttackRun,
     release: AttackedRelease,
+    people: Cube,
     questions: Questions,
     shared: Sequence[str],
     name: str,
@@ -103,9 +106,9 @@ def _original_people(
         check_known("--key: column of the original", str(key), questions.columns)
         return microdata.by_key(questions, shared, str(key), name)
     require(
-        questions.records == release.rows,
+        questions.records == people.records,
         f"{name} has {questions.records:,} records and the release "
-        f"{release.rows:,}: their order does not tell who is who",
+        f"{people.records:,}: their order does not tell who is who",
         hint="--key COLUMN",
     )
     if key is not None:
@@ -114,8 +117,8 @@ def _original_people(
     return microdata.in_order(questions, [*shared, *([] if key is None else [key])], name)
 
 
-def _with_keys(people: Cube, original: Cube, places: Ints, key: str) -> Cube:
-    """The records of a release without a key, with the keys of the originals at these places."""
+def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
+    """The records of a release without a key with the keys of the original, record by record."""
     keys = original.codes[-1]
     require(
         np.bincount(keys[keys > 0]).max(initial=0) <= 1,
@@ -123,7 +126,6 @@ def _with_keys(people: Cube, original: Cube, places: Ints, key: str) -> Cube:
         hint="a column with one value a person",
         error=InputError,
     )
-    keys = keys[places]
     keyed = Cube(
         (*people.columns, key),
         (*people.codes, keys),
@@ -200,7 +202,8 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
         elif key is not None:
             run.notes.add("the register has no key: true and false matches cannot be told")
         description = describe_table(table, questions)
-    classes = release.classes.roll_up(shared)
+    # Suppressed records are candidates too; what the others tell is told beside it.
+    classes = (release.everybody or release.classes).roll_up(shared)
     matchings = [_matching(run, c, register, classes) for c in shared]
     attack = grey_box(classes, register, matchings, truth=truth, show=run.settings.show_values)
     if attack.numbers["candidates"].value is None:

@@ -74,8 +74,15 @@ class AttackedRelease:
     classes: Cube
     people: Cube | None  # one cell per record, where records are found in other tables
     keyed: bool
-    places: Ints | None = None  # of these records among all, where their order tells who is who
-    rows: int = 0  # all of them, those suppressed as well
+    everybody: Cube | None = None  # the classes with that of suppressed records, if there is one
+    mark: str | None = None
+
+    def places_of_known(self) -> Ints:
+        """The places of the people who are not suppressed."""
+        assert self.people is not None
+        if self.everybody is None:
+            return np.arange(len(self.people.counts))
+        return np.flatnonzero(~self.people.all_have(self.roles.quasi, self.mark))
 
 
 def read_secrets(
@@ -130,13 +137,16 @@ def read_release(
         run.notes += warnings
         _check_columns(run, roles, (*columns, *hidden))
         dropped, notes = requested.prepare(questions, roles, settings.missing, all_rows=True)
-        rows = questions.records
-        cells: dict[str, Cube] = {}
+        people = _released_people(
+            run, questions, roles, table.name, dropped, ordered=ordered and group is None
+        )
+        every: dict[str | None, Cube] = {}  # cells, and classes, with the suppressed records
         if group is None:
-            if reasoner is not None and count_suppressed(questions, roles):
+            if count_suppressed(questions, roles) and questions.suppression.left_out:
                 # Whoever reasons also learns from suppressed records: they have secrets.
-                secrets = [s for s in roles.sensitive if s not in roles.quasi]
-                cells = {s: questions.cube((*roles.quasi, s)) for s in secrets}
+                secrets = [s for s in roles.sensitive if s not in roles.quasi and reasoner]
+                every = {s: questions.cube((*roles.quasi, s)) for s in secrets}
+                every[None] = questions.cube(roles.quasi)
             notes += leave_out_suppressed(questions, roles)
         run.notes += notes
         description = describe_input(table, questions, settings.missing, dropped)
@@ -151,13 +161,10 @@ def read_release(
                 "knows the group and its secrets"
             )
         attacks, classes = _attack_alone(run, questions, roles)
-        if reasoner is not None and cells:
-            reasoner.cells = cells
+        if reasoner is not None and len(every) > 1:
+            reasoner.cells = {s: cube for s, cube in every.items() if s is not None}
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
-        people, places = _released_people(
-            run, questions, roles, table.name, dropped, ordered=ordered and group is None
-        )
         return AttackedRelease(
             roles,
             hidden,
@@ -167,8 +174,8 @@ def read_release(
             classes,
             people,
             keyed=settings.key is not None and settings.key in columns,
-            places=places,
-            rows=rows,
+            everybody=every.get(None),
+            mark=questions.suppression.mark,
         )
 
 
@@ -230,32 +237,25 @@ def _attack_alone(
 
 def _released_people(
     run: AttackRun, questions: Questions, roles: Roles, name: str, dropped: int, *, ordered: bool
-) -> tuple[Cube | None, Ints | None]:
-    """The release record by record, where a person is to be found in another table too.
-
-    Without those suppressed; the places of the others where their order tells who is who.
-    """
+) -> Cube | None:
+    """The release record by record, where a person is to be found in another table too."""
     key = run.settings.key
     if key is not None and key in questions.columns:
         questions.engine.check_usable(key)
         people = microdata.by_key(questions, roles.quasi, key, name)
         if lacking := questions.records - people.records:
             run.notes.add("{} of the release without a key", Count(lacking))
-        return people, None
+        return people
     if ordered:
         require(
             not dropped,
             "records were dropped: their order does not tell who is who any more",
             hint="--missing value, or a --key that the release has",
         )
-        people = microdata.in_order(questions, roles.quasi, name)
-        places = np.arange(people.records)
-        if questions.suppression.left_out:
-            places = np.flatnonzero(~people.all_have(roles.quasi, questions.suppression.mark))
-        return people.select_cells(places), places
+        return microdata.in_order(questions, roles.quasi, name)
     if key is not None:
         raise unknown("--key: column", key, questions.columns)
-    return None, None
+    return None
 
 
 def write_beliefs(
