@@ -67,7 +67,7 @@ def test_json_contract(table: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert found["table"]["engine"] == "duckdb"
     assert found["roles"] == {"quasi": ["zip", "age"], "sensitive": ["disease"], "identifier": [],
                               "person": None, "household": None, "weight": None, "ignored": {},
-                              "unassessed": []}  # fmt: skip
+                              "rows_are_people": False, "unassessed": []}  # fmt: skip
     assert found["reidentification"]["k_anonymity"] == {
         "value": 2, "unit": "records", "riskier": "low", "reason": None,
     }  # fmt: skip
