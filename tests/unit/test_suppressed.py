@@ -99,6 +99,22 @@ def test_policy() -> None:
     assert not sievert.assess(TABLE, policy={**POLICY, "limits": limits}).passed
 
 
+def test_beside_the_verdict_on_a_page() -> None:
+    from sievert.report import builder, markdown
+
+    beside = "Suppressed records, of which nothing was measured: 2."
+    alone = sievert.assess(TABLE, policy=POLICY)
+    original = {**TABLE, "a": list("pqrstu"), "b": list("123456")}
+    both = sievert.compare(original, {"hidden": TABLE}, policy=POLICY, shuffles=0)
+    breached = sievert.assess(TABLE, policy={**POLICY, "limits": {"k_anonymity": {"min": 3}}})
+    for found in (alone, both, breached):
+        assert beside in markdown.render(builder.build([found]))
+    assert "Suppressed records: 2 more" in markdown.render(builder.build([alone]))
+    kept = sievert.assess(TABLE, policy=POLICY, keep_suppressed=True)
+    page = markdown.render(builder.build([kept]))
+    assert beside not in page and "Suppressed records: 2 of these" in page
+
+
 def test_any_value_named_as_the_mark_does_not_pass() -> None:
     table = {"a": ["x", "z", "z"], "b": ["x", "1", "1"], "s": ["u", "v", "w"]}
     policy = {**POLICY, "limits": {"k_anonymity": {"min": 2}}}

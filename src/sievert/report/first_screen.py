@@ -78,18 +78,18 @@ def _lead(part: ReportPart, judged: Sequence[ReportPart], compared: bool) -> str
     verdicts = [v for each in judged for v in _limits_of(each.data)]
     reasons = [_reason(each, r) for each in judged for r in _reasons_of(each.data)]
     why = "".join(f" {reason}" for reason in reasons)
+    apart = "".join(dict.fromkeys(_left_out(each.data, part.texts) for each in judged))
     if breached := sum(v["met"] is False for v in verdicts):
         key = "front.one_breached" if breached == 1 else "front.some_breached"
         key = "front.table_breached" if compared else key
-        return part.texts(key, breached=breached, number=len(verdicts)) + why
+        return part.texts(key, breached=breached, number=len(verdicts)) + why + apart
     if False in (states := [_state(each.data) for each in judged]):
-        return part.texts("front.not_met_policy") + why
+        return part.texts("front.not_met_policy") + why + apart
     doubtful = sum(v["met"] is None for v in verdicts)
     if None in states and not doubtful:
-        return part.texts("front.undecided_policy") + why
+        return part.texts("front.undecided_policy") + why + apart
     key = "front.some_doubtful" if doubtful else "front.all_met"
-    lead = part.texts(key, doubtful=doubtful, number=len(verdicts)) + why
-    lead += "".join(_left_out(each.data, part.texts) for each in judged)
+    lead = part.texts(key, doubtful=doubtful, number=len(verdicts)) + why + apart
     if not (others := len(part.data["roles"].get("unassessed") or ())):
         return lead
     key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
@@ -194,13 +194,9 @@ def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iter
 
 def _basis(tables: Sequence[Data], texts: Texts) -> Iterator[Block]:
     """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
-    sentences = (
-        texts("front.rests_on", basis=basis) + _left_out(table, texts)
-        for table in tables
-        if (basis := (table.get("policy") or {}).get("rests_on"))
-    )
-    for sentence in dict.fromkeys(sentences):
-        yield Paragraph(sentence, "note")
+    sentences = ((table.get("policy") or {}).get("rests_on") for table in tables)
+    for sentence in dict.fromkeys(s for s in sentences if s):
+        yield Paragraph(texts("front.rests_on", basis=sentence), "note")
 
 
 def _reason(part: ReportPart, reason: Data) -> str:
@@ -332,7 +328,8 @@ def _points(part: ReportPart) -> BulletList:
         ]
         limits += [_reason(part, r).rstrip(".") for r in _reasons_of(release) if r["met"] is state]
         some = some_names(part, "compared.policy_more", limits)
-        items.append(texts(f"compared.{words[state]}", release=name, limits=some))
+        sentence = texts(f"compared.{words[state]}", release=name, limits=some)
+        items.append(sentence + _left_out(release, texts))
         marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
     return BulletList(tuple(items), tuple(marks))
 
