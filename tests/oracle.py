@@ -197,6 +197,9 @@ def reidentification(
     result["highest_risk"] = max(Fraction(1, size) for size in size_of_record)
     result["average_risk"] = sum((Fraction(1, s) for s in size_of_record), Fraction(0)) / n
     result["average_class_risk"] = sum((Fraction(1, s) for s in sizes), Fraction(0)) / len(sizes)
+    result["suppressed_records"] = sum(
+        all(_cell(row, column) == "*" for column in quasi) for row in rows
+    )
     result["records_below"] = {k: sum(1 for s in size_of_record if s < k) for k in below}
     if n == 1:
         result["separation"] = ONE_RECORD

@@ -271,6 +271,7 @@ def reidentification(
     result["records_below"] = {
         limit: sum(1 for who in classes if smallest[who] < limit) for limit in k
     }
+    result["suppressed_records"] = sum(all(row[q] == "*" for q in quasi) for row in rows)
     result["separation"] = 1 - Fraction(together, pairs * (pairs - 1)) if pairs > 1 else None
     result["distinction"] = Fraction(len(people), pairs)
     return result

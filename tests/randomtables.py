@@ -72,3 +72,12 @@ def case(random: Random) -> Case:
         columns, quasi, "s", tuple(order), ladder, partition, random.randint(1, 4),
         random.choice(SECRETS),
     )  # fmt: skip
+
+
+def mark_suppressed(table: Case, random: Random, mark: str | None) -> Case:
+    """The same with the mark in every quasi-identifier of some records, and in some of others."""
+    rows = table.rows
+    for row in rows[1:]:
+        chosen = random.choice(((), table.quasi, table.quasi[:1]))
+        row.update(dict.fromkeys(chosen, mark))
+    return table.with_rows([*rows, {**rows[0], **dict.fromkeys(table.quasi, mark)}])

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
-from sievert.counts.cells import Adapter
+from sievert.counts.cells import Adapter, Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, InputError, require, unknown
 from sievert.numerics.acceleration import physical_memory, thread_count
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = tuple(name for name in ReaderOptions.__annotations__ if name != "timeout")
 MOST_THREADS = 1024
+MARK = Suppression().mark
 
 
 class Measurable(Protocol):
@@ -80,6 +81,9 @@ def open_source(
             with limit as check:
                 check_width(table.name, len(adapter.columns), options)
                 questions = _questions(engine, adapter, table, options, large)
+                questions.suppression = Suppression(
+                    options.get("suppressed", MARK), options.get("keep_suppressed", False)
+                )
                 running.append(questions)
                 check()
                 _account(table, questions.records)
@@ -101,6 +105,11 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
         f"--threads must be at least 1 and at most {MOST_THREADS}",
     )
     require(timeout is None or timeout > 0, "--timeout must be a positive number of seconds")
+    mark = options.get("suppressed", MARK)
+    require(
+        mark is None or (isinstance(mark, str) and "\0" not in mark),
+        "--suppressed takes a text without NUL characters",
+    )
     return engine, timeout
 
 

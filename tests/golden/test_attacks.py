@@ -219,7 +219,12 @@ def test_attacks_on_adult(name: str, reference: Path, adult: dict[str, list[str]
     released = pair(reference, name)
     secret = adult["occupation"]
     found = sievert.attack(
-        released, quasi=QI4, sensitive="occupation", original=adult, show_values=True
+        released,
+        quasi=QI4,
+        sensitive="occupation",
+        original=adult,
+        show_values=True,
+        keep_suppressed=True,
     )
     assert found.warnings[0].startswith("records are paired by their order: 'race' agrees by 2")
     assert found.pairing is not None and min(found.pairing.excess) > 200
@@ -247,7 +252,12 @@ def test_homogeneity_by_value_of_marital_status(reference: Path) -> None:
     found = []
     for name in ("qi4_k10_s5", "qi4_k10_l5_s5"):
         result = sievert.assess(
-            pair(reference, name), QI4, "occupation", attacks=True, show_values=True
+            pair(reference, name),
+            QI4,
+            "occupation",
+            attacks=True,
+            show_values=True,
+            keep_suppressed=True,
         )
         assert result.attacks is not None
         found.append(by_value(result.attacks["homogeneity"]["occupation"], "marital-status"))
@@ -399,11 +409,13 @@ def test_the_original_of_the_same_release(
     release, _ = split(adult, pair(reference, "qi4_k10_s5"), QI4)
     original = {"id": [f"p{i}" for i in range(len(adult["age"]))][::-1]}
     original |= {c: adult[c][::-1] for c in QI4}
-    found = sievert.attack(
-        write_columns(tmp_path / "release.csv", release),
-        quasi=QI4,
-        original=write_columns(tmp_path / "original.csv", original),
-        key="id",
+    files = [
+        write_columns(tmp_path / f"{name}.csv", columns)
+        for name, columns in (("release", release), ("original", original))
+    ]
+    found, shown = (
+        sievert.attack(files[0], quasi=QI4, original=files[1], key="id", keep_suppressed=keep)
+        for keep in (True, False)
     )
     white = found["identity"]["white_box"]
     assert white.details["paired"] == 2 * HALF and white.details["released_only"] == 0
@@ -416,6 +428,9 @@ def test_the_original_of_the_same_release(
     # Nobody's values were changed but to *: whoever is not suppressed is known.
     kept = sum(row != ("*",) * 4 for row in rows(release, QI4))
     assert number(white, "people") == kept
+    rest = shown["identity"]["white_box"]
+    assert rest.details["paired"] == number(rest, "people") == kept
+    assert number(rest, "discrimination_rate") == 1
 
 
 # -- a register of everybody -----------------------------------------------------------------------

@@ -29,6 +29,7 @@ def attacks(reference: Path) -> dict[str, Any]:
             sensitive="occupation",
             original=adult,
             show_values=True,
+            keep_suppressed=True,
         ).attacks
         for name in LABELS
     }

@@ -127,6 +127,32 @@ def test_random_tables_with_everything(
             assert "nothing is left" in str(error)
 
 
+@pytest.mark.parametrize("seed", range(16))
+def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    random, mark = Random(f"suppressed {seed}"), ("*", "it's", "a", None)[seed % 4]
+    case = randomtables.mark_suppressed(randomtables.case(random), random, mark)
+    path = tmp_path / "t.parquet"
+    text = {name: pa.array(values, pa.string()) for name, values in case.columns.items()}
+    number = pa.array([random.randint(0, 2) for _ in case.rows])
+    person = pa.array([random.choice(("p1", "p2", "p3", None)) for _ in case.rows])
+    parquet.write_table(pa.table({**text, "number": number, "person": person}), path)
+    quasi = list(case.quasi)
+    for roles in ((quasi, [case.secret]), (quasi, []), (["number", *quasi], [case.secret])):
+        for kept in (False, True):
+            try:
+                found = both(path, monkeypatch, *roles, suppressed=mark, keep_suppressed=kept)
+            except sievert.SievertError as error:
+                assert "nothing is left" in str(error)
+                continue
+            by_hand = sum(all(row.get(q, 0) == mark for q in roles[0]) for row in case.rows)
+            assert found["table"]["suppressed"] == by_hand
+            assert found["table"]["rows"] == len(case.rows) - (0 if kept else by_hand)
+            options: dict[str, Any] = {"suppressed": mark, "keep_suppressed": kept}
+            people = both(path, monkeypatch, *roles, person="person", **options)
+            assert people["reidentification"]["suppressed_records"]["value"] == by_hand
+            assert people["reidentification"]["suppressed_records"]["unit"] == "records"
+
+
 def test_what_cannot_be_packed_is_left_to_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

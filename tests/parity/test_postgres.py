@@ -20,7 +20,7 @@ import pytest
 from badinputs import command, environment, run
 from effort import tried
 from postgresserver import LACKING, Server, binaries
-from randomtables import case
+from randomtables import case, mark_suppressed
 
 import sievert
 from sievert import session
@@ -166,6 +166,22 @@ def test_random_tables(server: Server, part: int, monkeypatch: pytest.MonkeyPatc
             assert combinations(address, [*quasi, secret]) == combinations(
                 columns, [*quasi, secret]
             )
+
+
+@pytest.mark.parametrize("mark", ["*", "it's %s \\ é?", "a", None])
+def test_suppressed_records(server: Server, mark: str | None) -> None:
+    for number in range(3):
+        chance = random.Random(f"suppressed {number} {mark}")
+        found = mark_suppressed(case(chance), chance, mark)
+        address = server.load(f"suppressed {number}", found.columns).replace(" ", "%20")
+        options: dict[str, Any] = {"suppressed": mark, "keep_suppressed": number == 2}
+
+        def run_on(data: Any, found: Any = found, options: dict[str, Any] = options) -> str:
+            return told(sievert.assess(data, found.quasi, found.secret, **options), source=True)
+
+        there = attempt(lambda: run_on(address))  # noqa: B023
+        assert there == attempt(lambda: run_on(found.columns)), number  # noqa: B023
+        assert '"suppressed": 0' not in there
 
 
 def test_explain(server: Server) -> None:

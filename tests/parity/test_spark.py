@@ -21,7 +21,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from effort import tried
-from randomtables import Case, case
+from randomtables import Case, case, mark_suppressed
 
 import sievert
 from sievert.counts.questions import Questions
@@ -193,6 +193,27 @@ def test_random_tables_whose_cells_stay(
 ) -> None:
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(10)))
+
+
+MARKS = ("*", "it's %s \\ é?", "a", None)  # None is a missing value
+
+
+@pytest.mark.parametrize("stay", [False, True])
+def test_suppressed_records(
+    interpreted: None, stay: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if stay:
+        monkeypatch.setattr(fetched_cells, "MOST_CELLS", 0)
+    for number, mark in enumerate(MARKS):
+        random = Random(f"suppressed {number}")
+        table = mark_suppressed(case(random), random, mark)
+        columns: dict[str, Any] = {**table.columns, "number": [5] * len(table.rows)}
+        strings = {n: pyarrow.array(v, pyarrow.string()) for n, v in table.columns.items()}
+        path = write_parquet(tmp_path / f"{number}.parquet", {**columns, **strings})
+        roles: Any = (table.quasi, [table.secret])
+        found = same(path, *roles, suppressed=mark, missing=("value", "drop")[number == 1])
+        assert '"suppressed": 0' not in found
+        same(path, ("number", *table.quasi), [table.secret], suppressed=mark)
 
 
 def test_cells_that_become_many(

@@ -16,6 +16,7 @@ from sievert.roles import Typed
 
 Names = list[str] | None
 STDIN = "stdin:"
+MISSING = "missing:"
 
 
 def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
@@ -113,6 +114,11 @@ class ReadingOptions(Options):
         COL=int, float, date or text. Every CSV column is text unless typed: 01234 is not 1234.
     na
         Text that stands for a missing value, such as NA. May be repeated.
+    suppressed
+        The mark of suppressed records, which have it in every quasi-identifier; missing: names
+        missing values. Such records are counted apart.
+    keep_suppressed
+        Count suppressed records as any other.
     missing
         What a missing quasi-identifier is: value, wildcard (matches any), drop (record), error.
     verify
@@ -130,6 +136,8 @@ class ReadingOptions(Options):
     no_header: bool = False
     type_: Annotated[Names, Parameter(name="--type")] = None
     na: Names = None
+    suppressed: str = "*"
+    keep_suppressed: bool = False
     missing: str = "value"
     verify: bool = False
     max_unpacked: str | None = None
@@ -140,6 +148,7 @@ class ReadingOptions(Options):
         """As the library takes them."""
         options = {k: v for k, v in vars(self).items() if k not in ("no_header", "type_")}
         types = pairs(self.type_, "--type", "age=int")
+        options["suppressed"] = None if self.suppressed == MISSING else self.suppressed
         return options | {"header": not self.no_header, "types": types, "na": self.na or ()}
 
 

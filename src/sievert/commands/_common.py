@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,6 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
+from sievert.commands._suppression import (
+    NOTHING_SUPPRESSED,
+    leave_out_suppressed,
+    leaves_out_more,
+    suppression_rule,
+)
+from sievert.counts.cells import Suppression
 from sievert.errors import (
     ExhaustedError,
     InputError,
@@ -22,6 +28,7 @@ from sievert.errors import (
 )
 from sievert.formatting import plural
 from sievert.notes import Caution, Count, Name, Note
+from sievert.numerics.acceleration import peak_memory
 from sievert.roles import Roles
 from sievert.session import Measurable, Steps, open_source
 from sievert.sources.table import Table
@@ -74,7 +81,7 @@ class Clock:
         now = time.perf_counter()
         if self.step:
             self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
-            self.peaks[self.step] = _peak_memory()
+            self.peaks[self.step] = peak_memory()
         self.step, self.since = "", now
         return {"timings": self.steps, "peaks": self.peaks}
 
@@ -103,16 +110,6 @@ class Reading:
             if whole is None or time.monotonic() - self.started < whole:
                 raise  # memory, not time
             raise late from None
-
-
-def _peak_memory() -> int:
-    """The most bytes this process has held at once so far; 0 where that cannot be told."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else 1024 * most
 
 
 @dataclass(frozen=True)
@@ -196,6 +193,7 @@ class RequestedRoles:
         roles: Roles,
         missing: str = "value",
         dropped: int = 0,
+        suppression: Suppression = NOTHING_SUPPRESSED,
         *,
         coded: bool = False,
     ) -> Gate | None:
@@ -208,7 +206,8 @@ class RequestedRoles:
         from sievert.policy import Gate
 
         rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
-        gate = Gate(self.policy, f"{self._basis(columns, roles)}; {rule}")
+        basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
+        gate = Gate(self.policy, basis, suppression.left_out)
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
@@ -219,6 +218,8 @@ class RequestedRoles:
             gate.not_met("identifier_repeats", roles.repeated)
         if dropped:
             gate.undecided("records_left_out")
+        if leaves_out_more(self.policy, suppression):
+            gate.undecided("records_left_out_by_mark")
         return gate
 
     def _basis(self, columns: Sequence[str], roles: Roles) -> str:
@@ -242,16 +243,27 @@ class RequestedRoles:
         return f"{counted}; {', '.join(numbers)}"
 
     def prepare(
-        self, questions: Questions, roles: Roles, missing: str, others: Iterable[str] = ()
+        self,
+        questions: Questions,
+        roles: Roles,
+        missing: str,
+        others: Iterable[str] = (),
+        *,
+        all_rows: bool = False,
     ) -> tuple[int, list[Note]]:
-        """Make sure that the columns can be used and treat missing values.
+        """Make sure that the columns can be used; treat suppressed records and missing values.
 
-        Returns the number of records dropped, and notes of the engine and about the policy.
+        Returns the number of records dropped, and notes of the engine and about the policy. Where
+        `all_rows` are read first, suppressed records are left to the caller.
         """
         for name in (*roles.measured_columns, *others):
             questions.engine.check_usable(name)
         notes = [*questions.engine.notes, *self._replacements(questions.columns)]
-        return treat_missing(missing, questions, roles.quasi) if roles.quasi else 0, notes
+        if not roles.quasi:
+            return 0, notes
+        if not all_rows:
+            notes += leave_out_suppressed(questions, roles)
+        return treat_missing(missing, questions, roles.quasi), notes
 
     def _replacements(self, columns: Sequence[str]) -> list[Note]:
         titles = ("quasi-identifiers", "sensitive attributes", "identifiers")
@@ -380,6 +392,9 @@ def describe_input(
     entries = describe_table(table, questions)
     if table.stamp:  # a file
         entries["verified"] = False if table.verified is None else dict(table.verified)
+    entries["suppressed"] = questions.suppression.records
+    if questions.suppression.kept:
+        entries["keep_suppressed"] = True
     if missing is not None:
         entries |= {"missing": missing} | ({"dropped": dropped} if missing == "drop" else {})
     return entries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from sievert.commands._common import Clock, Notes, check_known
 from sievert.errors import ExhaustedError, InputError, InvariantError, require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID, MEASURES, Measure
-from sievert.measures.measure import MeasureResult, Number, Value
+from sievert.measures.measure import ROWS, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
@@ -182,7 +182,7 @@ class TableMeasures:
                     "no k for missing values that match anything: it would take too long"
                 )
         self.clock("computing", self.questions)
-        target = record_target(counts)
+        target = record_target(replace(counts, suppressed=self.questions.suppression.records))
         return {m.id: self._value(m, target, self._options(m)) for m in chosen}
 
     def reidentification_under_wildcards(self) -> dict[str, Value]:
@@ -199,7 +199,8 @@ class TableMeasures:
             )
         self.warnings.add("a missing value matches anything: only k and records_below are defined")
         options = self._options(BY_ID["records_below"])
-        results = under_wildcards(frequencies, options, counts.sizes)
+        suppressed = {"suppressed_records": MeasureResult(self.questions.suppression.records)}
+        results = {**under_wildcards(frequencies, options, counts.sizes), **suppressed}
         return {
             m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
             for m in self.measures
@@ -336,7 +337,11 @@ class TableMeasures:
         result = measure.compute(target, options)
         result = result if isinstance(result, MeasureResult) else MeasureResult(result)
         number = None if result.value is None else clamp_to_bounds(measure, result.value)
-        people = measure.unit == "records" and self.roles.person is not None
+        people = (
+            measure.unit == "records"
+            and ROWS not in measure.needs
+            and self.roles.person is not None
+        )
         return Value(
             measure.id,
             number,

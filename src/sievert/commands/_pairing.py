@@ -56,6 +56,18 @@ class People:
         """What the codes of a column stand for."""
         return self.cube.values[self.cube.columns.index(column)]
 
+    def hide_suppressed(self, quasi: Sequence[str], mark: str | None) -> People:
+        """The same with `*`, which losses know, for another mark in every quasi-identifier."""
+        marked = self.cube.all_have(quasi, mark)
+        if mark in (None, ROOT) or not marked.any():
+            return self
+        codes, values = list(self.cube.codes), list(self.cube.values)
+        for at in (self.cube.columns.index(q) for q in quasi):
+            if ROOT not in values[at]:
+                values[at] = (*values[at], ROOT)
+            codes[at] = np.where(marked, values[at].index(ROOT), codes[at])
+        return replace(self, cube=replace(self.cube, codes=tuple(codes), values=tuple(values)))
+
     def numbers(self, column: str, what: str = "column", hint: str | None = None) -> Floats:
         """The numbers that the codes of a column stand for; an error where they are texts."""
         numbers = as_numbers(self.texts(column))

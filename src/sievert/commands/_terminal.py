@@ -89,6 +89,9 @@ def _heading_lines(result: Result, width: int) -> list[str]:
     lines += wrap_all((f"CAUTION: {printable(c)}." for c in result.cautions), width, "", "  ")
     if table.get("dropped"):
         lines.append(f"Dropped: {plural(table['dropped'], 'record')} without a quasi-identifier")
+    if table.get("suppressed"):
+        became = "counted as any other" if table.get("keep_suppressed") else "left out"
+        lines.append(f"Suppressed: {plural(table['suppressed'], 'record')}, {became}")
     for title, names in (
         ("Quasi-identifiers (an outsider may know)", roles.quasi),
         ("Sensitive (secret)", roles.sensitive),
@@ -126,6 +129,21 @@ def limit_lines(v: Verdict, width: int) -> list[str]:
     if v.impossible is not None:
         lines += wrap(f"impossible: {v.impossible}", width, " " * 16)
     return lines
+
+
+def basis_lines(policies: Iterable[Judgement | None], width: int) -> list[str]:
+    """What verdicts rest on, and how many suppressed records they say nothing about."""
+    bases = dict.fromkeys(
+        p.rests_on
+        + (
+            f" ({plural(p.suppressed_records, 'suppressed record')} here)"
+            if p.suppressed_records
+            else ""
+        )
+        for p in policies
+        if p is not None and p.rests_on
+    )
+    return wrap_all((f"This rests on: {basis}." for basis in bases), width, "  ")
 
 
 def reason_lines(policy: Judgement, width: int, indent: str = "  ") -> list[str]:

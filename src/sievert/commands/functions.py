@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from sievert import roles as role
 from sievert.commands._measuring import clamp_to_bounds
+from sievert.commands._suppression import leave_out_suppressed
 from sievert.commands.assess.api import assess
 from sievert.errors import require
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult
@@ -51,6 +52,8 @@ def discrimination_rate_by_value(
 ) -> dict[tuple[Any, ...], float | None]:
     """The discrimination rate of every class: 1 - h_q/H(X), by the class's own values.
 
+    Suppressed records are left out, unless `keep_suppressed`.
+
     >>> table = {"age": ["2*", "2*", "3*", "3*"], "disease": ["flu", "flu", "flu", "hiv"]}
     >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
     1.0
@@ -68,6 +71,7 @@ def discrimination_rate_by_value(
         require(roles.quasi, "no quasi-identifiers given", hint="quasi=['COLUMN']")
         for name in roles.measured_columns:
             questions.engine.check_usable(name)
+        leave_out_suppressed(questions, roles)
         keys, sizes, profiles = zip(*questions.each_class(roles.quasi, sensitive), strict=True)
         target: RecordTarget | SecretTarget
         if sensitive is None:

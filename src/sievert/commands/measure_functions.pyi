@@ -49,6 +49,12 @@ def records_below(
     k: int | Sequence[int] | None = None,
     **options: Any,
 ) -> int | float | None: ...
+def suppressed_records(
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: None = None,
+    **options: Any,
+) -> int | float | None: ...
 def separation(
     data: Any,
     quasi: str | Iterable[str],

@@ -233,6 +233,7 @@ class RecordCounts:
     missing: int = 0
     wildcard: Sizes | None = None
     people: PeopleCounts | None = None  # where somebody was seen in several classes
+    suppressed: int = 0  # records with the mark of suppression in every quasi-identifier
 
 
 @dataclass(frozen=True)

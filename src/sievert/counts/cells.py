@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -29,6 +30,24 @@ def quote_identifier(name: str) -> str:
     """
     require("\0" not in name, "a column name holds a NUL character", error=InputError)
     return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """Which records their publisher has suppressed: those with the mark in every quasi-identifier.
+
+    The mark None is a missing value. They are left out, unless they are `kept`.
+    """
+
+    mark: str | None = "*"
+    kept: bool = False
+    records: int = 0  # how many there are, once they were counted
+    partly: int = 0  # records with the mark in some quasi-identifiers only, where it is a value
+
+    @property
+    def left_out(self) -> int:
+        """How many records are left out."""
+        return 0 if self.kept else self.records
 
 
 class Adapter(Protocol):
@@ -58,6 +77,7 @@ class Adapter(Protocol):
     def each_pair(self, table: str, wide: bool) -> str: ...
     def gap(self, records: int, wide: bool) -> str: ...
     def as_text(self, value: str) -> str: ...
+    def has_text(self, column: str, text: str) -> str: ...  # a condition on records, not cells
     def write(self, sql: str, path: Path, kind: str) -> None: ...
     def progress(self) -> float: ...
     def interrupt(self) -> None: ...
@@ -74,6 +94,7 @@ class CellTables:
         self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._totals: dict[str, str] = {}
         self._input = "input"
+        self.suppression = Suppression()
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
 

@@ -179,6 +179,22 @@ class CodedQuestions(Questions):
         self._counted.clear()
         return super().drop_missing(quasi)
 
+    def count_marked(
+        self, quasi: Sequence[str], secret: str | None, *, cells: bool
+    ) -> tuple[int, int]:
+        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        if not self._code(quasi):
+            return super().count_marked(quasi, secret, cells=cells)
+        records, mark = self._records(quasi), self.suppression.mark
+        some = np.any([records.all_have([q], mark) for q in quasi], axis=0)
+        return int(np.count_nonzero(records.all_have(quasi, mark))), int(np.count_nonzero(some))
+
+    def drop_suppressed(self, quasi: Sequence[str]) -> None:
+        """Leave out the records that have the mark in every quasi-identifier from now on."""
+        self._coded.clear()
+        self._counted.clear()
+        super().drop_suppressed(quasi)
+
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
         if not self._code(quasi):

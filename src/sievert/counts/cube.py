@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.counts.answers import Sizes
 from sievert.errors import InvariantError
 
@@ -79,6 +79,14 @@ class Cube:
         places = [self.columns.index(c) for c in columns]
         codes, values = tuple(self.codes[p] for p in places), tuple(self.values[p] for p in places)
         return Cube(tuple(columns), codes, self.counts, values)
+
+    def all_have(self, columns: Sequence[str], text: str | None) -> Bools:
+        """Which cells have this text, None for missing, in all of these columns."""
+        have = np.ones(len(self.counts), dtype=bool)
+        for place in (self.columns.index(c) for c in columns):
+            texts = self.values[place]
+            have &= self.codes[place] == (texts.index(text) if text in texts else len(texts))
+        return have
 
     def roll_up(self, columns: Sequence[str]) -> Cube:
         """Only some of the columns, in this order; cells that have become equal are merged."""

@@ -43,7 +43,7 @@ class PeopleQuestions(Questions):
     def __init__(self, rows: Questions, person: str) -> None:
         super().__init__(rows.engine, rows.records)
         self.rows, self.person = rows, person
-        self._number, self._input = rows._number, rows._input
+        self._number, self._input, self.suppression = rows._number, rows._input, rows.suppression
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}

@@ -22,6 +22,7 @@ from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6
+RELEASED = "released"  # the view of the records that were not suppressed
 TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
 # Limits of counting matches where a missing quasi-identifier matches anything.
 MOST_KEYS = 60  # a bit for each
@@ -55,10 +56,68 @@ class Questions(CellTables):
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """Leave out the records that lack a quasi-identifier from now on; returns their number."""
-        self.engine.view("kept", f"SELECT * FROM input WHERE NOT ({self._any_missing(quasi)})")
+        self.engine.view(
+            "kept", f"SELECT * FROM {self._input} WHERE NOT ({self._any_missing(quasi)})"
+        )
         self._input = "kept"
         before, self.records = self.records, self._count_records()
         return before - self.records
+
+    # -- suppressed records ---------------------------------------------------------------------
+
+    def count_marked(
+        self, quasi: Sequence[str], secret: str | None, *, cells: bool
+    ) -> tuple[int, int]:
+        """How many records have the mark of suppression in every quasi-identifier, and in any.
+
+        They are classes of `cells` that are counted anyway, with a secret or none; otherwise the
+        records are looked through.
+        """
+        able, mark = [q for q in quasi if self._may_hold_mark(q)], self.suppression.mark
+        if not able:
+            return 0, 0
+        table = self.count_cells(tuple(quasi), secret) if cells else self._input
+
+        def count(word: str) -> int:
+            condition = self._marked(able, word)
+            if not cells:
+                sql = f"SELECT COUNT(*) FROM {table} WHERE {condition}"
+                return int(self.engine.query_records(sql)[0][0])
+            if mark is None:
+                return self.count_where(table, condition)
+            names = [self.engine.as_text(self.sql_name(q)) for q in able]
+            same = word.join(f"{name} = ?" for name in names)
+            return self.count_where(table, same, [mark] * len(able))
+
+        some = count(" OR ")
+        return count(" AND ") if some and len(able) == len(quasi) else 0, some
+
+    def drop_suppressed(self, quasi: Sequence[str]) -> None:
+        """Leave out the records that have the mark in every quasi-identifier from now on."""
+        self.drop_tables(*self._totals.values(), *self._cells.values())
+        for counted in (self._totals, self._cells, self._sizes):
+            counted.clear()
+        self.engine.view(RELEASED, f"SELECT * FROM {self._input} WHERE NOT ({self._marked(quasi)})")
+        self._input = RELEASED
+        self.records = self._count_records()
+
+    def _may_hold_mark(self, column: str) -> bool:
+        """Whether a column can hold the mark: numbers and dates have a digit or a letter."""
+        mark = self.suppression.mark
+        return (
+            mark is None
+            or any(map(str.isalnum, mark))
+            or self.engine.kind(column) not in ("float", "ordered")
+        )
+
+    def _marked(self, quasi: Sequence[str], word: str = " AND ") -> str:
+        """The condition of records with the mark in every quasi-identifier, or in any with OR."""
+        mark, names = self.suppression.mark, [self.sql_name(q) for q in quasi]
+        if mark is None:
+            return word.join(f"{c} IS NULL" for c in names)
+        return word.join(f"({c} IS NOT NULL AND {self.engine.has_text(c, mark)})" for c in names)
+
+    # -- values ---------------------------------------------------------------------------------
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
         """How many records have each text; of other or too many values only missing and empty.

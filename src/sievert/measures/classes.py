@@ -11,7 +11,9 @@ from sievert.measures.measure import (
     ALWAYS,
     MONOTONE,
     ONE_RECORD,
+    ROWS,
     Decides,
+    Law,
     Measure,
     MeasureResult,
     Number,
@@ -68,6 +70,11 @@ def under_wildcards(frequencies: Sizes, options: Options, sizes: Sizes) -> dict[
             below, details={**below.details, **reading, as_value: sizes.records_below(k)}
         ),
     }
+
+
+def suppressed_records(target: RecordTarget, _: Options) -> int:
+    """Records with the mark of suppression in every quasi-identifier, counted apart."""
+    return target.counts.suppressed
 
 
 def separation(target: RecordTarget, _: Options) -> Number | MeasureResult:
@@ -193,6 +200,22 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         decided_by=Decides.SMALL_CLASSES,
         details={"k": Decides.SETTING, "reading": Decides.SETTING},
+    ),
+    Measure(
+        "suppressed_records",
+        "Suppressed records",
+        "records",
+        0,
+        None,
+        "neither",
+        "records with the mark (* unless given) in every quasi-identifier",
+        "ARX, which leaves them out of every figure",
+        "so many records are in no class and in no other number, unless they are kept",
+        (Law.PERMUTATION, Law.RENAMING),
+        suppressed_records,
+        ("record",),
+        frozenset({ROWS}),
+        decided_by=Decides.COUNT,
     ),
     Measure(
         "separation",

@@ -11,6 +11,7 @@ Number = int | float
 UNBOUNDED = "unbounded"
 NOTHING_TO_LEARN = "H(X) = 0"
 ONE_RECORD = "one record"
+ROWS = "rows"  # what a measure needs that counts rows, also where people are counted
 UNORDERED_MISSING = "missing values have no place in the order"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -37,3 +38,13 @@ def compile_loops(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], .
         return tuple(jit(function) for function in functions)
     except (ImportError, OSError, RuntimeError, ValueError):
         return None
+
+
+def peak_memory() -> int:
+    """The most bytes this process has held at once so far; 0 where that cannot be told."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most

@@ -31,6 +31,8 @@ REASONS = {
     "them",
     "pairing_unknown": "it cannot be told whether the records of the release are those of the "
     "original in the same order: give a key, or say that they are paired",
+    "records_left_out_by_mark": "records were left out as suppressed by another mark than *: limit "
+    "suppressed_records, or keep them",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NEEDS = {
@@ -101,6 +103,7 @@ class Judgement:
     verdicts: tuple[Verdict, ...]
     reasons: tuple[GateReason, ...] = ()
     rests_on: str | None = None
+    suppressed_records: int = 0  # left out of every number that a limit is held against
 
     @property
     def met(self) -> bool | None:
@@ -125,6 +128,7 @@ class Judgement:
             "limits": [v.to_dict() for v in self.verdicts],
             "reasons": [r.to_dict() for r in self.reasons],
             "rests_on": self.rests_on,
+            "suppressed_records": self.suppressed_records,
         }
 
 
@@ -134,8 +138,11 @@ class Gate:
     A command that finds such a reason adds it here; each is a sentence of `REASONS`.
     """
 
-    def __init__(self, policy: Policy, rests_on: str | None = None) -> None:
+    def __init__(
+        self, policy: Policy, rests_on: str | None = None, suppressed_records: int = 0
+    ) -> None:
         self.policy, self.rests_on = policy, rests_on
+        self.suppressed_records = suppressed_records
         self.reasons: list[GateReason] = []
 
     def not_met(self, what: str, names: Iterable[str] = ()) -> None:
@@ -153,7 +160,7 @@ class Gate:
             reasons.append(GateReason("no_limits", None))
         if harmless := dict.fromkeys(v.measure for v in verdicts if _harmless_side(v)):
             reasons.append(GateReason("harmless_side", None, tuple(harmless)))
-        return Judgement(verdicts, tuple(reasons), self.rests_on)
+        return Judgement(verdicts, tuple(reasons), self.rests_on, self.suppressed_records)
 
 
 def judge(

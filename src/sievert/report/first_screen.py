@@ -78,21 +78,28 @@ def _lead(part: ReportPart, judged: Sequence[ReportPart], compared: bool) -> str
     verdicts = [v for each in judged for v in _limits_of(each.data)]
     reasons = [_reason(each, r) for each in judged for r in _reasons_of(each.data)]
     why = "".join(f" {reason}" for reason in reasons)
+    apart = "".join(dict.fromkeys(_left_out(each.data, part.texts) for each in judged))
     if breached := sum(v["met"] is False for v in verdicts):
         key = "front.one_breached" if breached == 1 else "front.some_breached"
         key = "front.table_breached" if compared else key
-        return part.texts(key, breached=breached, number=len(verdicts)) + why
+        return part.texts(key, breached=breached, number=len(verdicts)) + why + apart
     if False in (states := [_state(each.data) for each in judged]):
-        return part.texts("front.not_met_policy") + why
+        return part.texts("front.not_met_policy") + why + apart
     doubtful = sum(v["met"] is None for v in verdicts)
     if None in states and not doubtful:
-        return part.texts("front.undecided_policy") + why
+        return part.texts("front.undecided_policy") + why + apart
     key = "front.some_doubtful" if doubtful else "front.all_met"
-    lead = part.texts(key, doubtful=doubtful, number=len(verdicts)) + why
+    lead = part.texts(key, doubtful=doubtful, number=len(verdicts)) + why + apart
     if not (others := len(part.data["roles"].get("unassessed") or ())):
         return lead
     key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
     return f"{lead} {part.texts(key, number=others)}"
+
+
+def _left_out(table: Data, texts: Texts) -> str:
+    """How many suppressed records a verdict says nothing about; they stand beside it."""
+    number = (table.get("policy") or {}).get("suppressed_records")
+    return f" {texts('front.suppressed_too', records=f'{number:,}')}" if number else ""
 
 
 # -- what was assessed ------------------------------------------------------------------------
@@ -133,6 +140,9 @@ def _table(part: ReportPart) -> Iterator[str]:
     texts, table, writer = part.texts, part.data["table"], part.writer
     key = "table_one" if table["columns"] == 1 else "table"
     yield texts(f"front.{key}", rows=_rows(part), columns=f"{table['columns']:,}")
+    if suppressed := table.get("suppressed"):
+        key = "suppressed_kept" if table.get("keep_suppressed") else "suppressed"
+        yield texts(f"front.{key}", records=f"{suppressed:,}")
     if name := file_name(part):
         yield texts("front.named", name=name)
     for key, role in (
@@ -183,7 +193,7 @@ def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iter
 
 
 def _basis(tables: Sequence[Data], texts: Texts) -> Iterator[Block]:
-    """What verdicts rest on: people or rows, roles, the rule for missing values."""
+    """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
     sentences = ((table.get("policy") or {}).get("rests_on") for table in tables)
     for sentence in dict.fromkeys(s for s in sentences if s):
         yield Paragraph(texts("front.rests_on", basis=sentence), "note")
@@ -273,7 +283,8 @@ def _releases_lead(part: ReportPart) -> str:
         if states[0] is not True and not counts[MARKS[states[0]]]:
             key = f"front.{'not_met' if states[0] is False else 'undecided'}_policy"
         reasons = (f" {_reason(part, r)}" for r in _reasons_of(releases[0]))
-        return texts(key, number=len(limits), **counts) + "".join(reasons)
+        lead = texts(key, number=len(limits), **counts) + "".join(reasons)
+        return lead + _left_out(releases[0], texts)
     if len(set(states)) == 1 and states[0] is not None:
         every = "all" if states[0] else "none"
         return texts(f"compared.policy_{every}", number=len(releases))
@@ -317,7 +328,8 @@ def _points(part: ReportPart) -> BulletList:
         ]
         limits += [_reason(part, r).rstrip(".") for r in _reasons_of(release) if r["met"] is state]
         some = some_names(part, "compared.policy_more", limits)
-        items.append(texts(f"compared.{words[state]}", release=name, limits=some))
+        sentence = texts(f"compared.{words[state]}", release=name, limits=some)
+        items.append(sentence + _left_out(release, texts))
         marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
     return BulletList(tuple(items), tuple(marks))
 

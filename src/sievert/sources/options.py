@@ -20,6 +20,8 @@ class ReaderOptions(TypedDict, total=False):
     encoding: str
     types: Mapping[str, str] | None
     na: Iterable[str]
+    suppressed: str | None
+    keep_suppressed: bool
     header: bool
     max_unpacked: str | None
     max_field: str | int | None

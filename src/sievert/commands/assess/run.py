@@ -97,7 +97,14 @@ def assess_table(
         ):
             warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
     approximate = approximate_disclosure(measures)
-    gate = requested.gate(questions.columns, roles, missing, dropped, coded=bool(table.na))
+    gate = requested.gate(
+        questions.columns,
+        roles,
+        missing,
+        dropped,
+        questions.suppression,
+        coded=bool(table.na),
+    )
     policy = None
     if gate is not None:  # before the record file takes its place
         from sievert.policy import judge

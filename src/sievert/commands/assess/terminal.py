@@ -10,6 +10,7 @@ from typing import Any
 from sievert.commands._attack_chapter import attack_lines
 from sievert.commands._terminal import (
     RISKY,
+    basis_lines,
     limit_lines,
     number_line,
     number_text,
@@ -285,7 +286,7 @@ def _limits(assessment: Assessment, width: int) -> list[str]:
         *("", f"The policy: {word} ({counts})"),
         *reason_lines(policy, width),
         *(line for v in verdicts for line in limit_lines(v, width)),
-        *(wrap(f"This rests on: {policy.rests_on}.", width, "  ") if policy.rests_on else ()),
+        *basis_lines([policy], width),
     ]
 
 

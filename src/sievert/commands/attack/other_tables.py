@@ -68,8 +68,8 @@ def attack_with_original(
             return {}, release, None
         original = _original_people(run, release, people, questions, shared, table.name)
         description = describe_table(table, questions)
-        mine, theirs = _places(release, people, original)
-        columns = _pair_columns(run, people.select_cells(mine), original.select_cells(theirs))
+        every, others = _places(release, people, original)
+        columns = _pair_columns(run, people.select_cells(every), original.select_cells(others))
         pairing = _pairing.check_pairing(
             table.name,
             columns,
@@ -80,10 +80,18 @@ def attack_with_original(
         run.notes += pairing.notes()
     if reasoner is not None:
         reasoner.changed = _changed_share([c for c in columns if c.name in shared])
+    places = release.places_of_known()
+    released = people.select_cells(places)
+    mine, theirs = np.arange(len(places)), places
+    if release.keyed:
+        mine, theirs = microdata.match_keys(released, original)
+        require(
+            len(mine), "no record of the release has a key of the other table", error=InputError
+        )
     attacks = {
         "white_box": replace(
             white_box(
-                microdata.pair_columns(people, mine, original, theirs, shared),
+                microdata.pair_columns(released, mine, original, theirs, shared),
                 shared,
                 show=run.settings.show_values,
             ),
@@ -91,10 +99,10 @@ def attack_with_original(
                 "original": description,
                 "columns_compared": list(shared),
                 "paired": len(mine),
-                "released_only": people.records - len(mine),
+                "released_only": released.records - len(mine),
             },
         ),
-        "linkage": _linkage(run, people, original, mine, theirs, shared),
+        "linkage": _linkage(run, released, original, mine, theirs, shared),
     }
     if not release.keyed and key is not None:
         release = replace(release, people=_with_keys(people, original, key), keyed=True)
@@ -208,7 +216,8 @@ def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
     tables = [
         (c.values[at], c.codes[at]) for c in (first, second) for at in [c.columns.index(column)]
     ]
-    every = sorted({v for texts, _ in tables for v in texts if v is not None})
+    present = {texts[c] for texts, codes in tables for c in np.unique(codes).tolist()}
+    every = sorted(v for v in present if v is not None)
     numeric = all(NUMBER.fullmatch(v) for v in every)
     number: dict[str | None, float] = (
         {None: np.nan} | {v: float(v) for v in every}
@@ -216,7 +225,9 @@ def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
         else {None: 0} | {v: i for i, v in enumerate(every, 1)}
     )
     kind = np.float64 if numeric else np.int64
-    one, other = (np.array([number[v] for v in texts], kind)[codes] for texts, codes in tables)
+    one, other = (
+        np.array([number.get(v, 0) for v in texts], kind)[codes] for texts, codes in tables
+    )
     return one, other
 
 
@@ -239,7 +250,8 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
         elif key is not None:
             run.notes.add("the register has no key: true and false matches cannot be told")
         description = describe_table(table, questions)
-    classes = release.classes.roll_up(shared)
+    # Suppressed records are candidates too; what the others tell is told beside it.
+    classes = (release.everybody or release.classes).roll_up(shared)
     matchings = [_matching(run, c, register, classes) for c in shared]
     attack = grey_box(classes, register, matchings, truth=truth, show=run.settings.show_values)
     if attack.numbers["candidates"].value is None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sievert import files
+from sievert.arrays import Ints
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
@@ -20,6 +23,7 @@ from sievert.commands._common import (
     columns_without_role,
     describe_input,
 )
+from sievert.commands._suppression import count_suppressed, leave_out_suppressed
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
@@ -73,6 +77,15 @@ class AttackedRelease:
     people: Cube | None  # one cell per record, where records are found in other tables
     further: Cube | None  # columns that are not in use, where records are paired by their order
     keyed: bool
+    everybody: Cube | None = None  # the classes with that of suppressed records, if there is one
+    mark: str | None = None
+
+    def places_of_known(self) -> Ints:
+        """The places of the people who are not suppressed."""
+        assert self.people is not None
+        if self.everybody is None:
+            return np.arange(len(self.people.counts))
+        return np.flatnonzero(~self.people.all_have(self.roles.quasi, self.mark))
 
 
 def read_secrets(
@@ -126,7 +139,18 @@ def read_release(
         roles, warnings = requested.assign(questions, secrets_apart=bool(hidden))
         run.notes += warnings
         _check_columns(run, roles, (*columns, *hidden))
-        dropped, notes = requested.prepare(questions, roles, settings.missing)
+        dropped, notes = requested.prepare(questions, roles, settings.missing, all_rows=True)
+        people = _released_people(
+            run, questions, roles, table.name, dropped, ordered=ordered and group is None
+        )
+        every: dict[str | None, Cube] = {}  # cells, and classes, with the suppressed records
+        if group is None:
+            if count_suppressed(questions, roles) and questions.suppression.left_out:
+                # Whoever reasons also learns from suppressed records: they have secrets.
+                secrets = [s for s in roles.sensitive if s not in roles.quasi and reasoner]
+                every = {s: questions.cube((*roles.quasi, s)) for s in secrets}
+                every[None] = questions.cube(roles.quasi)
+            notes += leave_out_suppressed(questions, roles)
         run.notes += notes
         description = describe_input(table, questions, settings.missing, dropped)
         run.clock("attacking", questions)
@@ -140,6 +164,8 @@ def read_release(
                 "knows the group and its secrets"
             )
         attacks, classes = _attack_alone(run, questions, roles)
+        if reasoner is not None and len(every) > 1:
+            reasoner.cells = {s: cube for s, cube in every.items() if s is not None}
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
         people = _released_people(
@@ -157,8 +183,10 @@ def read_release(
             attacks,
             classes,
             people,
-            further,
-            keyed,
+            further=further,
+            keyed=keyed,
+            everybody=every.get(None),
+            mark=questions.suppression.mark,
         )
 
 

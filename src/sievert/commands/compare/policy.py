@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sievert.commands._common import Clock, RequestedRoles
 from sievert.commands._measuring import MeasureSettings, measure_table
 from sievert.commands.compare.result import Assessed
+from sievert.counts.cells import Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
@@ -79,6 +80,7 @@ class Judging:
         assessed: Assessed,
         roles: Roles,
         columns: Sequence[str],
+        suppression: Suppression,
         *,
         paired: bool = True,
     ) -> tuple[Judgement | None, list[Note]]:
@@ -86,7 +88,7 @@ class Judging:
 
         Returns the judgement, None without a policy, and what is to be said of it.
         """
-        gate = self.requested.gate(columns, roles, self.missing)
+        gate = self.requested.gate(columns, roles, self.missing, suppression=suppression)
         if self.policy is None or gate is None:
             return None, []
         if not paired:

@@ -20,6 +20,7 @@ from sievert.commands._common import (
     describe_input,
 )
 from sievert.commands._measuring import unused_settings
+from sievert.commands._suppression import leave_out_suppressed
 from sievert.commands.compare.distance_to_limit import Limits, ReleasePlace
 from sievert.commands.compare.estimation import (
     Each,
@@ -154,7 +155,7 @@ def read_original(
     predicted = role.names(predict, columns) or roles.sensitive
     _check_columns(settings, roles, predicted, columns)
     used = tuple(dict.fromkeys((*roles.measured_columns, *predicted)))
-    notes += requested.prepare(questions, roles, settings.missing, predicted)[1]
+    notes += requested.prepare(questions, roles, settings.missing, predicted, all_rows=True)[1]
     clock("reading the original's records", questions)
     if key is not None:
         check_known("--key: column of the original", key, columns)
@@ -180,6 +181,8 @@ def read_original(
         _pairing.cut_numbers(pair(people), edges), roles.sensitive, settings.estimation, each
     )
     notes += unused_settings(replace(judging.settings, hierarchies={}), roles, columns)
+    notes += leave_out_suppressed(questions, roles)  # losses are of all records
+    description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, roles, clock, original=True)
     return Original(
         description,
@@ -192,7 +195,7 @@ def read_original(
         information,
         cache(lambda: Limits(information()) if settings.limit else None),
         assessment,
-        *judging.judge(None, assessment, roles, columns),
+        *judging.judge(None, assessment, roles, columns, questions.suppression),
         notes,
         columns_without_role(questions, roles, *predicted, key),
     )
@@ -294,6 +297,7 @@ def compare_release(
     there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
     clock(f"reading the records of {name}", questions)
     people = _pairing.people(questions, there, settings.key, table.name)
+    people = people.hide_suppressed(quasi, questions.suppression.mark)
     release = original.pair(people)
     clock(f"checking how the records of {name} are paired", questions)
     pairing = _pairing.check_pairing(
@@ -309,16 +313,19 @@ def compare_release(
         *questions.engine.notes,
         *_pairing.pairing_notes(release, people, pairing, lacking, strange),
     ]
-    description, information = describe_input(table, questions), original.information()
+    description, rows = describe_input(table, questions), questions.records
+    information = original.information()
     losses = each(lambda kind: kind.compute(release), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
+    remarks += leave_out_suppressed(questions, Roles(quasi, secrets), keep_all=True)
+    description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
     policy, policy_doubts = judging.judge(
-        name, assessment, roles, columns, paired=not pairing.undecided
+        name, assessment, roles, columns, questions.suppression, paired=not pairing.undecided
     )
     clock(f"estimating {name}", questions)
     disclosed = disclosing(
@@ -337,7 +344,7 @@ def compare_release(
     compared = Compared(
         name,
         description,
-        questions.records,
+        rows,
         records,
         disclosed,
         dict(zip((kind.id for kind in KINDS), losses, strict=True)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sievert.commands._terminal import (
+    basis_lines,
     join_words,
     limit_lines,
     number_text,
@@ -178,11 +179,10 @@ def _policy(comparison: Comparison, width: int, everything: bool) -> list[str]:
                     lines += [f"  {line}" for line in limit_lines(v, width - 2)]
     if not lines:
         return []
-    bases = dict.fromkeys(p.rests_on for p in policies[1:] if p is not None and p.rests_on)
     return [
         *("", "Limits of the policy, held against each table on its own"),
         *lines,
-        *wrap_all((f"This rests on: {basis}." for basis in bases), width, "  "),
+        *basis_lines(policies[1:], width),
     ]
 
 

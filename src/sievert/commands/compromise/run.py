@@ -13,6 +13,7 @@ from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, RequestedRoles
 from sievert.commands._pairing_evidence import Pairing
+from sievert.commands._suppression import MARKED, keep_suppressed
 from sievert.commands.compromise.experiment import (
     PARAMETERS,
     ExperimentCurve,
@@ -72,7 +73,8 @@ def read_tables(
     require(
         key is None or key not in roles.measured_columns, f"the key {key!r} is no role of a release"
     )
-    _, prepared = requested.prepare(questions, roles, missing)
+    _, prepared = requested.prepare(questions, roles, missing, all_rows=True)
+    prepared += keep_suppressed(questions, roles, "an intruder looks for every record")
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
         notes.append(Note("{} known columns: --max-known keeps it short", Count(len(roles.quasi))))
     notes += prepared
@@ -82,6 +84,11 @@ def read_tables(
     places, extra = _pairing.record_places(people, release)
     if extra:
         notes.append(Note("{} of the release that the original lacks", Count(extra)))
+    known = [q for q in roles.quasi if q in release.cube.columns]
+    marked = release.cube.all_have(known, questions.suppression.mark)
+    if known and (suppressed := int(np.count_nonzero(marked))):
+        text = f"{{}} of the release suppressed{MARKED}; counted as a class"
+        notes.append(Note(text, Count(suppressed)))
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     columns = [] if key else _pairing.pair_in_order(people.cube, release.cube, shared, {})
 

@@ -12,6 +12,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, Notes, RequestedRoles, check_known
+from sievert.commands._suppression import keep_suppressed
 from sievert.commands.limit.alphabets import (
     ABSOLUTE,
     COLUMNS,
@@ -119,7 +120,8 @@ def read_original(
     for column in hierarchies:
         check_known("--hierarchy: quasi-identifier", column, roles.quasi)
     check_kind(settings.distortion, len(roles.quasi), hierarchies)
-    _, notes = requested.prepare(questions, roles, missing)
+    _, notes = requested.prepare(questions, roles, missing, all_rows=True)
+    notes += keep_suppressed(questions, roles, "a release has every record")
     if roles.sensitive and settings.alike:
         notes.insert(0, Note("the key itself is the secret here: other secrets do not count"))
     clock("reading the records", questions)

@@ -146,3 +146,6 @@ class DuckDB:
 
     def as_text(self, value: str) -> str:
         return f"CAST({value} AS VARCHAR)"
+
+    def has_text(self, column: str, text: str) -> str:
+        return f"{self.as_text(column)} = {literal(text)}"

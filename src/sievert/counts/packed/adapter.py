@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.counts.answers import (
     Gaps,
     JointCounts,
@@ -36,7 +36,7 @@ from sievert.counts.packed.keys import (
     count_keys,
     map_threads,
 )
-from sievert.counts.questions import MOST_TALLIED, Questions
+from sievert.counts.questions import MOST_TALLIED, RELEASED, Questions
 
 FEW_BITS = 22
 Counted = tuple[list[CodedColumn], Ints, Ints]
@@ -113,6 +113,9 @@ class PackedQuestions(Questions):
         self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
         self._pace = Pace()
+        # Quasi-identifiers that all have the mark of suppression in the records left out.
+        self._suppressed: tuple[str, ...] = ()
+        self._left_out = 0
 
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
@@ -126,18 +129,70 @@ class PackedQuestions(Questions):
 
     @property
     def _whole(self) -> bool:
-        """Whether all records of the source are counted, none left out."""
-        return self._input == "input" and self.records == self._source.records and not self.wide
+        """Whether all records of the source are counted but those suppressed."""
+        whole = RELEASED if self._suppressed else "input"
+        read = self.records + self._left_out
+        return self._input == whole and read == self._source.records and not self.wide
 
     def count_keys(self, names: Sequence[str]) -> Counted | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""
         if not self._whole:
             return None
+        if not {*self._suppressed} <= {*names}:
+            return None  # the keys do not tell which records were suppressed
         try:
             coded = code_columns(self._source, names)
-            return coded, *count_keys(self._source, coded, self._room, self._threads, self._pace)
+            keys, counts = count_keys(self._source, coded, self._room, self._threads, self._pace)
         except UnfitError:
             return None
+        if self._suppressed:
+            kept = ~self._find_marks(coded, keys, self._suppressed)[0]
+            keys, counts = keys[kept], counts[kept]
+        return coded, keys, counts
+
+    def _find_marks(
+        self, coded: Sequence[CodedColumn], keys: Ints, quasi: Sequence[str]
+    ) -> tuple[Bools, Bools]:
+        """Which keys have the mark of suppression in every quasi-identifier, and in any."""
+        mark, shift, kind = self.suppression.mark, sum(c.bits for c in coded), keys.dtype.type
+        every, some = np.ones(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool)
+        for column in coded:
+            shift -= column.bits
+            if column.name in quasi and (mark is None or mark in column.texts):
+                field, code = (1 << column.bits) - 1, 0 if mark is None else column.texts[mark]
+                have = (keys & kind(field << shift)) == kind(code << shift)
+                every &= have
+                some |= have
+            elif column.name in quasi:
+                every[:] = False
+        return every, some
+
+    def count_marked(
+        self, quasi: Sequence[str], secret: str | None, *, cells: bool
+    ) -> tuple[int, int]:
+        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        counted, able = None, [q for q in quasi if self._may_hold_mark(q)]
+        if cells and able and self._codes_mark(able):
+            counted = self._packed_cells(tuple(quasi), secret)
+        if counted is None:
+            return super().count_marked(quasi, secret, cells=cells)
+        columns = [*counted.quasi, *([] if counted.secret is None else [counted.secret])]
+        every, some = self._find_marks(columns, counted.keys, quasi)
+        return int(counted.counts[every].sum()), int(counted.counts[some].sum())
+
+    def drop_suppressed(self, quasi: Sequence[str]) -> None:
+        """Leave out the records that have the mark in every quasi-identifier from now on."""
+        before = self.records
+        super().drop_suppressed(quasi)
+        self._packed.clear()
+        self._tallies.clear()
+        if self._codes_mark(quasi):
+            self._suppressed, self._left_out = tuple(quasi), before - self.records
+
+    def _codes_mark(self, quasi: Sequence[str]) -> bool:
+        """Whether the mark of suppression is a code of these columns, if they have it at all."""
+        mark = self.suppression.mark
+        return mark is None or all(self.engine.kind(q) == "text" for q in quasi)
 
     def _packed_cells(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
         if not self._whole:

@@ -122,6 +122,11 @@ class Postgres(Transfer):
 
     # -- the rest -------------------------------------------------------------------------------
 
+    def has_text(self, column: str, text: str) -> str:
+        """Without quotes to escape, and without the signs of parameters."""
+        literal = f"CONVERT_FROM(DECODE('{text.encode().hex()}', 'hex'), 'UTF8')"
+        return f"CAST({column} AS TEXT) = {literal}"
+
     def write(self, sql: str, path: Path, kind: str) -> None:
         raise UsageError("--records needs the records here", hint="the table as a file or a frame")
 

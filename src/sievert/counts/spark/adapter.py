@@ -116,3 +116,6 @@ class Spark(FetchedCells):
         except Exception as error:
             # Not chained: the engine's message may repeat a line of the data.
             raise failures.explain(error, self, interrupted=self._interrupted) from None
+
+    def has_text(self, column: str, text: str) -> str:
+        return f"CAST({column} AS STRING) = DECODE(UNHEX('{text.encode().hex()}'), 'UTF-8')"

@@ -113,7 +113,12 @@ def _adult(given: Given) -> Adult | None:
             own.append(release)
             table, original = make_release(columns, release), columns
         attacks[release] = sievert.attack(
-            table, quasi=QUASI, sensitive=SECRET, original=original, show_values=True
+            table,
+            quasi=QUASI,
+            sensitive=SECRET,
+            original=original,
+            show_values=True,
+            keep_suppressed=True,
         ).attacks
     return Adult(columns, attacks, _how(own))
 

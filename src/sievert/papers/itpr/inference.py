@@ -335,7 +335,7 @@ def _ends(series: Series) -> list[Claim]:
 
 def _entropy(of: int, ill: int) -> float:
     """H of a disease that so many of the records have."""
-    table = {"all": ["*"] * of, "ill": ["yes"] * ill + ["no"] * (of - ill)}
+    table = {"all": ["all"] * of, "ill": ["yes"] * ill + ["no"] * (of - ill)}
     return require_number(sievert.entropy(table, ["all"], "ill"))
 
 

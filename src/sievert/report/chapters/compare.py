@@ -141,7 +141,7 @@ def _key(view: ComparisonView) -> Chapter:
         Row("identity_disclosure", "identity_share", ["", *(r.share for r in releases)]),
         Row("beyond_chance", "corrected", ["", *(r.corrected for r in releases)]),
         Row("beyond_chance", "range", ["", *ranges]),
-        Row("suppressed_records", "suppressed", ["", *suppressed]),
+        Row("suppressed_originals", "suppressed", ["", *suppressed]),
     ]
     if view.secrets and len(releases) > 1:
         rows.append(Row("dominated", "dominated", ["", *(_dominating(view, r) for r in releases)]))

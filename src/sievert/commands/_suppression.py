@@ -1,0 +1,93 @@
+"""Suppressed records: those with the publisher's mark in every quasi-identifier, counted apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sievert.counts.cells import Suppression
+from sievert.errors import InputError, require
+from sievert.notes import Count, Note
+from sievert.roles import Roles
+from sievert.session import MARK
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+    from sievert.policy import Policy
+
+NOTHING_SUPPRESSED = Suppression()
+MARKED = " (the mark in every quasi-identifier)"
+
+
+def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) -> int:
+    """Count the suppressed records; the number stays with the questions.
+
+    They are a class of `cells` that are counted anyway; otherwise the records are looked through.
+    """
+    secret = next(iter(roles.sensitive), None) if cells else None
+    cells = cells and roles.person is None
+    every, some = questions.count_marked(roles.quasi, secret, cells=cells)
+    questions.suppression = replace(questions.suppression, records=every, partly=some - every)
+    return every
+
+
+def leave_out_suppressed(
+    questions: Questions, roles: Roles, *, keep_all: bool = False
+) -> list[Note]:
+    """Count the suppressed records, and leave them out unless they are kept; notes on marks.
+
+    `keep_all` keeps them as one class where there are no others, which is an error otherwise.
+    """
+    number = count_suppressed(questions, roles)
+    notes = _partial_marks(questions.suppression)
+    if not number:
+        return notes
+    if keep_all and number == questions.records:
+        questions.suppression = replace(questions.suppression, kept=True)
+    if questions.suppression.kept:
+        return [Note(f"{{}} suppressed{MARKED}; counted as a class", Count(number)), *notes]
+    require(
+        number < questions.records,
+        f"every record is suppressed{MARKED}: nothing is left to measure",
+        hint="--keep-suppressed, or another --suppressed",
+        error=InputError,
+    )
+    questions.drop_suppressed(roles.quasi)
+    return [Note(f"{{}} suppressed{MARKED}; left out of every number", Count(number)), *notes]
+
+
+def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[Note]:
+    """Keep suppressed records where `what` is done with every record; notes on marks."""
+    number = count_suppressed(questions, roles, cells=False)
+    notes = _partial_marks(questions.suppression)
+    if not number:
+        return notes
+    questions.suppression = replace(questions.suppression, kept=True)
+    text = f"{{}} suppressed{MARKED}; counted as any other here: {what}"
+    return [Note(text, Count(number)), *notes]
+
+
+def _partial_marks(suppression: Suppression) -> list[Note]:
+    """That a mark in some quasi-identifiers is a value; missing values have a note of their own."""
+    if suppression.mark is None or not suppression.partly:
+        return []
+    text = "{} with the mark of suppression in some quasi-identifiers only: it is a value there"
+    return [Note(text, Count(suppression.partly))]
+
+
+def suppression_rule(suppression: Suppression) -> str:
+    """What becomes of suppressed records, whether there are any or not."""
+    what = {None: "without any quasi-identifier", MARK: f"with {MARK} in every quasi-identifier"}
+    which = what.get(suppression.mark, "with the mark given here in every quasi-identifier")
+    if suppression.kept:
+        return f"records {which} are counted as any other"
+    return f"records {which} are left out as suppressed"
+
+
+def leaves_out_more(policy: Policy, suppression: Suppression) -> bool:
+    """Whether records were left out by a mark that the policy knows nothing of.
+
+    Any value of a column could be named as a mark: only a limit bounds what is left out by it.
+    """
+    limited = any(measure == "suppressed_records" for _, measure, _ in policy.every_limit())
+    return bool(suppression.left_out) and suppression.mark != MARK and not limited
