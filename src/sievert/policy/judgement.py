@@ -29,6 +29,8 @@ REASONS = {
     "harmless_side": "a limit bounds its measure on the harmless side only: {}",
     "records_left_out": "records without a quasi-identifier were left out: nothing is known of "
     "them",
+    "person_replaced": "the person given here is not that of the policy: {}",
+    "rows_without_person": "rows have no person: whether they are of different people is not known",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NEEDS = {
