@@ -12,6 +12,9 @@ from sievert.errors import UsageError, require, unknown
 from sievert.formatting import printable
 from sievert.notes import Name, Note
 
+SINGLE_ROLES = ("person", "household", "weight")
+JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "unassessed")
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -57,6 +60,16 @@ class Roles:
             "rows_are_people": self.rows_are_people,
             "unassessed": list(unassessed),
         }
+
+
+def columns_by_role(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The columns of each role in the JSON of a result: one, several, or with reasons.
+
+    >>> columns_by_role({"person": "id", "ignored": {"batch": "a number"}})["ignored"]
+    ['batch']
+    """
+    columns = {role: given.get(role) or () for role in JSON_ROLES}
+    return {role: [one] if isinstance(one, str) else list(one) for role, one in columns.items()}
 
 
 class Typed(tuple[str, ...]):

@@ -20,7 +20,7 @@ from sievert.measures import BY_ID
 from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import SUPPRESSED
 from sievert.policy import GateReason
-from sievert.roles import tells_people_apart
+from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
 
 LEAST = 10
 FEWEST = 3
@@ -40,9 +40,11 @@ ROLES = {
     "ignored": "ignored column",
     "unassessed": "column",
 }
-SINGLE = ("person", "household", "weight")
 # Reasons of a gate that no record decides, only roles and policy; others are in the verdict.
-OF_SETTINGS = {"columns_without_role", "roles_replaced", "no_limits", "harmless_side"}
+OF_SETTINGS = {
+    *("columns_without_role", "roles_replaced", "person_replaced", "settings_replaced"),
+    *("no_limits", "harmless_side"),
+}
 Data = Mapping[str, Any]
 
 
@@ -77,7 +79,7 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
     kind = command_name(result)
     if kind != "assess" and not (kind == "compare" and result["original"].get("policy")):
         raise NOT_SHAREABLE[str(kind)]
-    roles = {role: _columns(result["roles"].get(role)) for role in ROLES}
+    roles = columns_by_role(result["roles"])
     names = _Names(roles, mask=mask_names)
     records = shown_records(table["rows"] or 0, min_cell)
     content: dict[str, Any] = {
@@ -120,15 +122,10 @@ def _may_repeat(given: Data, roles: Mapping[str, list[str]]) -> bool:
     return likely and not given.get("rows_are_people")
 
 
-def _columns(given: Any) -> list[str]:
-    """The columns of a role in the JSON of a result: one, several, or with reasons."""
-    return [given] if isinstance(given, str) else list(given or ())
-
-
 def _shown_roles(given: Data, roles: Mapping[str, list[str]], names: _Names) -> dict[str, Any]:
     """Roles by names that may be shown; the policy itself says why a column is ignored."""
     shown: dict[str, Any] = {role: [*map(names, columns)] for role, columns in roles.items()}
-    shown |= {role: next(iter(shown[role]), None) for role in SINGLE}
+    shown |= {role: next(iter(shown[role]), None) for role in SINGLE_ROLES}
     why = given.get("ignored") or {}
     return shown | {"ignored": {names(c): "..." if names.mask else why[c] for c in why}}
 

@@ -216,6 +216,37 @@ def test_a_gate_is_not_met_by_rows_that_share_an_identifier(roles: dict[str, Any
     assert not stated.cautions
 
 
+def test_a_number_of_rows_is_no_person() -> None:
+    """A person column that never repeats beside an identifier that does: rows, not people."""
+    data = {**FIVE, "row": [str(i) for i in range(1000)]}
+    named = policy(person="row", ignored={"patient_id": "dropped later"})
+    judged = sievert.assess(data, policy=named)
+    assert judged.met is False and judged.cautions
+    assert sievert.assess(data, ["age", "zip"], person="row").cautions
+    assert not sievert.assess(data, ["age", "zip"], person="patient_id").cautions
+
+
+@pytest.mark.parametrize("own", [{"person": "patient_id"}, {"rows_are_people": True}, {}])
+def test_a_person_given_beside_the_policy_does_not_open_the_gate(own: dict[str, Any]) -> None:
+    data = {**FIVE, "row": [str(i) for i in range(1000)]}
+    ignored = {"row": "a number", **({} if "person" in own else {"patient_id": "dropped"})}
+    judged = sievert.assess(data, policy=policy(ignored=ignored, **own))
+    assert judged.met is ("rows_are_people" in own)
+    ignored.pop("row")
+    replaced = sievert.assess(data, policy=policy(ignored=ignored, **own), person="row")
+    assert replaced.met is False
+    reasons = [r["what"] for r in replaced.to_dict()["policy"]["reasons"]]
+    assert "person_replaced" in reasons
+
+
+def test_rows_without_a_person_leave_a_gate_undecided() -> None:
+    data = {"id": [None] * 20, "q": ["x"] * 20, "ill": ["a", "b"] * 10}
+    named = {"roles": {"quasi": ["q"], "sensitive": ["ill"], "person": "id"}, **LIMITS}
+    judged = sievert.assess(data, policy=named)
+    assert judged.met is None
+    assert [r["what"] for r in judged.to_dict()["policy"]["reasons"]] == ["rows_without_person"]
+
+
 def test_a_gate_counts_people() -> None:
     judged = sievert.assess(FIVE, policy=policy(person="patient_id"))
     assert judged.met is False
@@ -281,3 +312,16 @@ def test_codes_of_few_values_are_not_people() -> None:
     """A hospital's number repeats a hundred times and more: no caution."""
     data = {**{k: v for k, v in FIVE.items() if k != "patient_id"}, "hospital_id": ["a", "b"] * 500}
     assert not sievert.assess(data, ["age"], ["ill"]).cautions
+
+
+def test_shareable_numbers_need_a_word_on_identifiers() -> None:
+    """Whether it does repeat decides nothing: that would tell of single rows."""
+    once = {**FIVE, "patient_id": [str(i) for i in range(1000)]}
+    for data in (FIVE, once):
+        shared = sievert.assess(data, ["age"], ["ill"]).share().to_dict()
+        assert not shared["reidentification"] and not shared["inference"]["ill"]
+        stated = policy(identifier=["patient_id"], rows_are_people=True)
+        assert sievert.assess(data, policy=stated).share().to_dict()["reidentification"]
+    assert (
+        not sievert.assess(FIVE, ["age"], person="patient_id").share().to_dict()["reidentification"]
+    )

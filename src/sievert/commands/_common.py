@@ -158,16 +158,18 @@ class RequestedRoles:
             identifier,
             **self._single_roles({*quasi, *sensitive, *identifier}),
         )
+        several = False
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
+            several = bool(_repeated(questions, [roles.person]))
             require(
-                people or not _repeated(questions, [roles.person]),
+                people or not several,
                 f"people have several rows by {roles.person!r}, which is not defined here",
                 hint="assess and explain count in people; or one row for each person",
             )
-        elif self.policy is not None and self.policy.roles.rows_are_people:
+        if self.policy is not None and self.policy.roles.rows_are_people:
             roles = replace(roles, rows_are_people=True)
-        else:
+        elif not several:  # a person with one row each may be no person, but the number of a row
             repeated = repeated_identifiers(questions, roles)
             roles = replace(roles, repeated=tuple(repeated))
             notes = [*(Caution(SHARED_IDENTIFIER, Name(c)) for c in repeated), *notes]
@@ -216,6 +218,8 @@ class RequestedRoles:
             gate.not_met("roles_replaced", weaker)
         if roles.repeated:
             gate.not_met("identifier_repeats", roles.repeated)
+        if self.person is not None and self.person != own.person:
+            gate.not_met("person_replaced", [self.person])
         if dropped:
             gate.undecided("records_left_out")
         if leaves_out_more(self.policy, suppression):
@@ -276,9 +280,10 @@ class RequestedRoles:
 
 def repeated_identifiers(questions: Questions, roles: Roles) -> list[str]:
     """The identifiers that several rows share: those named, and columns called like one."""
-    others = {*roles.measured_columns, *roles.identifier, roles.household, roles.weight}
+    others = {*roles.measured_columns, *roles.identifier, *roles.single_columns.values()}
     likely = [c for c in questions.columns if c not in others and role.tells_people_apart(c)]
-    repeated = _repeated(questions, [*roles.identifier, *likely])
+    named = [c for c in roles.identifier if c != roles.person]
+    repeated = _repeated(questions, [*named, *likely])
     # A code of a hospital or a batch has few values: it does not tell people apart.
     return [c for c, rows in repeated.items() if c in roles.identifier or rows <= MOST_ROWS]
 

@@ -30,7 +30,6 @@ from sievert.counts.cube import Cube, histogram, merge_cells, rank_texts, run_st
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import level_labels, order_values, part_labels
 from sievert.errors import InputError, require
-from sievert.hierarchies import Hierarchy
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Equal values have equal texts, different ones different texts.
@@ -254,28 +253,14 @@ class CodedQuestions(Questions):
         return RecordCounts(self.records, self.sizes(quasi))
 
     def secret_counts(
-        self,
-        quasi: Sequence[str],
-        secret: str,
-        needs: frozenset[str],
-        *,
-        order: Sequence[str] | None = None,
-        hierarchy: Hierarchy | None = None,
-        partition: Mapping[str, Sequence[str]] | None = None,
-        named: str | None = None,
+        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts:
         """Everything about one secret that `needs` names."""
         quasi = tuple(quasi)
         if not self._code((*quasi, secret)):
-            return super().secret_counts(
-                quasi,
-                secret,
-                needs,
-                order=order,
-                hierarchy=hierarchy,
-                partition=partition,
-                named=named,
-            )
+            return super().secret_counts(quasi, secret, needs, **rare)
+        names = ("order", "hierarchy", "partition", "named")
+        order, hierarchy, partition, named = (rare.get(name) for name in names)
         cells, texts = self._class_cells(quasi, secret), self._coded[secret][1]
         missing, present = int(cells.totals[0]), [text for text in texts if text is not None]
         counts: dict[str, Any] = {"missing": missing}

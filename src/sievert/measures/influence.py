@@ -13,7 +13,7 @@ Bound = Callable[[int, int], float]  # of the records, and of those without the 
 
 
 def _unique_records(records: int, others: int) -> float:
-    """A person leaves a class of two and joins one of one: two uniques more or fewer, of N."""
+    """A person leaves a class of two and is alone, as is who stays: two uniques more, of N."""
     return 2 / records
 
 

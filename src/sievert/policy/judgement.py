@@ -33,6 +33,8 @@ REASONS = {
     "original in the same order: give a key, or say that they are paired",
     "records_left_out_by_mark": "records were left out as suppressed by another mark than *: limit "
     "suppressed_records, or keep them",
+    "person_replaced": "the person given here is not that of the policy: {}",
+    "rows_without_person": "rows have no person: whether they are of different people is not known",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NEEDS = {

@@ -18,8 +18,9 @@ from sievert.report.chapters.numbers import (
     why,
 )
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.parts import Data, ReportPart, role_columns
+from sievert.report.parts import ROLE_TEXTS, Data, ReportPart
 from sievert.report.texts import Texts
+from sievert.roles import columns_by_role
 
 ABREAST = 4  # releases beside each other
 BOUND = ".12g"
@@ -145,17 +146,8 @@ def _table(part: ReportPart) -> Iterator[str]:
         yield texts(f"front.{key}", records=f"{suppressed:,}")
     if name := file_name(part):
         yield texts("front.named", name=name)
-    for key, role in (
-        ("outsider", "quasi"),
-        ("secrets", "sensitive"),
-        ("dropped", "identifier"),
-        ("person", "person"),
-        ("household", "household"),
-        ("weight", "weight"),
-        ("ignored", "ignored"),
-        ("unassessed", "unassessed"),
-    ):
-        if columns := role_columns(part.data["roles"])[role]:
+    for role, key in ROLE_TEXTS.items():
+        if columns := columns_by_role(part.data["roles"])[role]:
             yield texts(f"front.{key}", columns=writer.names(columns))
 
 

@@ -66,6 +66,17 @@ class NumberWriter:
 
 
 Data = Mapping[str, Any]
+# The text on the columns of each role, in the order of a page.
+ROLE_TEXTS = {
+    "quasi": "outsider",
+    "sensitive": "secrets",
+    "identifier": "dropped",
+    "person": "person",
+    "household": "household",
+    "weight": "weight",
+    "ignored": "ignored",
+    "unassessed": "unassessed",
+}
 # The section of the texts that a command's chapter is written with.
 CHAPTERS = {
     "assess": "assessed",
@@ -75,19 +86,6 @@ CHAPTERS = {
     "compromise": "compromised",
     "limit": "limits",
 }
-
-
-def role_columns(roles: Data) -> dict[str, list[str]]:
-    """The columns of each role in the JSON of a result, and those that have none."""
-    single = ("person", "household", "weight")
-    given = {
-        role: roles.get(role) or ()
-        for role in ("quasi", "sensitive", "identifier", *single, "ignored", "unassessed")
-    }
-    return {
-        role: [columns] if isinstance(columns, str) else list(columns)
-        for role, columns in given.items()
-    }
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ from sievert.report.page import (
     Paragraph,
     make_grid,
 )
-from sievert.report.parts import role_columns
+from sievert.report.parts import ROLE_TEXTS
 from sievert.report.texts import Texts, read_texts
+from sievert.roles import columns_by_role
 from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_records
 from sievert.version import __version__
 
@@ -103,23 +104,14 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
 
 
 def _table(result: Data, texts: Texts) -> Iterator[str]:
-    table, roles = result["table"], role_columns(result["roles"])
+    table, roles = result["table"], columns_by_role(result["roles"])
     columns, rows = f"{table['columns']:,}", shown_records(table["rows"] or 0, table["shared"])
     if rows is None:
         yield texts("shared.table_small", enough=f"{ENOUGH:,}", columns=columns)
     else:
         yield texts("shared.table", rows=f"{rows:,}", columns=columns)
     yield texts("shared.people" if roles["person"] else "shared.rows")
-    for key, role in (
-        ("outsider", "quasi"),
-        ("secrets", "sensitive"),
-        ("dropped", "identifier"),
-        ("person", "person"),
-        ("household", "household"),
-        ("weight", "weight"),
-        ("ignored", "ignored"),
-        ("unassessed", "unassessed"),
-    ):
+    for role, key in ROLE_TEXTS.items():
         if names := roles[role]:
             yield texts(f"front.{key}", columns=texts.join([*map(_name, names)]))
 
@@ -133,10 +125,10 @@ def _name(column: str) -> str:
 
 def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
     """Numbers with their words; a number that is withheld everywhere is not there."""
-    found = result["reidentification"]
+    numbers = result["reidentification"]
     for measure in FOUND:
-        if measure in found:
-            yield _share(texts, found[measure]), texts(f"shared.{measure}")
+        if measure in numbers:
+            yield _share(texts, numbers[measure]), texts(f"shared.{measure}")
     for secret, values in result["inference"].items():
         guesses = [
             _share(texts, values[f"bayes_vulnerability_{when}"])

@@ -60,7 +60,7 @@ def assess_table(
     target: Path | None,
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
-    missing, attacks = settings.missing, None
+    missing, attacks, unnamed = settings.missing, None, list[Note]()
     roles, warnings = requested.assign(questions, people=True)
     unused = unused_settings(settings.measuring, roles, questions.columns)
     dropped, notes = requested.prepare(questions, roles, missing)
@@ -109,6 +109,8 @@ def assess_table(
     if gate is not None:  # before the record file takes its place
         from sievert.policy import judge
 
+        if unnamed:
+            gate.undecided("rows_without_person")
         if replaced := settings.measuring.replaced(gate.policy):
             gate.not_met("settings_replaced", replaced)
         best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})

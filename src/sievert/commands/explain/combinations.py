@@ -43,8 +43,9 @@ class CombinationCounts:
 
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
         """What measures subsets: of each sensitive attribute, or of the classes alone."""
-        cubes: dict[str | None, Cube] = {s: c for s, c in self.secrets.items()}  # noqa: C416
-        cubes = cubes or {None: self.classes}
+        cubes: dict[str | None, Cube] = {None: self.classes}
+        if self.secrets:
+            cubes = dict(self.secrets.items())
         cells = sum(len(cube.counts) for cube in cubes.values())
         compiled = None if cells * min(expected, (1 << len(self.quasi)) - 1) >= WORK else False
         return {
