@@ -56,7 +56,8 @@ def test_wildcard_frequencies_agree_with_brute_force() -> None:
             sum(all(a[q] is None or b[q] is None or a[q] == b[q] for q in c.quasi) for b in c.rows)
             for a in c.rows
         ]
-        assert set(values) == {"k_anonymity", "records_below"} and not found.inference
+        known = {"k_anonymity", "records_below", "suppressed_records"}
+        assert set(values) == known and not found.inference
         assert values["k_anonymity"].value == min(frequencies) == oracle.wildcard_k(c.rows, c.quasi)
         below = {str(k): sum(f < k for f in frequencies) for k in (2, 3, 5)}
         assert values["records_below"].details["by_k"] == below

@@ -167,13 +167,15 @@ def test_groups_of_other_sizes(
 def test_a_star_alone_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """Other attacks go on; reasoning that was asked for fails in one line."""
     table = write(tmp_path / "stars.csv", {"age": ["*"] * 4, "disease": list("aabb")})
-    assert run("attack", table, "-q", "age", "-s", "disease", "--json", "-") == 0
+    roles = ("-q", "age", "-s", "disease", "--keep-suppressed")
+    assert run("attack", table, *roles[:-1]) == 3
+    assert "every record is suppressed" in capsys.readouterr().err
+    assert run("attack", table, *roles, "--json", "-") == 0
     found = json.loads(capsys.readouterr().out)
     assert any("no reasoning about 'disease'" in note for note in found["warnings"])
-    assert run("attack", table, "-q", "age", "-s", "disease", "--beta", "2") == 3
+    assert run("attack", table, *roles, "--beta", "2") == 3
     assert "--domain age=FILE" in capsys.readouterr().err
-    told = ("-q", "age", "-s", "disease", "--domain", "age=20..29", "--json", "-")
-    assert run("attack", table, *told) == 0
+    assert run("attack", table, *roles, "--domain", "age=20..29", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["method"] == "closed form"
 
 

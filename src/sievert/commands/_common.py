@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
+from sievert.commands._repeated import repeated_columns, repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
     leave_out_suppressed,
@@ -21,7 +22,6 @@ from sievert.counts.cells import Suppression
 from sievert.errors import (
     ExhaustedError,
     InputError,
-    SievertError,
     UsageError,
     require,
     unknown,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 MOST_LISTED = 60  # columns
-MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
 SHARED_IDENTIFIER = (
     "rows share the identifier {}: rows were counted, and if they are of the same people, the risk "
     "is higher; name it with --person, or say rows_are_people in a policy"
@@ -161,7 +160,7 @@ class RequestedRoles:
         several = False
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
-            several = bool(_repeated(questions, [roles.person]))
+            several = bool(repeated_columns(questions, [roles.person]))
             require(
                 people or not several,
                 f"people have several rows by {roles.person!r}, which is not defined here",
@@ -266,7 +265,8 @@ class RequestedRoles:
         if not roles.quasi:
             return 0, notes
         if not all_rows:
-            notes += leave_out_suppressed(questions, roles)
+            # Cells that are counted now are counted again where more records are left out.
+            notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
         return treat_missing(missing, questions, roles.quasi), notes
 
     def _replacements(self, columns: Sequence[str]) -> list[Note]:
@@ -276,34 +276,6 @@ class RequestedRoles:
             for title, given, own in zip(titles, self.given, self._own, strict=True)
             if given is not None and own and role.names(given, columns) != role.names(own)
         ]
-
-
-def repeated_identifiers(questions: Questions, roles: Roles) -> list[str]:
-    """The identifiers that several rows share: those named, and columns called like one."""
-    others = {*roles.measured_columns, *roles.identifier, *roles.single_columns.values()}
-    likely = [c for c in questions.columns if c not in others and role.tells_people_apart(c)]
-    named = [c for c in roles.identifier if c != roles.person]
-    repeated = _repeated(questions, [*named, *likely])
-    # A code of a hospital or a batch has few values: it does not tell people apart.
-    return [c for c, rows in repeated.items() if c in roles.identifier or rows <= MOST_ROWS]
-
-
-def _repeated(questions: Questions, columns: Sequence[str]) -> dict[str, float]:
-    """The columns whose values several rows share, and how many rows a value has on average."""
-    usable = []
-    for column in columns:
-        with suppress(SievertError):
-            questions.engine.check_usable(column)
-            usable.append(column)
-    if not usable:
-        return {}
-    lacking, repeated = questions.missing(usable), {}
-    for column, values in questions.distinct(usable).items():
-        rows = questions.records - lacking.get(column, 0)
-        named = values - (column in lacking)
-        if named < rows:
-            repeated[column] = rows / named
-    return repeated
 
 
 def no_quasi(questions: Questions) -> UsageError:

@@ -32,13 +32,13 @@ def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) 
 
 
 def leave_out_suppressed(
-    questions: Questions, roles: Roles, *, keep_all: bool = False
+    questions: Questions, roles: Roles, *, keep_all: bool = False, cells: bool = True
 ) -> list[Note]:
     """Count the suppressed records, and leave them out unless they are kept; notes on marks.
 
     `keep_all` keeps them as one class where there are no others, which is an error otherwise.
     """
-    number = count_suppressed(questions, roles)
+    number = count_suppressed(questions, roles, cells=cells)
     notes = _partial_marks(questions.suppression)
     if not number:
         return notes

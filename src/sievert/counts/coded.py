@@ -172,11 +172,10 @@ class CodedQuestions(Questions):
 
     # -- records and columns --------------------------------------------------------------------
 
-    def drop_missing(self, quasi: Sequence[str]) -> int:
-        """Leave out the records that lack a quasi-identifier from now on; returns their number."""
+    def _forget_counts(self) -> None:
+        super()._forget_counts()
         self._coded.clear()
         self._counted.clear()
-        return super().drop_missing(quasi)
 
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
@@ -187,12 +186,6 @@ class CodedQuestions(Questions):
         records, mark = self._records(quasi), self.suppression.mark
         some = np.any([records.all_have([q], mark) for q in quasi], axis=0)
         return int(np.count_nonzero(records.all_have(quasi, mark))), int(np.count_nonzero(some))
-
-    def drop_suppressed(self, quasi: Sequence[str]) -> None:
-        """Leave out the records that have the mark in every quasi-identifier from now on."""
-        self._coded.clear()
-        self._counted.clear()
-        super().drop_suppressed(quasi)
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""

@@ -56,12 +56,21 @@ class Questions(CellTables):
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """Leave out the records that lack a quasi-identifier from now on; returns their number."""
-        self.engine.view(
-            "kept", f"SELECT * FROM {self._input} WHERE NOT ({self._any_missing(quasi)})"
-        )
-        self._input = "kept"
+        return self._leave_out("kept", self._any_missing(quasi))
+
+    def _leave_out(self, view: str, condition: str) -> int:
+        """Ask only of the records that are not so, from now on; returns the number of others."""
+        self._forget_counts()
+        self.engine.view(view, f"SELECT * FROM {self._input} WHERE NOT ({condition})")
+        self._input = view
         before, self.records = self.records, self._count_records()
         return before - self.records
+
+    def _forget_counts(self) -> None:
+        """Forget what was counted of records that are left out from now on."""
+        self.drop_tables(*self._totals.values(), *self._cells.values())
+        for counted in (self._totals, self._cells, self._sizes):
+            counted.clear()
 
     # -- suppressed records ---------------------------------------------------------------------
 
@@ -94,12 +103,7 @@ class Questions(CellTables):
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
-        self.drop_tables(*self._totals.values(), *self._cells.values())
-        for counted in (self._totals, self._cells, self._sizes):
-            counted.clear()
-        self.engine.view(RELEASED, f"SELECT * FROM {self._input} WHERE NOT ({self._marked(quasi)})")
-        self._input = RELEASED
-        self.records = self._count_records()
+        self._leave_out(RELEASED, self._marked(quasi))
 
     def _may_hold_mark(self, column: str) -> bool:
         """Whether a column can hold the mark: numbers and dates have a digit or a letter."""

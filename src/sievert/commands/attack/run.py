@@ -143,6 +143,10 @@ def read_release(
         people = _released_people(
             run, questions, roles, table.name, dropped, ordered=ordered and group is None
         )
+        keyed, further = settings.key is not None and settings.key in columns, None
+        if ordered and people is not None and not keyed and not settings.paired:
+            apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
+            further = _pairing.read_further(questions, roles.measured_columns, apart, table.name)
         every: dict[str | None, Cube] = {}  # cells, and classes, with the suppressed records
         if group is None:
             if count_suppressed(questions, roles) and questions.suppression.left_out:
@@ -168,13 +172,6 @@ def read_release(
             reasoner.cells = {s: cube for s, cube in every.items() if s is not None}
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
-        people = _released_people(
-            run, questions, roles, table.name, dropped, ordered=ordered and group is None
-        )
-        keyed, further = settings.key is not None and settings.key in columns, None
-        if ordered and people is not None and not keyed and not settings.paired:
-            apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
-            further = _pairing.read_further(questions, roles.measured_columns, apart, table.name)
         return AttackedRelease(
             roles,
             hidden,

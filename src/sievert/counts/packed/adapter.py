@@ -136,10 +136,8 @@ class PackedQuestions(Questions):
 
     def count_keys(self, names: Sequence[str]) -> Counted | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""
-        if not self._whole:
-            return None
-        if not {*self._suppressed} <= {*names}:
-            return None  # the keys do not tell which records were suppressed
+        if not (self._whole and {*self._suppressed} <= {*names}):
+            return None  # the keys do not tell which records were left out
         try:
             coded = code_columns(self._source, names)
             keys, counts = count_keys(self._source, coded, self._room, self._threads, self._pace)
@@ -184,10 +182,13 @@ class PackedQuestions(Questions):
         """Leave out the records that have the mark in every quasi-identifier from now on."""
         before = self.records
         super().drop_suppressed(quasi)
-        self._packed.clear()
-        self._tallies.clear()
         if self._codes_mark(quasi):
             self._suppressed, self._left_out = tuple(quasi), before - self.records
+
+    def _forget_counts(self) -> None:
+        super()._forget_counts()
+        self._packed.clear()
+        self._tallies.clear()
 
     def _codes_mark(self, quasi: Sequence[str]) -> bool:
         """Whether the mark of suppression is a code of these columns, if they have it at all."""
