@@ -1,6 +1,7 @@
-"""What a report is made of, before anybody decides how it looks: a page of chapters of blocks.
+"""What a result says, before anybody decides how it looks: a page of chapters of blocks.
 
-Texts are plain: renderers escape them. Nothing here knows HTML or Markdown.
+The terminal, HTML, Markdown and notebooks render the same tree, so that their sentences are the
+same. Texts are plain: renderers escape them. Nothing here knows HTML, Markdown or colours.
 """
 
 from __future__ import annotations
@@ -76,16 +77,151 @@ class Figures:
     items: tuple[tuple[str, str], ...]
 
 
-Block = Paragraph | BulletList | Grid | Picture | Figures
+@dataclass(frozen=True)
+class Verdict:
+    """The answer: a state, the sentence and why; then the states of the limits, met ones first.
+
+    A state is met, breached, doubtful, or open where there is no policy.
+    """
+
+    state: str
+    text: str
+    why: str = ""
+    states: tuple[str, ...] = ()
+    tally: str = ""  # the states in words: 4 met, 8 breached
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A line of facts: a word that says what each is, and the fact."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Numbered findings: each a short sentence, and the numbers that show it."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Hundred:
+    """Of every 100 people: those alone, in small groups and in large ones; together they are 100.
+
+    `labels` are a key and its explanation for each of the three; `allowed` is how many the policy
+    allows to be alone, with its own words.
+    """
+
+    title: str
+    shares: tuple[int, int, int]
+    labels: tuple[tuple[str, str], ...]
+    allowed: int | None = None
+    allowance: str = ""
+
+
+@dataclass(frozen=True)
+class NumberRow:
+    """A number with its unit; where it has a limit, a state, its word, the limit and how far it is.
+
+    `position` is log2 of the value over its limit, or of a limit below over its value: 0 is at the
+    limit, above 0 beyond it; None where it cannot be drawn.
+    """
+
+    name: str
+    id: str
+    value: str
+    state: str = ""
+    mark: str = ""
+    limit: str = ""
+    far: str = ""
+    position: float | None = None
+    remark: str = ""  # a sentence below
+
+
+@dataclass(frozen=True)
+class NumberGroup:
+    """Numbers about one thing, and how many of its limits are breached."""
+
+    title: str
+    rows: tuple[NumberRow, ...]
+    tally: str = ""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers by what they are about.
+
+    The head names the measure, the verdict, the value, the limit, how far it is, and the id.
+    """
+
+    caption: str
+    head: tuple[str, ...]
+    groups: tuple[NumberGroup, ...]
+
+    @property
+    def limited(self) -> bool:
+        """Whether any number has a limit."""
+        return any(row.limit for group in self.groups for row in group.rows)
+
+
+@dataclass(frozen=True)
+class OptionRow:
+    """What an option changes: from what to what; of shares a bar, of limits their states."""
+
+    name: str
+    before: str
+    after: str
+    share: float | None = None
+    states: tuple[str, ...] = ()
+    risky: bool = False  # a share of people at risk, not of detail
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to change the table, and whether the policy is then met."""
+
+    title: str
+    state: str
+    mark: str
+    rows: tuple[OptionRow, ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    """A few ways to change the table side by side; all have the same rows."""
+
+    now: str  # the name of the table as it is
+    items: tuple[Option, ...]
+
+
+Block = (
+    Paragraph
+    | BulletList
+    | Grid
+    | Picture
+    | Figures
+    | Verdict
+    | Facts
+    | Points
+    | Hundred
+    | Numbers
+    | Options
+)
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A heading and what stands below it; the anchor is our own word, unique on the page."""
+    """A heading and what stands below it; the anchor is our own word, unique on the page.
+
+    A terminal shows those for the `screen`; the others on demand.
+    """
 
     title: str
     anchor: str
     blocks: tuple[Block | Chapter, ...]
+    screen: bool = False
+    folded: bool = False  # behind its heading, to click on; open in print
 
 
 @dataclass(frozen=True)
@@ -100,6 +236,8 @@ class Page:
     contents: str = "Contents"
     warning: str = ""  # once more at the end, and on every printed page
     shared: bool = False  # the short page of --share
+    kind: str = ""  # what kind of page it is, beside our name
+    more: str = ""  # where a terminal says how to see the rest
 
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""
