@@ -221,7 +221,7 @@ def test_record_file(tmp_path: Path) -> None:
 
 
 def test_arx_classes(reference: Path) -> None:
-    """An output of ARX has 160 classes by these columns; its suppressed records are not one more."""
+    """An output of ARX has 160 classes by these columns: its suppressed records are none."""
     path = reference / "data" / "pairs" / "arx_adult" / "adult_qi8_k5_s5.csv.gz"
     quasi = ["age", "marital-status", "education", "native-country", "workclass", "salary-class"]
     found = sievert.assess(path, quasi, delimiter=";")
