@@ -2,7 +2,6 @@
 
 # Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -118,15 +117,10 @@ class Command:
                 result = result.share(min_cell=min_cell, mask_names=output.mask_names)
         outputs.write(result, getattr(result, "charts", lambda: _assessment_charts(result)))
         if output.json_ != "-":
-            sys.stdout.write(self._text(result) + "\n")
-        return code
+            from sievert.report import builder, terminal
 
-    def _text(self, result: Any) -> str:
-        """The output of a terminal."""
-        if self.output.share:
-            return repr(result)
-        terminal = import_module(f"sievert.commands.{self.name}.terminal")
-        return str(terminal.render(result, everything=self.output.all_))
+            terminal.show(builder.screen(result), everything=self.output.all_)
+        return code
 
 
 def _assessment_charts(assessment: Any) -> dict[str, Any]:

@@ -71,9 +71,10 @@ class Result:
         return SharedResult(shareable(self.to_dict(), min_cell=min_cell, mask_names=mask_names))
 
     def __repr__(self) -> str:
-        """The terminal output: every command's folder has its own `terminal`."""
-        terminal = import_module(type(self).__module__.removesuffix(".result") + ".terminal")
-        return str(terminal.render(self))
+        """The terminal output, without colours."""
+        from sievert.report import builder, terminal
+
+        return terminal.as_text(terminal.render(builder.screen(self)))
 
     def _repr_html_(self) -> str:
         from sievert.report.builder import notebook_html
@@ -109,9 +110,10 @@ class SharedResult:
         )
 
     def __repr__(self) -> str:
-        from sievert.report.summary import terminal
+        """The terminal output, without colours."""
+        from sievert.report import builder, terminal
 
-        return terminal(self.content)
+        return terminal.as_text(terminal.render(builder.screen(self)))
 
     def _repr_html_(self) -> str:
         from sievert.report import html

@@ -5,9 +5,12 @@ A page becomes files: whole or absent, never over an input.
 
 from __future__ import annotations
 
+import itertools
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -16,23 +19,24 @@ from sievert import files
 from sievert.errors import UsageError, require
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import html, markdown
+from sievert.report import html, markdown, options
 from sievert.report.chapters import attack, explain
 from sievert.report.chapters.numbers import unit
 from sievert.report.first_screen import (
     file_name,
     front,
-    has_policy,
-    limit_text,
-    policy_lead,
+    not_measured,
     subject,
+    what_was_assessed,
 )
+from sievert.report.limits import asked, basis
 from sievert.report.page import (
     Block,
     BulletList,
     Chapter,
     Grid,
     Link,
+    Numbers,
     Page,
     Paragraph,
     Picture,
@@ -46,6 +50,7 @@ from sievert.version import __version__
 
 Place = str | os.PathLike[str]
 DEFINITION = "def-"  # before the key of a definition, in its anchor
+LONGEST_EPOCH = 12  # digits of SOURCE_DATE_EPOCH
 HELPS = {"explain": 1, "compare": 0}  # which of their sentences says what would help
 
 
@@ -89,18 +94,54 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
         "shareable and internal results do not go on one page",
         hint="--share: one shareable page of all",
     )
-    chapters = tuple(_chapter(part, alone=len(parts) == 1) for part in parts)
-    first = front(parts, tuple(dict.fromkeys(_sentences(parts))))
-    terms = _definitions(texts, (*first, *chapters))
+    return _build(parts, settings, _now())
+
+
+def screen(result: Any) -> Page:
+    """The page of one result for a terminal: without definitions and without a date."""
+    if "shared" in result.to_dict()["table"]:
+        return build([result])
+    return _build([make_part(result, 1, read_texts(None))], ReportSettings(), None)
+
+
+def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
+    texts, alone = parts[0].texts, len(parts) == 1
+    chapters = [c for part in parts for c in _chapters(part, alone=alone)]
+    first = front(parts, tuple(dict.fromkeys(_points(parts))), _options(parts), written)
+    if written is not None:
+        chapters += _closing(texts, parts, (*first, *chapters))
     return Page(
         title=_title(parts, settings),
         language=texts("words.language"),
         front=first,
-        chapters=chapters if terms is None else (*chapters, terms),
+        chapters=tuple(chapters),
         foot=(texts("front.made", version=__version__),),
         contents=texts("front.contents"),
         warning=texts("front.internal"),
+        kind=texts("front.decision" if parts[0].kind == "assess" else "front.page"),
+        more="" if written is not None else texts("front.more"),
     )
+
+
+def _now() -> datetime:
+    """When a page is written; SOURCE_DATE_EPOCH says so for pages that can be made again."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    given = int(epoch) if epoch.isdecimal() and len(epoch) < LONGEST_EPOCH else time.time()
+    return datetime.fromtimestamp(given, UTC)
+
+
+def _closing(
+    texts: Texts, parts: Sequence[ReportPart], blocks: Sequence[Block | Chapter]
+) -> list[Chapter]:
+    """What was assessed and what was not, and what the words mean."""
+    assessed: tuple[Block, ...] = (BulletList(tuple(what_was_assessed(parts))),)
+    assessed += tuple(dict.fromkeys(p for part in parts for p in basis(part)))
+    closing = [
+        Chapter(texts("front.assessed"), "assessed", assessed),
+        Chapter(texts("front.not_measured"), "not-measured", (not_measured(texts),)),
+    ]
+    terms = _definitions(texts, blocks)
+    return closing if terms is None else [*closing, terms]
 
 
 def make_part(result: Any, number: int, texts: Texts) -> ReportPart:
@@ -116,11 +157,16 @@ def module(part: ReportPart) -> ModuleType:
     return import_module(f"sievert.report.chapters.{part.kind}")
 
 
-def _chapter(part: ReportPart, *, alone: bool) -> Chapter:
+def _chapters(part: ReportPart, *, alone: bool) -> Iterator[Chapter]:
+    """The chapters of a part: of an assessment alone they are those of the page."""
+    blocks = (*module(part).blocks(part), *_attacks(part))
+    if alone and part.kind == "assess":
+        yield from (block for block in blocks if isinstance(block, Chapter))
+        return
     title = part.say("title")
     if not alone:
         title = part.texts("front.part", number=part.number, title=title)
-    return Chapter(title, part.anchor("chapter"), (*module(part).blocks(part), *_attacks(part)))
+    yield Chapter(title, part.anchor("chapter"), blocks, screen=True)
 
 
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
@@ -130,25 +176,28 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
         yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), blocks)
 
 
-def _sentences(parts: Sequence[ReportPart]) -> Iterator[str]:
-    """The three sentences that matter: who is found, what is learnt, what would help."""
-    if len(parts) == 1:
-        yield from module(parts[0]).sentences(parts[0])[:3]
-        if parts[0].kind == "assess":
-            yield parts[0].texts("front.help")
-        return
+def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
+    """The findings that matter: who is found, what is learnt, what would help."""
     for part in parts:
-        sentences = module(part).sentences(part)
         if part.kind == "assess":
-            yield from sentences[:2]
+            yield from module(part).points(part)
+            yield from options.points(part)
+            continue
+        sentences = module(part).sentences(part)
+        if len(parts) == 1:
+            yield from (("", text) for text in sentences[:3])
         elif sentences:
             text = sentences[min(HELPS.get(part.kind, 0), len(sentences) - 1)]
             left = explain.alone_after_best_change(part) if part.kind == "explain" else None
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
             short = next((v for v in limits if left is not None and left > v["max"]), None)
             if short is not None:
-                text = f"{text} {part.texts('front.still', asked=limit_text(part, short))}"
-            yield text
+                text = f"{text} {part.texts('front.still', asked=asked(part, short))}"
+            yield "", text
+
+
+def _options(parts: Sequence[ReportPart]) -> list[Chapter]:
+    return [c for part in parts if part.kind == "assess" for c in options.chapters(part)]
 
 
 def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
@@ -163,7 +212,11 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if settings.title is not None:
         return check_title(settings.title)
     part = parts[0]
-    if name := file_name(part):
+    name, policy = file_name(part), part.data.get("policy") is not None
+    if policy:
+        key = "front.title_policy" if name else "front.title_policy_unnamed"
+        return part.texts(key, name=name)
+    if name:
         return part.texts("front.title_named", name=name)
     title = part.texts("front.title")
     return part.texts.get(f"front.title_{part.kind}", title) if len(parts) == 1 else title
@@ -176,11 +229,15 @@ def _definitions(texts: Texts, blocks: Sequence[Block | Chapter]) -> Chapter | N
     """The definitions that these blocks lead to, in alphabetical order of their titles."""
     definitions = (_definition(texts, key) for key in dict.fromkeys(_keys(blocks)))
     order = tuple(sorted(definitions, key=lambda c: c.title.casefold()))
-    return Chapter(texts("definitions.heading"), "definitions", order) if order else None
+    if not order:
+        return None
+    return Chapter(texts("definitions.heading"), "definitions", order, folded=True)
 
 
 def _keys(blocks: Sequence[Block | Chapter]) -> Iterator[str]:
     for block in walk(tuple(blocks)):
+        if isinstance(block, Numbers):
+            yield from (row.id for group in block.groups for row in group.rows)
         grid = block.behind if isinstance(block, Picture) else block
         for cell in (cell for row in grid.rows for cell in row) if isinstance(grid, Grid) else ():
             if isinstance(cell, Link) and cell.anchor.startswith(DEFINITION):
@@ -227,14 +284,7 @@ def write(
 
 
 def notebook_html(result: Any) -> str:
-    """The sentences, the first picture and the first table of the result's chapter, exact."""
-    part = make_part(result, 1, read_texts(None))
-    chapter = module(part)
-    blocks = [b for b in walk(chapter.blocks(part)) if not isinstance(b, Chapter)]
-    verdict = [policy_lead([part])] if has_policy(part) else []
-    excerpt: list[Block] = [BulletList((*verdict, *chapter.sentences(part)))]
-    for kind in (Picture, Grid):
-        excerpt += [b for b in blocks if isinstance(b, kind)][:1]
-    if len(excerpt) == 1:
-        excerpt += [b for b in blocks if isinstance(b, Paragraph)][:3]
-    return html.fragment(*excerpt)
+    """The first screen of a result and the table of its numbers, exact."""
+    page = screen(result)
+    numbers = (b for c in page.chapters for b in walk((c,)) if isinstance(b, Numbers | Grid))
+    return html.fragment(*page.front, *itertools.islice(numbers, 1))

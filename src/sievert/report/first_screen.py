@@ -1,112 +1,204 @@
-"""The first screen: what was assessed, what matters, the limits, and what was not measured."""
+"""The first screen: the answer, what was assessed, what matters most, and what is not covered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
-from sievert.formatting import printable, significant
+from sievert.formatting import plural, printable
 from sievert.measures import BY_ID
-from sievert.policy.judgement import AS_VALUE
-from sievert.report.chapters.numbers import (
-    SHARES,
-    measure_title,
-    release_names,
-    scale,
-    side_by_side,
-    some_names,
-    value_text,
-    why,
+from sievert.report.chapters.numbers import measure_title, release_names, some_names
+from sievert.report.limits import STATES, limits_of, reasons_of, state_of
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Chapter,
+    Facts,
+    Hundred,
+    Paragraph,
+    Points,
+    Verdict,
 )
-from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import ROLE_TEXTS, Data, ReportPart
 from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
 
-ABREAST = 4  # releases beside each other
-BOUND = ".12g"
-MARKS = {True: "met", False: "breached", None: "doubtful"}
-REASON_MARKS = {False: "not_met", None: "doubtful"}
+SMALL = 5  # people: a group below is small, unless a policy says otherwise
+NAMED = 6  # columns in a sentence
+DIGITS = 8  # of the digest of a policy
+FACTS = {"quasi": "outsider", "sensitive": "secret"}  # roles on the line below the title
 
 
-def front(parts: Sequence[ReportPart], sentences: Sequence[str]) -> tuple[Block | Chapter, ...]:
+def front(
+    parts: Sequence[ReportPart],
+    points: Sequence[tuple[str, str]],
+    options: Sequence[Block | Chapter] = (),
+    written: datetime | None = None,
+) -> tuple[Block | Chapter, ...]:
     """The blocks below the title."""
-    texts = parts[0].texts
-    judged, compared = _judged(parts)
-    lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
-    chapters: dict[str, Sequence[Block]] = {
-        "short": [BulletList(tuple(sentences))] if sentences else [],
-        "assessed": [BulletList(tuple(_what(parts)))],
-        "limits": tuple(_limits(judged, compared)) if judged or compared else (),
-        "not_measured": [BulletList(tuple(lacking))],
-    }
-    return (
-        Paragraph(texts("front.internal"), "warning"),
+    part = parts[0]
+    assessed = next((p for p in parts if p.kind == "assess"), None)
+    blocks: list[Block | Chapter] = [
+        *verdicts(parts),
+        Facts(tuple(_facts(part, written))),
         *(Paragraph(caution, "warning") for caution in _cautions(parts)),
-        Paragraph(policy_lead(parts), "lead"),
-        *(
-            Chapter(texts(f"front.{key}"), key.replace("_", "-"), tuple(blocks))
-            for key, blocks in chapters.items()
-            if blocks
-        ),
-    )
+    ]
+    if points:
+        blocks.append(Points(tuple(points)))
+    if assessed is not None:
+        blocks += hundred(assessed)
+    blocks += _not_covered(part)
+    return (*blocks, *options)
 
 
-def _judged(parts: Sequence[ReportPart]) -> tuple[list[ReportPart], list[ReportPart]]:
-    """The parts whose table a policy was held against, and those whose releases."""
+# -- the verdict ----------------------------------------------------------------------------------
+
+
+def verdicts(parts: Sequence[ReportPart]) -> list[Verdict]:
+    """Whether the policy is met, by the table as it is and by releases; that there is none."""
+    judged = [part for part in parts if part.data.get("policy")]
     compared = [
         part
         for part in parts
         if part.kind == "compare" and any(r.get("policy") for r in part.data["releases"])
     ]
-    return [part for part in parts if part.data.get("policy")], compared
+    texts = parts[0].texts
+    if not judged and not compared:
+        asks = any(part.kind in ("assess", "compare") for part in parts)
+        words = texts.each("front", ("open", "open_why"))
+        return [Verdict("open", words[0], words[1])] if asks else []
+    found = [_verdict(texts, judged)] if judged else []
+    return found + [_releases_verdict(part) for part in compared]
 
 
-def policy_lead(parts: Sequence[ReportPart]) -> str:
-    """Whether the policy is met, and if not, why; or that there is none."""
-    judged, compared = _judged(parts)
-    leads = [_lead(parts[0], judged, bool(compared))] if judged or not compared else []
-    return " ".join([*leads, *map(_releases_lead, compared)])
+def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> Verdict:
+    met = {state_of(part.data) for part in judged}
+    state = STATES[False if False in met else None if None in met else True]
+    limits = [v for part in judged for v in limits_of(part.data)]
+    counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
+    why = [*_counted(texts, state, limits, counts)]
+    why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
+    why += dict.fromkeys(filter(None, (_left_out(part.data, texts) for part in judged)))
+    return Verdict(
+        state,
+        texts(f"front.verdict_{state}"),
+        " ".join(why),
+        tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s])),
+        _tally(texts, counts),
+    )
 
 
-def has_policy(part: ReportPart) -> bool:
-    """Whether a policy was held against something in a part."""
-    return any(_judged([part]))
+def _counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> Iterator[str]:
+    """How many limits are met or not, and what they are about."""
+    number = len(limits)
+    if state != "met" and not counts[state]:
+        return
+    places = dict.fromkeys(v["where"] for v in limits)
+    each = []
+    for where in places:
+        here = [v["met"] for v in limits if v["where"] == where]
+        if such := sum(STATES[met] == state for met in here):
+            secret = where.partition(".")[2]
+            about = texts("front.about_secret" if secret else "front.about_finding", secret=secret)
+            key = "front.all_on" if such == len(here) else "front.some_on"
+            each.append(texts(key, such=such, number=len(here), about=printable(about)))
+    one = "_one" if counts[state] == 1 else ""
+    if state == "met" or len(places) == 1:
+        yield texts(f"front.why_{state}{one}", such=counts[state], number=number)
+    else:
+        places_ = texts.join(each[:NAMED])
+        yield texts(f"front.why_{state}_on{one}", such=counts[state], number=number, places=places_)
 
 
-def _lead(part: ReportPart, judged: Sequence[ReportPart], compared: bool) -> str:
-    if not judged:
-        return part.texts("front.open")
-    verdicts = [v for each in judged for v in _limits_of(each.data)]
-    reasons = [_reason(each, r) for each in judged for r in _reasons_of(each.data)]
-    why = "".join(f" {reason}" for reason in reasons)
-    apart = "".join(dict.fromkeys(_left_out(each.data, part.texts) for each in judged))
-    if breached := sum(v["met"] is False for v in verdicts):
-        key = "front.one_breached" if breached == 1 else "front.some_breached"
-        key = "front.table_breached" if compared else key
-        return part.texts(key, breached=breached, number=len(verdicts)) + why + apart
-    if False in (states := [_state(each.data) for each in judged]):
-        return part.texts("front.not_met_policy") + why + apart
-    doubtful = sum(v["met"] is None for v in verdicts)
-    if None in states and not doubtful:
-        return part.texts("front.undecided_policy") + why + apart
-    key = "front.some_doubtful" if doubtful else "front.all_met"
-    lead = part.texts(key, doubtful=doubtful, number=len(verdicts)) + why + apart
-    if not (others := len(part.data["roles"].get("unassessed") or ())):
-        return lead
-    key = "front.unassessed_one" if others == 1 else "front.unassessed_too"
-    return f"{lead} {part.texts(key, number=others)}"
+def _tally(texts: Texts, counts: Data) -> str:
+    words = (
+        texts(f"front.tally_{state}", number=counts[state])
+        for state in ("met", "doubtful", "breached")
+        if counts[state]
+    )
+    return ", ".join(words)
 
 
 def _left_out(table: Data, texts: Texts) -> str:
     """How many suppressed records a verdict says nothing about; they stand beside it."""
     number = (table.get("policy") or {}).get("suppressed_records")
-    return f" {texts('front.suppressed_too', records=f'{number:,}')}" if number else ""
+    return texts("front.suppressed_too", records=f"{number:,}") if number else ""
 
 
-# -- what was assessed ------------------------------------------------------------------------
+def reason_text(part: ReportPart, reason: Data) -> str:
+    """Why a policy is not met or undecided, besides its limits."""
+    texts, names = part.texts, reason["names"]
+    shown = part.writer.names([n for n in names if n not in BY_ID])
+    measures = texts.join([measure_title(texts, n) for n in names if n in BY_ID])
+    key = f"front.reason_{reason['what']}"
+    if key not in texts:
+        return texts("front.reason_other")
+    return texts(key, names=shown or measures)
 
 
-def _what(parts: Sequence[ReportPart]) -> Iterator[str]:
+def _releases_verdict(part: ReportPart) -> Verdict:
+    """Which releases meet the policy, and which do not."""
+    texts, releases = part.texts, part.data["releases"]
+    states = [*map(state_of, releases)]
+    names = release_names(part, releases)
+    counts = {s: states.count(m) for m, s in STATES.items()}
+    state = next(s for s in ("met", "doubtful", "breached") if counts[s])
+    key = f"compared.verdict_{state}{'_one' if len(releases) == 1 else ''}"
+    text = texts(key, met=counts["met"], number=len(releases))
+    why = []
+    for each in ("met", "doubtful", "breached"):
+        such = [n for n, s in zip(names, states, strict=True) if STATES[s] == each]
+        if such and len(releases) > 1:
+            some = some_names(part, "compared.others", such)
+            why.append(texts(f"compared.verdict_{each}_names", releases=some))
+    if len(releases) == 1:
+        limits = limits_of(releases[0])
+        own = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
+        why += _counted(texts, state, limits, own)
+        why += [reason_text(part, r) for r in reasons_of(releases[0])]
+    why += dict.fromkeys(filter(None, (_left_out(release, texts) for release in releases)))
+    ordered = tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s]))
+    return Verdict(state, text, " ".join(why), ordered, _tally(texts, counts))
+
+
+# -- what was assessed ----------------------------------------------------------------------------
+
+
+def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, str]]:
+    """The table, the policy, when the page was written, what an outsider is taken to know."""
+    texts, policy = part.texts, part.data.get("policy") or {}
+    name = file_name(part)
+    size = table_size(part)
+    yield texts("front.fact_table"), size if name is None else f"{name}, {size}"
+    if policy.get("name"):
+        digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""
+        yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest
+    if written is not None:
+        yield texts("front.fact_written"), f"{written:%-d %B %Y, %H:%M} UTC"
+    for role, key in FACTS.items():
+        if columns := part.data["roles"].get(role):
+            yield texts(f"front.fact_{key}"), names_of(part, columns)
+
+
+def table_size(part: ReportPart) -> str:
+    """How many people or rows, and columns."""
+    texts, table = part.texts, part.data["table"]
+    columns = plural(table["columns"], "column")
+    if table.get("people") is not None:
+        rows = plural(part.rows, "row")
+        return texts("front.size_people", people=f"{table['people']:,}", rows=rows, columns=columns)
+    return texts("front.size_rows", rows=plural(part.rows, "row"), columns=columns)
+
+
+def names_of(part: ReportPart, columns: Sequence[str]) -> str:
+    """Columns in a sentence; of many the first ones."""
+    if len(columns) <= NAMED:
+        return part.writer.names(columns)
+    first = ", ".join(map(part.writer.name, columns[: NAMED - 1]))
+    return part.texts("front.and_more", first=first, number=len(columns) - NAMED + 1)
+
+
+def what_was_assessed(parts: Sequence[ReportPart]) -> Iterator[str]:
     """The table of the first part; another one only where a later part speaks of it."""
     yield from _table(parts[0])
     for part in parts[1:]:
@@ -114,7 +206,7 @@ def _what(parts: Sequence[ReportPart]) -> Iterator[str]:
             yield part.texts(
                 "front.another",
                 number=part.number,
-                rows=_rows(part),
+                rows=f"{part.rows:,}",
                 columns=part.writer.names(part.data["roles"]["quasi"]),
                 secrets=part.writer.names(part.data["roles"]["sensitive"]),
             )
@@ -133,19 +225,14 @@ def file_name(part: ReportPart) -> str | None:
     return part.writer.file(table["name"]) if named else None
 
 
-def _rows(part: ReportPart) -> str:
-    return f"{part.rows:,}"
-
-
 def _table(part: ReportPart) -> Iterator[str]:
     texts, table, writer = part.texts, part.data["table"], part.writer
-    key = "table_one" if table["columns"] == 1 else "table"
-    yield texts(f"front.{key}", rows=_rows(part), columns=f"{table['columns']:,}")
+    yield texts("front.table", size=table_size(part))
     if suppressed := table.get("suppressed"):
         key = "suppressed_kept" if table.get("keep_suppressed") else "suppressed"
         yield texts(f"front.{key}", records=f"{suppressed:,}")
-    if name := file_name(part):
-        yield texts("front.named", name=name)
+    if dropped := table.get("dropped"):
+        yield texts("front.dropped_missing", records=f"{dropped:,}")
     for role, key in ROLE_TEXTS.items():
         if columns := columns_by_role(part.data["roles"])[role]:
             yield texts(f"front.{key}", columns=writer.names(columns))
@@ -157,208 +244,64 @@ def _cautions(parts: Sequence[ReportPart]) -> Iterator[str]:
         yield parts[0].texts("front.caution", what=printable(caution))
 
 
-# -- limits -------------------------------------------------------------------------------------
+def _not_covered(part: ReportPart) -> list[Block | Chapter]:
+    """The columns that have no role."""
+    columns = part.data["roles"].get("unassessed") or ()
+    if not columns:
+        return []
+    key = "front.not_covered_one" if len(columns) == 1 else "front.not_covered"
+    return [Paragraph(part.texts(key, columns=names_of(part, columns)), "warning")]
 
 
-def _limits(parts: Sequence[ReportPart], compared: Sequence[ReportPart]) -> Iterator[Block]:
-    texts = (*parts, *compared)[0].texts
-    limits = [(part, v) for part in parts for v in _limits_of(part.data)]
-    limits.sort(key=lambda pair: pair[1]["met"] is not False)
-    reasons = [(part, r) for part in parts for r in _reasons_of(part.data)]
-    if parts and compared:
-        yield Paragraph(texts("front.limits_table"))
-    if limits or reasons:
-        marks = [texts(f"front.{REASON_MARKS[r['met']]}") for _, r in reasons]
-        marks += [texts(f"front.{MARKS[v['met']]}") for _, v in limits]
-        items = [_reason(part, r) for part, r in reasons]
-        items += [_limit(part, v) for part, v in limits]
-        yield BulletList(tuple(items), tuple(marks))
-    for part in compared:
-        if parts:
-            yield Paragraph(texts("front.limits_releases"))
-        yield _points(part)
-        if any(map(_limits_of, part.data["releases"])):
-            yield from _grids(part)
-        yield Paragraph(texts("compared.policy_reading"), "reading")
-    releases = [release for part in compared for release in part.data["releases"]]
-    yield from _basis([*(part.data for part in parts), *releases], texts)
+# -- of every 100 people --------------------------------------------------------------------------
 
 
-def _basis(tables: Sequence[Data], texts: Texts) -> Iterator[Block]:
-    """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
-    sentences = ((table.get("policy") or {}).get("rests_on") for table in tables)
-    for sentence in dict.fromkeys(s for s in sentences if s):
-        yield Paragraph(texts("front.rests_on", basis=sentence), "note")
+def hundred(part: ReportPart) -> list[Block | Chapter]:
+    """Of every 100 people those alone, in small groups and in larger ones."""
+    spans, texts = part.data["table"].get("class_sizes"), part.texts
+    if not spans or part.data["table"].get("people") is not None:
+        return []
+    limits = {v["measure"]: v for v in limits_of(part.data) if v["where"] == "reidentification"}
+    least = (limits.get("k_anonymity") or {}).get("min") or 0
+    by_policy = least > 2 and any(s["least"] == least for s in spans)
+    small = int(least) if by_policy else SMALL
+    groups = [
+        sum(s["records"] for s in spans if low <= s["least"] < high)
+        for low, high in ((1, 2), (2, small), (small, float("inf")))
+    ]
+    shares = round_to_hundred(groups)
+    span = "2" if small == 3 else f"2–{small - 1}"
+    labels = []
+    for key, share, people in zip(("alone", "small", "large"), shares, groups, strict=True):
+        number = texts("front.fewer_than_one") if people and not share else f"{share}"
+        label = texts(f"front.hundred_{key}", number=number, span=span, small=small)
+        note = f"front.hundred_{key}_{'policy' if by_policy else 'note'}"
+        labels.append((label, texts(note, small=small)))
+    most, allowed, words = (limits.get("unique_records") or {}).get("max"), None, ""
+    if most is not None and most < 1:
+        allowed = int(100 * most)
+        words = texts("front.hundred_allowed", number=f"{100 * most:.12g}")
+    title = texts("front.hundred")
+    return [Hundred(title, shares, tuple(labels), allowed, words)]
 
 
-def _reason(part: ReportPart, reason: Data) -> str:
-    """Why a policy is not met or undecided, besides its limits."""
-    texts, names = part.texts, reason["names"]
-    shown = part.writer.names([n for n in names if n not in BY_ID])
-    measures = texts.join([measure_title(texts, n) for n in names if n in BY_ID])
-    key = f"front.reason_{reason['what']}"
-    if key not in texts:
-        return texts("front.reason_other")
-    return texts(key, names=shown or measures)
+def round_to_hundred(groups: Sequence[int]) -> tuple[int, int, int]:
+    """Shares of a whole in per cent, rounded by largest remainder so that they are 100.
+
+    >>> round_to_hundred([1, 1, 1])
+    (34, 33, 33)
+    """
+    whole = sum(groups) or 1
+    shares = [100 * group // whole for group in groups]
+    order = sorted(range(len(groups)), key=lambda i: (-(100 * groups[i] % whole), i))
+    for i in order[: 100 - sum(shares)]:
+        shares[i] += 1
+    first, second, third = shares
+    return first, second, third
 
 
-def _limit(part: ReportPart, verdict: Data) -> str:
-    reading = {AS_VALUE: "front.as_value"}.get(verdict["reading"], "front.without_missing")
-    without = f", {part.texts(reading)}" if verdict["reading"] else ""
-    impossible = verdict.get("impossible")
-    after = f" {part.texts('front.impossible', why=impossible)}" if impossible else ""
-    sentence = part.texts(
-        "front.limit",
-        what=measure_title(part.texts, verdict["measure"]),
-        where=_where(part, verdict) + without,
-        value=_value(part, verdict),
-        asked=limit_text(part, verdict),
+def not_measured(texts: Texts) -> BulletList:
+    """What no number on a page says anything about."""
+    return BulletList(
+        tuple(texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), "."))
     )
-    return sentence + after
-
-
-def _value(part: ReportPart, verdict: Data) -> str:
-    if verdict["value"] is not None:
-        return _figure(part, verdict)
-    chapter, _, secret = verdict["where"].partition(".")
-    values = part.data[chapter][secret] if secret else part.data[chapter]
-    entry = {**values.get(verdict["measure"], {}), "reason": verdict["reason"]}
-    return why(part.texts, entry)
-
-
-# -- a limit in words -----------------------------------------------------------------------------
-
-
-def limit_text(part: ReportPart, verdict: Data) -> str:
-    """What a limit asks for."""
-    least, most = (
-        n if n is None else _bound_text(verdict, n) for n in map(verdict.get, ("min", "max"))
-    )
-    key = "at_most" if least is None else "at_least" if most is None else "between"
-    return part.texts(f"front.{key}", least=least, most=most, bound=least or most)
-
-
-def _bound_text(verdict: Data, number: float) -> str:
-    share = f"{100 * number:{BOUND}} %"
-    return share if verdict["measure"] in SHARES else f"{number:,{BOUND}}"
-
-
-def _figure(part: ReportPart, verdict: Data) -> str:
-    """A number that a limit was held against, with its unit."""
-    measure, value = verdict["measure"], verdict["value"]
-    rounded = float(significant(value).replace(",", ""))
-    number = value_text(part.writer, measure, {"value": value, "reason": None}).text
-    if value != rounded and rounded in (verdict["min"], verdict["max"]):
-        number = _bound_text(verdict, value)  # as many digits as tell on which side it lies
-    unit = scale(part.texts, measure) if BY_ID[measure].unit != "1" else ""
-    return part.texts("front.limit_value", number=number, unit=unit).strip()
-
-
-def _where(part: ReportPart, verdict: Data) -> str:
-    """Whom or what a limit is about."""
-    secret = verdict["where"].partition(".")[2]
-    return part.writer.name(secret) if secret else part.texts("front.everybody")
-
-
-# -- releases -------------------------------------------------------------------------------------
-
-
-def _releases_lead(part: ReportPart) -> str:
-    """Which releases meet the limits, and which do not."""
-    texts, releases = part.texts, part.data["releases"]
-    states = [*map(_state, releases)]
-    if len(releases) == 1:
-        limits = _limits_of(releases[0])
-        counts = {MARKS[m]: sum(v["met"] is m for v in limits) for m in MARKS}
-        key = f"compared.policy_one_{MARKS[states[0]]}"
-        key += "_one" if states[0] is False and counts["breached"] == 1 else ""
-        if states[0] is not True and not counts[MARKS[states[0]]]:
-            key = f"front.{'not_met' if states[0] is False else 'undecided'}_policy"
-        reasons = (f" {_reason(part, r)}" for r in _reasons_of(releases[0]))
-        lead = texts(key, number=len(limits), **counts) + "".join(reasons)
-        return lead + _left_out(releases[0], texts)
-    if len(set(states)) == 1 and states[0] is not None:
-        every = "all" if states[0] else "none"
-        return texts(f"compared.policy_{every}", number=len(releases))
-    sentences, names = [], release_names(part, releases)
-    for state, mark in MARKS.items():
-        if such := [name for name, s in zip(names, states, strict=True) if s is state]:
-            key = f"compared.policy_{mark}{'' if len(such) == 1 else '_several'}"
-            sentences.append(texts(key, releases=some_names(part, "compared.others", such)))
-    return " ".join(sentences)
-
-
-def _limits_of(table: Data) -> list[Data]:
-    return list((table.get("policy") or {"limits": ()})["limits"])
-
-
-def _reasons_of(table: Data) -> list[Data]:
-    return list((table.get("policy") or {}).get("reasons", ()))
-
-
-def _state(table: Data) -> bool | None:
-    """Met, not met, or neither for sure."""
-    limits = _limits_of(table)
-    met = {each["met"] for each in (*limits, *_reasons_of(table))}
-    return False if False in met else None if None in met or not limits else True
-
-
-def _points(part: ReportPart) -> BulletList:
-    texts, releases = part.texts, part.data["releases"]
-    words = {False: "policy_breaches", None: "policy_open", True: "policy_keeps"}
-    items, marks = [], []
-    for name, release in zip(release_names(part, releases), releases, strict=True):
-        state = _state(release)
-        limits = [
-            texts(
-                "compared.policy_limit",
-                what=measure_title(texts, v["measure"]),
-                where=_where(part, v),
-            )
-            for v in _limits_of(release)
-            if v["met"] is state
-        ]
-        limits += [_reason(part, r).rstrip(".") for r in _reasons_of(release) if r["met"] is state]
-        some = some_names(part, "compared.policy_more", limits)
-        sentence = texts(f"compared.{words[state]}", release=name, limits=some)
-        items.append(sentence + _left_out(release, texts))
-        marks.append(texts("compared.policy_mark" if state is None else f"front.{MARKS[state]}"))
-    return BulletList(tuple(items), tuple(marks))
-
-
-def _grids(part: ReportPart) -> Iterator[Grid]:
-    """Limits as rows, the original and the releases as columns."""
-    texts, releases = part.texts, part.data["releases"]
-    names, caption = release_names(part, releases), texts("compared.policy_caption")
-    head = (
-        *texts.each("compared.policy_head", ("limit", "where", "asked")),
-        texts("compared.original"),
-    )
-    for abreast, title in side_by_side(part, caption, len(releases), ABREAST):
-        tables = [part.data["original"], *releases[abreast]]
-        rows = (
-            (
-                Link(
-                    measure_title(texts, verdicts[0]["measure"]),
-                    f"def-{verdicts[0]['measure']}",
-                ),
-                _where(part, verdicts[0]),
-                limit_text(part, verdicts[0]),
-                *(_cell(part, v) for v in verdicts),
-            )
-            for verdicts in zip(*map(_limits_of, tables), strict=True)
-        )
-        yield make_grid(title, (*head, *names[abreast]), rows, ())
-
-
-def _cell(part: ReportPart, verdict: Data) -> str:
-    """The verdict with its number."""
-    texts, mark = part.texts, part.texts(f"front.{MARKS[verdict['met']]}")
-    if verdict["value"] is None and verdict["met"] is None:
-        return mark
-    value = why(texts, verdict) if verdict["value"] is None else _figure(part, verdict)
-    if verdict["reading"]:
-        value = f"{value}, {texts('front.without_missing')}"
-    if verdict.get("impossible"):
-        value = f"{value}; {texts('front.impossible', why=verdict['impossible'])}".rstrip(".")
-    return texts("compared.policy_cell", mark=mark, value=value)

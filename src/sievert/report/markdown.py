@@ -10,12 +10,18 @@ from sievert.report.page import (
     BulletList,
     Cell,
     Chapter,
+    Facts,
     Figures,
     Grid,
+    Hundred,
     Link,
+    Numbers,
+    Options,
     Page,
     Paragraph,
     Picture,
+    Points,
+    Verdict,
 )
 
 MARK = "<!-- written by sievert -->"
@@ -23,6 +29,7 @@ SPECIAL = re.compile(
     r"([\\`*_{}\[\]<>()#+!|&~$:@=-])|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))\.(?=\s|$)"
 )
 PLAIN = re.compile(r"(?<=[0-9A-Za-z)])\\([-:])(?=[0-9A-Za-z ])|\\([()=])|(?<= )\\(-)(?=\d)")
+MARKS = {"met": "✓", "breached": "✗", "doubtful": "?", "open": "–", "": ""}
 LINE = re.compile(r"\s+")
 
 
@@ -67,8 +74,54 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
         yield from (f"**{escape(' '.join(block.spec['title']['text']))}**", "")
         yield from (escape(block.caption), "")
         yield from _grid(block.behind, caption=False)
-    else:
+    elif isinstance(block, Grid):
         yield from _grid(block, caption=True)
+    else:
+        yield from (*_first_screen(block), "")
+
+
+def _first_screen(block: Verdict | Facts | Points | Hundred | Numbers | Options) -> Iterator[str]:
+    if isinstance(block, Verdict):
+        yield f"**{MARKS[block.state]} {escape(block.text)}** {escape(block.why)}".rstrip()
+    elif isinstance(block, Facts):
+        yield " · ".join(f"{escape(name)} **{escape(fact)}**" for name, fact in block.items)
+    elif isinstance(block, Points):
+        for number, (head, text) in enumerate(block.items, 1):
+            start = f"**{escape(head)}** " if head else ""
+            yield f"{number}. {start}{escape(text)}"
+    elif isinstance(block, Hundred):
+        parts = ", ".join(f"{key} ({words})" for key, words in block.labels)
+        yield escape(f"{block.title}: {parts}. {block.allowance}".rstrip())
+    elif isinstance(block, Numbers):
+        yield from _numbers(block)
+    else:
+        yield from _options(block)
+
+
+def _numbers(block: Numbers) -> Iterator[str]:
+    """Every number as a row; groups are rows of their own."""
+    fields = ("name", "mark", "value", "limit", "far") if block.limited else ("name", "value")
+    names = ("name", "mark", "value", "limit", "far", "id")
+    yield _row(tuple(h for h, f in zip(block.head, names, strict=True) if f in fields))
+    yield f"|{'|'.join('---:' if f == 'value' else '---' for f in fields)}|"
+    for group in block.groups:
+        title = escape(" · ".join(filter(None, (group.title, group.tally))))
+        yield f"| **{title}** |{' |' * (len(fields) - 1)}"
+        for row in group.rows:
+            mark = f"{MARKS[row.state]} {row.mark}".strip()
+            cells = {**vars(row), "name": Link(row.name, f"def-{row.id}"), "mark": mark}
+            cells["far"] = " ".join(filter(None, (row.far, row.remark)))
+            yield _row(tuple(cells[f] for f in fields))
+
+
+def _options(block: Options) -> Iterator[str]:
+    first = block.items[0].rows
+    yield _row(("", "", *(row.name for row in first)))
+    yield "|---|---|" + "---:|" * len(first)
+    yield _row((block.now, "", *(row.before for row in first)))
+    for option in block.items:
+        mark = f"{MARKS[option.state]} {option.mark}"
+        yield _row((option.title, mark, *(row.after for row in option.rows)))
 
 
 def _grid(grid: Grid, *, caption: bool) -> Iterator[str]:

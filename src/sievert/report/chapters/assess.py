@@ -2,98 +2,121 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import close_stairs
 from sievert.charts.drawing import caption_bars
 from sievert.charts.results import make_unique
-from sievert.formatting import significant
-from sievert.report.chapters.numbers import row, value_text
+from sievert.formatting import percent, printable, significant
+from sievert.measures.measure import NOTHING_TO_LEARN
+from sievert.report.chapters.numbers import row
+from sievert.report.first_screen import names_of
+from sievert.report.limits import limits_of, numbers_chapter
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 
-FOUND = (
-    "k_anonymity",
-    "unique_records",
-    "records_below",
-    "classes",
-    "average_risk",
-    "highest_risk",
-    "discrimination_rate",
-    "itpr",
-)
-LEARNT = (
-    "max_confidence",
-    "l_diversity",
-    "bayes_vulnerability_posterior",
-    "bayes_vulnerability_prior",
-    "t_closeness",
-    "t_closeness_ordered",
-    "t_closeness_hierarchical",
-    "mutual_information",
-    "discrimination_rate",
-    "semantic_discrimination_rate",
-    "itpr",
-)
+MOST_SECRETS = 3  # of which a finding speaks
 SIZE_UNITS = ("records", "classes")
-NAMED = 6  # columns in a sentence
+FEW_REMARKS = 3  # that a terminal shows
+GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
 MOST_BEHIND = 25  # rows of a table behind a curve
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """What the chapter holds."""
     chapters: dict[str, tuple[Block | Chapter, ...]] = {
-        "found": (
-            *(Paragraph(text) for text in _identity_sentences(part)),
-            *_sizes(part),
-            _table(part, part.say("found_table"), FOUND, part.data["reidentification"]),
-            Paragraph(part.say("found_reading"), "reading"),
-        ),
         "learnt": tuple(_secrets(part)),
+        "sizes": tuple(_sizes(part)),
         "everything": tuple(_everything(part)),
-        "remarks": (BulletList(tuple(part.data["warnings"])),) if part.data["warnings"] else (),
     }
-    return tuple(
-        Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner
+    return (
+        numbers_chapter(part),
+        *(Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner),
+        *_remarks(part),
     )
 
 
-def sentences(part: ReportPart) -> tuple[str, ...]:
-    """How easily somebody is found; what is learnt of the secret that is given away most."""
-    worst = (_secret_sentences(part, secret)[:1] for secret in _worst_first(part)[:1])
-    return (*_identity_sentences(part)[:1], *(text for texts in worst for text in texts))
+def _remarks(part: ReportPart) -> Iterator[Chapter]:
+    """What else is to be said; a terminal shows a few."""
+    cautions = {*part.data.get("cautions", ())}
+    remarks = [printable(w) for w in part.data["warnings"] if w not in cautions]
+    if not remarks:
+        return
+    first: list[Block | Chapter] = [BulletList(tuple(remarks[:FEW_REMARKS]))]
+    if more := remarks[FEW_REMARKS:]:
+        title = part.say("more_remarks", number=len(more))
+        first.append(Chapter(title, part.anchor("more-remarks"), (BulletList(tuple(more)),)))
+    yield Chapter(part.say("remarks"), part.anchor("remarks"), tuple(first), screen=True)
+
+
+# -- the findings ---------------------------------------------------------------------------------
+
+
+def points(part: ReportPart) -> list[tuple[str, str]]:
+    """How many people can be found; what is learnt of the secrets. Each with its finding."""
+    return [*_found(part), *_learnt(part)]
+
+
+def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
+    values, writer = part.data["reidentification"], part.writer
+    unique, k = (values.get(m) or {"value": None} for m in ("unique_records", "k_anonymity"))
+    columns = names_of(part, part.data["roles"]["quasi"])
+    alone, share = unique.get("records"), unique["value"]
+    if alone:
+        people = part.data["table"].get("people", part.rows)
+        numbers = {"number": writer.count(alone), "people": f"{people:,}", "columns": columns}
+        text = part.say("one_alone" if alone == 1 else "alone", **numbers)
+        limit = next((v for v in limits_of(part.data) if v["measure"] == "unique_records"), None)
+        if limit is not None and limit["max"] is not None:
+            most = f"{math.floor(limit['max'] * people):,}"
+            text += f" {part.say('allowed', number=most)}"
+        yield _can_be_found(part, share), text
+    elif k["value"] is not None:
+        yield part.say("nobody"), part.say("nobody_alone", k=f"{k['value']:,}", columns=columns)
+
+
+def _can_be_found(part: ReportPart, share: float) -> str:
+    """How many people can be found, as a reader would say it."""
+    if share > 0.95:
+        return part.say("found_all" if share == 1 else "found_nearly_all")
+    if share < 0.005:
+        return part.say("found_few")
+    one, of = (
+        (1, round(1 / share))
+        if share < 0.45
+        else min(
+            ((1, 2), (2, 3), (3, 4), (4, 5), (9, 10)),
+            key=lambda pair: abs(pair[0] / pair[1] - share),
+        )
+    )
+    return part.say("found_some", one=one, of=f"{of:,}")
+
+
+def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
+    """The best guess of the secrets with and without the columns, the worst first."""
+    measures = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")
+    sentences: list[str] = []
+    gains: list[float] = []
+    for secret in _worst_first(part):
+        values, name = part.data["inference"][secret], part.writer.name(secret)
+        after, before = (_number(values, m) for m in measures)
+        if after is None or before is None:
+            continue
+        shares = {"secret": name, "after": percent(after), "before": percent(before)}
+        if values.get("discrimination_rate", {}).get("reason") == NOTHING_TO_LEARN:
+            sentences.append(part.say("constant", secret=name))
+        else:
+            sentences.append(part.say("guess_too" if gains else "guess", **shares))
+        gains.append(after - before)
+    if sentences:
+        largest = max(gains)
+        key = "tell_nothing" if largest < GAIN[0] else "tell_some" if largest < GAIN[1] else "tell"
+        yield part.say(key), " ".join(sentences[:MOST_SECRETS])
 
 
 # -- a person is found ----------------------------------------------------------------------------
-
-
-def _identity_sentences(part: ReportPart) -> list[str]:
-    values, writer, sentences = part.data["reidentification"], part.writer, []
-    unique, k, rate = map(values.get, ("unique_records", "k_anonymity", "discrimination_rate"))
-    if unique is not None and unique["value"] is not None:
-        alone = unique.get("records")
-        if unique["value"] and alone is not None:
-            places = {
-                "number": writer.count(alone),
-                "rows": f"{part.rows:,}",
-                "share": value_text(writer, "unique_records", unique),
-                "columns": _columns(part),
-            }
-            key = "one_alone" if alone == 1 else "alone"
-            sentences.append(part.say(key, **places))
-        elif k is not None and k["value"] is not None:
-            sentences.append(part.say("nobody_alone", k=f"{k['value']:,}"))
-    if rate is not None and rate["value"] is not None:
-        gone = _share(part, values, "discrimination_rate")
-        sentences.append(part.say("identity_gone", share=gone))
-    return sentences
-
-
-def _columns(part: ReportPart) -> str:
-    columns = part.data["roles"]["quasi"]
-    many = len(columns) > NAMED
-    return part.say("many_columns", number=len(columns)) if many else part.writer.names(columns)
 
 
 def _sizes(part: ReportPart) -> Iterator[Picture]:
@@ -125,10 +148,9 @@ def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
         return
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
-        name, values = part.writer.name(secret), part.data["inference"][secret]
+        name = part.writer.name(secret)
         inside: tuple[Block, ...] = (
             *(Paragraph(text) for text in _secret_sentences(part, secret)),
-            _table(part, part.say("learnt_table", secret=name), LEARNT, values),
             *_near(part, secret),
         )
         yield Chapter(name, part.anchor(f"learnt{number}"), inside)
@@ -154,15 +176,7 @@ def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
         return []
     if rate["value"] is None:
         return [part.say("constant", secret=name)]
-    measures = {
-        "after": "bayes_vulnerability_posterior",
-        "before": "bayes_vulnerability_prior",
-        "gone": "discrimination_rate",
-    }
-    sentences = []
-    if all(_number(values, m) is not None for m in measures.values()):
-        places = {place: _share(part, values, m) for place, m in measures.items()}
-        sentences.append(part.say("guess", secret=name, **places))
+    sentences = [part.say("uncertainty_gone", secret=name, gone=percent(rate["value"]))]
     if _number(values, "max_confidence") == 1.0:
         sentences.append(part.say("certain", secret=name))
     return sentences

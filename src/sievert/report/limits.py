@@ -1,0 +1,195 @@
+"""Measures in a table with the limits of a policy: value, limit and how far beyond it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from sievert.formatting import percent, significant
+from sievert.measures import BY_ID
+from sievert.policy.judgement import AS_VALUE
+from sievert.report.chapters.numbers import measure_title, unit, why
+from sievert.report.page import Chapter, NumberGroup, NumberRow, Numbers, Paragraph
+from sievert.report.parts import Data, ReportPart
+from sievert.report.texts import Texts
+
+BOUND = ".12g"
+STATES = {True: "met", False: "breached", None: "doubtful"}
+HEAD = ("measure", "verdict", "value", "asked", "far", "id")
+# Shares of people or of uncertainty, which are shown in per cent.
+PERCENT = {
+    "unique_records",
+    "average_risk",
+    "highest_risk",
+    "average_class_risk",
+    "bayes_vulnerability_posterior",
+    "bayes_vulnerability_prior",
+    "guess_gain",
+    "confidence_gain",
+    "max_confidence",
+    "alpha_k",
+    "discrimination_rate",
+    "semantic_discrimination_rate",
+}
+# What a decision rests on, whether a policy limits it or not.
+OF_RECORDS = ("k_anonymity", "unique_records", "average_risk")
+OF_SECRETS = (
+    "l_diversity",
+    "t_closeness",
+    "guess_gain",
+    "discrimination_rate",
+    "mutual_information",
+)
+
+
+def limits_of(table: Data) -> list[Data]:
+    """The limits of a policy, each with its verdict."""
+    return list((table.get("policy") or {"limits": ()})["limits"])
+
+
+def reasons_of(table: Data) -> list[Data]:
+    """What else keeps a policy from being met."""
+    return list((table.get("policy") or {}).get("reasons", ()))
+
+
+def state_of(table: Data) -> bool | None:
+    """Met, not met, or neither for sure."""
+    limits = limits_of(table)
+    met = {each["met"] for each in (*limits, *reasons_of(table))}
+    return False if False in met else None if None in met or not limits else True
+
+
+def numbers_chapter(part: ReportPart) -> Chapter:
+    """The numbers a decision rests on: those with a limit, and the best known ones."""
+    texts, limits = part.texts, limits_of(part.data)
+    counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
+    which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
+    key = f"{which}_one" if which != "none" and counts[which] == 1 else which
+    title = texts(f"limits_table.title_{key}", number=len(limits), **counts)
+    head = texts.each("limits_table", HEAD, ".")
+    places: list[tuple[str, tuple[str, ...], Data]]
+    places = [("reidentification", OF_RECORDS, part.data["reidentification"])]
+    places += [(f"inference.{s}", OF_SECRETS, v) for s, v in part.data["inference"].items()]
+    groups = tuple(g for place in places if (g := _group(part, *place, limits)).rows)
+    lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
+    numbers = Numbers(title, tuple(head), groups)
+    rests = basis(part) if state_of(part.data) else ()
+    return Chapter(title, "limits", (Paragraph(lead, "reading"), numbers, *rests), screen=True)
+
+
+def basis(part: ReportPart) -> tuple[Paragraph, ...]:
+    """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
+    rests = (part.data.get("policy") or {}).get("rests_on")
+    return (Paragraph(part.texts("front.rests_on", basis=rests), "note"),) if rests else ()
+
+
+def _group(
+    part: ReportPart, where: str, measures: Iterable[str], values: Data, limits: Iterable[Data]
+) -> NumberGroup:
+    here = [v for v in limits if v["where"] == where]
+    here.sort(key=lambda v: (v["met"] is True, v["met"] is None))
+    rows = [_limited(part, values, v) for v in here]
+    seen = {v["measure"] for v in here}
+    rows += [number_row(part, m, values[m]) for m in measures if m in values and m not in seen]
+    secret, texts = where.partition(".")[2], part.texts
+    key = "limits_table.learning" if secret else "limits_table.finding"
+    breached = sum(v["met"] is False for v in here)
+    tally = "tally_breached" if breached else "tally_met"
+    words = texts(f"limits_table.{tally}", breached=breached, number=len(here)) if here else ""
+    return NumberGroup(texts(key, secret=part.writer.name(secret)), tuple(rows), words)
+
+
+def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
+    """A measure without a limit."""
+    value = entry["value"]
+    shown = why(part.texts, entry) if value is None else value_with_unit(part, measure, entry)
+    return NumberRow(_title(part.texts, measure, entry), measure, shown)
+
+
+def _title(texts: Texts, measure: str, entry: Data) -> str:
+    title = measure_title(texts, measure)
+    if measure == "records_below" and "k" in entry:
+        return texts("words.below_k", title=title, k=entry["k"])
+    return title
+
+
+def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
+    """A value with its unit, as it stands in one cell."""
+    value = entry["value"]
+    if measure in PERCENT:
+        return percent(value)
+    text = f"{value:,}" if isinstance(value, int) else significant(value)
+    name = entry.get("unit", BY_ID[measure].unit)
+    if name == "1":
+        return text
+    if name in ("records", "people", "values", "classes"):
+        return part.texts(f"limits_table.{name}{'_one' if value == 1 else ''}", number=text)
+    return f"{text} {unit(part.texts, name)}"
+
+
+def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
+    texts, measure, value = part.texts, verdict["measure"], verdict["value"]
+    entry = values.get(measure) or {"value": None, "reason": verdict["reason"]}
+    if value is None:
+        shown = why(texts, {**entry, "reason": verdict["reason"]})
+    else:
+        number = int(value) if isinstance(entry["value"], int) else value
+        shown = value_with_unit(part, measure, {**entry, "value": number})
+        rounded = float(significant(value).replace(",", ""))
+        if value != rounded and rounded in (verdict["min"], verdict["max"]):
+            shown = _exact(measure, value)  # as many digits as tell on which side it lies
+    state = STATES[verdict["met"]]
+    far, position = _distance(texts, verdict)
+    return NumberRow(
+        _title(texts, measure, entry),
+        measure,
+        shown,
+        state,
+        texts(f"limits_table.{state}"),
+        asked(part, verdict),
+        far,
+        position,
+        " ".join(_remarks(part, verdict)),
+    )
+
+
+def _remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
+    if verdict["reading"]:
+        key = {AS_VALUE: "as_value"}.get(verdict["reading"], "without_missing")
+        yield part.texts(f"limits_table.{key}")
+    if verdict.get("impossible"):
+        yield part.texts("front.impossible", why=verdict["impossible"])
+
+
+def _exact(measure: str, value: float) -> str:
+    return f"{100 * value:{BOUND}} %" if measure in PERCENT else f"{value:,{BOUND}}"
+
+
+def _bound(verdict: Data, end: str) -> str | None:
+    return None if verdict[end] is None else _exact(verdict["measure"], verdict[end])
+
+
+def asked(part: ReportPart, verdict: Data) -> str:
+    """What a limit asks for."""
+    least, most = (_bound(verdict, end) for end in ("min", "max"))
+    key = "at_most" if least is None else "at_least" if most is None else "between"
+    return part.texts(f"limits_table.{key}", least=least, most=most)
+
+
+def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
+    """How far a number lies from its limit: in words, and as a power of two."""
+    value, least, most = verdict["value"], verdict["min"], verdict["max"]
+    if value is None or verdict["met"] is None:
+        return "", None
+    over = most is not None and (least is None or value > most)
+    bound, ratio = (most, (value, most)) if over else (least, (least, value))
+    if verdict["met"]:
+        words = texts("limits_table.inside")
+    elif bound is None or min(ratio) <= 0:
+        words = texts("limits_table.beyond") if bound is not None else ""
+    else:
+        times = f"{ratio[0] / ratio[1]:.3g}"
+        key = "over" if over else "short"
+        words = texts(f"limits_table.{key}", times=times) if float(times) > 1 else ""
+    position = math.log2(ratio[0] / ratio[1]) if bound and min(ratio) > 0 else None
+    return words, position

@@ -1,0 +1,282 @@
+"""A page as lines of text for a terminal: its first screen, and the chapters meant for one.
+
+Lines are pieces of text with a style, so that colours are put on where there are any.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from os import environ
+
+from sievert.formatting import wrap
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Chapter,
+    Facts,
+    Figures,
+    Grid,
+    Hundred,
+    Link,
+    NumberRow,
+    Numbers,
+    Options,
+    Page,
+    Paragraph,
+    Picture,
+    Points,
+    Verdict,
+)
+
+WIDTH = 100
+NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
+SHORTEST = 14  # letters to which names in the first column of a table are cut
+LONGEST = 40  # letters of a cell, where a table is set line by line
+GAP = "  "
+MARKS = {"met": "✓", "breached": "✗", "doubtful": "?", "open": "-", "": " "}
+STYLES = {
+    "met": "green",
+    "breached": "bright_red",
+    "doubtful": "yellow",
+    "open": "bold",
+    "warning": "yellow",
+    "note": "dim",
+    "reading": "dim",
+    "head": "bold",
+}
+Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
+
+
+def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[Line]:
+    """The lines of a page; the title comes first where there is no verdict."""
+    lines: list[Line] = []
+    if not any(isinstance(block, Verdict) for block in page.front):
+        lines += _text(page.title, width, style="head")
+    for block in (*page.front, *page.chapters):
+        lines += _block(block, width, everything=everything)
+    if page.more:
+        lines += [(), *_text(page.more, width, style="note")]
+    return [line for before, line in pairwise([(("", ""),), *lines]) if line or before]
+
+
+def as_text(lines: Iterable[Line]) -> str:
+    """The lines without any style."""
+    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
+
+def show(page: Page, *, everything: bool = False) -> None:
+    """Print a page: in colours and as wide as the terminal, or plain where there is none."""
+    if not sys.stdout.isatty():
+        sys.stdout.write(as_text(render(page, everything=everything)) + "\n")
+        return
+    width = max(40, min(WIDTH, shutil.get_terminal_size().columns))
+    lines = render(page, width=width, everything=everything)
+    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
+        sys.stdout.write(as_text(lines) + "\n")
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in lines:
+        console.print(Text.assemble(*line))
+
+
+# -- blocks ---------------------------------------------------------------------------------------
+
+
+def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[Line]:
+    if isinstance(block, Chapter):
+        if block.screen or everything:
+            if not any(isinstance(inner, Numbers) for inner in block.blocks):
+                yield from ((), *_text(block.title, width, style="head"))
+            for inner in block.blocks:
+                yield from _block(inner, width, everything=everything)
+    elif isinstance(block, Paragraph):
+        if everything or block.kind != "reading":
+            yield from _paragraph(block, width)
+    elif isinstance(block, BulletList):
+        yield from _list(block, width)
+    elif isinstance(block, Grid):
+        if everything or not block.folded:
+            yield from _grid(block, width)
+    elif isinstance(block, Picture):
+        if everything:
+            yield from ((), *_text(block.caption, width))
+            yield from _grid(block.behind, width)
+    else:
+        yield from _first_screen(block, width)
+
+
+def _first_screen(
+    block: Verdict | Facts | Points | Hundred | Figures | Numbers | Options, width: int
+) -> Iterator[Line]:
+    if isinstance(block, Verdict):
+        style = STYLES[block.state]
+        text = f"{MARKS[block.state]} {block.text}"
+        first = len(text)
+        for line in wrap(f"{text} {block.why}".rstrip(), width, "", GAP):
+            yield ((line[:first], f"bold {style}"), (line[first:], "bold"))
+            first = 0
+    elif isinstance(block, Facts):
+        facts = (f"{name} {fact}".strip() for name, fact in block.items)
+        yield from _text(" · ".join(facts), width, style="note")
+    elif isinstance(block, Points):
+        yield ()
+        for head, text in block.items:
+            first = len(head) + len(GAP)
+            for line in wrap(f"{head} {text}", width, GAP, GAP * 2):
+                yield ((line[:first], "bold"), (line[first:], ""))
+                first = 0
+    elif isinstance(block, Hundred):
+        parts = (f"{key} ({words})" for key, words in block.labels)
+        text = f"{block.title}: {', '.join(parts)}. {block.allowance}"
+        yield from _text(text.rstrip(), width, GAP, GAP * 2)
+    elif isinstance(block, Figures):
+        yield ()
+        for number, words in block.items:
+            yield from _text(f"{number} {words}", width, GAP, GAP * 2)
+    elif isinstance(block, Numbers):
+        yield from _numbers(block, width)
+    else:
+        yield from _options(block, width)
+
+
+def _text(
+    text: str, width: int, indent: str = "", after: str | None = None, style: str = ""
+) -> Iterator[Line]:
+    for line in wrap(text, width, indent, after):
+        yield ((line, STYLES.get(style, style)),)
+
+
+def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:
+    kind, _, state = block.kind.partition(" ")
+    mark = "! " if kind == "warning" else f"{MARKS[state]} " if state else ""
+    style = "head" if kind == "lead" and not state else state or kind
+    yield from ((), *_text(f"{mark}{block.text}", width, "", GAP if mark else "", style))
+
+
+def _list(block: BulletList, width: int) -> Iterator[Line]:
+    states = block.states or ("",) * len(block.items)
+    marks = block.marks or ("",) * len(block.items)
+    for item, mark, state in zip(block.items, marks, states, strict=True):
+        sign = MARKS[state] if state else "-"
+        text = f"{mark} {item}".strip()
+        for number, line in enumerate(wrap(text, width - 4, "")):
+            start = ((f"  {sign} ", STYLES.get(state, "")),) if not number else (("    ", ""),)
+            yield (*start, (line, ""))
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def _grid(grid: Grid, width: int) -> Iterator[Line]:
+    yield ()
+    if grid.caption:
+        yield from _text(grid.caption, width, style="reading")
+    rows = [[c.text if isinstance(c, Link) else c for c in row] for row in (grid.head, *grid.rows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(grid.head))]
+    if max(widths[1:], default=0) > LONGEST:
+        yield from _row_by_row(rows, width)
+        return
+    room = width - len(GAP)
+    widths[0] = min(widths[0], max(SHORTEST, room - sum(w + len(GAP) for w in widths[1:])))
+    groups: list[list[int]] = [[]]
+    for i, wide in enumerate(widths[1:], 1):
+        if groups[-1] and sum(widths[j] + len(GAP) for j in (0, *groups[-1])) + wide > room:
+            groups.append([])
+        groups[-1].append(i)
+    for number, group in enumerate(groups):
+        if number:
+            yield ()
+        for at, row in enumerate(rows):
+            cells = [_cut(row[0], widths[0]).ljust(widths[0])]
+            cells += [
+                row[i].rjust(widths[i]) if i in grid.right else row[i].ljust(widths[i])
+                for i in group
+            ]
+            yield ((f"{GAP}{GAP.join(cells)}".rstrip(), "" if at else STYLES["note"]),)
+
+
+def _row_by_row(rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
+    """A table with long texts: each row a sentence, its cells behind their heads."""
+    head, *body = rows
+    for first, *cells in body:
+        pairs = zip(head[1:], cells, strict=True)
+        text = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+        yield from _text(f"{first}: {text}", width, GAP, GAP * 2)
+
+
+def _cut(text: str, longest: int) -> str:
+    """A text that is not too long for a table.
+
+    >>> _cut("release", 7), _cut("release", 5)
+    ('release', 'rele…')
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _numbers(block: Numbers, width: int) -> Iterator[Line]:
+    rows = [row for group in block.groups for row in group.rows]
+    fields = ["name", "value"]
+    fields += ["limit"] if block.limited else []
+    fields += ["far"] if block.limited and width >= NARROWEST else []
+    fields += ["id"] if width >= NARROW else []
+    heads = dict(zip(("name", "mark", "value", "limit", "far", "id"), block.head, strict=True))
+    wide = {
+        f: max(len(heads[f]) if f != "name" else 0, *(len(getattr(r, f)) for r in rows))
+        for f in fields
+    }
+    titles = [len(group.title) - len(GAP) * 2 for group in block.groups]
+    others = sum(wide[f] + len(GAP) for f in fields[1:])
+    wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - others))
+    for number, group in enumerate(block.groups):
+        yield ()
+        title = (_cut(group.title, wide["name"] + 4).ljust(wide["name"] + 4), "bold")
+        heads_ = [(_pad(heads[f], f, wide), "dim") for f in fields[1:]] if not number else []
+        yield (title, *((f"{GAP}{text}", style) for text, style in heads_))
+        for row in group.rows:
+            yield _number_line(row, fields, wide)
+            if row.remark:
+                yield from _text(row.remark, width, " " * 6, style="note")
+
+
+def _number_line(row: NumberRow, fields: Sequence[str], wide: dict[str, int]) -> Line:
+    style = STYLES.get(row.state, "")
+    styles = {"value": "bold", "far": style if row.state == "breached" else "dim", "id": "dim"}
+    pieces = [(f"{GAP}{MARKS[row.state]} ", style), (_cut(row.name, wide["name"]), "")]
+    pieces[1] = (pieces[1][0].ljust(wide["name"]), "")
+    pieces += [
+        (f"{GAP}{_pad(getattr(row, f), f, wide)}", styles.get(f, "")) for f in fields if f != "name"
+    ]
+    return tuple(pieces)
+
+
+def _pad(text: str, field: str, wide: dict[str, int]) -> str:
+    return text.rjust(wide[field]) if field == "value" else text.ljust(wide[field])
+
+
+def _options(block: Options, width: int) -> Iterator[Line]:
+    if not block.items:
+        return
+    names = [row.name for row in block.items[0].rows]
+    rows = [(block.now, "", [row.before for row in block.items[0].rows])]
+    rows += [(o.title, o.state, [row.after for row in o.rows]) for o in block.items]
+    wide = [max(len(n), *(len(r[2][i]) for r in rows)) for i, n in enumerate(names)]
+    room = width - 4 - sum(w + len(GAP) for w in wide)
+    first = min(max(len(r[0]) for r in rows), max(SHORTEST, room))
+    head = " " * (4 + first) + "".join(
+        f"{GAP}{n.rjust(w)}" for n, w in zip(names, wide, strict=True)
+    )
+    yield ((head, STYLES["note"]),)
+    for title, state, cells in rows:
+        style = STYLES.get(state, "")
+        titles = wrap(title, first, "") or [""]
+        for line in titles[:-1]:
+            yield ((f"    {line}", ""),)
+        numbers = "".join(f"{GAP}{c.rjust(w)}" for c, w in zip(cells, wide, strict=True))
+        mark = (f"{GAP}{MARKS[state]} ", style)
+        yield (mark, (titles[-1].ljust(first), ""), (numbers, style if state == "met" else ""))
