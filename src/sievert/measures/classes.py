@@ -89,7 +89,7 @@ def separation(target: RecordTarget, _: Options) -> Number | MeasureResult:
 CLASSES: tuple[Measure, ...] = (
     Measure(
         "k_anonymity",
-        "Smallest class (k-anonymity)",
+        "Smallest group (k-anonymity)",
         "records",
         1,
         None,
@@ -126,7 +126,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "unique_records",
-        "Unique records",
+        "Unique people",
         "1",
         0,
         1,
@@ -142,7 +142,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "highest_risk",
-        "Highest risk of a record",
+        "Highest risk of being found",
         "1",
         0,
         1,
@@ -157,7 +157,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "average_risk",
-        "Average risk of a record",
+        "Average risk of being found",
         "1",
         0,
         1,
@@ -172,7 +172,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "average_class_risk",
-        "Average risk of a class",
+        "Average risk of a group",
         "1",
         0,
         1,
@@ -187,7 +187,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "records_below",
-        "Records in small classes",
+        "People in small groups",
         "records",
         0,
         None,

@@ -161,7 +161,7 @@ def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
 CLOSENESS: tuple[Measure, ...] = (
     Measure(
         "t_closeness",
-        "t-closeness, equal distance",
+        "Largest shift (t-closeness)",
         "1",
         0,
         1,
@@ -177,7 +177,7 @@ CLOSENESS: tuple[Measure, ...] = (
     ),
     Measure(
         "t_closeness_ordered",
-        "t-closeness, ordered distance",
+        "Largest shift, ordered values",
         "1",
         0,
         1,
@@ -194,7 +194,7 @@ CLOSENESS: tuple[Measure, ...] = (
     ),
     Measure(
         "t_closeness_hierarchical",
-        "t-closeness, hierarchical distance",
+        "Largest shift, hierarchy",
         "1",
         0,
         1,

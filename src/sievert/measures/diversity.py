@@ -103,7 +103,7 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
 DIVERSITY: tuple[Measure, ...] = (
     Measure(
         "l_diversity",
-        "Different values in a class (l-diversity)",
+        "Fewest values (l-diversity)",
         "values",
         1,
         None,

@@ -105,7 +105,7 @@ GAINS: tuple[Measure, ...] = (
     ),
     Measure(
         "guess_gain",
-        "Gain of the best guess",
+        "Best-guess gain",
         "1",
         0,
         1,

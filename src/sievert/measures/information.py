@@ -215,7 +215,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "bayes_vulnerability_posterior",
-        "Chance of a right guess, class known",
+        "Best guess, columns known",
         "1",
         0,
         1,
@@ -229,7 +229,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "bayes_vulnerability_prior",
-        "Chance of a right guess, nothing known",
+        "Best guess, nothing known",
         "1",
         0,
         1,
@@ -243,7 +243,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "entropy",
-        "Entropy of the target",
+        "Uncertainty, nothing known",
         "bits",
         0,
         None,
@@ -257,7 +257,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "conditional_entropy",
-        "Entropy left when the class is known",
+        "Uncertainty, columns known",
         "bits",
         0,
         None,
@@ -272,7 +272,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "normalized_conditional_entropy",
-        "Share of the entropy that is left",
+        "Share of uncertainty left",
         "1",
         0,
         1,
