@@ -2,6 +2,7 @@
 
 # Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,8 +42,7 @@ def report(
     """
     from sievert.cli.outputs import check_outputs, write_page
     from sievert.commands.report.api import build_page
-    from sievert.report import builder, markdown
-    from sievert.report.page import summarise
+    from sievert.report import builder, markdown, terminal
 
     require(results, "no result given", hint="sievert report RESULT.json --html FILE")
     sources = [*results, page.texts]
@@ -52,7 +52,7 @@ def report(
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)
-        sys.stdout.write(summarise(built) + "\n")
+        terminal.show(replace(built, chapters=()))
     else:
         sys.stdout.write(markdown.render(built))
     return 0

@@ -137,7 +137,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         shown = value_with_unit(part, measure, {**entry, "value": number})
         rounded = float(significant(value).replace(",", ""))
         if value != rounded and rounded in (verdict["min"], verdict["max"]):
-            shown = _exact(measure, value)  # as many digits as tell on which side it lies
+            shown = bound_text(measure, value)  # as many digits as tell on which side it lies
     state = STATES[verdict["met"]]
     far, position = _distance(texts, verdict)
     return NumberRow(
@@ -161,12 +161,13 @@ def _remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
         yield part.texts("front.impossible", why=verdict["impossible"])
 
 
-def _exact(measure: str, value: float) -> str:
+def bound_text(measure: str, value: float) -> str:
+    """A limit as it is written: with all its digits."""
     return f"{100 * value:{BOUND}} %" if measure in PERCENT else f"{value:,{BOUND}}"
 
 
 def _bound(verdict: Data, end: str) -> str | None:
-    return None if verdict[end] is None else _exact(verdict["measure"], verdict[end])
+    return None if verdict[end] is None else bound_text(verdict["measure"], verdict[end])
 
 
 def asked(part: ReportPart, verdict: Data) -> str:

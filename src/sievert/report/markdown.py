@@ -65,6 +65,7 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
     elif isinstance(block, BulletList):
         for place, item in enumerate(block.items):
             mark = f"**{escape(block.marks[place])}** " if block.marks else ""
+            mark = f"{MARKS[block.states[place]]} {mark}" if block.states else mark
             yield f"- {mark}{escape(item)}"
         yield ""
     elif isinstance(block, Figures):

@@ -10,9 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.formatting import wrap
-
-WIDTH = 100  # of a terminal
 Spec = dict[str, Any]
 
 
@@ -265,16 +262,3 @@ def walk(blocks: tuple[Block | Chapter, ...]) -> Iterator[Block | Chapter]:
         yield block
         if isinstance(block, Chapter):
             yield from walk(block.blocks)
-
-
-def summarise(page: Page) -> str:
-    """The answer of a page for a terminal: its title, its verdict and the sentences below it."""
-    lines = wrap(page.title, WIDTH, "")
-    for block in page.front:
-        if isinstance(block, Paragraph) and block.kind.startswith("lead"):
-            lines += wrap(block.text, WIDTH, "")
-        elif isinstance(block, Chapter) and block.anchor == "short":
-            points = (b for b in block.blocks if isinstance(b, BulletList))
-            items = (item for each in points for item in each.items)
-            lines += (line for item in items for line in wrap(item, WIDTH, "- ", "  "))
-    return "\n".join(lines)
