@@ -19,7 +19,6 @@ from sievert.errors import NOT_SHAREABLE, require
 from sievert.measures import BY_ID
 from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import SUPPRESSED
-from sievert.policy import GateReason
 from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
 
 LEAST = 10
@@ -170,6 +169,8 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:
     """Why a policy is not met or undecided: names of columns and measures, no number."""
     shown = tuple(name if name in BY_ID else names(name) for name in reason["names"])
+    from sievert.policy import GateReason
+
     return GateReason(reason["what"], reason["met"], shown).to_dict()
 
 

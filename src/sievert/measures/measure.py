@@ -107,6 +107,8 @@ class Measure:
         return f"[{low}, {self.high:g}]" if self.high is not None else f">= {low}"
 
 
+WITHOUT_MISSING = "without missing secrets"  # readings of missing values: the worse decides
+AS_VALUE = "a missing value as a value of its own"
 SUPPRESSED = "suppressed"
 
 

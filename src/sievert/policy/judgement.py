@@ -14,7 +14,13 @@ from typing import Any
 from sievert.errors import require
 from sievert.formatting import nearest, significant
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
+from sievert.measures.measure import (
+    AS_VALUE,
+    NOTHING_TO_LEARN,
+    UNBOUNDED,
+    WITHOUT_MISSING,
+    Value,
+)
 from sievert.notes import Name, Note, Reason, SectionName
 from sievert.policy.document import MeasureLimit, Policy
 
@@ -53,8 +59,6 @@ WHY_IMPOSSIBLE = {
     "entropy_l": "the values of the secret are too uneven or too few",
     "recursive_c": "the values of the secret are too uneven or too few",
 }
-WITHOUT_MISSING = "without missing secrets"
-AS_VALUE = "a missing value as a value of its own"
 READINGS = {"without_missing": WITHOUT_MISSING, "missing_as_value": AS_VALUE}  # by their details
 
 Numbers = Mapping[str, Value]

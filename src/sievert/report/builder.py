@@ -17,10 +17,8 @@ from typing import Any
 
 from sievert import files
 from sievert.errors import UsageError, require
-from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import html, markdown, options
-from sievert.report.chapters import attack, explain
+from sievert.report import options
 from sievert.report.chapters.numbers import unit
 from sievert.report.first_screen import (
     file_name,
@@ -172,6 +170,8 @@ def _chapters(part: ReportPart, *, alone: bool) -> Iterator[Chapter]:
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
     """The attacks that an assessment brings along."""
     if part.kind == "assess" and "attacks" in part.data:
+        from sievert.report.chapters import attack
+
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), blocks)
 
@@ -188,7 +188,7 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
             yield from (("", text) for text in sentences[:3])
         elif sentences:
             text = sentences[min(HELPS.get(part.kind, 0), len(sentences) - 1)]
-            left = explain.alone_after_best_change(part) if part.kind == "explain" else None
+            left = module(part).alone_after_best_change(part) if part.kind == "explain" else None
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
             short = next((v for v in limits if left is not None and left > v["max"]), None)
             if short is not None:
@@ -244,9 +244,15 @@ def _keys(blocks: Sequence[Block | Chapter]) -> Iterator[str]:
                 yield cell.anchor.removeprefix(DEFINITION)
 
 
+def _loss(key: str) -> Any:
+    from sievert.losses import BY_ID
+
+    return BY_ID.get(key)
+
+
 def _definition(texts: Texts, key: str) -> Chapter:
     anchor = f"{DEFINITION}{key}"
-    record: Any = MEASURES.get(key) or LOSSES.get(key)
+    record: Any = MEASURES.get(key) or _loss(key)
     if record is None:
         words = Paragraph(texts(f"definitions.{key}.text"))
         return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
@@ -277,6 +283,8 @@ def write(
     force: bool = False,
 ) -> None:
     """Write a page in one form or both."""
+    from sievert.report import html, markdown
+
     sources = list(sources)
     for path, renderer in ((to_html, html), (to_markdown, markdown)):
         if path is not None:
@@ -285,6 +293,8 @@ def write(
 
 def notebook_html(result: Any) -> str:
     """The first screen of a result and the table of its numbers, exact."""
+    from sievert.report import html
+
     page = screen(result)
     numbers = (b for c in page.chapters for b in walk((c,)) if isinstance(b, Numbers | Grid))
     return html.fragment(*page.front, *itertools.islice(numbers, 1))

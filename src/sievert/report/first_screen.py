@@ -65,7 +65,7 @@ def verdicts(parts: Sequence[ReportPart]) -> list[Verdict]:
     texts = parts[0].texts
     if not judged and not compared:
         asks = any(part.kind in ("assess", "compare") for part in parts)
-        words = texts.each("front", ("open", "open_why"))
+        words = texts.each("front", ("open", "open_why"), ".")
         return [Verdict("open", words[0], words[1])] if asks else []
     found = [_verdict(texts, judged)] if judged else []
     return found + [_releases_verdict(part) for part in compared]
@@ -100,8 +100,8 @@ def _counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> 
         if such := sum(STATES[met] == state for met in here):
             secret = where.partition(".")[2]
             about = texts("front.about_secret" if secret else "front.about_finding", secret=secret)
-            key = "front.all_on" if such == len(here) else "front.some_on"
-            each.append(texts(key, such=such, number=len(here), about=printable(about)))
+            key = "some_on" if such < len(here) else "the_one_on" if such == 1 else "all_on"
+            each.append(texts(f"front.{key}", such=such, number=len(here), about=printable(about)))
     one = "_one" if counts[state] == 1 else ""
     if state == "met" or len(places) == 1:
         yield texts(f"front.why_{state}{one}", such=counts[state], number=number)

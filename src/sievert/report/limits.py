@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from sievert.formatting import percent, significant
 from sievert.measures import BY_ID
-from sievert.policy.judgement import AS_VALUE
+from sievert.measures.measure import AS_VALUE
 from sievert.report.chapters.numbers import measure_title, unit, why
 from sievert.report.page import Chapter, NumberGroup, NumberRow, Numbers, Paragraph
 from sievert.report.parts import Data, ReportPart

@@ -31,7 +31,7 @@ from sievert.report.page import (
     Verdict,
 )
 
-WIDTH = 100
+WIDTH, LEAST = 100, 50
 NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
@@ -72,7 +72,7 @@ def show(page: Page, *, everything: bool = False) -> None:
     if not sys.stdout.isatty():
         sys.stdout.write(as_text(render(page, everything=everything)) + "\n")
         return
-    width = max(40, min(WIDTH, shutil.get_terminal_size().columns))
+    width = max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
     lines = render(page, width=width, everything=everything)
     if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
         sys.stdout.write(as_text(lines) + "\n")
