@@ -168,9 +168,9 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
 
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:
     """Why a policy is not met or undecided: names of columns and measures, no number."""
-    shown = tuple(name if name in BY_ID else names(name) for name in reason["names"])
     from sievert.policy import GateReason
 
+    shown = tuple(name if name in BY_ID else names(name) for name in reason["names"])
     return GateReason(reason["what"], reason["met"], shown).to_dict()
 
 
