@@ -155,6 +155,7 @@ class Numbers:
     caption: str
     head: tuple[str, ...]
     groups: tuple[NumberGroup, ...]
+    axis: tuple[str, ...] = ()  # above drawn limits: the words for the inside, and for the limit
 
     @property
     def limited(self) -> bool:
@@ -219,6 +220,7 @@ class Chapter:
     blocks: tuple[Block | Chapter, ...]
     screen: bool = False
     folded: bool = False  # behind its heading, to click on; open in print
+    topic: str = ""  # a word or two for the links to chapters, where the title is a sentence
 
 
 @dataclass(frozen=True)
