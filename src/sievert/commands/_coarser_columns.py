@@ -53,15 +53,19 @@ def coarser_columns(
     combinations: CombinationCounts, hierarchies: Mapping[str, Any]
 ) -> dict[str, list[CoarserColumn]]:
     """The ways to coarsen each column that has any: by its hierarchy where one is given."""
-    ways = {}
-    for at, column in enumerate(combinations.quasi):
-        texts, records = combinations.classes.values[at], combinations.classes.totals(at)
-        ways[column] = (
-            _by_hierarchy(column, texts, records, hierarchies[column])
-            if column in hierarchies
-            else _by_values(column, texts, records)
-        )
+    ways = {c: coarser_column(combinations, c, hierarchies.get(c)) for c in combinations.quasi}
     return {column: coarser for column, coarser in ways.items() if coarser}
+
+
+def coarser_column(
+    combinations: CombinationCounts, column: str, hierarchy: Any
+) -> list[CoarserColumn]:
+    """The ways to coarsen one column: by its hierarchy if one is given."""
+    at = combinations.quasi.index(column)
+    texts, records = combinations.classes.values[at], combinations.classes.totals(at)
+    if hierarchy is None:
+        return _by_values(column, texts, records)
+    return _by_hierarchy(column, texts, records, hierarchy)
 
 
 def _by_hierarchy(column: str, texts: Texts, records: Ints, given: Any) -> list[CoarserColumn]:
