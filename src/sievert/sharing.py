@@ -162,8 +162,14 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
         )
     given = policy.get("reasons", ())
     reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
-    rests_on = policy.get("rests_on")
-    return {"met": policy["met"], "limits": limits, "reasons": reasons, "rests_on": rests_on}
+    return {
+        "name": None if names.mask else policy.get("name"),
+        "sha256": policy.get("sha256"),
+        "met": policy["met"],
+        "limits": limits,
+        "reasons": reasons,
+        "rests_on": policy.get("rests_on"),
+    }
 
 
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:

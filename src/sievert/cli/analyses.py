@@ -141,6 +141,7 @@ def assess(
     value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
     records: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    quick: Annotated[bool, Parameter(group="Output")] = False,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -164,6 +165,8 @@ def assess(
     charts
         Draw the sizes of classes, what --attacks find, and how near somebody comes to a secret
         number, as SVG files in this directory.
+    quick
+        Leave out what would help (with --policy) and why (with --html or --markdown).
     """
     command = Command("assess", roles, reading, output, page, engine, charts)
     for given, what in ((attacks, "attacks"), (records, "records")):
@@ -183,6 +186,8 @@ def assess(
         attacks=attacks,
         value=pairs(value, "--value", "disease=HIV"),
         show_values=attacks and output.show_values,
+        quick=quick or output.share,
+        explain=page.exists and not quick and not output.share,
         force=output.force,
     )
 

@@ -35,7 +35,7 @@ from sievert.sources.table import Table
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
-    from sievert.policy import Gate, Policy
+    from sievert.policy import Gate, Policy, PolicyFile
 
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
 LARGE = 10**5  # records from which plain columns are counted from packed keys
@@ -121,6 +121,7 @@ class RequestedRoles:
     given: Sequence[str | tuple[str, ...] | None]
     policy: Policy | None
     person: str | None = None  # as the caller gives it
+    policy_file: PolicyFile | None = None  # where the policy was read from
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
         """The column names of each role."""
@@ -208,7 +209,7 @@ class RequestedRoles:
 
         rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
         basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
-        gate = Gate(self.policy, basis, suppression.left_out)
+        gate = Gate(self.policy, basis, suppression.left_out, self.policy_file)
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
@@ -289,16 +290,16 @@ def requested_roles(
     policy: PolicySource, *given: str | Iterable[str] | None, person: str | None = None
 ) -> RequestedRoles:
     """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
+    file = None
     if policy is not None:
         from sievert import policy as policies
 
         if isinstance(policy, Mapping):
             policy = policies.parse_policy(policy)
         elif not isinstance(policy, policies.Policy):
-            policy = policies.read_policy(Path(policy))
-    return RequestedRoles(
-        [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given], policy, person
-    )
+            policy, file = policies.read_policy_file(Path(policy))
+    names = [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given]
+    return RequestedRoles(names, policy, person, file)
 
 
 def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:

@@ -73,7 +73,7 @@ class ClassCells:
     def gaps(self, levels: int = 1) -> Gaps:
         """For each class size the largest sum of max(0, n·N - total·size)."""
         terms = self.counts * self.sizes.sum() - self.totals[self.values] * self.sizes[self.owner]
-        sums = np.bincount(self.owner, np.maximum(0, terms), len(self.sizes)).astype(np.int64)
+        sums = np.add.reduceat(np.maximum(0, terms), run_starts(self.owner))
         order = np.lexsort((sums, self.sizes))
         sizes = self.sizes[order]
         last = np.append(np.flatnonzero(np.diff(sizes)), len(sizes) - 1)

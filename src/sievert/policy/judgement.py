@@ -22,7 +22,7 @@ from sievert.measures.measure import (
     Value,
 )
 from sievert.notes import Name, Note, Reason, SectionName
-from sievert.policy.document import MeasureLimit, Policy
+from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 
 # Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
 # no number in these sentences: they may be shown wherever a verdict may.
@@ -110,6 +110,8 @@ class Judgement:
     reasons: tuple[GateReason, ...] = ()
     rests_on: str | None = None
     suppressed_records: int = 0  # left out of every number that a limit is held against
+    name: str | None = None  # of the policy's file
+    digest: str | None = None  # the SHA-256 of its content
 
     @property
     def met(self) -> bool | None:
@@ -130,6 +132,8 @@ class Judgement:
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
+            "name": self.name,
+            "sha256": self.digest,
             "met": self.met,
             "limits": [v.to_dict() for v in self.verdicts],
             "reasons": [r.to_dict() for r in self.reasons],
@@ -145,9 +149,13 @@ class Gate:
     """
 
     def __init__(
-        self, policy: Policy, rests_on: str | None = None, suppressed_records: int = 0
+        self,
+        policy: Policy,
+        rests_on: str | None = None,
+        suppressed_records: int = 0,
+        file: PolicyFile | None = None,
     ) -> None:
-        self.policy, self.rests_on = policy, rests_on
+        self.policy, self.rests_on, self.file = policy, rests_on, file
         self.suppressed_records = suppressed_records
         self.reasons: list[GateReason] = []
 
@@ -166,7 +174,10 @@ class Gate:
             reasons.append(GateReason("no_limits", None))
         if harmless := dict.fromkeys(v.measure for v in verdicts if _harmless_side(v)):
             reasons.append(GateReason("harmless_side", None, tuple(harmless)))
-        return Judgement(verdicts, tuple(reasons), self.rests_on, self.suppressed_records)
+        name, digest = (None, None) if self.file is None else (self.file.name, self.file.sha256)
+        return Judgement(
+            verdicts, tuple(reasons), self.rests_on, self.suppressed_records, name, digest
+        )
 
 
 def judge(

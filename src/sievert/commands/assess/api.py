@@ -41,6 +41,8 @@ def assess(
     value: Mapping[str, str] | None = None,
     show_values: bool = False,
     missing: str = "value",
+    quick: bool = False,
+    explain: bool = False,
     verify: bool = False,
     watch: Steps = no_progress,
     **source: Unpack[ReaderOptions],
@@ -75,6 +77,9 @@ def assess(
         What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
         (only k and the records below it are then defined), a reason to "drop" the record, or an
         "error".
+    quick, explain
+        Leave out what would help (`options`), which an assessment with a policy has; say why the
+        numbers are as they are (`explanation`): the share of each column, the most telling columns.
     verify
         Check the page checksums of Parquet files, and note the SHA-256 of the input.
     source
@@ -108,7 +113,16 @@ def assess(
     measuring = measuring.with_policy(requested.policy)
     check_hierarchy_files(measuring.hierarchies)
     settings = AssessmentSettings(
-        measuring, measures, missing, attacks, value or {}, show_values, records, trajectory
+        measuring,
+        measures,
+        missing,
+        attacks,
+        value or {},
+        show_values,
+        records,
+        trajectory,
+        quick,
+        explain,
     )
     reading = Reading(watch, None, verify=verify, **source)
     with (

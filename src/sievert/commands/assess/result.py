@@ -11,6 +11,7 @@ from sievert.measures.measure import Value
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
+    from sievert.commands.assess.options import ChangeOptions
     from sievert.policy import Judgement, Verdict
 
 
@@ -24,6 +25,8 @@ class Assessment(Result):
     attacks: Attacks | None = None
     approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
     trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
+    options: ChangeOptions | None = None  # what would help, with a policy
+    explanation: Mapping[str, Any] | None = None  # why: the columns' shares, what is known
 
     @property
     def verdicts(self) -> tuple[Verdict, ...] | None:
@@ -57,6 +60,10 @@ class Assessment(Result):
             content["approximate"] = {s: _without_steps(c) for s, c in self.approximate.items()}
         if self.trajectory is not None:
             content["trajectory"] = dict(self.trajectory)
+        if self.options is not None:
+            content["options"] = self.options.to_dict()
+        if self.explanation is not None:
+            content["explanation"] = dict(self.explanation)
         if self.attacks is not None:
             content["attacks"] = {
                 name: {target: attack.to_dict() for target, attack in each.items()}

@@ -112,9 +112,9 @@ def explain(
         orders,
         seed,
         source.get("threads") or THREADS,
-        show_values,
-        hierarchies or {},
-        PopulationSettings(population_size, fraction, population, weight, household),
+        show_values=show_values,
+        hierarchies=hierarchies or {},
+        population=PopulationSettings(population_size, fraction, population, weight, household),
     )
     require(
         missing != "wildcard",

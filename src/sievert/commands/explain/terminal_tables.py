@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from sievert.commands._subsets import Subset
 from sievert.commands._terminal import shorten
 from sievert.commands.explain.result import Explanation
-from sievert.commands.explain.subsets import Subset
 from sievert.formatting import percent, plural, printable, significant, wrap
 
 MOST_COLUMNS = 12  # in a table of the first screen

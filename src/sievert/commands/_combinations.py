@@ -61,6 +61,17 @@ class CombinationCounts:
             self.quasi, classes, {s: _merge(c, codes) for s, c in self.secrets.items()}
         )
 
+    def recode(self, codes: Mapping[str, Ints], columns: Sequence[str]) -> CombinationCounts:
+        """The cells after values are merged, with some of the columns only, cell by cell."""
+        return CombinationCounts(
+            tuple(columns),
+            _merge(self.classes, codes).select_columns(columns),
+            {
+                s: _merge(cube, codes).select_columns((*columns, secret_column(s)))
+                for s, cube in self.secrets.items()
+            },
+        )
+
     def drop_value(self, column: str, code: int) -> CombinationCounts:
         """The counts without the records that have one value."""
         return CombinationCounts(
