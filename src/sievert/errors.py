@@ -21,7 +21,8 @@ class SievertError(Exception):
         self.what = printable(what)
         self.hint = None if hint is None else printable(hint)
         text = f"{self.what}\n{lines}" if lines else self.what
-        super().__init__(text if hint is None else f"{text}. Try: {self.hint}")
+        end = "" if text.endswith("?") else "."
+        super().__init__(text if hint is None else f"{text}{end} Try: {self.hint}")
 
 
 class UsageError(SievertError):

@@ -81,18 +81,23 @@ class Typed(tuple[str, ...]):
 def names(given: str | Iterable[str] | None, columns: Sequence[str] = ()) -> tuple[str, ...]:
     """One name, several, or none, as a tuple.
 
-    >>> names(Typed(["age,zip", '"city, country"']), ["age", "zip", "city, country"])
+    >>> names(Typed(["age, zip", '"city, country"']), ["age", "zip", "city, country"])
     ('age', 'zip', 'city, country')
     """
     if given is None:
         return ()
     if isinstance(given, Typed):
-        return tuple(n for text in given for n in ([text] if text in columns else _split(text)))
+        return tuple(
+            n for text in given for n in ([text] if text in columns else _split(text, columns))
+        )
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _split(text: str) -> list[str]:
-    """Parts between commas; a part in double quotes may hold commas and doubled quotes."""
+def _split(text: str, columns: Sequence[str]) -> list[str]:
+    """Parts between commas; a part in double quotes may hold commas and doubled quotes.
+
+    Blanks around a part belong to it only if a column is called so.
+    """
     parts, inside = [""], False
     for c in text:
         if c == '"':
@@ -101,8 +106,9 @@ def _split(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += c
+    stripped = (p if p in columns else p.strip() for p in parts)
     unquoted = (
-        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in parts
+        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in stripped
     )
     return [p for p in unquoted if p]
 
