@@ -95,6 +95,10 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "compare": _refused(
         "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
     ),
+    "key_sets": _refused(
+        "one person can decide which of several key sets is the worst: they are",
+        "--share with -q, one set at a time",
+    ),
     "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
     "records": _refused("a record file tells about single people: it is", "--share alone"),
     "charts": _refused("charts draw exact numbers: they are", "--html FILE with --share"),

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -121,6 +122,7 @@ class RequestedRoles:
     given: Sequence[str | tuple[str, ...] | None]
     policy: Policy | None
     person: str | None = None  # as the caller gives it
+    other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
         """The column names of each role."""
@@ -155,7 +157,8 @@ class RequestedRoles:
             quasi,
             () if secrets_apart else sensitive,
             identifier,
-            **self._single_roles({*quasi, *sensitive, *identifier}),
+            **self._single_roles({*quasi, *sensitive, *identifier, *chain(*self.other_sets)}),
+            other_sets=self.other_sets,
         )
         several = False
         if roles.person is not None:
@@ -212,7 +215,10 @@ class RequestedRoles:
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
-        less = {*own.quasi} - {*roles.quasi} | {*own.sensitive} - {*roles.sensitive}
+        known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
+        covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
+        less = {*own.sensitive} - {*roles.sensitive}
+        less |= set() if covered else known - {*roles.quasi}
         if weaker := [c for c in columns if c in less and c in used]:
             gate.not_met("roles_replaced", weaker)
         if roles.repeated:
